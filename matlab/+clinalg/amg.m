@@ -3,8 +3,8 @@ function M = amg(A, varargin)
 %   M = clinalg.amg(A, options)
 %   M = clinalg.amg(A, 'Coarsening', 'classical', ...)
 %
-%   A is a square sparse matrix, real, on the device or in MATLAB's memory. M is a hierarchy of coarser problems: with conjugate gradients,
-%   the iterations hardly grow with the number of unknowns. options is a structure, or pairs of names and values, all optional:
+%   A is a real, square sparse matrix, on the device or in MATLAB's memory. M is a hierarchy of coarser problems: with conjugate gradients,
+%   the iterations hardly grow with the number of unknowns. options is a structure, or name-value pairs, all optional:
 %     Theta            threshold of strong connections (default 0.08, with classical coarsening 0.25)
 %     Smoother         'chebyshev' (default), 'jacobi', 'spai0', or 'gauss-seidel' by colours
 %     Steps            degree or sweeps of the smoother (default 2)

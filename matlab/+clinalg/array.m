@@ -1,12 +1,12 @@
 classdef array < clinalg.hosted & clinalg.operations
 %clinalg.array  Array in the memory of an OpenCL device, used like one of MATLAB's.
-%   clinalg.matrix and clinalg.vector make one; the device memory is freed when the last reference is cleared.
-%   It has the value of a MATLAB array: after c = x, c(1) = 0 leaves x alone.
+%   clinalg.matrix and clinalg.vector create one; the device memory is freed when the last reference is cleared.
+%   It has the value semantics of a MATLAB array: after c = x, c(1) = 0 leaves x unchanged.
 %
 %   Double or single, real or complex; full, sparse or band. Results have the class that MATLAB gives them; an operand in
-%   MATLAB's memory is copied to the device. A result of one element is a number, a comparison gives a logical array, both in
-%   MATLAB's memory, so that "if x(1) > 0", "while any(x > 1)" and "a / norm(x)" work as ever. Say "if all(x)", not "if x",
-%   of an array: Octave takes an object for false.
+%   MATLAB's memory is copied to the device. A result of one element is a number, a comparison returns a logical array, both in
+%   MATLAB's memory, so that "if x(1) > 0", "while any(x > 1)" and "a / norm(x)" work unchanged. For an array x write "if all(x)", not
+%   "if x": Octave treats an object as false.
 %
 %   x(i), A(i, j), A(:, j), x(end), x(mask), x([])  parts; x(i) = v and x(i) = [] change the variable x
 %   [a, b], [a; b]   concatenation; an assignment does not make an array larger
@@ -19,10 +19,10 @@ classdef array < clinalg.hosted & clinalg.operations
 %   zeros, ones, eye, rand, randn, linspace(..., 'like', a)
 %   copy, disp, explain
 %
-%   Operations element by element wait until their values are read, and run as one kernel then; explain(x) shows what waits.
+%   Element-wise operations are deferred until their values are read, and then run as one kernel; explain(x) shows the pending ones.
 %
 %   help clinalg.operations lists what runs on the device, clinalg.hosted what copies to MATLAB's memory and back. clinalg.store and
-%   clinalg.restore keep arrays in files.
+%   clinalg.restore save and load arrays.
 %
 %   Example:
 %     A = clinalg.matrix(gallery('tridiag', 5));

@@ -3,11 +3,11 @@ function [x, flag, relres, iter, resvec] = bicgstab(A, b, varargin)
 %   [x, flag, relres, iter, resvec] = clinalg.bicgstab(A, b, tol, maxit, M1, M2, x0)
 %   [...] = clinalg.bicgstab(A, b, 'Tolerance', 1e-8, ...)
 %
-%   The arguments and results are those of bicgstab: it solves A x = b for a matrix A that is not
-%   singular. resvec has one entry for each iteration, which takes two products. The rest is as for
+%   The arguments and results are those of bicgstab: it solves A x = b for a nonsingular
+%   matrix A. resvec has one entry for each iteration, which takes two products. Otherwise as
 %   clinalg.pcg.
 %
-%   Arguments after b may be pairs of a name and a value, or a structure: Tolerance, MaxIterations,
+%   Arguments after b may be name-value pairs, or a structure: Tolerance, MaxIterations,
 %   Preconditioner, Preconditioner2, InitialGuess.
 %
 %   Example:

@@ -4,8 +4,8 @@ function y = deval(sol, t, components)
 %   y = clinalg.deval(t, sol)
 %   y = clinalg.deval(sol, t, components)
 %
-%   sol is the result of clinalg.ode with one output and two times. Column k of y is the solution at t(k), by the
-%   interpolant of the step that t(k) is in; of all components or of those with the numbers given.
+%   sol is the result of clinalg.ode with one output and two times. Column k of y is the solution at t(k), from the
+%   interpolant of the step that contains t(k), for all components or for those with the given indices.
 %
 %   Example:
 %     sol = clinalg.ode(struct('x', 'v', 'v', '-x'), [0 10], [0; 1], struct('RelTol', 1e-8));

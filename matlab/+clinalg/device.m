@@ -3,7 +3,7 @@ function info = device(which)
 %   info = clinalg.device()
 %   info = clinalg.device(which)
 %
-%   which is an index from clinalg.devices, from 0 on, or a part of a name. Existing arrays stay on
+%   which is an index from clinalg.devices, counted from 0, or a part of a name. Existing arrays stay on
 %   their device and cannot be combined with new ones. info is the structure of MexDeviceInfo.
 %
 %   Example:

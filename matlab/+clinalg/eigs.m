@@ -11,7 +11,7 @@ function [V, D, flag] = eigs(A, varargin)
 %     'smallestreal'  the smallest
 %     'smallestabs'   the smallest in magnitude, for a positive definite A
 %   or MATLAB's older names for these: 'lm', 'la', 'sa', 'sm'. For eigenvalues near a number, use eigs.
-%   options is a structure, or pairs of names and values, with
+%   options is a structure, or name-value pairs, with
 %     Tolerance       relative residual norm(A*x - lambda*B*x) / (abs(lambda) * norm(B*x)) to reach; default 1e-8 in double
 %                     precision, 1e-4 in single precision
 %     MaxIterations   maximum number of iterations; default 1000
@@ -19,7 +19,7 @@ function [V, D, flag] = eigs(A, varargin)
 %   d and D are in MATLAB's memory, V is a clinalg.array if A is one, with x'*B*x = 1 for each column x. flag is 0 if all
 %   eigenvalues converged; if it is not requested, a warning is issued instead.
 %
-%   The method is LOBPCG, which takes products with A only. Without a preconditioner, the smallest eigenvalues of matrices
+%   The method is LOBPCG, which uses only products with A. Without a preconditioner, the smallest eigenvalues of matrices
 %   from grids take hundreds of iterations.
 %
 %   Example:

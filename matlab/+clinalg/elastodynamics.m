@@ -3,15 +3,15 @@ classdef elastodynamics < handle
 %   p = clinalg.elastodynamics(nodes, elements, material, domain, boundary, rule, class)
 %
 %   (lambda + mu) grad div u + mu Laplace u + rho w^2 u = 0 inside or outside a closed surface, time factor
-%   exp(i w t). nodes is n x 3, elements m x 4 (quadrilaterals; a triangle names its last node twice) or m x 3
-%   (triangles) with the numbers of nodes from 1 on, anticlockwise seen from outside. material is [G nu rho] or
-%   [G nu rho D] with the hysteretic damping D. The other arguments may be left out or []:
+%   exp(i w t). nodes is n x 3, elements m x 4 (quadrilaterals; a triangle repeats its last node) or m x 3
+%   (triangles) with node numbers counted from 1, anticlockwise seen from outside. material is [G nu rho] or
+%   [G nu rho D] with the hysteretic damping ratio D. The other arguments may be omitted or []:
 %     domain    'interior' (default) or 'exterior'
 %     boundary  number of elements with unknowns; those after them enclose an open patch (default: all)
 %     rule      Gauss points per direction, an even number from 2 to 16, or 0 for fewer far away (default 8)
 %     class     'double' (default) or 'single'
 %
-%   They may also be pairs of a name and a value, or a structure: Domain, Boundary, Rule, Class.
+%   They may also be name-value pairs, or a structure: Domain, Boundary, Rule, Class.
 %
 %   [H, G] = assemble(p, w)                  clinalg.array objects with H u = G t at the frequency w
 %   [u, t] = solve(p, w, known, given, how)  known: 3 x m or 3 m numbers, 1 where the displacement is known, 0 where

@@ -2,9 +2,9 @@ function [system, data, n] = equations(rhs, options)
 %clinalg.equations  The text of differential equations, for MexOde and MexWaveform.
 %   [system, data, n] = clinalg.equations(rhs, options)
 %
-%   system, data and n are the arguments of these names of MexOde and MexWaveform for the right-hand side rhs, as
-%   clinalg.ode and clinalg.waveform take it: a struct of formulas, a cell of lines, a text, or the name of a test problem.
-%   options is a struct with any of these fields, in upper or lower case; [] is as good as nothing:
+%   system, data and n are the arguments with these names of MexOde and MexWaveform for the right-hand side rhs, as
+%   clinalg.ode and clinalg.waveform accept it: a struct of formulas, a cell of lines, a text, or the name of a test problem.
+%   options is a struct with any of these fields, in upper or lower case; [] counts as not given:
 %     Grid                  points along each axis; Origin and Spacing of the grid
 %     Parameters            a struct of numbers that the formulas read by name
 %     Data                  a struct of arrays with a number for each point

@@ -3,11 +3,11 @@ function [x, flag, relres, iter, resvec] = gmres(A, b, varargin)
 %   [x, flag, relres, iter, resvec] = clinalg.gmres(A, b, restart, tol, maxit, M1, M2, x0)
 %   [...] = clinalg.gmres(A, b, 'Tolerance', 1e-8, ...)
 %
-%   The arguments and results are those of gmres: it solves A x = b for a matrix A that is not singular,
-%   restarting after restart iterations, at most maxit times; iter is [outer inner]. M acts from the left. The
-%   rest is as for clinalg.pcg, but that x is the last iterate where it does not converge.
+%   The arguments and results are those of gmres: it solves A x = b for a nonsingular matrix A,
+%   restarting after restart iterations, at most maxit times; iter is [outer inner]. M acts from the left.
+%   Otherwise as clinalg.pcg, except that x is the last iterate if it does not converge.
 %
-%   Arguments after b may be pairs of a name and a value, or a structure: Restart, Tolerance, MaxIterations,
+%   Arguments after b may be name-value pairs, or a structure: Restart, Tolerance, MaxIterations,
 %   Preconditioner, Preconditioner2, InitialGuess.
 %
 %   Example:

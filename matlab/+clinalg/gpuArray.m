@@ -3,9 +3,9 @@ classdef gpuArray < clinalg.array
 %   x = clinalg.gpuArray(values)
 %   x = clinalg.gpuArray.zeros(m, n, class), and ones, rand, randn, eye, linspace, colon
 %
-%   A script written for gpuArray runs with one line more, gpuArray = @clinalg.gpuArray, where it calls gpuArray(values), and with
+%   A script written for gpuArray runs with one additional line, gpuArray = @clinalg.gpuArray, where it calls gpuArray(values), and with
 %   clinalg.gpuArray.zeros(...) in place of gpuArray.zeros(...) or zeros(..., 'gpuArray'). x has the methods of clinalg.array; results of
-%   operations are of that class. gather, isgpuarray, existsOnGPU, classUnderlying and arrayfun are as for gpuArray: arrayfun takes
+%   operations are of that class. gather, isgpuarray, existsOnGPU, classUnderlying and arrayfun are as for gpuArray: arrayfun accepts
 %   functions that work element by element, and runs them on the whole arrays. pagefun is not supported.
 %   class is 'double' (default) or 'single'.
 %

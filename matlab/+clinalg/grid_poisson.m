@@ -4,8 +4,8 @@ classdef grid_poisson < handle
 %   S = clinalg.grid_poisson(points, 'Lengths', [2 1], ...)
 %
 %   -div(k D grad u) + c u = f on a box of d = 2 or 3 dimensions; points is [nx ny] or [nx ny nz]. Arrays have one
-%   value for each point: element (i, j, k) is at x(i), y(j), z(k), as with ndgrid. options is a structure, or pairs
-%   of names and values, all optional:
+%   value for each point: element (i, j, k) is at x(i), y(j), z(k), as with ndgrid. options is a structure, or name-value
+%   pairs, all optional:
 %     Lengths           lengths of the directions, d numbers; coordinates start at 0 (default 1)
 %     Coordinates       a cell array {x, y} or {x, y, z} of ascending coordinates, [] for equal spacing: those of the
 %                       points, or, on a cell-centred grid and in a periodic direction, those of the ends of the

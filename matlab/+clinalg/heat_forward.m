@@ -2,7 +2,7 @@ function F = heat_forward(A)
 %clinalg.heat_forward  Direct solver for an operator of the heat equation.
 %   F = clinalg.heat_forward(A)
 %
-%   A is an operator V or D of clinalg.heat_operator. Its diagonal block is inverted here, once; F \ b then solves
+%   A is an operator V or D of clinalg.heat_operator. Its diagonal block is inverted once, when F is created; F \ b then solves
 %   A x = b up to rounding by block forward elimination, one pass through time. A \ b does both for one right-hand side.
 %
 %   Example:

@@ -3,12 +3,12 @@ function A = heat_operator(kind, nodes, triangles, alpha, end_time, steps, form,
 %   A = clinalg.heat_operator(kind, nodes, triangles, alpha, end_time, steps, form, class)
 %
 %   du/dt - alpha Laplace u = 0 inside a closed surface for 0 < t < end_time, u = 0 at the start. nodes is n x 3,
-%   triangles m x 3 with the numbers of nodes from 1 on, anticlockwise seen from outside; steps is the number of time
-%   steps. kind is 'V', 'K', 'Ks' or 'D' as for MexHeatOperator. form and class may be left out or []:
+%   triangles m x 3 with node numbers counted from 1, anticlockwise seen from outside; steps is the number of time
+%   steps. kind is 'V', 'K', 'Ks' or 'D' as for MexHeatOperator. form and class may be omitted or []:
 %     form   'auto' (default) stores the blocks if they fit, 'assembled' always, 'otf' computes them in every product
 %     class  'double' (default) or 'single'
 %
-%   A is a clinalg.array: A * x multiplies, clinalg.gmres solves, and of V and D A \ b solves directly. Vectors store one time step after the other.
+%   A is a clinalg.array: A * x multiplies, clinalg.gmres solves, and for V and D A \ b solves directly. Vectors store one time step after the other.
 %
 %   Example:
 %     nodes = [0 0 0; 1 0 0; 0 1 0; 0 0 1];

@@ -4,7 +4,7 @@ function M = heat_opposite(A, form)
 %
 %   A is an operator V or D of clinalg.heat_operator. M \ r approximates A \ r by operator (Calderon-type)
 %   preconditioning, D for V and V for D, on the same surface and time steps; form is as for clinalg.heat_operator and
-%   applies to the preconditioning operator. clinalg.gmres takes M.
+%   applies to the preconditioning operator. clinalg.gmres accepts M.
 %
 %   Example:
 %     nodes = [0 0 0; 1 0 0; 0 1 0; 0 0 1];

@@ -1,9 +1,9 @@
 classdef hosted < handle
 %clinalg.hosted  Functions of clinalg.array that compute in MATLAB's memory.
-%   Each copies its arguments from the device, calls the function of the same name, and copies results back: they cost
-%   what the copies cost. Numbers, logical arrays, positions, integers and texts stay in MATLAB's memory.
+%   Each copies its arguments from the device, calls the function of the same name, and copies results back: their cost
+%   is that of the copies. Numbers, logical arrays, positions, integers and texts stay in MATLAB's memory.
 %   Sorting, searching and sets, transforms, filters, polynomials, interpolation, plots and printed text.
-%   help clinalg.operations says what runs on the device itself.
+%   help clinalg.operations lists what runs on the device itself.
 %
 %   Example:
 %     x = clinalg.vector([3 1 2]);

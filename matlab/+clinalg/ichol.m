@@ -7,8 +7,8 @@ function L = ichol(A, varargin)
 %   the device, IC(0): it has entries where the lower triangle of A has, and L * L' is A there. options is a structure as for ichol:
 %     diagcomp  the factor is that of A + diagcomp * diag(diag(A)) (default 0)
 %     shape     'lower' (default); 'upper' reads the upper triangle and gives R = L', with R' * R in place of L * L'
-%   and type = 'nofill' only. A pivot that is not positive is an error; a larger diagcomp, such as 1e-3, avoids it. A solver takes both
-%   factors: clinalg.pcg(A, b, tol, maxit, L, L').
+%   and type, which must be 'nofill'. A pivot that is not positive is an error; a larger diagcomp, such as 1e-3, avoids it. Pass both factors to a
+%   solver: clinalg.pcg(A, b, tol, maxit, L, L').
 %
 %   Example:
 %     A = clinalg.matrix(gallery('poisson', 30));

@@ -4,10 +4,10 @@ function [L, U] = ilu(A, varargin)
 %   W = clinalg.ilu(A)
 %
 %   A is a square sparse matrix, real or complex, on the device or in MATLAB's memory. L and U are sparse arrays on the device, ILU(0): they
-%   have entries where A has, L has ones on its diagonal, and L * U is A there. W is L + U - speye(size(A)). A solver takes both:
+%   have entries where A has, L has ones on its diagonal, and L * U is A there. W is L + U - speye(size(A)). Pass both factors to a solver:
 %   clinalg.bicgstab(A, b, tol, maxit, L, U).
 %
-%   options as for ilu, clinalg.ilu(A, options), may say type = 'nofill' only. clinalg.precond(A, 'ilut') drops small entries and keeps others,
+%   options as for ilu, clinalg.ilu(A, options), may only contain type = 'nofill'. clinalg.precond(A, 'ilut') drops small entries, allows fill-in,
 %   and permutes rows where that is needed; it is applied as M \ r, as clinalg.precond(A, 'ilu') is, without matrices L and U.
 %
 %   Example:

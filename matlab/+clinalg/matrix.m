@@ -4,8 +4,8 @@ function a = matrix(A, varargin)
 %   a = clinalg.matrix(A, kl, ku)
 %   a = clinalg.matrix(..., class)
 %
-%   A is a matrix, full or sparse, real or complex; the copy is stored likewise, or as a band matrix with kl sub- and
-%   ku superdiagonals, outside of which A must be zero. class is 'double' or 'single'; without it a full
+%   A is a matrix, full or sparse, real or complex; the copy is stored in the same way, or as a band matrix with kl sub- and
+%   ku superdiagonals, outside which A must be zero. class is 'double' or 'single'; without it a full
 %   matrix keeps its class (logical becomes double) and a sparse one becomes double. a is a clinalg.array.
 %
 %   Example:

@@ -5,20 +5,20 @@ function [t, y, te, ye, ie, stats] = ode(rhs, tspan, y0, varargin)
 %   [t, y, te, ye, ie, stats] = clinalg.ode(...)
 %   sol = clinalg.ode(...)
 %
-%   Solves y' = f(t, y) from tspan(1) to tspan(end). With two times the solution is given at the end of every
-%   step, with more at these times; row k of y is the solution at t(k). te are the times of events, the rows of
+%   Solves y' = f(t, y) from tspan(1) to tspan(end). With two times the solution is returned at the end of every
+%   step, with more than two at these times; row k of y is the solution at t(k). te are the times of events, the rows of
 %   ye the solutions there and ie the numbers of the events, stats counts steps and evaluations. sol has the fields x, y (a column for each time),
 %   stats, xe, ye and ie; with two times clinalg.deval evaluates it anywhere between.
 %
-%   rhs says what the derivatives are by formulas, which become kernels of the device:
+%   rhs gives the derivatives as formulas, from which kernels are generated:
 %     a struct    field names are those of the unknowns, values the formulas of their derivatives
 %     a cell      lines such as "x' = v", or a text with these lines
 %     a name      of a test problem such as 'bruss2d-hairer', with options.N points along each axis; y0 = []
 %                 takes its initial values
-%   On a grid, u[-1,0] is u at the neighbour, sum(f) adds f over all points, u' in it is u at the point added.
-%   docs/guide/ode.md has all of it. y0 has all points of the first unknown, then those of the next.
+%   On a grid, u[-1,0] is u at the neighbour, sum(f) adds f over all points; u' inside it is u at the point that is summed over.
+%   docs/guide/ode/reference.md describes formulas in full. y0 has all points of the first unknown, then those of the next.
 %
-%   options is a struct, as odeset makes it, or pairs of names and values; upper and lower case are the same, [] is as good as nothing:
+%   options is a struct, as odeset makes it, or name-value pairs; case does not matter, [] counts as not given:
 %     RelTol, AbsTol        tolerances of a step (defaults 1e-3 and 1e-6), compared with the root mean square;
 %                           AbsTol may be a vector with a tolerance for each number of y0
 %     InitialStep, MaxStep  first and largest step
@@ -41,7 +41,7 @@ function [t, y, te, ye, ie, stats] = ode(rhs, tspan, y0, varargin)
 %     Define                a struct of formulas that others read by name
 %     Boundary              'periodic', 'mirror', 'copy', 'value f; g', or a cell such as {'x low value 0', 'y copy'}
 %     N                     points along each axis of a test problem (default 64)
-%   A y0 of class single is computed with in single precision.
+%   If y0 is of class single, the computation is in single precision.
 %
 %   Example:
 %     rhs.x = 'v';

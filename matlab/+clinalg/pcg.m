@@ -4,8 +4,8 @@ function [x, flag, relres, iter, resvec] = pcg(A, b, varargin)
 %   [...] = clinalg.pcg(A, b, 'Tolerance', 1e-8, ...)
 %
 %   The arguments and results are those of pcg: it solves A x = b for a symmetric (complex: Hermitian)
-%   positive definite matrix A. A and b are clinalg.arrays or in MATLAB's memory; x is a clinalg.array if one of them is. All but A and b
-%   may be left out or []. flag 3 tells as well that the residual is as small as rounding allows. Where flag is 1, 3 or 4, x is the iterate
+%   positive definite matrix A. A and b are clinalg.arrays or MATLAB arrays; x is a clinalg.array if one of them is. All arguments except A and b
+%   may be omitted or []. flag 3 can also mean that the residual is as small as rounding allows. If flag is 1, 3 or 4, x is the iterate
 %   with the smallest residual and iter its number.
 %
 %   A may be a function handle: A(x) is the product with a column on the device. The preconditioner is M1 * M2, or M1 alone:
@@ -14,7 +14,7 @@ function [x, flag, relres, iter, resvec] = pcg(A, b, varargin)
 %     matrices, such as L and L' of clinalg.ichol, L and U of clinalg.ilu: sparse triangular ones are solved on the device
 %     function handles: M1(r) is M1 \ r
 %
-%   Arguments after b may be pairs of a name and a value, or a structure: Tolerance, MaxIterations,
+%   Arguments after b may be name-value pairs, or a structure: Tolerance, MaxIterations,
 %   Preconditioner, Preconditioner2, InitialGuess.
 %
 %   Example:

@@ -3,11 +3,11 @@ function [u, flag, relres, iter, history] = poisson(f, varargin)
 %   [u, flag, relres, iter, history] = clinalg.poisson(f, tol, maxit, u0, cycle, smoother, backend, d, s, mixed)
 %
 %   Solves -Laplace u + s u = f on the unit square. f is an N x N grid with N = 2^k + 1, boundary points
-%   included, as a clinalg.array or in MATLAB's memory; u is where f is. With d = 3 on the unit cube, f with N^3
-%   values. u0 holds the boundary values and a start; without it both are zero. The other arguments and the results are those of MexPoisson; all but f
-%   may be left out or [].
+%   included, as a clinalg.array or a MATLAB array; u is of the same kind. With d = 3 the problem is on the unit cube, and f has N^3
+%   values. u0 contains the boundary values and an initial guess; without it both are zero. The other arguments and the results are those of MexPoisson; all arguments except f
+%   may be omitted or [].
 %
-%   Arguments after f may be pairs of a name and a value, or a structure: Tolerance, MaxCycles, InitialGuess, Cycle, Smoother, Backend,
+%   Arguments after f may be name-value pairs, or a structure: Tolerance, MaxCycles, InitialGuess, Cycle, Smoother, Backend,
 %   Dimensions, Shift, MixedPrecision.
 %
 %   Example:

@@ -14,7 +14,7 @@ function M = precond(A, varargin)
 %     'saddle' blocks for a saddle point: clinalg.saddle(A, options)
 %   options is a structure, or pairs of names and values, all optional, as MexPreconditioner says: Order, DropTolerance and Fill of 'ilut',
 %   Shift of 'ic', Omega of 'ssor', Matching.
-%   M is a clinalg.factor: M \ r applies it, clinalg.pcg, clinalg.bicgstab and clinalg.gmres take it. It keeps nothing of A.
+%   M is a clinalg.factor: M \ r applies it, clinalg.pcg, clinalg.bicgstab and clinalg.gmres accept it. It does not refer to A afterwards.
 %
 %   Example:
 %     A = clinalg.matrix(gallery('poisson', 30));

@@ -3,7 +3,7 @@ function a = read(file, class)
 %   a = clinalg.read(file)
 %   a = clinalg.read(file, class)
 %
-%   A coordinate file makes a sparse matrix, an array file a full one, of complex numbers if the file's are.
+%   A coordinate file is read into a sparse matrix, an array file into a full one; both are complex if the file is.
 %   class is 'double' (default) or
 %   'single'. a is a clinalg.array.
 %

@@ -3,8 +3,8 @@ function varargout = restore(file)
 %   s = clinalg.restore(file)
 %   clinalg.restore(file)
 %
-%   s has a field for each variable; without an output the variables are made where it is called. Arrays that were on a
-%   device are on the device in use again.
+%   s has a field for each variable; without an output the variables are created in the caller's workspace. Arrays that were on a
+%   device are copied to the current device.
 %
 %   Example:
 %     A = clinalg.matrix(speye(4));

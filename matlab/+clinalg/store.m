@@ -3,7 +3,7 @@ function store(file, varargin)
 %   clinalg.store(file, 'x', 'A', ...)
 %   clinalg.store(file)
 %
-%   Saves the variables with these names, or all, in the format of MATLAB; clinalg.restore puts arrays of the device
+%   Saves the variables with these names, or all, in MATLAB's format; clinalg.restore puts device arrays
 %   back on the device. Octave's own save cannot save objects.
 %
 %   Example:

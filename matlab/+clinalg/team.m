@@ -2,16 +2,16 @@ classdef team < handle
 %clinalg.team  Several devices that share the work of a problem.
 %   t = clinalg.team(devices)
 %
-%   devices are indices from clinalg.devices, from 0 on, each once, such as [0 1]. What has the bits of one device and what agrees
-%   to rounding is in the guide, "How to use several devices".
+%   devices are distinct indices from clinalg.devices, counted from 0, such as [0 1]. Which results are bitwise those of one device, and which agree
+%   to rounding, is in the guide, "How to use several devices".
 %
-%   pcg(t, A, b, tol, maxit, M, x0)           as clinalg.pcg for a real sparse A, whose rows are shared out; M is 'jacobi' or []
+%   pcg(t, A, b, tol, maxit, M, x0)           as clinalg.pcg for a real sparse A, whose rows are distributed; M is 'jacobi' or []
 %   bicgstab(t, A, b, tol, maxit, M, x0)      as clinalg.bicgstab
 %   gmres(t, A, b, restart, tol, maxit, M, x0)  as clinalg.gmres
 %   poisson(t, f, tol, maxit, u0, cycle, smoother, d, s)  as clinalg.poisson, on strips of the grid
 %   clinalg.wave(u, dt, c, [], v, [], t)      a membrane on strips of the grid
 %   t.devices                                 the indices
-%   Arguments may be pairs of a name and a value as for these functions.
+%   Arguments may be name-value pairs as for these functions.
 %
 %   Example:
 %     t = clinalg.team(0);

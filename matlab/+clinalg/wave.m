@@ -2,20 +2,20 @@ classdef wave < handle
 %clinalg.wave  A membrane in motion on an OpenCL device.
 %   w = clinalg.wave(u, dt, c, scheme, v, tol, team)
 %
-%   u_tt = c^2 Laplace u on the unit square, the values on the boundary fixed. u is the displacement at time 0 on
+%   u_tt = c^2 Laplace u on the unit square, with fixed boundary values. u is the displacement at time 0 on
 %   n x n points, boundary points included, as a clinalg.array or in MATLAB's memory; dt is the time step. The
-%   precision is that of u. The other arguments may be left out or []:
+%   precision is that of u. The other arguments may be omitted or []:
 %     c       speed of the waves (default 1)
 %     scheme  'explicit' (default), for which c * dt * (n - 1) <= 1 / sqrt(2), or 'implicit' with n = 2^k + 1
 %     v       velocity at time 0 (default 0)
 %     tol     of the implicit scheme, relative residual of each step
 %     team    a clinalg.team, for the explicit scheme: each device has a strip of the grid
 %
-%   They may also be pairs of a name and a value, or a structure: Speed, Scheme, Velocity, Tolerance, Team.
+%   They may also be name-value pairs, or a structure: Speed, Scheme, Velocity, Tolerance, Team.
 %
-%   step(w, k)       makes k steps (default 1) and gives the time reached
+%   step(w, k)       makes k steps (default 1) and returns the time reached
 %   displacement(w)  in MATLAB's memory, and velocity(w)
-%   energy(w)        what the schemes keep
+%   energy(w)        the discrete energy, which the schemes conserve
 %   w.t              time since the start
 %
 %   Example:

@@ -3,12 +3,12 @@ function [y, stats] = waveform(rhs, tspan, y0, varargin)
 %   [y, stats] = clinalg.waveform(rhs, tspan, y0, 'Name', value, ...)
 %   [y, stats] = clinalg.waveform(rhs, tspan, y0, options)
 %
-%   Solves y' = f(t, y) from tspan(1) to tspan(end) by equal steps of a Runge-Kutta method. Blocks of numbers are integrated over a window of
-%   steps with those of other blocks from the previous iteration, until the iterates agree: with Eps = 0 the result is that
-%   of the method itself. It pays only where launches of kernels cost more than arithmetic; otherwise clinalg.ode is faster.
+%   Solves y' = f(t, y) from tspan(1) to tspan(end) by equal steps of a Runge-Kutta method. Blocks of components are integrated over a window of
+%   steps, with the values of other blocks from the previous iteration, until the iterates agree: with Eps = 0 the result is that
+%   of the method itself. It pays off only where kernel launches cost more than the computation; otherwise clinalg.ode is faster.
 %
 %   rhs and y0 are those of clinalg.ode: a struct of formulas, lines or the name of a test problem, and the numbers at the beginning, all
-%   points of the first unknown, then those of the next ([] takes those of a test problem).
+%   points of the first unknown, then those of the next ([] for those of a test problem).
 %
 %   y is the solution at tspan(end), in the shape of y0 (a column where y0 is []). stats is a struct:
 %     iterations, steps     columns with the iterations and steps of each window
@@ -19,7 +19,7 @@ function [y, stats] = waveform(rhs, tspan, y0, varargin)
 %   Ctrl-C stops it after the current iteration. y is then the solution at the end of the last complete window, or y0 if there
 %   is none; if stats is not requested, there is a warning.
 %
-%   Options are pairs of names and values or a struct; upper and lower case are the same, [] is as good as nothing:
+%   Options are name-value pairs or a struct; case does not matter, [] counts as not given:
 %     Steps                 number of steps (default 100)
 %     Windows               number of windows, a divisor of the steps (default 1)
 %     Eps                   difference of two iterates at which a window ends (default 0)
@@ -32,7 +32,7 @@ function [y, stats] = waveform(rhs, tspan, y0, varargin)
 %     Guess                 of a window: 'previous' (default), 'constant' or 'linear'
 %     Grid, Origin, Spacing, Parameters, Data, Define, Boundary, N
 %                           as for clinalg.ode
-%   A y0 of class single is computed with in single precision.
+%   If y0 is of class single, the computation is in single precision.
 %
 %   Example:
 %     o = struct('Grid', [32 32], 'Boundary', 'mirror', 'Steps', 20, 'Variant', 'block', 'Block', [8 8]);

@@ -2,7 +2,7 @@ function write(a, file)
 %clinalg.write  Write an array to a MatrixMarket file.
 %   clinalg.write(a, file)
 %
-%   a is a clinalg.array; a sparse or band matrix makes a coordinate file, a full one an array file. An
+%   a is a clinalg.array; a sparse or band matrix is written as a coordinate file, a full one as an array file. An
 %   existing file is replaced.
 %
 %   Example:

@@ -58,7 +58,7 @@ typedef enum {
    */
   CLINALG_STATUS_NO_DEVICE = 12,
   /**
-   * The wanted device is not there (clinalg:device:notFound).
+   * No device matches the selector (clinalg:device:notFound).
    */
   CLINALG_STATUS_DEVICE_NOT_FOUND = 13,
   /**
@@ -70,7 +70,7 @@ typedef enum {
    */
   CLINALG_STATUS_BUILD = 15,
   /**
-   * The device's memory does not hold it (clinalg:device:memory).
+   * An allocation that the device cannot hold (clinalg:device:memory).
    */
   CLINALG_STATUS_MEMORY = 16,
   /**
@@ -118,15 +118,15 @@ typedef enum {
    */
   CLINALG_STATUS_HANDLE_STALE = 30,
   /**
-   * The handle was never handed out (clinalg:handle:foreign).
+   * The handle was never issued by this process (clinalg:handle:foreign).
    */
   CLINALG_STATUS_HANDLE_FOREIGN = 31,
   /**
-   * The handle names another kind of object (clinalg:handle:kind).
+   * The handle refers to another kind of object (clinalg:handle:kind).
    */
   CLINALG_STATUS_HANDLE_KIND = 32,
   /**
-   * A file that is not what its format says (clinalg:file:format).
+   * A file that does not follow its format (clinalg:file:format).
    */
   CLINALG_STATUS_FILE_FORMAT = 40,
   /**
@@ -146,7 +146,7 @@ typedef enum {
    */
   CLINALG_STATUS_ODE_NOT_FINITE = 52,
   /**
-   * A tolerance that asks for steps too small to advance the time (clinalg:ode:stepTooSmall).
+   * A tolerance that requires steps too small to advance the time (clinalg:ode:stepTooSmall).
    */
   CLINALG_STATUS_ODE_STEP_TOO_SMALL = 53,
   /**
@@ -166,11 +166,11 @@ typedef enum {
    */
   CLINALG_STATUS_ODE_MEMORY = 57,
   /**
-   * Coefficients that are not those of a method (clinalg:ode:condition).
+   * Coefficients that violate a row sum, an order condition or zero stability (clinalg:ode:condition).
    */
   CLINALG_STATUS_ODE_CONDITION = 58,
   /**
-   * A data-flow graph that cannot be run (clinalg:ode:graph).
+   * A data-flow graph that cannot be executed (clinalg:ode:graph).
    */
   CLINALG_STATUS_ODE_GRAPH = 59,
   /**
@@ -178,7 +178,7 @@ typedef enum {
    */
   CLINALG_STATUS_SINGULAR = 60,
   /**
-   * A Cholesky factorisation of a matrix that has none (clinalg:matrix:notPositiveDefinite).
+   * A Cholesky factorisation of a matrix that is not positive definite (clinalg:matrix:notPositiveDefinite).
    */
   CLINALG_STATUS_NOT_POSITIVE_DEFINITE = 61,
   /**
@@ -200,7 +200,7 @@ typedef enum {
    */
   CLINALG_STOP_CONVERGED = 0,
   /**
-   * The most iterations allowed were done before that.
+   * The maximum number of iterations was reached first.
    */
   CLINALG_STOP_ITERATION_LIMIT = 1,
   /**
@@ -208,7 +208,7 @@ typedef enum {
    */
   CLINALG_STOP_BREAKDOWN = 2,
   /**
-   * A NaN or infinity was met.
+   * A NaN or infinity occurred.
    */
   CLINALG_STOP_NOT_FINITE = 3,
   /**
@@ -262,7 +262,7 @@ typedef enum {
    */
   CLINALG_KIND_WAVE = 5,
   /**
-   * An operator, which products and solvers take.
+   * An operator, which products and solvers accept.
    */
   CLINALG_KIND_OPERATOR = 6,
   /**
@@ -278,7 +278,7 @@ typedef enum {
    */
   CLINALG_KIND_TEAM = 9,
   /**
-   * A sparse matrix whose rows are shared out among the devices of a team.
+   * A sparse matrix whose rows are distributed over the devices of a team.
    */
   CLINALG_KIND_TEAM_MATRIX = 10,
   /**
@@ -364,7 +364,7 @@ typedef enum {
 } clinalg_method;
 
 /**
- * Which form of a matrix a product takes.
+ * Which form of a matrix a product uses.
  */
 typedef enum {
   /**
@@ -505,7 +505,7 @@ typedef enum {
    */
   CLINALG_AMG_SMOOTHER_CHEBYSHEV = 0,
   /**
-   * Jacobi sweeps with the sums of moduli of the rows.
+   * l1-Jacobi sweeps.
    */
   CLINALG_AMG_SMOOTHER_L1_JACOBI = 1,
   /**
@@ -590,15 +590,15 @@ typedef enum {
  */
 typedef enum {
   /**
-   * One coarse-grid correction a level.
+   * V-cycle: one coarse-grid correction per level.
    */
   CLINALG_CYCLE_V = 0,
   /**
-   * Two of them.
+   * W-cycle: two coarse-grid corrections per level.
    */
   CLINALG_CYCLE_W = 1,
   /**
-   * Full multigrid first, then V cycles.
+   * Full multigrid first, then V-cycles.
    */
   CLINALG_CYCLE_FULL = 2,
 } clinalg_cycle;
@@ -672,7 +672,7 @@ typedef enum {
  */
 typedef enum {
   /**
-   * Kernels for this very stencil.
+   * Kernels specialised for the stencil.
    */
   CLINALG_FORM_KERNELS = 0,
   /**
@@ -709,7 +709,7 @@ typedef enum {
 } clinalg_wave_side;
 
 /**
- * How the blocks of a preconditioner for [A B'; B -C] are put together; S approximates B A^-1 B' + C.
+ * How the blocks of a preconditioner for [A B'; B -C] are combined; S approximates B A^-1 B' + C.
  */
 typedef enum {
   /**
@@ -723,7 +723,7 @@ typedef enum {
 } clinalg_saddle_shape;
 
 /**
- * What stands for the Schur complement B A^-1 B' + C.
+ * The approximation of the Schur complement B A^-1 B' + C.
  */
 typedef enum {
   /**
@@ -789,7 +789,7 @@ typedef enum {
    */
   CLINALG_GUESS_PREVIOUS = 1,
   /**
-   * On along a straight line from the last step of the previous window.
+   * Linear extrapolation from the last step of the previous window.
    */
   CLINALG_GUESS_LINEAR = 2,
 } clinalg_guess;
@@ -851,7 +851,7 @@ typedef enum {
  */
 typedef enum {
   /**
-   * What suits the matrix best, as at its upload.
+   * Chosen from the matrix, as at its upload.
    */
   CLINALG_FORMAT_BEST = 0,
   /**
@@ -859,7 +859,7 @@ typedef enum {
    */
   CLINALG_FORMAT_ROWS = 1,
   /**
-   * Blocks of rows of about equally many entries.
+   * Blocks of rows with about the same number of entries (nnz-balanced CSR).
    */
   CLINALG_FORMAT_BLOCKS = 2,
   /**
@@ -871,7 +871,7 @@ typedef enum {
    */
   CLINALG_FORMAT_STENCIL = 4,
   /**
-   * Dense blocks of 2 x 2 to 6 x 6, on a GPU: a column serves for a block.
+   * Dense blocks of 2 x 2 to 6 x 6, on a GPU: one column index per block.
    */
   CLINALG_FORMAT_BSR = 5,
   /**
@@ -929,7 +929,7 @@ typedef enum {
    */
   CLINALG_DOMAIN_INTERIOR = 0,
   /**
-   * Outside, up to infinity.
+   * Outside the surface, unbounded.
    */
   CLINALG_DOMAIN_EXTERIOR = 1,
 } clinalg_domain;
@@ -973,7 +973,7 @@ typedef struct clinalg_ode_step clinalg_ode_step;
 typedef uint64_t clinalg_handle;
 
 /**
- * A function that writes the product A x into the vector y, with the pointer given to `clinalg_operator_create`; 0 goes on, another
+ * A function that writes the product A x into the vector y, with the pointer given to `clinalg_operator_create`; 0 continues, another
  * number makes the call that needed the product fail. x and y are valid until it returns. It may call functions of this
  * library on them and on objects that the running call does not use; it must return: no exception may leave it.
  */
@@ -1007,7 +1007,7 @@ typedef struct {
    */
   uint64_t live_bytes;
   /**
-   * The most bytes there were.
+   * Peak number of bytes.
    */
   uint64_t peak_bytes;
   /**
@@ -1018,7 +1018,7 @@ typedef struct {
 
 /**
  * A function that a solve calls after every iteration or cycle, 0 being the start, with its relative residual and the pointer of the
- * options; 0 goes on, another number ends the solve with `CLINALG_STOP_CANCELLED`. It must not use the objects of the solve.
+ * options; 0 continues, another number ends the solve with `CLINALG_STOP_CANCELLED`. It must not use the objects of the solve.
  */
 typedef int32_t (*clinalg_progress)(size_t iteration, double relative_residual, void *data);
 
@@ -1064,7 +1064,7 @@ typedef struct {
    */
   clinalg_progress progress;
   /**
-   * What `progress` is given.
+   * Passed to `progress`.
    */
   void *progress_data;
 } clinalg_eigen_options;
@@ -1113,11 +1113,11 @@ typedef struct {
    */
   double damping;
   /**
-   * Where the material is, a `clinalg_domain`.
+   * The side of the surface on which the material lies, a `clinalg_domain`.
    */
   uint32_t domain;
   /**
-   * What is computed with, a `clinalg_precision` of real numbers.
+   * The precision of the computation, a `clinalg_precision` of real numbers.
    */
   uint32_t precision;
   /**
@@ -1149,7 +1149,7 @@ typedef struct {
    */
   double damping;
   /**
-   * Where the material is, a `clinalg_domain`.
+   * The side of the surface on which the material lies, a `clinalg_domain`.
    */
   uint32_t domain;
   /**
@@ -1481,7 +1481,7 @@ typedef struct {
    */
   uint32_t sides[3][2];
   /**
-   * Time step, above 0 and at most what `clinalg_grid_wave_limit` says.
+   * Time step, above 0 and at most what `clinalg_grid_wave_limit` returns.
    */
   double dt;
   /**
@@ -1497,7 +1497,7 @@ typedef struct {
    */
   size_t speed_count;
   /**
-   * What is computed with, a `clinalg_precision`: single or double.
+   * The precision of the computation, a `clinalg_precision`: single or double.
    */
   uint32_t precision;
   /**
@@ -1511,7 +1511,7 @@ typedef struct {
  */
 typedef struct {
   /**
-   * Why the last equation of the implicit scheme ended; no step is made after a failure. Converged for the explicit one.
+   * Why the last solve of the implicit scheme ended; no step is made after a failure. Converged for the explicit scheme.
    */
   clinalg_stop stop;
   /**
@@ -1527,7 +1527,7 @@ typedef struct {
    */
   size_t cycles;
   /**
-   * Largest relative residual that a step was left with.
+   * Largest relative residual of these steps.
    */
   double relative_residual;
 } clinalg_wave_report;
@@ -1554,11 +1554,11 @@ typedef struct {
    */
   size_t steps;
   /**
-   * Order of the rule on triangles apart: 1, 2, 4 or 5.
+   * Order of the quadrature rule on disjoint triangles: 1, 2, 4 or 5.
    */
   size_t order;
   /**
-   * Points in each direction of the rules for triangles that touch, 1 to 10.
+   * Points in each direction of the rules for coincident triangles and those that share a vertex or an edge, 1 to 10.
    */
   size_t singular_order;
   /**
@@ -1566,7 +1566,7 @@ typedef struct {
    */
   uint32_t storage;
   /**
-   * What is computed with, a `clinalg_precision`.
+   * The precision of the computation, a `clinalg_precision`.
    */
   uint32_t precision;
 } clinalg_heat_options;
@@ -1590,11 +1590,11 @@ typedef struct {
    */
   size_t steps;
   /**
-   * Order of the rule on triangles apart: 1, 2, 4 or 5.
+   * Order of the quadrature rule on disjoint triangles: 1, 2, 4 or 5.
    */
   size_t order;
   /**
-   * Points in each direction of the rules for triangles that touch, 1 to 10.
+   * Points in each direction of the rules for coincident triangles and those that share a vertex or an edge, 1 to 10.
    */
   size_t singular_order;
   /**
@@ -1604,7 +1604,7 @@ typedef struct {
 } clinalg_heat_params;
 
 /**
- * A function on a surface and in time: writes its value at a point (three coordinates) with the outward normal there, at a time. 0 goes on,
+ * A function on a surface and in time: writes its value at a point (three coordinates) with the outward normal there, at a time. 0 continues,
  * another number makes the call fail. It is called by several threads, one at a time; it must return: no exception may leave it.
  */
 typedef int32_t (*clinalg_boundary_function)(const double *point,
@@ -1627,7 +1627,7 @@ typedef struct {
    */
   double relative;
   /**
-   * Absolute tolerance, at least 0; one of both must be above 0.
+   * Absolute tolerance, at least 0; one of the two tolerances must be above 0.
    */
   double absolute;
   /**
@@ -1635,7 +1635,7 @@ typedef struct {
    */
   uint32_t norm;
   /**
-   * What is computed with, a `clinalg_precision`.
+   * The precision of the computation, a `clinalg_precision`.
    */
   uint32_t precision;
   /**
@@ -1643,7 +1643,7 @@ typedef struct {
    */
   double fixed_step;
   /**
-   * First step; 0 finds one.
+   * First step; 0 determines it automatically.
    */
   double first_step;
   /**
@@ -1651,7 +1651,7 @@ typedef struct {
    */
   double largest_step;
   /**
-   * Most steps, rejected ones counted.
+   * Maximum number of steps, including rejected ones.
    */
   size_t step_limit;
 } clinalg_ode_options;
@@ -1669,7 +1669,7 @@ typedef struct {
    */
   size_t accepted;
   /**
-   * Steps tried and thrown away.
+   * Steps rejected.
    */
   size_t rejected;
   /**
@@ -1687,7 +1687,7 @@ typedef struct {
 } clinalg_ode_report;
 
 /**
- * A function that `clinalg_ode_solve_with` calls after every step, with the pointer passed to it; 0 goes on, another number ends the
+ * A function that `clinalg_ode_solve_with` calls after every step, with the pointer passed to it; 0 continues, another number ends the
  * integration. It must return: a C++ exception that leaves it ends the process. `clinalg::Ode::run` of clinalg.hpp passes exceptions on.
  */
 typedef int32_t (*clinalg_ode_watch)(clinalg_ode_step *step, void *data);
@@ -1709,7 +1709,7 @@ typedef struct {
    */
   size_t struct_size;
   /**
-   * What is made: `CLINALG_PRECONDITIONER_ILU`, `_ILUT`, `_IC`, `_SSOR`, `_SPAI0` or `_FSAI`.
+   * The preconditioner: `CLINALG_PRECONDITIONER_ILU`, `_ILUT`, `_IC`, `_SSOR`, `_SPAI0` or `_FSAI`.
    */
   uint32_t kind;
   /**
@@ -1721,11 +1721,11 @@ typedef struct {
    */
   uint32_t matching;
   /**
-   * Of ILUT: entries below this share of their row are dropped.
+   * Of ILUT: entries below this fraction of the mean magnitude of their row are dropped.
    */
   double drop;
   /**
-   * Of ILUT: how many times the entries of the matrix the factors may have, at least 1.
+   * Of ILUT: maximum number of entries of the factors, as a multiple of that of the matrix, at least 1.
    */
   double fill;
   /**
@@ -1740,7 +1740,7 @@ typedef struct {
 } clinalg_preconditioner_options;
 
 /**
- * What is known of a preconditioner.
+ * Properties of a preconditioner.
  */
 typedef struct {
   /**
@@ -1761,7 +1761,7 @@ typedef struct {
    */
   size_t entries;
   /**
-   * Levels of the lower triangular system, of which each takes a step; 0 without one.
+   * Levels of the lower triangular system, each of which takes one step; 0 without such a system.
    */
   size_t lower_levels;
   /**
@@ -1810,15 +1810,15 @@ typedef struct {
    */
   uint32_t coarsening;
   /**
-   * A level of at most so many rows is solved by a dense inverse.
+   * A level of at most this many rows is solved by a dense inverse.
    */
   size_t coarse_size;
   /**
-   * Most levels.
+   * Maximum number of levels.
    */
   size_t max_levels;
   /**
-   * Unknowns per node, numbered one after the other.
+   * Unknowns per node, numbered consecutively.
    */
   size_t block;
   /**
@@ -1852,7 +1852,7 @@ typedef struct {
    */
   uint64_t bytes;
   /**
-   * Near-null vectors that the matrix takes to zero: 0 unless it is singular.
+   * Number of near-null vectors that the matrix maps to zero; 0 unless it is singular.
    */
   size_t null_vectors;
   /**
@@ -1897,11 +1897,11 @@ typedef struct {
    */
   size_t struct_size;
   /**
-   * How the blocks are put together, a `clinalg_saddle_shape`.
+   * How the blocks are combined, a `clinalg_saddle_shape`.
    */
   uint32_t shape;
   /**
-   * What stands for the Schur complement, a `clinalg_schur`.
+   * The approximation of the Schur complement, a `clinalg_schur`.
    */
   uint32_t schur;
   /**
@@ -1936,7 +1936,7 @@ typedef struct {
 } clinalg_saddle_options;
 
 /**
- * What a preconditioner for saddle points is made of.
+ * The components of a preconditioner for saddle points.
  */
 typedef struct {
   /**
@@ -1964,7 +1964,7 @@ typedef struct {
    */
   size_t second_rows;
   /**
-   * Not 0 where the matrix takes constants of the second block to zero, as for the pressure of an enclosed flow: solutions exist where the
+   * Not 0 where the matrix maps constants of the second block to zero, as for the pressure of an enclosed flow: solutions exist where the
    * values of b in that block add up to 0, and are known up to such a constant.
    */
   int32_t null_constant;
@@ -1989,7 +1989,7 @@ typedef struct {
    */
   double tolerance;
   /**
-   * Most iterations.
+   * Maximum number of iterations.
    */
   size_t max_iterations;
   /**
@@ -2021,7 +2021,7 @@ typedef struct {
    */
   size_t post;
   /**
-   * Weight of Jacobi, between 0 and 2.
+   * Weight of the Jacobi smoother, between 0 and 2.
    */
   double omega;
   /**
@@ -2029,7 +2029,7 @@ typedef struct {
    */
   double tolerance;
   /**
-   * Most cycles.
+   * Maximum number of cycles.
    */
   size_t max_cycles;
   /**
@@ -2037,7 +2037,7 @@ typedef struct {
    */
   size_t dim;
   /**
-   * What is added to -Laplace, at least 0.
+   * The constant added to -Laplace, at least 0.
    */
   double shift;
 } clinalg_poisson_params;
@@ -2056,15 +2056,15 @@ typedef struct {
    */
   size_t n;
   /**
-   * How it steps through time, a `clinalg_scheme`.
+   * The time stepping scheme, a `clinalg_scheme`.
    */
   uint32_t scheme;
   /**
-   * What the steps are made of, a `clinalg_form`.
+   * The implementation of the steps, a `clinalg_form`.
    */
   uint32_t form;
   /**
-   * Speed of the waves, sides of the square per unit of time.
+   * Speed of the waves, in side lengths of the square per unit of time.
    */
   double c;
   /**
@@ -2072,7 +2072,7 @@ typedef struct {
    */
   double dt;
   /**
-   * Most explicit steps in one pass over memory, 1 to 8; the results have the same bits.
+   * Maximum number of explicit steps in one pass over memory, 1 to 8; the results have the same bits.
    */
   size_t steps_per_pass;
   /**
@@ -2080,11 +2080,11 @@ typedef struct {
    */
   double tolerance;
   /**
-   * Of the implicit scheme: most multigrid cycles per step.
+   * Of the implicit scheme: maximum number of multigrid cycles per step.
    */
   size_t max_cycles;
   /**
-   * What is computed with, a `clinalg_precision`.
+   * The precision of the computation, a `clinalg_precision`.
    */
   uint32_t precision;
   /**
@@ -2104,15 +2104,15 @@ typedef struct {
    */
   size_t n;
   /**
-   * How it steps through time, a `clinalg_scheme`.
+   * The time stepping scheme, a `clinalg_scheme`.
    */
   uint32_t scheme;
   /**
-   * What the steps are made of, a `clinalg_form`.
+   * The implementation of the steps, a `clinalg_form`.
    */
   uint32_t form;
   /**
-   * Speed of the waves, sides of the square per unit of time.
+   * Speed of the waves, in side lengths of the square per unit of time.
    */
   double c;
   /**
@@ -2120,7 +2120,7 @@ typedef struct {
    */
   double dt;
   /**
-   * Most explicit steps in one pass over memory, 1 to 8; the results have the same bits.
+   * Maximum number of explicit steps in one pass over memory, 1 to 8; the results have the same bits.
    */
   size_t steps_per_pass;
   /**
@@ -2128,7 +2128,7 @@ typedef struct {
    */
   double tolerance;
   /**
-   * Of the implicit scheme: most multigrid cycles per step.
+   * Of the implicit scheme: maximum number of multigrid cycles per step.
    */
   size_t max_cycles;
 } clinalg_wave_params;
@@ -2167,15 +2167,15 @@ typedef struct {
    */
   size_t block[3];
   /**
-   * The first guess, a `clinalg_guess`.
+   * The initial guess, a `clinalg_guess`.
    */
   uint32_t guess;
   /**
-   * What is computed with, a `clinalg_precision`.
+   * The precision of the computation, a `clinalg_precision`.
    */
   uint32_t precision;
   /**
-   * Iterations that a window should take: its length follows them; 0 for windows of equal lengths.
+   * Target number of iterations per window, to which the window length is adapted; 0 for windows of equal length.
    */
   size_t adaptive;
   /**
@@ -2199,7 +2199,7 @@ typedef struct {
 } clinalg_waveform_options;
 
 /**
- * What a waveform relaxation did.
+ * The outcome of a waveform relaxation.
  */
 typedef struct {
   /**
@@ -2260,7 +2260,7 @@ clinalg_status clinalg_matrix_mv_complex(uint32_t transpose,
                                          clinalg_handle *out);
 
 /**
- * out = alpha A X + beta out for dense X and out; out = 0 makes a new matrix and takes beta as 0.
+ * out = alpha A X + beta out for dense X and out; out = 0 makes a new matrix and treats beta as 0.
  *
  * # Safety
  * `out` is null or valid for reading and writing.
@@ -2466,7 +2466,7 @@ clinalg_status clinalg_device_number(size_t index, uint32_t what, uint64_t *valu
 clinalg_status clinalg_device_select(const char *selector);
 
 /**
- * Waits until the device has done everything enqueued.
+ * Waits until the device has executed all enqueued work.
  */
 clinalg_status clinalg_device_finish(void);
 
@@ -4003,7 +4003,7 @@ clinalg_status clinalg_object_explain(clinalg_handle handle,
 
 /**
  * Makes a test problem: `name` is one of those that `clinalg ode --list` prints, `n` the number of points along each axis.
- * `clinalg_ode_release` frees it.
+ * `clinalg_release` frees it.
  *
  * # Safety
  * `name` is a text that ends in zero, `ode` is valid for a write.
@@ -4016,7 +4016,7 @@ clinalg_status clinalg_ode_problem(const char *name,
  * Makes a system of equations from a description: one statement per line, such as `grid 100`, `parameter a = 2`,
  * `boundary periodic` and `u' = a*(u[-1] - 2*u + u[1])`; the guide lists them all. `data` has the numbers for its
  * `data_count` lines `data name`, one for each point, one line after the other; it may be null if there is none.
- * A formula that cannot be parsed is an error that names the column. `clinalg_ode_release` frees it.
+ * A formula that cannot be parsed is an error that names the column. `clinalg_release` frees it.
  *
  * # Safety
  * `description` is a text that ends in zero, `data` names `data_length` values, `ode` is valid for a write.
@@ -4113,7 +4113,7 @@ clinalg_status clinalg_ode_initial(clinalg_handle ode,
 
 /**
  * Integrates on the current device from `times[0]`, where the solution is `y0`, and gives the solution at each of the
- * `count` times, at least two that increase: `y` has room for `count` times `components` values, one time after
+ * `count` times, at least two and increasing: `y` has room for `count` times `components` values, one time after
  * the other, the first being `y0` again. Components are all points of the first field, then those of the next.
  *
  * `method` is a name such as "dopri54" (null for this one) or "rk4", `variant` the division into kernels (null for "auto").
@@ -4137,7 +4137,7 @@ clinalg_status clinalg_ode_solve(clinalg_handle ode,
 
 /**
  * Integrates on the current device from `t0`, where the solution is `y0`, to `t_end` and calls `watch` after every step, with
- * `data`; it returns 0 to go on, another number ends the integration. In `watch`, `clinalg_ode_step_info` describes the step,
+ * `data`; it returns 0 to continue, another number ends the integration. In `watch`, `clinalg_ode_step_info` describes the step,
  * `clinalg_ode_step_at` gives the solution at any time inside it and `clinalg_ode_step_events` the events. `y` gets the solution
  * at the end of the integration, `report` its time. Otherwise as `clinalg_ode_solve`.
  *
@@ -4158,7 +4158,7 @@ clinalg_status clinalg_ode_solve_with(clinalg_handle ode,
                                       clinalg_ode_report *report);
 
 /**
- * As `clinalg_ode_solve_with` with a function that returns 0 to end the integration and another number to go on.
+ * As `clinalg_ode_solve_with` with a function that returns 0 to end the integration and another number to continue.
  *
  * @deprecated Use `clinalg_ode_solve_with`.
  *
@@ -4218,7 +4218,7 @@ clinalg_status clinalg_ode_step_events(clinalg_ode_step *step,
 /**
  * Integrates from `t0`, where the solution is the vector `y0` on the device, to `t_end`, where it is written to the vector `y`,
  * another one of the same precision, which is what is computed in. Only numbers for the control of the steps pass through the
- * host. Components stand in the system's own order in memory: that of the fields where the description says
+ * host. Components are in the system's own order in memory: that of the fields if the description says
  * `layout field-wise`. Otherwise as `clinalg_ode_solve`; what OpenCL C reads is not checked.
  *
  * # Safety
@@ -4273,7 +4273,7 @@ clinalg_status clinalg_ode_options_default(clinalg_ode_options *options,
                                            size_t struct_size);
 
 /**
- * out = alpha A x + beta out; out = 0 makes a new vector and takes beta as 0.
+ * out = alpha A x + beta out; out = 0 makes a new vector and treats beta as 0.
  *
  * # Safety
  * `out` is null or valid for reading and writing.
@@ -4285,7 +4285,7 @@ clinalg_status clinalg_matrix_mv(double alpha,
                                  clinalg_handle *out);
 
 /**
- * out = alpha A' x + beta out; out = 0 makes a new vector and takes beta as 0.
+ * out = alpha A' x + beta out; out = 0 makes a new vector and treats beta as 0.
  *
  * # Safety
  * `out` is null or valid for reading and writing.

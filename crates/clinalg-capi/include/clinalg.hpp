@@ -1,4 +1,4 @@
-// clinalg for C++11 and newer: the whole of clinalg.h with objects that release themselves and errors as exceptions. Header only.
+// clinalg for C++11 and newer: all of clinalg.h, with objects that release themselves and errors as exceptions. Header-only.
 //
 //   clinalg::Csr a = clinalg::csr(rows, cols, offsets, columns, values);
 //   clinalg::Vector b = clinalg::vector(right), x;

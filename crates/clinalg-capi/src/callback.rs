@@ -9,7 +9,7 @@ use clinalg_handles::{Product, Registry, ScalarType};
 use crate::object::{ClinalgHandle, scalar_of, typed, upload};
 use crate::status::{ClinalgStatus, Fault};
 
-/// A function that writes the product A x into the vector y, with the pointer given to `clinalg_operator_create`; 0 goes on, another
+/// A function that writes the product A x into the vector y, with the pointer given to `clinalg_operator_create`; 0 continues, another
 /// number makes the call that needed the product fail. x and y are valid until it returns. It may call functions of this
 /// library on them and on objects that the running call does not use; it must return: no exception may leave it.
 pub type ClinalgApply = Option<unsafe extern "C" fn(x: ClinalgHandle, y: ClinalgHandle, data: *mut c_void) -> i32>;
@@ -18,7 +18,7 @@ pub type ClinalgApply = Option<unsafe extern "C" fn(x: ClinalgHandle, y: Clinalg
 pub type ClinalgFree = Option<unsafe extern "C" fn(data: *mut c_void)>;
 
 /// A function that a solve calls after every iteration or cycle, 0 being the start, with its relative residual and the pointer of the
-/// options; 0 goes on, another number ends the solve with `CLINALG_STOP_CANCELLED`. It must not use the objects of the solve.
+/// options; 0 continues, another number ends the solve with `CLINALG_STOP_CANCELLED`. It must not use the objects of the solve.
 pub type ClinalgProgress =
     Option<unsafe extern "C" fn(iteration: usize, relative_residual: f64, data: *mut c_void) -> i32>;
 

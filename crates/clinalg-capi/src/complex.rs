@@ -9,7 +9,7 @@ use crate::operation::into;
 use crate::status::{ClinalgStatus, Fault, guard};
 use crate::{choice, put};
 
-/// Which form of a matrix a product takes.
+/// Which form of a matrix a product uses.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ClinalgTranspose {
@@ -83,7 +83,7 @@ pub unsafe extern "C" fn clinalg_matrix_mv_complex(
     }
 }
 
-/// out = alpha A X + beta out for dense X and out; out = 0 makes a new matrix and takes beta as 0.
+/// out = alpha A X + beta out for dense X and out; out = 0 makes a new matrix and treats beta as 0.
 ///
 /// # Safety
 /// `out` is null or valid for reading and writing.

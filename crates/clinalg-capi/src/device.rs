@@ -47,7 +47,7 @@ pub enum ClinalgDeviceNumber {
 pub struct ClinalgMemory {
     /// Bytes in live objects.
     pub live_bytes: u64,
-    /// The most bytes there were.
+    /// Peak number of bytes.
     pub peak_bytes: u64,
     /// Number of live device buffers.
     pub live_buffers: u64,
@@ -139,7 +139,7 @@ pub unsafe extern "C" fn clinalg_device_select(selector: *const c_char) -> Clina
     })
 }
 
-/// Waits until the device has done everything enqueued.
+/// Waits until the device has executed all enqueued work.
 #[unsafe(no_mangle)]
 pub extern "C" fn clinalg_device_finish() -> ClinalgStatus {
     guard(|| Ok(Context::global()?.finish()?))

@@ -46,7 +46,7 @@ pub struct ClinalgEigenOptions {
     pub mass: ClinalgHandle,
     /// Called at the start and after every iteration with the number of iterations done and the largest relative residual; null for none.
     pub progress: ClinalgProgress,
-    /// What `progress` is given.
+    /// Passed to `progress`.
     pub progress_data: *mut c_void,
 }
 

@@ -21,7 +21,7 @@ use crate::{choice, put, slice, slice_mut, too_many};
 pub enum ClinalgDomain {
     /// Inside; also a half-space whose patch is closed by enclosing elements.
     Interior = 0,
-    /// Outside, up to infinity.
+    /// Outside the surface, unbounded.
     Exterior = 1,
 }
 
@@ -60,9 +60,9 @@ pub struct ClinalgElastodynamicsOptions {
     pub density: f64,
     /// Hysteretic damping ratio D: the shear modulus times 1 + 2 i D.
     pub damping: f64,
-    /// Where the material is, a `clinalg_domain`.
+    /// The side of the surface on which the material lies, a `clinalg_domain`.
     pub domain: u32,
-    /// What is computed with, a `clinalg_precision` of real numbers.
+    /// The precision of the computation, a `clinalg_precision` of real numbers.
     pub precision: u32,
     /// Gauss points per direction, an even number from 2 to 16; 0 for adaptive rules.
     pub rule: usize,
@@ -100,7 +100,7 @@ pub struct ClinalgElastodynamicsParams {
     pub density: f64,
     /// Hysteretic damping ratio D: the shear modulus times 1 + 2 i D.
     pub damping: f64,
-    /// Where the material is, a `clinalg_domain`.
+    /// The side of the surface on which the material lies, a `clinalg_domain`.
     pub domain: u32,
     /// Gauss points per direction, an even number from 2 to 16; 0 for adaptive rules.
     pub rule: usize,

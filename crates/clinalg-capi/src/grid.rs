@@ -344,7 +344,7 @@ pub unsafe extern "C" fn clinalg_grid_poisson_solve(
 ) -> ClinalgStatus {
     guard(|| {
         if !u.is_null() && f.addr().abs_diff(u.addr()) < count.saturating_mul(size_of::<f64>()) {
-            return Err(Error::value("u", "an array of its own", "one that overlaps f").into());
+            return Err(Error::value("u", "an array that does not overlap f", "one that overlaps f").into());
         }
         // SAFETY: by the contract above.
         let (f, u) = unsafe { (slice("f", f, count)?, slice_mut("u", u, count)?) };

@@ -49,7 +49,7 @@ pub struct ClinalgGridWaveOptions {
     pub lengths: [f64; 3],
     /// The low and the high side of each direction, each a `clinalg_wave_side`.
     pub sides: [[u32; 2]; 3],
-    /// Time step, above 0 and at most what `clinalg_grid_wave_limit` says.
+    /// Time step, above 0 and at most what `clinalg_grid_wave_limit` returns.
     pub dt: f64,
     /// Speed of the waves, where `speed` is null.
     pub c: f64,
@@ -57,7 +57,7 @@ pub struct ClinalgGridWaveOptions {
     pub speed: *const f64,
     /// Number of values of `speed`.
     pub speed_count: usize,
-    /// What is computed with, a `clinalg_precision`: single or double.
+    /// The precision of the computation, a `clinalg_precision`: single or double.
     pub precision: u32,
     /// Zero. Without it the end of the structure would be padding.
     pub reserved: u32,

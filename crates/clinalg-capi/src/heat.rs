@@ -60,13 +60,13 @@ pub struct ClinalgHeatOptions {
     pub end_time: f64,
     /// Number of time steps.
     pub steps: usize,
-    /// Order of the rule on triangles apart: 1, 2, 4 or 5.
+    /// Order of the quadrature rule on disjoint triangles: 1, 2, 4 or 5.
     pub order: usize,
-    /// Points in each direction of the rules for triangles that touch, 1 to 10.
+    /// Points in each direction of the rules for coincident triangles and those that share a vertex or an edge, 1 to 10.
     pub singular_order: usize,
     /// Whether blocks are stored, a `clinalg_storage`.
     pub storage: u32,
-    /// What is computed with, a `clinalg_precision`.
+    /// The precision of the computation, a `clinalg_precision`.
     pub precision: u32,
 }
 
@@ -94,9 +94,9 @@ pub struct ClinalgHeatParams {
     pub end_time: f64,
     /// Number of time steps.
     pub steps: usize,
-    /// Order of the rule on triangles apart: 1, 2, 4 or 5.
+    /// Order of the quadrature rule on disjoint triangles: 1, 2, 4 or 5.
     pub order: usize,
-    /// Points in each direction of the rules for triangles that touch, 1 to 10.
+    /// Points in each direction of the rules for coincident triangles and those that share a vertex or an edge, 1 to 10.
     pub singular_order: usize,
     /// Whether blocks are stored, a `clinalg_storage`.
     pub storage: u32,

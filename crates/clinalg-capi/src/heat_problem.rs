@@ -12,7 +12,7 @@ use crate::object::{ClinalgHandle, upload};
 use crate::status::{ClinalgStatus, Fault, guard};
 use crate::{path, put, slice, slice_mut, too_many};
 
-/// A function on a surface and in time: writes its value at a point (three coordinates) with the outward normal there, at a time. 0 goes on,
+/// A function on a surface and in time: writes its value at a point (three coordinates) with the outward normal there, at a time. 0 continues,
 /// another number makes the call fail. It is called by several threads, one at a time; it must return: no exception may leave it.
 pub type ClinalgBoundaryFunction = Option<
     unsafe extern "C" fn(point: *const f64, normal: *const f64, time: f64, value: *mut f64, data: *mut c_void) -> i32,

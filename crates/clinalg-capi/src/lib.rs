@@ -81,7 +81,7 @@ fn check_array<T>(argument: &'static str, pointer: *const T, len: usize) -> Resu
         return Err(Fault::Null(argument));
     }
     if !pointer.is_aligned() {
-        let expected = format!("an address that {} divides", align_of::<T>());
+        let expected = format!("an address divisible by {}", align_of::<T>());
         return Err(Fault::Library(clinalg::Error::Value { argument, expected, got: format!("{pointer:p}") }));
     }
     if len > isize::MAX as usize / size_of::<T>() {

@@ -64,7 +64,7 @@ pub enum ClinalgKind {
     Band = 4,
     /// A wave.
     Wave = 5,
-    /// An operator, which products and solvers take.
+    /// An operator, which products and solvers accept.
     Operator = 6,
     /// A system of differential equations, of `rows` points and `cols` fields.
     Ode = 7,
@@ -72,7 +72,7 @@ pub enum ClinalgKind {
     Elastodynamics = 8,
     /// A team of `rows` devices.
     Team = 9,
-    /// A sparse matrix whose rows are shared out among the devices of a team.
+    /// A sparse matrix whose rows are distributed over the devices of a team.
     TeamMatrix = 10,
     /// A method for a system of differential equations of `rows` points and `cols` fields.
     OdeStepper = 11,
@@ -102,7 +102,7 @@ pub struct ClinalgInfo {
     pub rows: usize,
     /// Number of columns; 1 for a vector.
     pub cols: usize,
-    /// Entries that a download gives: rows x cols of a full object, the stored ones of a sparse
+    /// Entries that a download returns: rows x cols of a full object, the stored ones of a sparse
     /// matrix; 0 for a band matrix, whose download leaves zeros out.
     pub entries: usize,
     /// Subdiagonals of a band matrix, else 0.
@@ -509,17 +509,17 @@ pub extern "C" fn clinalg_object_release(handle: ClinalgHandle) -> ClinalgStatus
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ClinalgFormat {
-    /// What suits the matrix best, as at its upload.
+    /// Chosen from the matrix, as at its upload.
     Best = 0,
     /// The compressed rows as they are.
     Rows = 1,
-    /// Blocks of rows of about equally many entries.
+    /// Blocks of rows with about the same number of entries (nnz-balanced CSR).
     Blocks = 2,
     /// Entries at few distances from the diagonal: columns are not read.
     Diagonals = 3,
     /// A stencil with constant coefficients: neither columns nor values are read.
     Stencil = 4,
-    /// Dense blocks of 2 x 2 to 6 x 6, on a GPU: a column serves for a block.
+    /// Dense blocks of 2 x 2 to 6 x 6, on a GPU: one column index per block.
     Bsr = 5,
     /// Chunks of rows sorted by their length (SELL-C-sigma), on a GPU.
     Sell = 6,

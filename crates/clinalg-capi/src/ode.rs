@@ -22,7 +22,7 @@ pub struct ClinalgOdeReport {
     pub t: f64,
     /// Steps taken.
     pub accepted: usize,
-    /// Steps tried and thrown away.
+    /// Steps rejected.
     pub rejected: usize,
     /// Evaluations of the right-hand side by the method.
     pub rhs_evaluations: usize,
@@ -63,7 +63,7 @@ pub struct ClinalgOdeStep {
     step: *mut c_void,
 }
 
-/// A function that `clinalg_ode_solve_with` calls after every step, with the pointer passed to it; 0 goes on, another number ends the
+/// A function that `clinalg_ode_solve_with` calls after every step, with the pointer passed to it; 0 continues, another number ends the
 /// integration. It must return: a C++ exception that leaves it ends the process. `clinalg::Ode::run` of clinalg.hpp passes exceptions on.
 pub type ClinalgOdeWatch = Option<unsafe extern "C" fn(step: *mut ClinalgOdeStep, data: *mut c_void) -> i32>;
 
@@ -73,7 +73,7 @@ pub type ClinalgOdeWatch = Option<unsafe extern "C" fn(step: *mut ClinalgOdeStep
 pub type ClinalgOdeSee = Option<unsafe extern "C" fn(step: *mut ClinalgOdeStep, data: *mut c_void) -> i32>;
 
 /// Makes a test problem: `name` is one of those that `clinalg ode --list` prints, `n` the number of points along each axis.
-/// `clinalg_ode_release` frees it.
+/// `clinalg_release` frees it.
 ///
 /// # Safety
 /// `name` is a text that ends in zero, `ode` is valid for a write.
@@ -98,7 +98,7 @@ pub unsafe extern "C" fn clinalg_ode_problem(name: *const c_char, n: usize, ode:
 /// Makes a system of equations from a description: one statement per line, such as `grid 100`, `parameter a = 2`,
 /// `boundary periodic` and `u' = a*(u[-1] - 2*u + u[1])`; the guide lists them all. `data` has the numbers for its
 /// `data_count` lines `data name`, one for each point, one line after the other; it may be null if there is none.
-/// A formula that cannot be parsed is an error that names the column. `clinalg_ode_release` frees it.
+/// A formula that cannot be parsed is an error that names the column. `clinalg_release` frees it.
 ///
 /// # Safety
 /// `description` is a text that ends in zero, `data` names `data_length` values, `ode` is valid for a write.
@@ -309,7 +309,7 @@ pub unsafe extern "C" fn clinalg_ode_initial(
 }
 
 /// Integrates on the current device from `times[0]`, where the solution is `y0`, and gives the solution at each of the
-/// `count` times, at least two that increase: `y` has room for `count` times `components` values, one time after
+/// `count` times, at least two and increasing: `y` has room for `count` times `components` values, one time after
 /// the other, the first being `y0` again. Components are all points of the first field, then those of the next.
 ///
 /// `method` is a name such as "dopri54" (null for this one) or "rk4", `variant` the division into kernels (null for "auto").
@@ -401,7 +401,7 @@ impl Watched {
 }
 
 /// Integrates on the current device from `t0`, where the solution is `y0`, to `t_end` and calls `watch` after every step, with
-/// `data`; it returns 0 to go on, another number ends the integration. In `watch`, `clinalg_ode_step_info` describes the step,
+/// `data`; it returns 0 to continue, another number ends the integration. In `watch`, `clinalg_ode_step_info` describes the step,
 /// `clinalg_ode_step_at` gives the solution at any time inside it and `clinalg_ode_step_events` the events. `y` gets the solution
 /// at the end of the integration, `report` its time. Otherwise as `clinalg_ode_solve`.
 ///
@@ -431,7 +431,7 @@ pub unsafe extern "C" fn clinalg_ode_solve_with(
     })
 }
 
-/// As `clinalg_ode_solve_with` with a function that returns 0 to end the integration and another number to go on.
+/// As `clinalg_ode_solve_with` with a function that returns 0 to end the integration and another number to continue.
 ///
 /// @deprecated Use `clinalg_ode_solve_with`.
 ///
@@ -551,7 +551,7 @@ pub unsafe extern "C" fn clinalg_ode_step_events(
 
 /// Integrates from `t0`, where the solution is the vector `y0` on the device, to `t_end`, where it is written to the vector `y`,
 /// another one of the same precision, which is what is computed in. Only numbers for the control of the steps pass through the
-/// host. Components stand in the system's own order in memory: that of the fields where the description says
+/// host. Components are in the system's own order in memory: that of the fields if the description says
 /// `layout field-wise`. Otherwise as `clinalg_ode_solve`; what OpenCL C reads is not checked.
 ///
 /// # Safety

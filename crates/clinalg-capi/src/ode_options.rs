@@ -32,19 +32,19 @@ pub struct ClinalgOdeOptions {
     pub struct_size: usize,
     /// Relative tolerance, at least 0.
     pub relative: f64,
-    /// Absolute tolerance, at least 0; one of both must be above 0.
+    /// Absolute tolerance, at least 0; one of the two tolerances must be above 0.
     pub absolute: f64,
     /// Norm of the error, a `clinalg_ode_norm`.
     pub norm: u32,
-    /// What is computed with, a `clinalg_precision`.
+    /// The precision of the computation, a `clinalg_precision`.
     pub precision: u32,
     /// Fixed steps of at most this size, all equal between stops; 0 for adaptive steps.
     pub fixed_step: f64,
-    /// First step; 0 finds one.
+    /// First step; 0 determines it automatically.
     pub first_step: f64,
     /// Largest step.
     pub largest_step: f64,
-    /// Most steps, rejected ones counted.
+    /// Maximum number of steps, including rejected ones.
     pub step_limit: usize,
 }
 

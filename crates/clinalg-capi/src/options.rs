@@ -30,7 +30,7 @@ pub struct ClinalgSolverOptions {
     pub preconditioner: u32,
     /// Relative residual |b - A x| / |b| to reach.
     pub tolerance: f64,
-    /// Most iterations.
+    /// Maximum number of iterations.
     pub max_iterations: usize,
     /// Iterations between restarts of GMRES.
     pub restart: usize,
@@ -39,7 +39,7 @@ pub struct ClinalgSolverOptions {
     pub inverse: ClinalgHandle,
     /// Called after every iteration; null for none.
     pub progress: ClinalgProgress,
-    /// What `progress` is given.
+    /// Passed to `progress`.
     pub progress_data: *mut c_void,
 }
 
@@ -58,19 +58,19 @@ pub struct ClinalgPoissonOptions {
     pub pre: usize,
     /// Sweeps after it.
     pub post: usize,
-    /// Weight of Jacobi, between 0 and 2.
+    /// Weight of the Jacobi smoother, between 0 and 2.
     pub omega: f64,
     /// Relative residual to reach.
     pub tolerance: f64,
-    /// Most cycles.
+    /// Maximum number of cycles.
     pub max_cycles: usize,
     /// 2 for the unit square, 3 for the unit cube.
     pub dim: usize,
-    /// What is added to -Laplace, at least 0.
+    /// The constant added to -Laplace, at least 0.
     pub shift: f64,
     /// Called after every cycle; null for none.
     pub progress: ClinalgProgress,
-    /// What `progress` is given.
+    /// Passed to `progress`.
     pub progress_data: *mut c_void,
 }
 

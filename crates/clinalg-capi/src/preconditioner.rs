@@ -46,15 +46,15 @@ pub enum ClinalgMatching {
 pub struct ClinalgPreconditionerOptions {
     /// `sizeof(clinalg_preconditioner_options)`, as the program was compiled.
     pub struct_size: usize,
-    /// What is made: `CLINALG_PRECONDITIONER_ILU`, `_ILUT`, `_IC`, `_SSOR`, `_SPAI0` or `_FSAI`.
+    /// The preconditioner: `CLINALG_PRECONDITIONER_ILU`, `_ILUT`, `_IC`, `_SSOR`, `_SPAI0` or `_FSAI`.
     pub kind: u32,
     /// Of ILU, ILUT, IC and SSOR, the order of elimination, a `clinalg_ordering`.
     pub ordering: u32,
     /// Of ILU and ILUT, when rows are permuted, a `clinalg_matching`.
     pub matching: u32,
-    /// Of ILUT: entries below this share of their row are dropped.
+    /// Of ILUT: entries below this fraction of the mean magnitude of their row are dropped.
     pub drop: f64,
-    /// Of ILUT: how many times the entries of the matrix the factors may have, at least 1.
+    /// Of ILUT: maximum number of entries of the factors, as a multiple of that of the matrix, at least 1.
     pub fill: f64,
     /// Of IC: the factors are those of A + shift diag(A). Negative, as by default: 0, or the first of 1e-3, 2e-3, 4e-3, ... that gives
     /// factors.
@@ -69,7 +69,7 @@ pub struct ClinalgPreconditionerOptions {
 pub enum ClinalgAmgSmoother {
     /// Chebyshev iteration, `smoother_steps` being its degree.
     Chebyshev = 0,
-    /// Jacobi sweeps with the sums of moduli of the rows.
+    /// l1-Jacobi sweeps.
     L1Jacobi = 1,
     /// Sweeps with SPAI-0.
     Spai0 = 2,
@@ -125,11 +125,11 @@ pub struct ClinalgAmgOptions {
     pub cycle: u32,
     /// A `clinalg_amg_coarsening`.
     pub coarsening: u32,
-    /// A level of at most so many rows is solved by a dense inverse.
+    /// A level of at most this many rows is solved by a dense inverse.
     pub coarse_size: usize,
-    /// Most levels.
+    /// Maximum number of levels.
     pub max_levels: usize,
-    /// Unknowns per node, numbered one after the other.
+    /// Unknowns per node, numbered consecutively.
     pub block: usize,
     /// Not 0 keeps what `clinalg_amg_refill` needs.
     pub reusable: i32,
@@ -180,7 +180,7 @@ unsafe impl Versioned for ClinalgAmgOptions {
     }
 }
 
-/// What is known of a preconditioner.
+/// Properties of a preconditioner.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct ClinalgPreconditionerReport {
@@ -193,7 +193,7 @@ pub struct ClinalgPreconditionerReport {
     /// Stored entries: of the factors, of G for FSAI, of the diagonal for SPAI-0, of the matrices of all levels for algebraic multigrid; 0
     /// for SSOR.
     pub entries: usize,
-    /// Levels of the lower triangular system, of which each takes a step; 0 without one.
+    /// Levels of the lower triangular system, each of which takes one step; 0 without such a system.
     pub lower_levels: usize,
     /// Levels of the upper triangular system.
     pub upper_levels: usize,
@@ -213,7 +213,7 @@ pub struct ClinalgAmgReport {
     pub grid_complexity: f64,
     /// Bytes of matrices and vectors on the device.
     pub bytes: u64,
-    /// Near-null vectors that the matrix takes to zero: 0 unless it is singular.
+    /// Number of near-null vectors that the matrix maps to zero; 0 unless it is singular.
     pub null_vectors: usize,
     /// Seconds of the set-up, or of the last refill.
     pub seconds: f64,

@@ -13,7 +13,7 @@ use crate::solver::ClinalgPreconditioner;
 use crate::status::{ClinalgStatus, Fault, guard};
 use crate::{choice, put, slice};
 
-/// How the blocks of a preconditioner for [A B'; B -C] are put together; S approximates B A^-1 B' + C.
+/// How the blocks of a preconditioner for [A B'; B -C] are combined; S approximates B A^-1 B' + C.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ClinalgSaddleShape {
@@ -23,7 +23,7 @@ pub enum ClinalgSaddleShape {
     Triangular = 1,
 }
 
-/// What stands for the Schur complement B A^-1 B' + C.
+/// The approximation of the Schur complement B A^-1 B' + C.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ClinalgSchur {
@@ -44,9 +44,9 @@ pub enum ClinalgSchur {
 pub struct ClinalgSaddleOptions {
     /// `sizeof(clinalg_saddle_options)`, as the program was compiled.
     pub struct_size: usize,
-    /// How the blocks are put together, a `clinalg_saddle_shape`.
+    /// How the blocks are combined, a `clinalg_saddle_shape`.
     pub shape: u32,
-    /// What stands for the Schur complement, a `clinalg_schur`.
+    /// The approximation of the Schur complement, a `clinalg_schur`.
     pub schur: u32,
     /// The preconditioner of A: `CLINALG_PRECONDITIONER_AMG`, `_IC`, `_ILU` or `_JACOBI`; `_NONE` chooses one that suits it.
     pub first: u32,
@@ -65,7 +65,7 @@ pub struct ClinalgSaddleOptions {
     pub mass_count: usize,
 }
 
-/// What a preconditioner for saddle points is made of.
+/// The components of a preconditioner for saddle points.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct ClinalgSaddleReport {
@@ -81,7 +81,7 @@ pub struct ClinalgSaddleReport {
     pub first_rows: usize,
     /// Rows of C.
     pub second_rows: usize,
-    /// Not 0 where the matrix takes constants of the second block to zero, as for the pressure of an enclosed flow: solutions exist where the
+    /// Not 0 where the matrix maps constants of the second block to zero, as for the pressure of an enclosed flow: solutions exist where the
     /// values of b in that block add up to 0, and are known up to such a constant.
     pub null_constant: i32,
 }

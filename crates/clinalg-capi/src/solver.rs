@@ -59,11 +59,11 @@ pub enum ClinalgPreconditioner {
 pub enum ClinalgStop {
     /// The true relative residual is at most the tolerance.
     Converged = 0,
-    /// The most iterations allowed were done before that.
+    /// The maximum number of iterations was reached first.
     IterationLimit = 1,
     /// A coefficient of the method vanished.
     Breakdown = 2,
-    /// A NaN or infinity was met.
+    /// A NaN or infinity occurred.
     NotFinite = 3,
     /// The matrix or preconditioner is not positive definite.
     Indefinite = 4,
@@ -91,7 +91,7 @@ pub struct ClinalgSolveParams {
     pub preconditioner: u32,
     /// Relative residual |b - A x| / |b| to reach.
     pub tolerance: f64,
-    /// Most iterations.
+    /// Maximum number of iterations.
     pub max_iterations: usize,
     /// Iterations between restarts of GMRES.
     pub restart: usize,
@@ -124,11 +124,11 @@ pub enum ClinalgSmoother {
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ClinalgCycle {
-    /// One coarse-grid correction a level.
+    /// V-cycle: one coarse-grid correction per level.
     V = 0,
-    /// Two of them.
+    /// W-cycle: two coarse-grid corrections per level.
     W = 1,
-    /// Full multigrid first, then V cycles.
+    /// Full multigrid first, then V-cycles.
     Full = 2,
 }
 
@@ -146,15 +146,15 @@ pub struct ClinalgPoissonParams {
     pub pre: usize,
     /// Sweeps after it.
     pub post: usize,
-    /// Weight of Jacobi, between 0 and 2.
+    /// Weight of the Jacobi smoother, between 0 and 2.
     pub omega: f64,
     /// Relative residual to reach.
     pub tolerance: f64,
-    /// Most cycles.
+    /// Maximum number of cycles.
     pub max_cycles: usize,
     /// 2 for the unit square, 3 for the unit cube.
     pub dim: usize,
-    /// What is added to -Laplace, at least 0.
+    /// The constant added to -Laplace, at least 0.
     pub shift: f64,
 }
 

@@ -13,7 +13,7 @@ use crate::status::{ClinalgStatus, Fault, guard};
 fn widened(argument: &'static str, values: &[i32]) -> Result<Vec<usize>, Fault> {
     let wide = |(position, &value): (usize, &i32)| {
         usize::try_from(value).map_err(|_| {
-            let expected = format!("numbers from 0 on; {value} is negative");
+            let expected = format!("non-negative numbers; {value} is negative");
             Fault::Library(Error::Index { argument, position, index: u64::from(value.unsigned_abs()), expected })
         })
     };

@@ -22,13 +22,13 @@ pub enum ClinalgStatus {
     NoPlatform = 11,
     /// No OpenCL device (clinalg:device:noDevice).
     NoDevice = 12,
-    /// The wanted device is not there (clinalg:device:notFound).
+    /// No device matches the selector (clinalg:device:notFound).
     DeviceNotFound = 13,
     /// The device has no double precision (clinalg:device:noFp64).
     NoFp64 = 14,
     /// A kernel could not be built (clinalg:device:build).
     Build = 15,
-    /// The device's memory does not hold it (clinalg:device:memory).
+    /// An allocation that the device cannot hold (clinalg:device:memory).
     Memory = 16,
     /// Another failure of OpenCL (clinalg:device:opencl).
     OpenCl = 17,
@@ -52,11 +52,11 @@ pub enum ClinalgStatus {
     Context = 25,
     /// The handle was released (clinalg:handle:stale).
     HandleStale = 30,
-    /// The handle was never handed out (clinalg:handle:foreign).
+    /// The handle was never issued by this process (clinalg:handle:foreign).
     HandleForeign = 31,
-    /// The handle names another kind of object (clinalg:handle:kind).
+    /// The handle refers to another kind of object (clinalg:handle:kind).
     HandleKind = 32,
-    /// A file that is not what its format says (clinalg:file:format).
+    /// A file that does not follow its format (clinalg:file:format).
     FileFormat = 40,
     /// A file that cannot be read or written (clinalg:file:io).
     FileIo = 41,
@@ -66,7 +66,7 @@ pub enum ClinalgStatus {
     OdeAccess = 51,
     /// A solution that is infinite or NaN (clinalg:ode:notFinite).
     OdeNotFinite = 52,
-    /// A tolerance that asks for steps too small to advance the time (clinalg:ode:stepTooSmall).
+    /// A tolerance that requires steps too small to advance the time (clinalg:ode:stepTooSmall).
     OdeStepTooSmall = 53,
     /// Too many steps (clinalg:ode:stepLimit).
     OdeStepLimit = 54,
@@ -76,13 +76,13 @@ pub enum ClinalgStatus {
     OdeVariant = 56,
     /// Vectors that do not fit the device in any variant (clinalg:ode:memory).
     OdeMemory = 57,
-    /// Coefficients that are not those of a method (clinalg:ode:condition).
+    /// Coefficients that violate a row sum, an order condition or zero stability (clinalg:ode:condition).
     OdeCondition = 58,
-    /// A data-flow graph that cannot be run (clinalg:ode:graph).
+    /// A data-flow graph that cannot be executed (clinalg:ode:graph).
     OdeGraph = 59,
     /// A system with a singular matrix (clinalg:matrix:singular).
     Singular = 60,
-    /// A Cholesky factorisation of a matrix that has none (clinalg:matrix:notPositiveDefinite).
+    /// A Cholesky factorisation of a matrix that is not positive definite (clinalg:matrix:notPositiveDefinite).
     NotPositiveDefinite = 61,
     /// Infinity or NaN in a waveform relaxation (clinalg:ode:waveform).
     OdeWaveform = 62,

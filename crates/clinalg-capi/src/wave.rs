@@ -30,7 +30,7 @@ pub enum ClinalgScheme {
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ClinalgForm {
-    /// Kernels for this very stencil.
+    /// Kernels specialised for the stencil.
     Kernels = 0,
     /// Sparse matrices and vectors only.
     Matrix = 1,
@@ -47,21 +47,21 @@ pub struct ClinalgWaveOptions {
     pub struct_size: usize,
     /// Points per side, boundary included: at least 3; 2^k + 1 for the implicit scheme.
     pub n: usize,
-    /// How it steps through time, a `clinalg_scheme`.
+    /// The time stepping scheme, a `clinalg_scheme`.
     pub scheme: u32,
-    /// What the steps are made of, a `clinalg_form`.
+    /// The implementation of the steps, a `clinalg_form`.
     pub form: u32,
-    /// Speed of the waves, sides of the square per unit of time.
+    /// Speed of the waves, in side lengths of the square per unit of time.
     pub c: f64,
     /// Time step.
     pub dt: f64,
-    /// Most explicit steps in one pass over memory, 1 to 8; the results have the same bits.
+    /// Maximum number of explicit steps in one pass over memory, 1 to 8; the results have the same bits.
     pub steps_per_pass: usize,
     /// Of the implicit scheme: relative residual of the accelerations to reach in each step.
     pub tolerance: f64,
-    /// Of the implicit scheme: most multigrid cycles per step.
+    /// Of the implicit scheme: maximum number of multigrid cycles per step.
     pub max_cycles: usize,
-    /// What is computed with, a `clinalg_precision`.
+    /// The precision of the computation, a `clinalg_precision`.
     pub precision: u32,
     /// Zero. Without it the end of the structure would be padding.
     pub reserved: u32,
@@ -97,19 +97,19 @@ unsafe impl Versioned for ClinalgWaveOptions {
 pub struct ClinalgWaveParams {
     /// Points per side, boundary included: at least 3; 2^k + 1 for the implicit scheme.
     pub n: usize,
-    /// How it steps through time, a `clinalg_scheme`.
+    /// The time stepping scheme, a `clinalg_scheme`.
     pub scheme: u32,
-    /// What the steps are made of, a `clinalg_form`.
+    /// The implementation of the steps, a `clinalg_form`.
     pub form: u32,
-    /// Speed of the waves, sides of the square per unit of time.
+    /// Speed of the waves, in side lengths of the square per unit of time.
     pub c: f64,
     /// Time step.
     pub dt: f64,
-    /// Most explicit steps in one pass over memory, 1 to 8; the results have the same bits.
+    /// Maximum number of explicit steps in one pass over memory, 1 to 8; the results have the same bits.
     pub steps_per_pass: usize,
     /// Of the implicit scheme: relative residual of the accelerations to reach in each step.
     pub tolerance: f64,
-    /// Of the implicit scheme: most multigrid cycles per step.
+    /// Of the implicit scheme: maximum number of multigrid cycles per step.
     pub max_cycles: usize,
 }
 
@@ -117,7 +117,7 @@ pub struct ClinalgWaveParams {
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct ClinalgWaveReport {
-    /// Why the last equation of the implicit scheme ended; no step is made after a failure. Converged for the explicit one.
+    /// Why the last solve of the implicit scheme ended; no step is made after a failure. Converged for the explicit scheme.
     pub stop: ClinalgStop,
     /// Steps made by this call.
     pub steps: usize,
@@ -125,7 +125,7 @@ pub struct ClinalgWaveReport {
     pub time: f64,
     /// Multigrid cycles of all these steps together.
     pub cycles: usize,
-    /// Largest relative residual that a step was left with.
+    /// Largest relative residual of these steps.
     pub relative_residual: f64,
 }
 

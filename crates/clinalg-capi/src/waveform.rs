@@ -23,7 +23,7 @@ pub enum ClinalgGuess {
     Constant = 0,
     /// The waveforms of the previous window, step by step.
     Previous = 1,
-    /// On along a straight line from the last step of the previous window.
+    /// Linear extrapolation from the last step of the previous window.
     Linear = 2,
 }
 
@@ -46,11 +46,11 @@ pub struct ClinalgWaveformOptions {
     pub eps: f64,
     /// Points of a block along each axis, for the variants "block" and "block-boundary".
     pub block: [usize; 3],
-    /// The first guess, a `clinalg_guess`.
+    /// The initial guess, a `clinalg_guess`.
     pub guess: u32,
-    /// What is computed with, a `clinalg_precision`.
+    /// The precision of the computation, a `clinalg_precision`.
     pub precision: u32,
-    /// Iterations that a window should take: its length follows them; 0 for windows of equal lengths.
+    /// Target number of iterations per window, to which the window length is adapted; 0 for windows of equal length.
     pub adaptive: usize,
     /// The name of the explicit Runge-Kutta method of the steps; null for "euler".
     pub method: *const c_char,
@@ -88,7 +88,7 @@ unsafe impl Versioned for ClinalgWaveformOptions {
     }
 }
 
-/// What a waveform relaxation did.
+/// The outcome of a waveform relaxation.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct ClinalgWaveformReport {

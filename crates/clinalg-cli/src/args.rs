@@ -30,7 +30,7 @@ impl From<PrecisionArg> for Precision {
 /// `--backend`.
 #[derive(Debug, Clone, Copy, ValueEnum)]
 pub(crate) enum BackendArg {
-    /// Kernels for this very stencil
+    /// Kernels specialised for the stencil
     Kernels,
     /// Sparse matrices and vectors only
     Matrix,

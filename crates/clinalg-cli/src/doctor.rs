@@ -29,7 +29,7 @@ Examples:
 
 The exit code is 0 if every check passes on every device, else 1.")]
 pub(crate) struct Args {
-    /// Only sizes of a few hundred: seconds on a slow device or an emulator
+    /// Use only sizes of a few hundred: takes seconds on a slow device or an emulator
     #[arg(long)]
     quick: bool,
 }

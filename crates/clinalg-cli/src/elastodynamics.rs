@@ -91,7 +91,7 @@ pub(crate) struct Args {
     /// Hysteretic damping ratio: the shear modulus times 1 + 2 i D
     #[arg(long, default_value_t = 0.0, value_parser = args::at_least_zero, value_name = "D", allow_hyphen_values = true)]
     damping: f64,
-    /// Where the material is [default: exterior for cavity, else interior]
+    /// The side of the surface on which the material lies [default: exterior for cavity, else interior]
     #[arg(long, value_enum)]
     domain: Option<DomainArg>,
     /// Which boundary value is given
@@ -127,13 +127,13 @@ pub(crate) struct Args {
     /// Precision of the computation on the device
     #[arg(long, value_enum, default_value_t = PrecisionArg::F64)]
     precision: PrecisionArg,
-    /// Points in the material, three numbers a line, where displacements and stresses are wanted
+    /// File of points in the material, three numbers per line, at which displacements and stresses are evaluated
     #[arg(long, value_name = "FILE")]
     points: Option<PathBuf>,
-    /// Write displacements as CSV: at the --points, else on the elements
+    /// Write displacements as CSV: at the --points, or else on the elements
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
-    /// Draw the deformed surface coloured by |u| into FILE (.png or .svg), with --frequencies the response beside it (-response)
+    /// Draw the deformed surface coloured by |u| into FILE (.png or .svg), and with --frequencies the response into a second file (-response)
     #[arg(long, value_name = "FILE")]
     plot: Option<PathBuf>,
     /// Write displacements and tractions for ParaView (.vtu), real and imaginary parts
@@ -151,7 +151,7 @@ pub(crate) struct Args {
 enum DomainArg {
     /// Inside the surface
     Interior,
-    /// Outside, up to infinity
+    /// Outside the surface, unbounded
     Exterior,
 }
 
@@ -177,7 +177,7 @@ enum Method {
 
 #[derive(Debug, Clone, Copy, PartialEq, ValueEnum)]
 enum AlgorithmArg {
-    /// An item for each collocation point
+    /// A work-item for each collocation point
     Tiled,
     /// A work-group for each pair of elements
     Pairwise,

@@ -126,7 +126,7 @@ impl Failure {
             Failure::Ode(error) => error.to_string(),
             Failure::Usage(message) | Failure::NotConverged(message) => message.clone(),
             Failure::File { path, reason } => format!("{}: {reason}", path.display()),
-            Failure::ReaderGone => "the reader of stdout has gone away".into(),
+            Failure::ReaderGone => "stdout was closed by its reader".into(),
             Failure::Stdout(error) => format!("stdout: {error}"),
         }
     }

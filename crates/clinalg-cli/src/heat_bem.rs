@@ -63,8 +63,8 @@ the time t and the outward normal nx, ny, nz: + - * / ^, comparisons, if(c,a,b),
 min, max, pow, sin cos tan asin acos atan sinh cosh tanh exp log sqrt abs, pi.
 u must be 0, or --initial, at t = 0. The exact solution is unknown: error_l2 is null.
 
---initial is a formula in x, y, z. It is taken in a box around the body with a margin of half its
-size, where a polynomial of degree 40 must meet it: it has no jumps, kinks or poles there.
+--initial is a formula in x, y, z. It is evaluated in a box around the body with a margin of half its
+size, where a polynomial of degree 40 must approximate it: it must have no jumps, kinks or poles there.
 
 Examples:
   clinalg heat-bem                           the cube of 768 triangles, 32 steps
@@ -135,19 +135,19 @@ pub(crate) struct Args {
     /// Residual to reach, relative to the initial one [default: 1e-8 in f64, 1e-5 in f32]
     #[arg(long, value_name = "T", value_parser = args::tolerance, allow_hyphen_values = true)]
     tol: Option<f64>,
-    /// Points inside, three numbers per line, for the temperature at the middle of each time step
+    /// File of interior points, three numbers per line, for the temperature at the middle of each time step
     #[arg(long, value_name = "FILE")]
     points: Option<PathBuf>,
-    /// Write the temperatures in --points as CSV, a line for each time and point
+    /// Write the temperatures at the --points as CSV, a line for each time and point
     #[arg(long, value_name = "FILE", requires = "points")]
     out: Option<PathBuf>,
-    /// Add the Frobenius norms of the blocks of the matrix, which must be stored
+    /// Report the Frobenius norms of the blocks of the matrix, which must be stored
     #[arg(long)]
     report: bool,
     /// Draw and write the values extrapolated to the end time, in place of their means over the last time step
     #[arg(long)]
     extrapolate: bool,
-    /// Draw the computed boundary value of the last time step into FILE (.png or .svg), the residuals beside it (-convergence)
+    /// Draw the computed boundary value of the last time step into FILE (.png or .svg), and the residuals into a second file (-convergence)
     #[arg(long, value_name = "FILE")]
     plot: Option<PathBuf>,
     /// Write both boundary values of the last time step for ParaView (.vtu)
@@ -163,9 +163,9 @@ pub(crate) struct Args {
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
 enum ProblemArg {
-    /// u; the flux w is computed
+    /// The temperature u; the flux w is computed
     Dirichlet,
-    /// The flux w; u is computed
+    /// The flux w; the temperature u is computed
     Neumann,
 }
 
@@ -174,7 +174,7 @@ enum ProblemArg {
 enum Method {
     /// Generalised minimal residuals over all time steps at once
     Gmres,
-    /// Block forward elimination: the diagonal block is inverted once, then one pass goes through the time steps
+    /// Block forward elimination: the diagonal block is inverted once, then the time steps are solved in order
     Forward,
 }
 
@@ -192,7 +192,7 @@ enum Apply {
     Assembled,
     /// Computed in every product
     Otf,
-    /// Stored where they fit
+    /// Stored if they fit
     Auto,
 }
 
@@ -298,7 +298,7 @@ fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Result<Exit
         check_target(path)?;
     }
     if args.report && matches!(args.apply, Apply::Otf) {
-        return Err(Failure::usage("--report needs stored blocks: take --apply assembled"));
+        return Err(Failure::usage("--report needs stored blocks: use --apply assembled"));
     }
     if args.method == Method::Forward && args.preconditioner != PreconditionerArg::None {
         return Err(Failure::usage("--preconditioner is for --method gmres; forward elimination is direct"));

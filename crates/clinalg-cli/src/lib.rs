@@ -75,8 +75,8 @@ Exit codes:
   3  no OpenCL, no device, or no device that matches the selector
   4  the device or its driver failed: memory, kernel build, no double precision
   5  a file could not be read or written, or its content is damaged
-On the first Ctrl-C solve, poisson, wave, heat-bem, elastodynamics, waveform and ode end with
-what there is (exit code 1), at once on the second; --resume continues from the checkpoint.
+On the first Ctrl-C solve, poisson, wave, heat-bem, elastodynamics, waveform and ode stop and write
+the result so far (exit code 1), on the second at once; --resume continues from the checkpoint.
 Errors are reported on stderr; with --json also on stdout, as one object
 {\"error\": {\"id\", \"message\", \"exit_code\"}}.";
 
@@ -93,7 +93,7 @@ struct Cli {
 /// Options of every command.
 #[derive(clap::Args)]
 pub(crate) struct Global {
-    /// Device to use: its index in `clinalg devices`, or a part of its name or platform (letter case ignored)
+    /// Device to use: its index in `clinalg devices`, or a part of its name or platform (case-insensitive)
     /// [default: CLINALG_DEVICE, else the first GPU, else the first device]
     #[arg(
         long,
@@ -103,7 +103,7 @@ pub(crate) struct Global {
         allow_negative_numbers = true
     )]
     device: Option<String>,
-    /// Devices that share the work of poisson, wave, waveform, solve, ode, heat-bem or elastodynamics, or that bench measures: indices or parts of names with commas between, or `all`
+    /// Devices that share the work of poisson, wave, waveform, solve, ode, heat-bem or elastodynamics, or that bench measures: indices or parts of names, separated by commas, or `all`
     #[arg(
         long,
         global = true,
@@ -113,13 +113,13 @@ pub(crate) struct Global {
         allow_negative_numbers = true
     )]
     devices: Option<String>,
-    /// Take options from a TOML file, as --print-options writes it; those on the command line replace them
+    /// Read options from a TOML file, as written by --print-options; those on the command line override them
     #[arg(long, global = true, value_name = "FILE", help_heading = "Options of every command")]
     options: Option<std::path::PathBuf>,
-    /// Print the options of this command line as TOML, the defaults as comments, and do nothing else
+    /// Print the options of this command line as TOML, with the defaults as comments, and do nothing else
     #[arg(long, global = true, help_heading = "Options of every command")]
     print_options: bool,
-    /// Share the work out by the speed of the devices, measured by a short trial on each, instead of evenly
+    /// Distribute the work according to the speed of the devices, measured by a short trial on each, instead of evenly
     #[arg(long, global = true, help_heading = "Options of every command")]
     balance: bool,
     /// Print one JSON document on stdout and nothing else
@@ -128,7 +128,7 @@ pub(crate) struct Global {
     /// Print errors only: no report, no warnings, no progress (with --json, the document)
     #[arg(long, short, global = true, help_heading = "Options of every command", conflicts_with = "verbose")]
     quiet: bool,
-    /// Add to the report: levels and norms, the storage of a matrix, the kernels built, the memory of the device, a table of the time by phase; name each kernel as it is compiled
+    /// Add to the report levels and norms, the storage format of a matrix, the kernels built, the device memory, and a table of times by phase; name each kernel as it is compiled
     #[arg(long, short, global = true, help_heading = "Options of every command")]
     verbose: bool,
     /// The other processes, if any.
@@ -162,7 +162,7 @@ impl Global {
     pub(crate) fn on_one_device(&self) -> &'static str {
         match &self.processes.0 {
             Some(_) => "start `clinalg` in one process instead",
-            None => "use --device in place of --devices",
+            None => "use --device instead of --devices",
         }
     }
 
@@ -247,7 +247,7 @@ impl From<Exit> for Ended {
     }
 }
 
-/// Runs the program with this command line, the program's name first. With `processes` the work is shared out among them: all of
+/// Runs the program with this command line, the program's name first. With `processes` the work is distributed over them: all of
 /// them run the same command line, one prints and writes files.
 pub fn run(words: Vec<String>, processes: Option<Arc<dyn Processes>>) -> Ended {
     if let Some(processes) = &processes {

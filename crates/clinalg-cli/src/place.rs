@@ -22,7 +22,7 @@ impl Place {
     pub(crate) fn new(global: &Global, backend: Backend) -> Result<Place, Failure> {
         Ok(match (global.team()?, backend) {
             (Some(_), Backend::Reference) => {
-                return Err(Failure::usage(format!("--backend reference takes no device: {}", global.on_no_device())));
+                return Err(Failure::usage(format!("--backend reference uses no device: {}", global.on_no_device())));
             }
             (Some(team), _) => Place::Team(team),
             (None, Backend::Reference) => Place::Host,

@@ -71,7 +71,7 @@ Examples:
   clinalg poisson --n 129 --backend reference   in plain Rust, without OpenCL
   clinalg poisson --n 8193 --devices 0,1     on two devices; --dim 3 too
   clinalg poisson --points 300x200 --size 2x1 --sides x0=neumann,y=periodic --f 1
-  clinalg poisson --points 65x65 --order 4   error 2e-8 in place of 2e-4
+  clinalg poisson --points 65x65 --order 4   error 2e-8 instead of 2e-4
   clinalg poisson --points 300x200 --coefficient '1 + 1000*(x>0.5)' --f 1 --plot u.png
   clinalg poisson --points 129x129 --dxx '2+sin(6*x)' --dxy '0.5*y' --f 1
 
@@ -79,8 +79,8 @@ Boxes (--points): -div(D grad u) + S u = f on a box of any size, with --coeffici
 -div(k D grad u) + S u = f. --sides names conditions by
 side (x0, x1, y0, y1, z0, z1), direction (x) or all: dirichlet (u = g, the default), neumann
 (D du/dn = g), robin:ALPHA (ALPHA u + D du/dn = g), periodic (both sides of a direction). --boundary is
-g, a formula. --dxx to --dyz give a tensor D that varies, by its entries. Without a dirichlet or robin side and without a shift f and g must balance, and
-the mean of u is 0. Without --f u is the product of a sine or cosine per direction.
+g, a formula. --dxx to --dyz give the entries of a variable tensor D. Without a dirichlet or robin side and without a shift, f and g must balance, and
+u is the solution with mean 0. Without --f the solution is a product of one sine or cosine per direction.
 The JSON keys are then points, size, sides, cells, diffusion, mixed, tensor, order, coefficient, shift, rhs, f, boundary, seed, cycle, pre, post, precision, tolerance, device, kernel_family, levels, cycles, stop, converged,
 residual_history, relative_residual, convergence_factor, rounding_floor, imbalance, error_max,
 seconds_setup, seconds_solve, peak_device_bytes, out, checkpoint, pictures.
@@ -89,7 +89,7 @@ Ctrl-C ends the run after the current cycle and writes a checkpoint. --resume FI
 on the same device the result is bitwise that of an uninterrupted run.
 
 The exit code is 0 if the tolerance or the rounding floor is reached, and for
---cycle fmg --max-cycles 1, which asks for one pass; else 1.")]
+--cycle fmg --max-cycles 1, which does one pass; else 1.")]
 pub(crate) struct Args {
     /// Points per side, boundary included: 3, 5, 9, ... 2^k + 1 [default: 1025, for the cube 129]
     #[arg(long, value_parser = args::side, allow_hyphen_values = true)]
@@ -108,7 +108,7 @@ pub(crate) struct Args {
     /// Conditions on the sides of the box: x0=neumann,x1=robin:0.5,y=periodic [default: dirichlet]
     #[arg(long, value_name = "LIST", value_parser = boxes::sides, requires = "points")]
     sides: Option<args::boxes::Sides<Condition>>,
-    /// Points at the centres of cells, instead of points that include both ends of each direction
+    /// Place the points at the centres of cells, instead of including both ends of each direction
     #[arg(long, requires = "points")]
     cells: bool,
     /// Diagonal entries of D on the box [default: 1 each]
@@ -125,7 +125,7 @@ pub(crate) struct Args {
     /// Dimensions: 2 for the square, 3 for the cube
     #[arg(long, default_value_t = 2, value_parser = args::dimension, allow_hyphen_values = true)]
     dim: usize,
-    /// Constant added to -Laplace, at least 0
+    /// The constant S >= 0 in -Laplace u + S u = f
     #[arg(long, default_value_t = 0.0, value_name = "S", value_parser = args::shift, allow_hyphen_values = true)]
     shift: f64,
     /// Right-hand side
@@ -134,10 +134,10 @@ pub(crate) struct Args {
     /// Right-hand side f: a formula in x, y (and z), or a file with a value for each point, in place of --rhs
     #[arg(long, value_name = "FORMULA|FILE", conflicts_with = "rhs", allow_hyphen_values = true)]
     f: Option<String>,
-    /// Values of u on the boundary: a formula, or a file with a value for each point, of which those inside are not read [default: 0]
+    /// Values of u on the boundary: a formula, or a file with a value for each point, of which those at interior points are ignored [default: 0]
     #[arg(long, value_name = "FORMULA|FILE", allow_hyphen_values = true)]
     boundary: Option<String>,
-    /// Coefficient a of -div(a grad u) = f on the square or a box, positive: a formula, taken at the centres of the cells, or a file with a value for each point or cell
+    /// Positive coefficient k of -div(k grad u) = f on the square or a box: a formula, evaluated at the centres of the cells, or a file with a value for each point or cell
     #[arg(long, value_name = "FORMULA|FILE", allow_hyphen_values = true)]
     coefficient: Option<String>,
     /// Seed of the random numbers of --rhs random
@@ -161,7 +161,7 @@ pub(crate) struct Args {
     /// Sweeps after the coarse-grid correction
     #[arg(long, default_value_t = 1, allow_hyphen_values = true)]
     post: usize,
-    /// Weight of Jacobi, between 0 and 2
+    /// Weight of the Jacobi smoother, between 0 and 2
     #[arg(long, default_value_t = 0.8, allow_hyphen_values = true)]
     omega: f64,
     /// Relative residual to reach; 0 iterates to the rounding floor [default: 1e-10 in f64, 1e-5 in f32]
@@ -170,7 +170,7 @@ pub(crate) struct Args {
     /// Maximum number of cycles
     #[arg(long, default_value_t = 100, value_name = "COUNT", allow_hyphen_values = true)]
     max_cycles: usize,
-    /// Write the solution, also if the tolerance was not reached: .npy, .npz, .csv, .vti or .vtu
+    /// Write the solution, even if the tolerance was not reached: .npy, .npz, .csv, .vti or .vtu
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
     /// Write a checkpoint (.npz) at the end; Ctrl-C writes clinalg-poisson-checkpoint.npz without this option
@@ -179,7 +179,7 @@ pub(crate) struct Args {
     /// Continue from a checkpoint; options given with it override those stored in it
     #[arg(long, value_name = "FILE")]
     resume: Option<PathBuf>,
-    /// Draw the solution (in three dimensions on the plane in the middle) into FILE (.png or .svg) and the residuals into FILE with -convergence before the extension
+    /// Draw the solution (in three dimensions on the middle plane) into FILE (.png or .svg) and the residuals into FILE with -convergence before the extension
     #[arg(long, value_name = "FILE")]
     plot: Option<PathBuf>,
 }
@@ -200,17 +200,17 @@ enum Arithmetic {
     F32,
     /// IEEE double precision, 53 bits
     F64,
-    /// Solution and defect in f64, the cycles that correct it in f32: as accurate as f64; --backend kernels only
+    /// Solution and defect in f64, the correcting cycles in f32: as accurate as f64; --backend kernels only
     Mixed,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
 enum CycleArg {
-    /// Each coarser level once: the fastest to a small residual, on GPUs by far
+    /// Visit each coarser level once: the fastest to a small residual, on GPUs by far
     V,
-    /// Each coarser level twice per visit of the finer one: fewer cycles, for few or weak sweeps
+    /// Visit each coarser level twice per visit to the finer one: fewer cycles, useful with few sweeps or a weak smoother
     W,
-    /// Full multigrid: one pass from the coarsest level up, then V-cycles; the pass alone (--max-cycles 1) gives the accuracy of the stencil
+    /// Full multigrid: one pass from the coarsest level up, then V-cycles; the pass alone (--max-cycles 1) reaches the accuracy of the discretisation
     Fmg,
 }
 

@@ -34,7 +34,7 @@ Examples:
   clinalg man | man -l -                     read the page
   clinalg man --out ~/.local/share/man/man1  then: man clinalg, man clinalg-poisson")]
 pub(crate) struct ManArgs {
-    /// Write clinalg.1 and a page per command into this folder, which is made if there is none
+    /// Write clinalg.1 and a page per command into this folder, which is created if necessary
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
 }

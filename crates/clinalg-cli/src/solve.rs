@@ -60,8 +60,8 @@ Methods:
   minres    for symmetric A, definite or not
   fcg       as cg, for preconditioners that are not quite symmetric
   lsmr      least squares, for rectangular A; the default if A is not square
-  lsqr      the same; its residual never rises
-Where cg, minres or bicgstab was chosen by default and gives up, gmres goes on from its
+  lsqr      as lsmr; its residual never grows
+If cg, minres or bicgstab was chosen by default and fails, gmres continues from its
 iterate.
 
 Preconditioners:
@@ -70,7 +70,7 @@ Preconditioners:
   amg            algebraic multigrid, for symmetric positive definite A; --coordinates
                  (or --nullspace and --block) for elasticity; sa or classical where
                  the entries tell (--report says which and why)
-  sa, classical  the same by smoothed aggregation; by classical coarsening
+  sa, classical  amg by smoothed aggregation; amg by classical coarsening
   jacobi, spai0  diagonal; with lsmr and lsqr, jacobi scales the columns
   ssor           symmetric Gauss-Seidel, by colours unless --order says otherwise
   ic, fsai       for symmetric positive definite A: incomplete Cholesky, factored
@@ -81,27 +81,27 @@ Preconditioners:
                  for A, a diagonal or multigrid for the Schur complement; minres
                  where the matrix is symmetric, else gmres
 
-Complex numbers: where the matrix, the right-hand side or x0 is complex, the system is
-solved in complex numbers, and x is written so. Above and below, symmetric then means
-Hermitian. All methods and preconditioners take complex systems, but amg, saddle and --devices.
+Complex numbers: if the matrix, the right-hand side or x0 is complex, the system is
+solved in complex arithmetic, and x is complex. Symmetric then means Hermitian, above and
+below. Complex systems are supported except by amg, saddle and --devices.
 
 Several devices (--devices): methods cg, bicgstab and gmres, preconditioners none,
 jacobi, amg, sa and classical.
 
 JSON keys: matrix, rows, cols, nnz, symmetric (up to rounding; of complex matrices: Hermitian), complex, rhs,
-null_vectors (that A takes to 0, where that is seen), null_part_removed (from b, along
-these), verdict (what the residual of a solve that fails says of A), seed, method,
-gave_up (the method that did before this one, or null), precond, precond_about,
-order, reorder, reorder_about, explanation (why auto took it, or null), restart, precision, tolerance, device,
+null_vectors (number of null vectors found), null_part_removed (whether their component
+was removed from b), verdict (what the residual of a failed solve shows about A), seed, method,
+gave_up (the method that failed before this one, or null), precond, precond_about,
+order, reorder, reorder_about, explanation (why auto chose it, or null), restart, precision, tolerance, device,
 devices, kernel_family, stop, converged, iterations, relative_residual, residual_history, seconds_read, seconds_setup (upload, and
 building the kernels), seconds_solve, peak_device_bytes, out, checkpoint, pictures, columns. devices
 lists all devices, device is the first. columns has stop, iterations and
 relative_residual for each of several right-hand sides (else null); the keys
 outside are those of the one with the largest residual.
 
-Ctrl-C ends the solve with the iterate at hand, and writes a checkpoint of the
+Ctrl-C ends the solve with the current iterate, and writes a checkpoint of the
 iteration: with gmres the basis since the last restart, with the others 2 to 14
-vectors. clinalg solve --resume FILE reads and sets up again and continues from it, on
+vectors. clinalg solve --resume FILE reads the files, sets up again and continues from it, on
 the same device to the same bits, with all methods and preconditioners; not with
 --devices.
 
@@ -115,19 +115,19 @@ Examples:
 The exit code is 0 if the tolerance is reached, or the rounding floor at up to ten
 times the tolerance, else 1; x is written in either case.")]
 pub(crate) struct Args {
-    /// The matrix, a file .mtx, .mtx.gz, .npz or .mat; entries that occur twice are summed
+    /// The matrix, a file .mtx, .mtx.gz, .npz or .mat; duplicate entries are summed
     #[arg(value_name = "A.mtx")]
     matrix: PathBuf,
-    /// Right-hand side: a file with one column (or row) or several columns, `ones`, or `random` (uniform in (-1, 1), each part of complex numbers, by --seed)
+    /// Right-hand side: a file with one column (or row) or several columns, `ones`, or `random` (uniform in (-1, 1), also the imaginary parts of complex numbers, by --seed)
     #[arg(long, default_value = "ones", value_name = "FILE|ones|random")]
     rhs: String,
     /// Seed of the random numbers of --rhs random
     #[arg(long, default_value_t = 1, allow_hyphen_values = true)]
     seed: u64,
-    /// Where the iteration starts: a file with as many columns as there are right-hand sides [default: 0]
+    /// Initial guess: a file with as many columns as there are right-hand sides [default: 0]
     #[arg(long, value_name = "FILE")]
     x0: Option<PathBuf>,
-    /// Iterative method [default: cg where A is symmetric with a positive diagonal, else bicgstab; lsmr where A is not square]
+    /// Iterative method [default: cg if A is symmetric with a positive diagonal, minres if it is a symmetric saddle point matrix, lsmr if A is not square, else bicgstab]
     #[arg(long, value_enum)]
     method: Option<Method>,
     /// Preconditioner; the options --coordinates, --nullspace, --block and --single imply amg
@@ -139,16 +139,16 @@ pub(crate) struct Args {
     /// Coordinates of the nodes for amg, a file with a row per node: unknowns are displacements, numbered node by node
     #[arg(long, value_name = "FILE", conflicts_with = "nullspace")]
     coordinates: Option<PathBuf>,
-    /// Vectors that A nearly takes to zero for amg, a file with a column per vector [default: constants]
+    /// Near-null vectors of A for amg, a file with a column per vector [default: constants]
     #[arg(long, value_name = "FILE")]
     nullspace: Option<PathBuf>,
-    /// Unknowns per node for amg, numbered one after the other [default: 1, with --coordinates their dimension]
+    /// Unknowns per node for amg, numbered consecutively [default: 1, with --coordinates their dimension]
     #[arg(long, value_name = "COUNT", value_parser = args::positive, allow_hyphen_values = true)]
     block: Option<usize>,
     /// Keep the hierarchy of amg in single precision
     #[arg(long)]
     single: bool,
-    /// Say what amg made: levels, complexities, memory, convergence factor
+    /// Report the hierarchy of amg: levels, complexities, memory, convergence factor
     #[arg(long)]
     report: bool,
     /// Why `auto` took the preconditioner.
@@ -157,13 +157,13 @@ pub(crate) struct Args {
     /// Order of elimination of ilu, ilut and ic, and of the sweeps of ssor [default: natural; ssor: multicolour]
     #[arg(long, value_enum)]
     order: Option<Order>,
-    /// Number the unknowns anew at upload; solutions are written in the numbering of the file
+    /// Renumber the unknowns at upload; solutions are written in the numbering of the file
     #[arg(long, value_enum, default_value_t = Reorder::None)]
     reorder: Reorder,
-    /// Entries below this share of their row are dropped from the factors of ilut
+    /// Entries below this fraction of the mean magnitude of their row are dropped from the factors of ilut
     #[arg(long, default_value_t = 1e-4, value_name = "T", value_parser = args::at_least_zero, allow_hyphen_values = true)]
     drop: f64,
-    /// How many times the entries of A the factors of ilut may have
+    /// Maximum number of entries of the factors of ilut, as a multiple of that of A
     #[arg(long, default_value_t = 10.0, value_name = "TIMES", value_parser = args::at_least_zero, allow_hyphen_values = true)]
     fill: f64,
     /// Relative residual to reach [default: 1e-10 in f64, 1e-5 in f32]
@@ -581,7 +581,7 @@ impl<T: Scalar> Solved<T> {
             {
                 break;
             }
-            progress.stage(format!("{} gave up; GMRES goes on from its {}", method.title(), iterate(method)));
+            progress.stage(format!("{} failed; GMRES continues from its {}", method.title(), iterate(method)));
             system.change_method(args, Method::Gmres, stopping.clone())?;
             (self.begun.gave_up, self.begun.method) = (Some(method), Method::Gmres);
             before = report.history;

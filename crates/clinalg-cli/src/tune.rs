@@ -23,11 +23,11 @@ use crate::plot::{Picture, Surface};
 /// work-groups, and stores the fastest in a table that later programs on this device read.
 #[derive(clap::Args)]
 #[command(after_help = "\
-How: each candidate is first compared with sequential code at awkward sizes, and
-discarded if it differs. The others are timed at several sizes (medians of
+Method: each candidate is first compared with sequential code at awkward sizes, and
+discarded if its results differ. The others are timed at several sizes (medians of
 samples of 2 ms), and the fastest is timed again beside the default. It replaces
 the default if it takes less than 98 % of its time. The limit is the time of a
-copy of as many bytes in the same run; an operation on data in the caches may be
+copy of the same number of bytes in the same run; an operation on data in the caches may be
 faster.
 
 The table is one file per device in the folder CLINALG_TUNE_DIR, else `tuning`
@@ -57,7 +57,7 @@ pub(crate) struct Args {
     /// Report only, store nothing
     #[arg(long)]
     dry_run: bool,
-    /// Draw the time over work-group size and elements per item into the folder DIR, one picture per operation, precision
+    /// Draw the time over work-group size and elements per work-item into the folder DIR, one picture per operation, precision
     /// and size
     #[arg(long, value_name = "DIR")]
     plot: Option<PathBuf>,

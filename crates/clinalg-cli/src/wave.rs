@@ -106,7 +106,7 @@ pub(crate) struct Args {
     /// Points per side, boundary included; 2^k + 1 for the implicit scheme
     #[arg(long, default_value_t = 1025, value_parser = args::points, allow_hyphen_values = true)]
     n: usize,
-    /// Points in each direction of a box, those on its sides included, in place of the square: 300x200 or 300x200x100
+    /// Points in each direction of a box, including those on its sides, in place of the square: 300x200 or 300x200x100
     #[arg(
         long,
         value_name = "NXxNY[xNZ]",
@@ -126,13 +126,13 @@ pub(crate) struct Args {
     /// End time, in place of --steps; the last step may pass it by a fraction of a step
     #[arg(long, value_name = "T", value_parser = args::above_zero, allow_hyphen_values = true)]
     end_time: Option<f64>,
-    /// Courant number c dt / h, on a box with the smallest h [default: 0.7 explicit, 2 implicit, on a box 0.99 of the limit]
+    /// Courant number c dt / h; on a box h is the smallest spacing [default: 0.7 explicit, 2 implicit, on a box 0.99 of the limit]
     #[arg(long, value_parser = args::above_zero, conflicts_with = "dt", allow_hyphen_values = true)]
     courant: Option<f64>,
     /// Time step
     #[arg(long, value_parser = args::above_zero, allow_hyphen_values = true)]
     dt: Option<f64>,
-    /// Wave speed, sides of the square per unit of time
+    /// Wave speed, in side lengths of the square per unit of time
     #[arg(long, default_value_t = 1.0, value_parser = args::above_zero, allow_hyphen_values = true)]
     c: f64,
     /// Time stepping scheme
@@ -147,16 +147,16 @@ pub(crate) struct Args {
     /// Velocity at time 0: a formula or a file [default: 0]
     #[arg(long, value_name = "FORMULA|FILE", allow_hyphen_values = true)]
     velocity: Option<String>,
-    /// Wave speed that varies, positive, in place of --c: a formula or a file; explicit scheme
+    /// Positive, variable wave speed in place of --c: a formula or a file; explicit scheme
     #[arg(long, value_name = "FORMULA|FILE", conflicts_with = "c", allow_hyphen_values = true)]
     speed: Option<String>,
     /// Force s in u_tt = c^2 Laplace u + g s: a formula in x and y, or a file; explicit scheme
     #[arg(long, value_name = "FORMULA|FILE", allow_hyphen_values = true)]
     force: Option<String>,
-    /// Its factor g: a formula in t [default: 1]
+    /// Factor g of the force: a formula in t [default: 1]
     #[arg(long, value_name = "FORMULA", requires = "force", allow_hyphen_values = true)]
     force_time: Option<String>,
-    /// Half waves of --initial mode along x and y (and z)
+    /// Number of half waves of --initial mode along x and y (and z)
     #[arg(long, value_name = "K,L[,M]", default_value = "2,1", value_parser = mode, allow_hyphen_values = true)]
     mode: Mode,
     /// Precision of the computation
@@ -165,7 +165,7 @@ pub(crate) struct Args {
     /// Maximum number of explicit steps per pass over memory, 1 to 8; the result has the same bits
     #[arg(long, default_value_t = 8, value_name = "COUNT", value_parser = args::positive, allow_hyphen_values = true)]
     steps_per_pass: usize,
-    /// Relative residual of each implicit step [default: 1e-10 in f64, 1e-5 in f32, more where the Courant number exceeds what this allows]
+    /// Relative residual of each implicit step [default: 1e-10 in f64, 1e-5 in f32, larger if the Courant number is too large for these]
     #[arg(long, value_name = "T", value_parser = args::tolerance_or_zero, allow_hyphen_values = true)]
     tol: Option<f64>,
     /// Write the displacement at the end: .npy, .npz, .csv, .vti or .vtu
@@ -284,7 +284,9 @@ impl Args {
         // A quotient that rounding put just above a whole number needs no step more.
         let count = (end / dt * (1.0 - 1e-12)).ceil();
         if count > 1e15 {
-            return Err(Failure::usage(format!("--end-time {end:?} takes {count:e} steps of {dt:e}")));
+            return Err(Failure::usage(format!(
+                "--end-time {end:?} needs {count:e} steps of {dt:e}, which are too many"
+            )));
         }
         Ok(count.max(1.0) as usize)
     }

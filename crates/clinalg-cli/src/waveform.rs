@@ -109,29 +109,29 @@ pub(crate) struct Args {
     /// Number of windows, a divisor of the steps
     #[arg(long, value_name = "COUNT", default_value_t = 1, value_parser = args::positive, allow_hyphen_values = true)]
     windows: usize,
-    /// Iterations of each window
+    /// Fixed number of iterations per window
     #[arg(long, value_name = "COUNT", conflicts_with = "eps", value_parser = args::positive, allow_hyphen_values = true)]
     iterations: Option<usize>,
-    /// Tolerance for the difference of two iterates at which a window ends [default: 0, the method's solution to the last bit]
+    /// A window ends when two iterates differ by at most this [default: 0, the method's solution to the last bit]
     #[arg(long, value_name = "EPS", value_parser = args::at_least_zero, allow_hyphen_values = true)]
     eps: Option<f64>,
-    /// Blocks of components and what is stored of them
+    /// Blocks of components, and which waveforms are stored
     #[arg(long, value_name = "NAME", default_value = "component")]
     variant: String,
     /// Points of a block along each axis, for the variants block and block-boundary
-    /// [default: 32, 32x32 or 8x8x8; half of it per axis for other methods than euler]
+    /// [default: 32, 32x32 or 8x8x8; half of it per axis for methods other than euler]
     #[arg(long, value_name = "BxB")]
     block: Option<String>,
     /// Precision of the computation
     #[arg(long, value_enum, default_value_t = PrecisionArg::F64)]
     precision: PrecisionArg,
-    /// First guess of a window
+    /// Initial guess for a window
     #[arg(long, value_enum, default_value_t = GuessArg::Previous)]
     guess: GuessArg,
-    /// Iterations that a window should take: longer ones are followed by shorter windows; --windows gives the longest
+    /// Target number of iterations per window: windows that take more are followed by shorter ones; --windows sets the longest
     #[arg(long, value_name = "COUNT", value_parser = args::positive, allow_hyphen_values = true)]
     adaptive: Option<usize>,
-    /// Maximum number of iterations of all windows together
+    /// Maximum number of iterations over all windows
     #[arg(long, value_name = "COUNT", value_parser = args::positive, allow_hyphen_values = true)]
     iteration_limit: Option<usize>,
     /// Write a checkpoint (.npz) if --iteration-limit or Ctrl-C ends the run; Ctrl-C writes clinalg-waveform-checkpoint.npz without this option
@@ -140,13 +140,13 @@ pub(crate) struct Args {
     /// Continue from a checkpoint; options given with it override those stored in it
     #[arg(long, value_name = "FILE")]
     resume: Option<PathBuf>,
-    /// Which waveforms several devices (--devices) send each other after an iteration
+    /// Which waveforms the devices (--devices) send each other after an iteration
     #[arg(long, value_enum, default_value_t = SharingArg::Limited)]
     sharing: SharingArg,
     /// Draw the differences of iterates over the iterations of all windows, or the study (.png or .svg)
     #[arg(long, value_name = "FILE")]
     plot: Option<PathBuf>,
-    /// Measure several blocks or grids in place of one
+    /// Measure a series of runs instead of one
     #[arg(
         long,
         value_enum,
@@ -164,7 +164,7 @@ enum GuessArg {
     Constant,
     /// The waveforms of the previous window, step by step
     Previous,
-    /// On along a straight line from the last step
+    /// Linear extrapolation from the last step
     Linear,
 }
 
@@ -185,9 +185,9 @@ enum StudyArg {
 enum SharingArg {
     /// All to all
     General,
-    /// Only those that the other device may read
+    /// Only those that the receiving device may read
     Limited,
-    /// As limited, but the blocks that they belong to are integrated first, the others during the transfer
+    /// As limited, but the blocks that they belong to are integrated first, and the others during the transfer
     EdgesFirst,
 }
 

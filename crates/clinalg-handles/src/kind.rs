@@ -28,7 +28,7 @@ pub enum Kind {
     Elastodynamics = 8,
     /// A [`Team`](clinalg::team::Team) of devices.
     Team = 9,
-    /// A sparse matrix whose rows are shared out among the devices of a team.
+    /// A sparse matrix whose rows are distributed over the devices of a team.
     TeamMatrix = 10,
     /// A method with its kernels and memory for one system of differential equations; with the feature `ode`.
     OdeStepper = 11,
@@ -189,7 +189,7 @@ impl ScalarType {
         if self.is_complex() == expected.is_complex() {
             return Error::Precision { argument, expected: expected.precision(), got: self.precision() };
         }
-        let expected = format!("{expected}, as the other values of the call; a conversion or the real part gives them");
+        let expected = format!("{expected}, like the other values of the call; convert, or use the real part");
         Error::value(argument, expected, self)
     }
 }

@@ -7,7 +7,7 @@
 //! | 31 to 0 | slot: position in the table |
 //!
 //! Each slot's generations begin at a random number, so that the handles of another process or registry are foreign
-//! here. A slot whose generations are used up takes no object again: a released handle stays stale for ever.
+//! here. A slot whose generations are used up takes no object again: a released handle stays stale forever.
 //!
 //! The operations here are those of [`clinalg::ops`] and the solvers on handles. A call locks the objects that it names, in one
 //! order over all calls, so calls on different objects run side by side and none waits in a circle.

@@ -288,7 +288,7 @@ impl Registry {
     ) -> Result<R> {
         self.call_aliased(inputs, output, |objects, written| {
             if let Some(at) = objects.iter().position(Option::is_none) {
-                let expected = format!("another object than argument `{}`", inputs[at].argument);
+                let expected = format!("an object other than argument `{}`", inputs[at].argument);
                 let (argument, handle) = output.map_or(("output", 0), |o| (o.argument, o.handle));
                 return Err(Error::value(argument, expected, format!("handle {handle:#018x}")));
             }
@@ -342,7 +342,7 @@ impl Registry {
             && (beside.iter().any(taken) || inputs.iter().any(is_input))
         {
             let got = format!("handle {:#018x}", output.handle);
-            return Err(Error::value(output.argument, "another object than those that the call reads", got));
+            return Err(Error::value(output.argument, "an object other than those that the call reads", got));
         }
         for cell in beside {
             pending::settle(cell)?;

@@ -24,7 +24,7 @@ pub(crate) enum Kind {
     Runtime,
     /// A device's index or a part of its name, or several indices.
     Device,
-    /// A `uint64` scalar that the library handed out.
+    /// A `uint64` scalar that the library issued.
     Handle,
     /// A real number.
     Real,

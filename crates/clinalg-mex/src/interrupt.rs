@@ -61,12 +61,12 @@ fn taken() -> bool {
     }
 }
 
-/// Whether a solver is to go on; it stops at Ctrl-C with what it has.
+/// Whether a solver is to continue; it stops at Ctrl-C with what it has.
 pub(crate) fn progress(_: usize, _: f64) -> ControlFlow<()> {
     if taken() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
 }
 
-/// Whether an integration is to go on.
+/// Whether an integration is to continue.
 pub(crate) fn goes_on() -> bool {
     !taken()
 }

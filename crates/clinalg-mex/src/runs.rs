@@ -1,4 +1,4 @@
-//! Integrations that go on from call to call.
+//! Integrations that continue from call to call.
 //!
 //! Each is computed by a thread of its own, which waits after every step until the next one is requested. So the host's
 //! functions that see the steps run between two calls, in the host's own thread, and may call this library themselves.
@@ -22,7 +22,7 @@ const MARK: u64 = 0x3e << 56;
 type Points = (Vec<f64>, Vec<f64>);
 
 struct Run {
-    /// Lets the thread go on; dropped, it makes it end.
+    /// Lets the thread continue; dropped, it makes it end.
     go: SyncSender<()>,
     points: Receiver<Points>,
     /// Points of the first step, until they are requested: the thread computes during calls only.

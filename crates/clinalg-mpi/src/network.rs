@@ -407,7 +407,7 @@ impl Mpi {
             return Ok(Vec::new());
         }
         let len = c_int::try_from(own_bytes.len())
-            .map_err(|_| Error::value("values", "less than 2 GiB of each rank in a reduction", own_bytes.len()))?;
+            .map_err(|_| Error::value("values", "less than 2 GiB per rank in a reduction", own_bytes.len()))?;
         // Of this call, so that they can be left to MPI where it fails.
         let (mine, mut all) = (own_bytes.to_vec(), vec![0_u8; own_bytes.len() * self.inner.ranks]);
         // SAFETY: both outlive the request or are leaked with it, and are not touched before.

@@ -345,7 +345,7 @@ fn the_others_of_a_rank_that_fails_get_its_error() {
     }
 }
 
-/// A rank that lives but does not go on, as where its device hangs, is named by all others after the time that the variable says: also by rank 3, which
+/// A rank that lives but does not continue, as where its device hangs, is named by all others after the time that the variable says: also by rank 3, which
 /// waits for rank 2.
 #[test]
 fn the_others_of_a_rank_that_hangs_name_it() {

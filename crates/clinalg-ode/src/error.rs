@@ -28,7 +28,7 @@ pub enum Error {
         reason: String,
     },
     /// No variant's vectors fit the device.
-    #[error("the vectors need bytes: {needs}; the device has {available}")]
+    #[error("the vectors do not fit on the device: bytes needed: {needs}; available: {available}")]
     Memory {
         /// Variants with the bytes that they need.
         needs: String,

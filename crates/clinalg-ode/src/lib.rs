@@ -4,7 +4,7 @@
 //! a reduction of the error estimate. Runge-Kutta tableaux, iterated implicit tableaux (PIRK), peer methods and
 //! Adams-Bashforth methods are turned into such graphs, with their order conditions checked. A [`System`] is a right-hand
 //! side written as formulas on a grid. Steps are computed by [`reference::Reference`] in plain Rust or by [`DeviceStepper`]
-//! with kernels made for method and system; [`integrate`] puts them together.
+//! with kernels generated for method and system; [`integrate`] combines them.
 
 pub mod codegen;
 pub mod error;

@@ -126,7 +126,7 @@ fn elasticity(n: usize) -> Result<(CsrParts<f64>, Vec<f64>), Error> {
     Ok((CsrParts::from_triplets(3 * free, 3 * free, &entries)?, coordinates))
 }
 
-/// A matrix, the vectors that it nearly takes to zero (constants where there are none), how many they are, and unknowns per node.
+/// A matrix, the vectors that it nearly maps to zero (constants where there are none), how many they are, and unknowns per node.
 type Problem = (CsrParts<f64>, Vec<f64>, usize, usize);
 
 fn problem(name: &str, n: usize) -> Result<Problem, Error> {

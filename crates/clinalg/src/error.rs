@@ -10,13 +10,13 @@ pub type Result<T> = std::result::Result<T, Error>;
 pub enum HandleFault {
     /// It was valid once and has been released.
     Stale,
-    /// This process never handed it out.
+    /// This process never issued it.
     Foreign,
-    /// It names an object of another kind than the call takes.
+    /// It refers to an object of a kind that the call does not accept.
     Kind,
 }
 
-/// Everything that can go wrong, each with an [`id`](Error::id) for programs and words for people.
+/// Everything that can go wrong, each with an [`id`](Error::id) for programs and a message for people.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -25,7 +25,7 @@ pub enum Error {
         "no OpenCL loader found ({reason}); install one and a driver: on Debian or Ubuntu `apt-get install ocl-icd-libopencl1 pocl-opencl-icd`"
     )]
     NoLoader {
-        /// The dynamic linker's words.
+        /// The dynamic linker's message.
         reason: String,
     },
     /// The loader knows no platform.
@@ -41,7 +41,7 @@ pub enum Error {
         /// Names of the platforms found.
         platforms: Vec<String>,
     },
-    /// The wanted device is not among those found.
+    /// No device matches the selector.
     #[error("no device matches `{wanted}`; there are: {}", available.join("; "))]
     DeviceNotFound {
         /// The selector as given.
@@ -55,7 +55,7 @@ pub enum Error {
         /// The device's name.
         device: String,
     },
-    /// The driver's compiler refused a kernel.
+    /// The driver's compiler rejected a kernel.
     #[error("device `{device}` could not build kernel file `{program}`; the compiler said:\n{log}")]
     Build {
         /// The device's name.
@@ -72,7 +72,7 @@ pub enum Error {
         bytes: u64,
         /// The device's name.
         device: String,
-        /// Which limit was met, with its number.
+        /// Which limit was exceeded, with its value.
         limit: String,
     },
     /// Any other failure of an OpenCL call.
@@ -109,9 +109,9 @@ pub enum Error {
     Length {
         /// The argument's name.
         argument: &'static str,
-        /// The length wanted.
+        /// The expected length.
         expected: usize,
-        /// The length given.
+        /// The actual length.
         got: usize,
     },
     /// An object of the wrong shape.
@@ -139,9 +139,9 @@ pub enum Error {
     Precision {
         /// The argument's name.
         argument: &'static str,
-        /// The precision wanted.
+        /// The expected precision.
         expected: crate::Precision,
-        /// The precision given.
+        /// The actual precision.
         got: crate::Precision,
     },
     /// An index outside the object, or an index array out of order.
@@ -157,12 +157,12 @@ pub enum Error {
         expected: String,
     },
     /// Objects of different contexts in one call.
-    #[error("argument `{argument}` belongs to another context or device than the other arguments")]
+    #[error("argument `{argument}` belongs to a different context or device from the other arguments")]
     Context {
         /// The argument's name.
         argument: &'static str,
     },
-    /// A handle that names no usable object.
+    /// A handle that refers to no usable object.
     #[error("argument `{argument}`: {}", handle_words(*fault, *handle, expected))]
     Handle {
         /// The argument's name.
@@ -171,7 +171,7 @@ pub enum Error {
         fault: HandleFault,
         /// The handle as given.
         handle: u64,
-        /// The kind of object that the call takes.
+        /// The kind of object that the call accepts.
         expected: String,
     },
     /// A system with a singular matrix.
@@ -180,7 +180,7 @@ pub enum Error {
         /// The first column, counted from 0, whose pivot is zero.
         pivot: usize,
     },
-    /// A Cholesky factorisation of a matrix that has none.
+    /// A Cholesky factorisation of a matrix that is not positive definite.
     #[error("the matrix is not positive definite: its leading minor of order {minor} is not positive; use LU")]
     NotPositiveDefinite {
         /// The order of the first leading minor that is not positive.
@@ -189,7 +189,7 @@ pub enum Error {
     /// Ctrl-C of the user, or a progress callback, stopped a call that has no result before its end.
     #[error("stopped by Ctrl-C or the progress callback {reached}")]
     Cancelled {
-        /// How far it came.
+        /// How far it got.
         reached: String,
     },
     /// What failed on one device of a team; it has the identifier of its cause.
@@ -202,7 +202,7 @@ pub enum Error {
         /// What failed there.
         source: Box<Error>,
     },
-    /// What failed in another process of a team, or that the process is lost; inside of [`Error::Rank`].
+    /// What failed in another process of a team, or that the process is lost; inside [`Error::Rank`].
     #[error("{message}")]
     Process {
         /// The identifier of the error there, `clinalg:team:lost` for a process that is lost.
@@ -210,7 +210,7 @@ pub enum Error {
         /// The message there.
         message: String,
     },
-    /// A file whose content is not what its format says.
+    /// A file that does not follow its format.
     #[error("{}:{line}: {reason}", path.display())]
     Format {
         /// The file.
@@ -253,10 +253,10 @@ fn handle_words(fault: HandleFault, handle: u64, expected: &str) -> String {
 macro_rules! identifiers {
     ($($pattern:pat => $id:literal,)*) => {
         impl Error {
-            /// Every identifier that [`id`](Error::id) can give.
+            /// Every identifier that [`id`](Error::id) can return.
             pub const IDS: &'static [&'static str] = &[$($id),*];
 
-            /// The identifier `clinalg:<topic>:<what>`, the same through Rust, C, MATLAB and the program.
+            /// The identifier `clinalg:<topic>:<what>`, the same in Rust, C, MATLAB and the program.
             pub fn id(&self) -> &'static str {
                 match self {
                     $($pattern => $id,)*
@@ -311,7 +311,7 @@ impl Error {
         Error::Process { id: known.copied().unwrap_or("clinalg:team:lost"), message: message.into() }
     }
 
-    /// A [`Value`](Error::Value) error: `argument` is `got` where `expected` was wanted.
+    /// A [`Value`](Error::Value) error: `argument` is `got`, but `expected` was expected.
     pub fn value(argument: &'static str, expected: impl Into<String>, got: impl ToString) -> Error {
         Error::Value { argument, expected: expected.into(), got: got.to_string() }
     }

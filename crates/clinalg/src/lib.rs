@@ -1,6 +1,6 @@
 //! Linear algebra and multigrid on any OpenCL device.
 //!
-//! A [`Context`] stands for one device in use. [`Vector`], [`Dense`], [`Csr`] and [`Band`] own
+//! A [`Context`] represents one device in use. [`Vector`], [`Dense`], [`Csr`] and [`Band`] own
 //! device memory in it; [`ops`] are the primitives on them. libOpenCL is opened at run time, so
 //! programs start without it and get [`Error::NoLoader`].
 //!

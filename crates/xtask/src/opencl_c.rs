@@ -121,7 +121,7 @@ impl<'s> Lexer<'s> {
         Some(Piece::Token(Token { kind, text: self.skip(length), line }))
     }
 
-    /// Up to, not including, the end of the line; a comment goes on after a spliced line.
+    /// Up to, not including, the end of the line; a comment continues after a spliced line.
     fn skip_line_comment(&mut self) {
         let mut end = 0;
         loop {

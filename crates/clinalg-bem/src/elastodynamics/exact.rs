@@ -88,7 +88,7 @@ pub fn rigid_disc(material: Material, frequency: f64, radius: f64) -> Result<C64
     let [ks, kp] = waves.wave_numbers().map(|k| k * radius);
     let size = ks.norm();
     if !(radius > 0.0 && size <= 10.0) {
-        return Err(Error::value("radius", "a positive number, at most 10 over the shear wave number", radius));
+        return Err(Error::value("radius", "a positive number, at most 10 divided by the shear wave number", radius));
     }
     let still = material.complex_shear() * (4.0 * radius / (1.0 - material.poisson()));
     if frequency == 0.0 {

@@ -57,7 +57,7 @@ impl Rule {
     }
 }
 
-/// What a problem is discretised with.
+/// Options of the discretisation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Options {
@@ -346,7 +346,7 @@ impl<S: ComplexScalar> Problem<S> {
         [(nearest - self.radius).max(0.0), farthest + self.radius]
     }
 
-    /// Points where a field is wanted, as collocation points.
+    /// Points at which a field is evaluated, as collocation points.
     pub(super) fn places(&self, points: &[Point]) -> Result<Places<S>> {
         Places::new(&self.context, points, self.origin)
     }
@@ -391,8 +391,8 @@ impl<S: ComplexScalar> Problem<S> {
         self.centres.count as f64 * self.cols as f64 * f64::from(self.counts[0])
     }
 
-    /// How many times the longest edge of the boundary elements goes into a shear wave of the angular frequency `frequency`; below
-    /// four the mesh is too coarse for it.
+    /// The shear wavelength at the angular frequency `frequency` divided by the longest edge of the boundary elements; below
+    /// four the mesh is too coarse.
     pub fn elements_per_wavelength(&self, frequency: f64) -> f64 {
         self.material.shear_wavelength(frequency) / self.mesh.longest_edge()
     }

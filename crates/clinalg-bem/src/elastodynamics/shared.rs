@@ -1,4 +1,4 @@
-//! Rows shared out among several devices.
+//! Rows distributed over several devices.
 
 use std::cell::RefCell;
 

@@ -130,8 +130,8 @@ impl<T: Real> Forward<T> {
     }
 
     /// As [`Forward::solve`]. Where `progress` stops it, [`Stop::Cancelled`] is reported, x is the solution in the steps that are solved and that of
-    /// the pass before in the others, and `memory` has what another solve of the same system needs to go on to the same bits; one
-    /// that finds something there goes on with it. It is empty after other ends.
+    /// the pass before in the others, and `memory` has what another solve of the same system needs to continue to the same bits; one
+    /// that finds something there continues with it. It is empty after other ends.
     ///
     /// # Errors
     /// Those of [`Forward::solve`]; [`Error::Length`] for a memory of another system.
@@ -213,7 +213,7 @@ impl<T: Real> Forward<T> {
         Ok(Report::new(stop.unwrap_or(Stop::Converged), history))
     }
 
-    /// Adds what is solved in this pass to x, and keeps in `memory` what the next solve goes on with.
+    /// Adds what is solved in this pass to x, and keeps in `memory` what the next solve continues with.
     fn leave(
         &mut self,
         memory: Option<&mut ForwardMemory<T>>,

@@ -118,7 +118,7 @@ impl InitialHeat {
             return Ok(());
         }
         let expected = format!(
-            "values that a polynomial of degree {} meets within {DIFFERENCE:e} in the box around the mesh with a margin of half its size: smooth, and defined there",
+            "values that a polynomial of degree {} approximates to {DIFFERENCE:e} in the box around the mesh with a margin of half its size; they must be smooth and defined there",
             DEGREES[DEGREES.len() - 1]
         );
         let got =

@@ -13,7 +13,7 @@
 //! *Moments.* exp(-beta rho) is expanded in rho around rho_0 = |c_x - c_y|^2, c the centres of a row and a column. A point
 //! within the distance e of both centres together has |rho - rho_0| <= 2 r e + e^2, r = |c_x - c_y|, and the remainder after degree p is
 //! at most (beta (2 r e + e^2))^(p+1) / (p+1)! exp(-beta max(r - e, 0)^2). The terms of the series, which cancel, are together at most
-//! exp(beta (2 r e + e^2 - r^2)) <= exp(2 beta e^2): times the rounding unit, that is what rounding adds.
+//! exp(beta (2 r e + e^2 - r^2)) <= exp(2 beta e^2): times the unit roundoff, that is what rounding adds.
 
 use std::f64::consts::{LN_2, LOG2_E, PI};
 
@@ -47,7 +47,7 @@ pub(super) struct TimeRules {
 
 impl TimeRules {
     /// Rules that err by at most `accuracy` relative to the value at r = 0; `reaches` are e of entries and of pairs of
-    /// triangles, `unit` the rounding unit.
+    /// triangles, `unit` the unit roundoff.
     pub(super) fn new(kind: Kind, params: &HeatParams, reaches: [f64; 2], accuracy: f64, unit: f64) -> TimeRules {
         let (alpha, h) = (params.alpha, params.step());
         let rules: Vec<_> = (1..=MOST_HAT_POINTS).map(hat_rule).collect();

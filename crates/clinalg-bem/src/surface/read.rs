@@ -404,7 +404,7 @@ impl<'p> Lines<'p> {
             let mut element = [0; 4];
             for (c, tag) in tags.iter().enumerate() {
                 let Some(&node) = index.get(tag) else {
-                    let reason = format!("an element names node {tag}, which is not there");
+                    let reason = format!("an element refers to node {tag}, which does not exist");
                     return Err(Error::Format { path: self.path.to_owned(), line, reason });
                 };
                 let slot = &mut place[node as usize];

@@ -126,13 +126,13 @@ public:
 #ifdef __cpp_lib_span
     template <class T> void write_values(std::span<T> values) { write_values<std::remove_const_t<T>>(values.data(), values.size()); }
 #endif
-    // Removes stored zeros and gives the number of entries left.
+    // Removes stored zeros and returns the number of entries left.
     std::size_t drop_zeros() { return detail::given<std::size_t>(clinalg_sparse_drop_zeros, get()); }
     // The block of `row_count` rows and `col_count` columns from (first_row, first_col) on.
     CLINALG_NODISCARD Csr block(std::size_t first_row, std::size_t row_count, std::size_t first_col, std::size_t col_count) const {
         return detail::made<Csr>(clinalg_sparse_range, get(), first_row, row_count, first_col, col_count);
     }
-    // The rows and columns of these numbers, in this order.
+    // The rows and columns with these indices, in this order.
     CLINALG_NODISCARD Csr select(View<std::size_t> row_numbers, View<std::size_t> col_numbers) const {
         static const std::size_t none = 0;
         // Null would take all of them.
@@ -167,7 +167,7 @@ public:
     explicit Band(Object &&object) : Matrix(std::move(object), CLINALG_KIND_BAND) {}
 };
 
-// Something that products and solvers take in the place of a matrix and whose entries cannot be read.
+// An operator, which products and solvers accept in place of a matrix; its entries cannot be read.
 class Operator : public Object {
 public:
     Operator() {}
@@ -281,7 +281,7 @@ CLINALG_NODISCARD typename detail::SignedOnly<I>::type csc(std::size_t rows, std
     return csc(rows, cols, offsets.data(), indices.data(), values.data());
 }
 
-// A sparse matrix from coordinates in any order, from 0 on; values at the same place are summed.
+// A sparse matrix from coordinates in any order, from 0 on; values at the same position are summed.
 template <class T>
 CLINALG_NODISCARD Csr coo(std::size_t rows, std::size_t cols, std::size_t entries, const std::size_t *row_indices,
                           const std::size_t *col_indices, const T *values) {
@@ -334,7 +334,7 @@ template <class T> CLINALG_NODISCARD std::vector<T> gather(const Object &object)
     return values;
 }
 
-// Arithmetic. A function without an output makes a new object; one with `out` writes into it and makes a new one where it is empty.
+// Arithmetic. A function without an output makes a new object; one with `out` writes into it, or creates a new one if it is empty.
 
 namespace detail {
 
@@ -456,7 +456,7 @@ CLINALG_NODISCARD inline double norm1(const Array &a) { return detail::given<dou
 // The largest of their magnitudes.
 CLINALG_NODISCARD inline double norm_inf(const Array &a) { return detail::given<double>(clinalg_array_norm_inf, a.get()); }
 
-// y = alpha op(A) x + beta y for a matrix or operator A; an empty y is made and beta taken as 0.
+// y = alpha op(A) x + beta y for a matrix or operator A; an empty y is created and beta treated as 0.
 inline void mv(std::complex<double> alpha, const Object &a, const Vector &x, std::complex<double> beta, Vector &y,
                clinalg_transpose_form op = CLINALG_TRANSPOSE_FORM_NO) {
     check(clinalg_matrix_mv_complex(op, number(alpha), a.get(), x.get(), number(beta), y.out()));
@@ -486,7 +486,7 @@ CLINALG_NODISCARD inline Dense operator*(const Matrix &a, const Dense &x) {
     return y;
 }
 
-// Sparse matrices with entries at any positions. Entries that cancel stay as zeros: see Csr::drop_zeros.
+// Sparse matrices with any sparsity patterns. Entries that cancel stay as zeros: see Csr::drop_zeros.
 
 CLINALG_NODISCARD inline Csr operator*(const Csr &a, const Csr &b) {
     return detail::made<Csr>(clinalg_sparse_multiply, a.get(), b.get());

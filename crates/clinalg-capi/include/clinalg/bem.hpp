@@ -61,7 +61,7 @@ public:
     HeatOperator(const HeatOptions &options, clinalg_heat_kind kind, const HeatMesh &mesh)
         : HeatOperator(options, kind, mesh.nodes, mesh.triangles) {}
     // The L2 projection of function(point, normal, time), of three coordinates each, onto the vectors that this operator multiplies. It is called by
-    // several threads, one at a time; an exception that it throws is thrown again here.
+    // several threads, one at a time; an exception that it throws is rethrown here.
     template <class F> CLINALG_NODISCARD Vector project(F function) const {
         detail::Boundary<F> boundary = {&function, nullptr};
         Vector values;

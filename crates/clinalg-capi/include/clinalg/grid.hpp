@@ -22,7 +22,7 @@ struct GridPoissonOptions : public detail::Defaults<clinalg_grid_poisson_options
     std::vector<double> coefficient;
 };
 
-// The outcome of a solve on a box. A solve that does not converge throws nothing: check `stop`.
+// The outcome of a solve on a box. A solve that does not converge does not throw: check `stop`.
 struct GridReport : public Report {
     std::size_t levels;
     // Geometric mean of the factors by which the cycles reduced the residual; NaN where there was no cycle.
@@ -33,7 +33,7 @@ struct GridReport : public Report {
     double imbalance;
 };
 
-// A multigrid solver of -div(k D grad u) + c u = f on a box, made once for many right-hand sides. Arrays have one value per
+// A multigrid solver of -div(k D grad u) + c u = f on a box, reusable for many right-hand sides. Arrays have one value per
 // point, x fastest.
 class GridPoisson : public Object {
 public:

@@ -1,4 +1,4 @@
-// Errors, objects that release themselves, arrays of the caller, devices. Part of clinalg.hpp.
+// Errors, objects that release themselves, the caller's arrays, devices. Part of clinalg.hpp.
 #pragma once
 
 #include "../clinalg.h"
@@ -105,7 +105,7 @@ private:
     std::size_t size_;
 };
 
-// Owns one object of any kind; moves, does not copy. Derived classes say which kind.
+// Owns one object of any kind; movable, not copyable. Derived classes say which kind.
 class Object {
 public:
     // What a call that writes a handle takes. Where the call replaced a live object, the former one is released at the end of
@@ -143,7 +143,7 @@ public:
     // For calls that write a handle: an operation writes into a live object and makes a new one for an empty object; a call that
     // always makes a new object replaces a live one, which is released.
     Out out() { return Out(*this); }
-    // Hands the handle over to the caller, who releases it.
+    // Gives the handle to the caller, who must release it.
     CLINALG_NODISCARD clinalg_handle detach() {
         const clinalg_handle handle = handle_;
         handle_ = 0;
@@ -211,7 +211,7 @@ template <class C, clinalg_status (*fill)(C *, std::size_t)> struct Defaults : p
 // The version of the loaded library.
 inline std::string version() { return clinalg_version(); }
 
-// A device of OpenCL.
+// An OpenCL device.
 struct Device {
     std::size_t index;
     std::string name, vendor, platform, driver, version;

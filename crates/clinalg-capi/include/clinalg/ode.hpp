@@ -18,7 +18,7 @@ struct OdeEvent {
     double time;
 };
 
-// The step that an integration took last; valid in the call of the function that is given it.
+// The step that an integration took last; valid only during the call of the function that receives it.
 class OdeStep {
 public:
     explicit OdeStep(clinalg_ode_step *step) : step_(step) {}
@@ -71,8 +71,8 @@ template <class See> int32_t watch(clinalg_ode_step *step, void *see) {
 
 }  // namespace detail
 
-// Integrates from t0 to t_end as clinalg_ode_solve_with and gives the solution at the end. `see(OdeStep)` is called after every step and
-// returns whether to go on; an exception that it throws ends the integration and is thrown again here.
+// Integrates from t0 to t_end as clinalg_ode_solve_with and returns the solution at the end. `see(OdeStep)` is called after every step and
+// returns whether to continue; an exception that it throws ends the integration and is rethrown here.
 template <class See>
 std::vector<double> ode_run(const Object &ode, const clinalg_ode_options &options, double t0, double t_end, View<double> y0, See see,
                             const char *method = nullptr, const char *variant = nullptr, clinalg_ode_report *report = nullptr) {
@@ -165,7 +165,7 @@ public:
                             clinalg_ode_report *report = nullptr) const {
         return ode_run(*this, options, t0, t_end, y0, see, detail::or_null(options.method), detail::or_null(options.variant), report);
     }
-    // Integrates by waveform relaxation and gives the solution after the last step; `iterations`, if not null, gets those of each
+    // Integrates by waveform relaxation and returns the solution after the last step; `iterations`, if not null, gets those of each
     // window.
     CLINALG_NODISCARD std::vector<double> waveform(double t0, View<double> y0, const WaveformOptions &options,
                                                    clinalg_waveform_report *report = nullptr,

@@ -1,5 +1,5 @@
-// Programs that have OpenCL objects of their own. Part of clinalg.hpp, which needs no header of OpenCL: cl_context, cl_device_id,
-// cl_command_queue and cl_mem convert to void * by themselves, and back by a static_cast.
+// For programs that have their own OpenCL objects. Part of clinalg.hpp, which needs no OpenCL header: cl_context, cl_device_id,
+// cl_command_queue and cl_mem convert to void * implicitly, and back by a static_cast.
 #pragma once
 
 #include "array.hpp"
@@ -37,7 +37,7 @@ struct Memory {
     void *mem, *queue;
 };
 
-// The memory of a vector or dense matrix. The caller releases both by clReleaseMemObject and clReleaseCommandQueue, also after the object has gone.
+// The memory of a vector or dense matrix. The caller releases both by clReleaseMemObject and clReleaseCommandQueue, even after the object has been destroyed.
 CLINALG_NODISCARD inline Memory export_memory(const Array &object) {
     Memory memory;
     check(clinalg_object_export(object.get(), &memory.mem, &memory.queue));

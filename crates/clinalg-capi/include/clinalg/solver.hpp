@@ -14,7 +14,7 @@ namespace clinalg {
 // of the solve. An exception that it throws ends the solve and is thrown again there.
 typedef std::function<bool(std::size_t, double)> Progress;
 
-// The cycle, its components and when a solve ends.
+// The cycle, its components and the stopping criteria.
 struct PoissonOptions : public detail::Defaults<clinalg_poisson_options, clinalg_poisson_options_default> {
     // Hides the C structure's member of the same name; set this one.
     Progress progress;
@@ -22,7 +22,7 @@ struct PoissonOptions : public detail::Defaults<clinalg_poisson_options, clinalg
 typedef detail::Defaults<clinalg_preconditioner_options, clinalg_preconditioner_options_default> PreconditionerOptions;
 typedef detail::Defaults<clinalg_amg_options, clinalg_amg_options_default> AmgOptions;
 
-// Method, preconditioner and when a solve ends.
+// Method, preconditioner and stopping criteria.
 struct SolverOptions : public detail::Defaults<clinalg_solver_options, clinalg_solver_options_default> {
     SolverOptions() {}
     explicit SolverOptions(clinalg_method chosen, clinalg_preconditioner by_name = CLINALG_PRECONDITIONER_NONE) {
@@ -38,7 +38,7 @@ struct SolverOptions : public detail::Defaults<clinalg_solver_options, clinalg_s
     }
 };
 
-// The outcome of a solve. Not to converge is no exception: look at it.
+// The outcome of a solve. A solve that does not converge does not throw: check converged().
 struct Report {
     clinalg_stop stop;
     // Iterations or cycles done.
@@ -89,8 +89,8 @@ inline Report report(const clinalg_report &done, std::vector<double> history) {
 
 }  // namespace detail
 
-// Solves A x = b for a matrix, an operator or a matrix on a team. x holds the start on entry, zero where it is empty, and the last
-// iterate after.
+// Solves A x = b for a matrix, an operator or a matrix on a team. On entry x holds the initial guess (empty: zero), on return the last
+// iterate.
 CLINALG_NODISCARD inline Report solve(const Object &a, const Vector &b, Vector &x, const SolverOptions &options = SolverOptions()) {
     std::vector<double> history = detail::history(options.max_iterations);
     const clinalg_solver_options plain = detail::with_progress<clinalg_solver_options>(options);
@@ -148,7 +148,7 @@ template <class T, class F> CLINALG_NODISCARD Operator make_operator(std::size_t
                                   &detail::apply<F>, static_cast<void *>(new F(std::move(product))), &detail::drop<F>);
 }
 
-// A preconditioner of a sparse matrix, made once for many solves: M * r applies its inverse.
+// A preconditioner of a sparse matrix, reusable for many solves: M * r applies its inverse.
 class Preconditioner : public Operator {
 public:
     Preconditioner() {}
@@ -170,7 +170,7 @@ public:
     explicit Amg(const Csr &a, const AmgOptions &options = AmgOptions()) {
         check(clinalg_amg_create(&options, a.get(), 0, out()));
     }
-    // With the vectors that the matrix nearly takes to zero: a vector or the columns of a dense matrix.
+    // With near-null vectors of the matrix: a vector or the columns of a dense matrix.
     Amg(const Csr &a, const Array &near_null, const AmgOptions &options = AmgOptions()) {
         check(clinalg_amg_create(&options, a.get(), near_null.get(), out()));
     }
@@ -178,7 +178,7 @@ public:
     Amg(const Csr &a, const std::vector<double> &coordinates, std::size_t dim, const AmgOptions &options = AmgOptions()) {
         check(clinalg_amg_create_with_coordinates(&options, a.get(), coordinates.data(), dim ? coordinates.size() / dim : 0, dim, out()));
     }
-    // Takes other values at the positions of the matrix; wants options.reusable.
+    // Updates the hierarchy for new values at the positions of the matrix; requires options.reusable.
     void refill(const Csr &a) { check(clinalg_amg_refill(get(), a.get())); }
     CLINALG_NODISCARD clinalg_amg_report hierarchy() const {
         clinalg_amg_report report;

@@ -61,7 +61,7 @@ device at two sizes, and messages from the latency and bandwidth of an exchange.
 Cubes have about N^2 points, boundary elements at most N / 2 triangles. For weak
 scaling, multigrid takes the next larger size 2^k + 1. Efficiency is T1 / (p Tp), times
 the ratio of unknowns. --predict fits the same model to such measurements and predicts
-the scaling on nodes with one device each, whose messages pass the host and a network.
+the scaling on nodes with one device each, whose messages pass through the host and a network.
 
 JSON: {\"device\", \"kernel_family\", \"copy_bandwidth\", \"read_bandwidth\", \"fma_rate\", \"results\":
 [{\"operation\", \"n\", \"size\", \"precision\", \"bytes\", \"calls\", \"seconds\", \"samples\",
@@ -69,7 +69,7 @@ JSON: {\"device\", \"kernel_family\", \"copy_bandwidth\", \"read_bandwidth\", \"
 \"points_per_second\", \"flops\", \"flops_per_second\", \"flops_per_evaluation\",
 \"evaluations_per_second\", \"kernels\"}]}.
 Bandwidths in 10^9 bytes per second, fma_rate in operations per second, null
-where nothing is held against it; kernels is null without --kernels. `clinalg schema
+if no operation is compared with it; kernels is null without --kernels. `clinalg schema
 bench-devices` and `bench-predict` describe the other documents.
 
 Examples:
@@ -104,7 +104,7 @@ pub(crate) struct Args {
     /// With --devices or --predict: only these solvers, separated by commas [default: all]
     #[arg(long, value_enum, value_delimiter = ',', value_name = "NAMES")]
     solvers: Vec<Solver>,
-    /// Fit the model of several devices to these measurements (of `bench --devices --json`) and predict the scaling to 1024 devices
+    /// Fit the model of the time on several devices to these measurements (of `bench --devices --json`) and predict the scaling to 1024 devices
     #[arg(long, value_name = "FILES", num_args = 1.., conflicts_with_all = ["only", "kernels", "n", "devices", "device"])]
     predict: Vec<PathBuf>,
     /// With --predict: a network between nodes with one device each; may be repeated [default: InfiniBand NDR:2:50 and 100 Gb/s Ethernet:30:12.5]

@@ -181,7 +181,7 @@ impl Given {
     }
 
     fn misshapen(&self, path: &Path, shape: &[usize], wanted: &str) -> Failure {
-        let words = format!("{}: the array has {} values, the grid takes {wanted}", self.option, sizes(shape));
+        let words = format!("{}: the array has {} values, the grid needs {wanted}", self.option, sizes(shape));
         array::failure(path, words)
     }
 }

@@ -213,7 +213,7 @@ pub(super) fn read(path: &Path, role: Role) -> Result<Stored, Failure> {
         let names: Vec<&str> = found.iter().map(|v| v.name.as_str()).collect();
         let there = if names.is_empty() { "no numeric array".to_owned() } else { names.join(", ") };
         let wanted = role.names().join(" or ");
-        return Err(fault(path, format!("there is {there}; name the variable that is meant {wanted}")));
+        return Err(fault(path, format!("the file contains {there}; name the variable to use {wanted}")));
     };
     let Variable { name, stored } = found.swap_remove(k);
     stored.map_err(|reason| fault(path, format!("{name} {reason}")))

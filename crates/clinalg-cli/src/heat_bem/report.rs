@@ -71,7 +71,7 @@ impl Document {
             Problem::Dirichlet => ("u", "w = alpha du/dn"),
             Problem::Neumann => ("w = alpha du/dn", "u"),
         };
-        out.line(format!("Heat equation by boundary elements: {given} on the surface given, {found} wanted"))?;
+        out.line(format!("Heat equation by boundary elements: {given} given on the surface, {found} computed"))?;
         out.line("")?;
         out.field("device", device_words(&self.devices, None))?;
         out.field("mesh", format!("{}: {} triangles, {} nodes", self.mesh, self.elements, self.nodes))?;

@@ -96,7 +96,7 @@ impl Document {
         }
         out.field("evaluations", format!("{} of the right-hand side, to t = {}", self.rhs_evaluations, self.t))?;
         if let Some(stages) = self.stages {
-            out.field("stages", format!("up to {stages} in a step, as stability asks for"))?;
+            out.field("stages", format!("up to {stages} per step, as required by stability"))?;
         }
         if let Some(t) = self.stiff_at {
             out.field("stiff", format!("from t = {t:.4e} on stability, not accuracy, bounds the steps"))?;

@@ -96,7 +96,7 @@ pub(super) fn list(out: &mut Output) -> Result<Exit, Failure> {
         out.line(line)?;
     }
     out.line("")?;
-    out.line("rkc: the stabilised method of order 2, with as many evaluations as stability asks for.")?;
+    out.line("rkc: the stabilised method of order 2, with as many evaluations as stability requires.")?;
     out.line("n: the default of --n. estimate: the order of the error estimate; methods without one need")?;
     out.line("--h. evaluations: of the right-hand side per step. words: read and written per component and step.")?;
     out.json(&Document { problems, methods, variants: variants() })?;

@@ -149,13 +149,13 @@ pub(crate) struct Args {
     /// How a step is divided into kernels
     #[arg(long, value_name = "NAME", default_value = "auto")]
     variant: String,
-    /// Let sums read stages in place of right-hand sides of earlier stages: fewer words moved, different rounding errors
+    /// Let linear combinations read stages in place of the right-hand sides of earlier stages: fewer words moved, different rounding errors
     #[arg(long)]
     recover_stages: bool,
     /// Print what the kernels read and write, and the modelled and measured time of a step
     #[arg(long)]
     explain: bool,
-    /// Time every variant and tile size in place of an integration
+    /// Time every variant and tile size instead of integrating
     #[arg(long, conflicts_with_all = ["variant", "plot", "out", "explain"])]
     compare: bool,
     /// Steps per pass over memory for variants with tiles; with --h the result has the same bits
@@ -189,7 +189,7 @@ pub(crate) struct Args {
     /// Write the solution at the end as a MatrixMarket array, a column per field, points along x first
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
-    /// Write a checkpoint (.npz) at the end, which can be that of --step-limit; Ctrl-C writes clinalg-ode-checkpoint.npz without this option
+    /// Write a checkpoint (.npz) at the end, also if --step-limit ends the run; Ctrl-C writes clinalg-ode-checkpoint.npz without this option
     #[arg(long, value_name = "FILE", conflicts_with_all = ["list", "graph", "compare"])]
     checkpoint: Option<PathBuf>,
     /// Continue from a checkpoint; options given with it override those stored in it
@@ -203,7 +203,7 @@ pub(crate) struct Args {
     /// Number of frames from the beginning to the end
     #[arg(long, default_value_t = 11, value_name = "COUNT", value_parser = args::frames, allow_hyphen_values = true)]
     frames: usize,
-    /// The field drawn over a square or cube [default: the first]
+    /// The field drawn for a 2-D or 3-D grid [default: the first]
     #[arg(long, value_name = "NAME", requires = "plot")]
     field: Option<String>,
 }
@@ -220,7 +220,7 @@ enum NormArg {
 enum ReferenceArg {
     /// An exact solution where it is known, a computed one for up to 1000 components
     Auto,
-    /// However long it takes
+    /// Always, however long it takes
     Always,
     /// Never
     None,

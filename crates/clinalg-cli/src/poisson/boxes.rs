@@ -119,7 +119,7 @@ pub(super) fn run(args: &Args, points: &Each<usize>, global: &Global, out: &mut 
     match args.precision {
         Arithmetic::F32 => solve::<f32>(args, &grid, size, global, out),
         Arithmetic::F64 => solve::<f64>(args, &grid, size, global, out),
-        Arithmetic::Mixed => Err(Failure::usage("--precision mixed is for squares and cubes: take f64 with --points")),
+        Arithmetic::Mixed => Err(Failure::usage("--precision mixed is for squares and cubes: use f64 with --points")),
     }
 }
 

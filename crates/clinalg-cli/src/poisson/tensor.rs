@@ -10,7 +10,7 @@ use crate::exit::Failure;
 #[derive(clap::Args)]
 #[group(id = "tensor", multiple = true, conflicts_with_all = ["coefficient", "diffusion", "mixed"])]
 pub(super) struct TensorArgs {
-    /// Entry of a tensor D that varies on the box: a formula, taken at the centres of the cells, or a file with a value for each cell [default: 1]
+    /// Entry of a tensor D that varies over the box: a formula, evaluated at the centres of the cells, or a file with a value for each cell [default: 1]
     #[arg(long, value_name = "FORMULA|FILE", requires = "points", allow_hyphen_values = true)]
     dxx: Option<String>,
     /// As --dxx
@@ -19,7 +19,7 @@ pub(super) struct TensorArgs {
     /// As --dxx, in three dimensions
     #[arg(long, value_name = "FORMULA|FILE", requires = "points", allow_hyphen_values = true)]
     dzz: Option<String>,
-    /// As --dxx, off the diagonal [default: 0]
+    /// As --dxx, for an off-diagonal entry [default: 0]
     #[arg(long, value_name = "FORMULA|FILE", requires = "points", allow_hyphen_values = true)]
     dxy: Option<String>,
     /// As --dxy, in three dimensions

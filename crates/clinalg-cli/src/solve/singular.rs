@@ -134,8 +134,11 @@ impl NullVectors {
             }
             let got =
                 format!("column {}, whose part along the null vectors of A is {part:.1e} of its norm", column + 1);
-            let expected =
-                format!("a right-hand side without a part along {}, which A takes to 0 ({})", self.along, self.size());
+            let expected = format!(
+                "a right-hand side without a component along {}, which A maps to 0 ({})",
+                self.along,
+                self.size()
+            );
             if from_file {
                 return Err(Error::value("b", format!("{expected}; subtract its mean there"), got).into());
             }

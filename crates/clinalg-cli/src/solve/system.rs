@@ -56,7 +56,7 @@ fn made<T: Number>(
             && let Some(gain) = instability(&mut **m, a, parts)?
         {
             log::warn!(
-                "ILU(0) is unstable for this matrix (it enlarges ones {gain:.0e} times, relative to A); ILUT instead"
+                "ILU(0) is unstable for this matrix (it enlarges the vector of ones by {gain:.0e}, relative to A); using ILUT instead"
             );
             last = make(Precond::Ilut).map(|made| (Precond::Ilut, made));
         }
@@ -64,7 +64,7 @@ fn made<T: Number>(
             match &last {
                 Err(Failure::Library(error)) if unsuited(error) => {
                     log::warn!(
-                        "the preconditioner that was chosen could not be made ({error}); {} instead",
+                        "the chosen preconditioner could not be set up ({error}); using {} instead",
                         other.title()
                     );
                     last = make(other).map(|made| (other, made));
@@ -96,7 +96,11 @@ impl<T: Number> AnySystem<T> for System<T> {
         match preconditioner(&self.a, &self.a.to_parts()?, options) {
             Ok(made) => (self.precond, self.preconditioner) = (precond, made),
             Err(Failure::Library(error)) if unsuited(&error) => {
-                log::warn!("no {} for GMRES ({error}); {} stays", precond.title(), self.precond.title());
+                log::warn!(
+                    "{} could not be set up for GMRES ({error}); keeping {}",
+                    precond.title(),
+                    self.precond.title()
+                );
             }
             Err(error) => return Err(error),
         }

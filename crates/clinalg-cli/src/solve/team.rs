@@ -84,7 +84,10 @@ fn made<T: Real>(
     let made = match (args.precond, args.precond.coarsening()) {
         (precond, Some(coarsening)) => match hierarchy::on_team(team, parts, partition, coarsening, args) {
             Err(Failure::Library(error)) if args.may_fall_back() && is_unsuited(&error) => {
-                log::warn!("algebraic multigrid could not be made ({error}); {} instead", Precond::Jacobi.title());
+                log::warn!(
+                    "algebraic multigrid could not be set up ({error}); using {} instead",
+                    Precond::Jacobi.title()
+                );
                 return Ok((Precond::Jacobi, jacobi()?));
             }
             made => (precond, made?),

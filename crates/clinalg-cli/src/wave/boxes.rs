@@ -194,7 +194,7 @@ impl Shape {
 
 pub(super) fn run(args: &Args, points: &Each<usize>, global: &Global, out: &mut Output) -> Result<Exit, Failure> {
     if args.scheme == SchemeArg::Implicit {
-        return Err(Failure::usage("--scheme implicit is for the square: leave --points out, or take explicit"));
+        return Err(Failure::usage("--scheme implicit is for the square: leave out --points, or use explicit"));
     }
     match args.precision {
         crate::args::PrecisionArg::F32 => solve::<f32>(args, &points.0, global, out),

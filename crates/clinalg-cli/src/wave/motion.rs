@@ -14,7 +14,7 @@ pub(super) trait Motion<T: Real> {
     fn time(&self) -> f64;
     fn state(&mut self) -> clinalg::Result<WaveState<T>>;
     fn restore(&mut self, state: &WaveState<T>) -> clinalg::Result<()>;
-    /// Whether its state has a start value of the next solution.
+    /// Whether its state has an initial guess of the next solution.
     fn is_implicit(&self) -> bool {
         false
     }

@@ -344,7 +344,7 @@ impl Registry {
     }
 
     /// Algebraic multigrid for the sparse matrix `a`, as [`Registry::preconditioner`]; `near_null` is a vector or a dense matrix whose columns `a`
-    /// nearly takes to zero, without it constants are taken.
+    /// nearly maps to zero, without it constants are taken.
     ///
     /// # Errors
     /// [`Error::Handle`]; [`Error::Value`] for complex values; those of [`Amg::new`] and [`Amg::with_near_null`].
@@ -372,7 +372,7 @@ impl Registry {
         .map(|object| self.insert(object))
     }
 
-    /// Algebraic multigrid for elasticity, as [`Registry::amg`] with the motions of a rigid body: `coordinates` has `dim` values per
+    /// Algebraic multigrid for elasticity, as [`Registry::amg`] with the rigid body modes: `coordinates` has `dim` values per
     /// node, whose displacements are numbered one after the other; `params.block` becomes `dim`.
     ///
     /// # Errors

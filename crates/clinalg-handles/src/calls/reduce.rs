@@ -130,7 +130,7 @@ impl Registry {
     fn check_real(&self, argument: &'static str, a: u64, instead: &str) -> Result<()> {
         self.call(&[Operand::any(argument, a)], None, |inputs, _| match inputs[0].scalar().is_complex() {
             false => Ok(()),
-            true => Err(Error::value(argument, format!("a real object; {instead} takes complex ones"), "complex")),
+            true => Err(Error::value(argument, format!("a real object; use {instead} for complex ones"), "complex")),
         })
     }
 }

@@ -51,8 +51,8 @@ impl Registry {
         })
     }
 
-    /// A real sparse matrix with its rows shared out among the devices of a team, about as many entries for each: what
-    /// [`Registry::solve`] takes in the place of a matrix. Keeps nothing of `a`.
+    /// A real sparse matrix with its rows distributed over the devices of a team, about as many entries for each: what
+    /// [`Registry::solve`] takes in place of a matrix. Keeps nothing of `a`.
     ///
     /// # Errors
     /// [`Error::Handle`]; [`Error::Value`] for complex values and for fewer rows than devices; [`Error::Shape`] unless `a` is square; as

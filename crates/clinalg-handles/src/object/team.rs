@@ -6,7 +6,7 @@ use clinalg::amg::{AmgParams, AmgReport};
 use clinalg::team::{Amg, Csr, Operator as _, Partition, Team};
 use clinalg::{CsrParts, Precision, Real, Result};
 
-/// A sparse matrix whose rows are shared out among the devices of a team, for one caller at a time.
+/// A sparse matrix whose rows are distributed over the devices of a team, for one caller at a time.
 #[derive(Debug)]
 pub struct Distributed<T: Real> {
     pub(crate) rows: usize,

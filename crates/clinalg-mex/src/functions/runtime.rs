@@ -280,7 +280,8 @@ fn set_device(args: &Args<'_>) -> Outcome {
     args.objects()?;
     let team = match args.value(1) {
         Value::Full(_) if args.outputs == 0 => {
-            let expected = "one index; several make a team, which an output has to take: team = MexSetGPU(gpu, [0 1])";
+            let expected =
+                "one index; several make a team, which must be assigned to an output: team = MexSetGPU(gpu, [0 1])";
             return Err(clinalg::Error::value("devices", expected, "several").into());
         }
         Value::Full(list) => Some((super::team::make(list)?, list.values.reals()[0].to_string())),

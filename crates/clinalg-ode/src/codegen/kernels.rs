@@ -65,7 +65,7 @@ pub fn sources<T: Real>(
     family: KernelFamily,
 ) -> Result<Vec<(String, String)>> {
     if options.variant == Variant::Auto {
-        return Err(Error::value("variant", "one that no device has to choose", options.variant.name()));
+        return Err(Error::value("variant", "one that can be chosen without a device", options.variant.name()));
     }
     options.check(family)?;
     let (graph, target) = (method.graph(), Target::any(family));

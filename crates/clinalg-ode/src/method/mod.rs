@@ -131,7 +131,7 @@ impl Method {
             return fail("an input lies after the beginning of the step");
         }
         if error_order.is_some() != graph.has_error() {
-            return fail("an order of the error estimate is wanted where there is one, and only there");
+            return fail("the order of the error estimate must be given if, and only if, there is an estimate");
         }
         Ok(Method { graph, order, error_order, inputs })
     }
@@ -298,7 +298,8 @@ impl Method {
         let square = |m: &[Vec<f64>]| m.len() == s && m.iter().all(|row| row.len() == s);
         if s == 0 || !square(a) || !square(b) || !c.iter().all(|c| (-8.0..=1.0).contains(c)) || c[s - 1] != 1.0 {
             let reason =
-                "a peer method wants nodes up to 1, the last being 1, and square matrices of their number".into();
+                "a peer method needs nodes up to 1, the last being 1, and square matrices whose size is their number"
+                    .into();
             return Err(Error::Graph { graph: name.into(), reason });
         }
         for i in 0..s {

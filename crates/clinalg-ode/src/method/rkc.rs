@@ -129,7 +129,7 @@ impl Method {
         Method::new(g, 2, None, vec![BEGIN, kept, kept, kept])
     }
 
-    /// The error estimate of RKC: 0.8 (y_0 - y_1) + 0.4 h (F_0 + F_1) (formula (2.14)); carries y_1, y_0 and in the place of F_0 F_1.
+    /// The error estimate of RKC: 0.8 (y_0 - y_1) + 0.4 h (F_0 + F_1) (formula (2.14)); carries y_1, y_0 and in place of F_0 F_1.
     pub(crate) fn rkc_error() -> Result<Method> {
         let (constant, h) = (Coefficient::constant, Coefficient::h);
         let mut g = Graph::new("rkc-error");

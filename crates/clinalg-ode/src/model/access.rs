@@ -78,7 +78,7 @@ impl System {
 }
 
 /// Largest distance along the index of points between a point and one that is read there. Along the slowest axis, periodic
-/// grids go on past their end.
+/// grids continue past their end.
 pub(crate) fn distance(system: &System) -> usize {
     if let Some(snippet) = &system.snippet {
         return snippet.distance;

@@ -273,7 +273,7 @@ fn next_order(order: &mut [usize]) -> bool {
 pub(super) fn check_names(names: &[&String]) -> Result<()> {
     for (k, name) in names.iter().enumerate() {
         if !parse::is_name(name) || names[..k].contains(name) {
-            let expected = "a new name of letters, digits and underscores without a meaning of its own";
+            let expected = "a new name of letters, digits and underscores that has no predefined meaning";
             return Err(Error::value("name", expected, name));
         }
     }

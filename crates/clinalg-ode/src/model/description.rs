@@ -224,7 +224,7 @@ impl Description {
     /// [`Error::Formula`] for an initial value that reads a field.
     pub fn problem(&self, name: &str, data: &[Vec<f64>]) -> Result<Problem> {
         if PROBLEMS.contains(&name) {
-            return Err(Error::value("name", "another than those of the test problems", name));
+            return Err(Error::value("name", "a name other than those of the test problems", name));
         }
         let system = self.system(data)?;
         let [t0, t_end] = self.time.unwrap_or([0.0, 1.0]);

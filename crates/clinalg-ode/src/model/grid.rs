@@ -72,7 +72,7 @@ pub enum Boundary {
     Mirror,
     /// The last point inside: index -k is 0.
     Copy,
-    /// The grid goes on at its other end; both sides of an axis or none.
+    /// The grid continues at its other end; both sides of an axis or none.
     Periodic,
     /// Formulas, one per field, of t, the parameters and the coordinates of the neighbour. They may read fields further inside,
     /// at offsets from the neighbour: on a lower side `2 - u[1]` makes 1 the mean of the neighbour and the point next to it.

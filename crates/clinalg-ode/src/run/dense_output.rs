@@ -1,7 +1,7 @@
 //! The solution inside a step: a polynomial in theta, from 0 at its beginning to 1 at its end.
 //!
 //! Its coefficients are vectors, y(theta) = y_0 + theta V_1 + theta^2 V_2 + ... They are computed by a graph of their own, and
-//! so is the sum, with theta in the place of h: steppers run them like any method.
+//! so is the sum, with theta in place of h: steppers run them like any method.
 
 use clinalg::Real;
 

@@ -25,7 +25,7 @@ pub enum Taken {
     End,
 }
 
-/// An integration on its way.
+/// An integration in progress.
 ///
 /// ```
 /// use clinalg_ode::integrate::{Direction, Event, Integrator, Options, Taken};
@@ -287,7 +287,7 @@ impl<'a, T: Real, S: Stepper<T>> Integrator<'a, T, S> {
         self
     }
 
-    /// Looks for an event; they are numbered from 0 in the order they are added.
+    /// Adds an event; events are numbered from 0 in the order in which they are added.
     ///
     /// # Errors
     /// [`Error::Value`] for a component past the end; those of the device.
@@ -321,7 +321,7 @@ impl<'a, T: Real, S: Stepper<T>> Integrator<'a, T, S> {
         self.stored()?.to_vec()
     }
 
-    /// The solution at [`Integrator::t`], where it is: steppers on a device keep it there.
+    /// The solution at [`Integrator::t`], without a copy: steppers on a device keep it there.
     ///
     /// # Errors
     /// [`Error::NotFinite`] when it is not finite; those of the device.
@@ -374,7 +374,7 @@ impl<'a, T: Real, S: Stepper<T>> Integrator<'a, T, S> {
         }
     }
 
-    /// Takes one step; several together where a stepper computes them so.
+    /// Takes one step, or several together if the stepper computes them so.
     ///
     /// # Errors
     /// [`Error::NotFinite`], [`Error::StepTooSmall`], [`Error::StepLimit`]; [`Error::Value`] where a fixed step leaves a

@@ -6,18 +6,18 @@ use crate::run::access_check::check_access;
 use crate::run::integrate::{Integrator, Occurrence, Options, Report, Stored, Taken, integrate_on_device};
 use crate::{DeviceStepper, Error, Method, Result, System, Variant};
 
-/// What to solve with.
+/// How to solve.
 #[derive(Debug, Clone)]
 pub struct Settings {
     /// One of [`METHODS`](crate::METHODS).
     pub method: String,
-    /// How the method becomes kernels; [`Variant::Auto`] without a trial, see [`DeviceStepper::untried`].
+    /// How the method is divided into kernels; [`Variant::Auto`] without a trial, see [`DeviceStepper::untried`].
     pub variant: Variant,
-    /// What is computed with.
+    /// The precision of the computation.
     pub precision: Precision,
     /// Tolerances and steps; `save_at` is ignored, `absolute_each` is by fields.
     pub options: Options,
-    /// Gives the solution at the end of every step and not at the times in between.
+    /// Returns the solution at the end of every step instead of at the times in between.
     pub every_step: bool,
     /// Output times per step with `every_step`, equally spaced, the end of the step among them.
     pub refine: usize,
@@ -46,19 +46,19 @@ pub struct Solution {
     pub y: Vec<f64>,
     /// The components at each of the report's events.
     pub at_events: Vec<f64>,
-    /// What it took.
+    /// Steps and evaluations.
     pub report: Report,
 }
 
 /// The step of an integration that was taken last.
 pub trait Step {
-    /// Where it began.
+    /// The time at which it began.
     fn begin(&self) -> f64;
 
-    /// Where it ended.
+    /// The time at which it ended.
     fn end(&self) -> f64;
 
-    /// What the integration did so far.
+    /// The report of the integration so far.
     fn report(&self) -> &Report;
 
     /// Events inside the step.
@@ -207,7 +207,7 @@ fn follow(
 fn parts(times: &[f64]) -> Result<([f64; 2], &[f64])> {
     match times {
         [t0, inside @ .., t_end] if times.windows(2).all(|w| w[0] < w[1]) => Ok(([*t0, *t_end], inside)),
-        _ => Err(Error::value("times", "at least two that increase", format!("{times:?}"))),
+        _ => Err(Error::value("times", "at least two increasing times", format!("{times:?}"))),
     }
 }
 
@@ -244,7 +244,7 @@ pub fn solve_on_device<T: Real>(
     OnDevice::new(y0.context(), system, settings)?.solve([t0, t_end], y0, y)
 }
 
-/// [`solve_on_device`] for several integrations of one system: kernels and memory are made once.
+/// [`solve_on_device`] for several integrations of one system: kernels and memory are set up once.
 pub struct OnDevice<T: Real> {
     context: Context,
     stepper: DeviceStepper<T>,
@@ -252,7 +252,7 @@ pub struct OnDevice<T: Real> {
 }
 
 impl<T: Real> OnDevice<T> {
-    /// Compiles the kernels and takes the memory. Later changes of the system do not reach it.
+    /// Compiles the kernels and allocates the memory. Later changes of the system have no effect on it.
     ///
     /// # Errors
     /// Those of [`DeviceStepper::untried`]; [`Error::Value`] for settings that do not fit the system.
@@ -276,7 +276,7 @@ impl<T: Real> OnDevice<T> {
     }
 }
 
-/// Callback after a step; returns whether the integration goes on.
+/// Callback after a step; returns whether the integration continues.
 pub type See<'s> = dyn FnMut(&mut dyn Step) -> Result<bool> + 's;
 
 /// Outputs of an integration besides its end.

@@ -1,4 +1,4 @@
-//! What an integration is given, and what it reports.
+//! Options and reports of an integration.
 
 use serde::Serialize;
 
@@ -6,14 +6,14 @@ use crate::run::events::Occurrence;
 use crate::run::stepper::Norm;
 use crate::{Error, Result};
 
-/// What an integration did.
+/// The outcome of an integration.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Report {
     /// Time reached.
     pub t: f64,
     /// Steps taken.
     pub accepted: usize,
-    /// Steps tried and thrown away.
+    /// Steps rejected.
     pub rejected: usize,
     /// Evaluations of the right-hand side by the method, without those that start multi-step methods, find the first step,
     /// interpolate or look for stiffness.
@@ -49,44 +49,44 @@ impl Report {
     }
 }
 
-/// How time is stepped through. For adaptive steps, with q the smaller order of the pair plus 1 and e the norm of the
+/// Step size control. For adaptive steps, with q the smaller order of the pair plus 1 and e the norm of the
 /// error, a step is followed by one that is `safety` e^(-alpha/q) e_old^(beta/q) times as large, within `shrink` and `grow`;
 /// after a rejected step there is no growth.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Options {
     /// Relative tolerance, at least 0.
     pub relative: f64,
-    /// Absolute tolerance, at least 0; one of both must be above 0.
+    /// Absolute tolerance, at least 0; one of the two tolerances must be above 0.
     pub absolute: f64,
-    /// Absolute tolerances of the components in the place of `absolute`, where they are not all the same; the method must be
+    /// Absolute tolerances of the components in place of `absolute`, where they are not all the same; the method must be
     /// one [`Method::with_tolerances`](crate::Method::with_tolerances).
     pub absolute_each: Vec<f64>,
     /// Norm of the error.
     pub norm: Norm,
     /// Fixed steps of this size instead of adaptive ones. Between two stops all steps are equal, and at most this.
     pub fixed_step: Option<f64>,
-    /// First step; `None` finds one from the right-hand side (Hairer, Norsett, Wanner, Solving ODEs I, II.4).
+    /// First step; `None` determines it from the right-hand side (Hairer, Norsett, Wanner, Solving ODEs I, II.4).
     pub first_step: Option<f64>,
     /// Largest step.
     pub largest_step: f64,
-    /// Most steps, rejected ones counted.
+    /// Maximum number of steps, including rejected ones.
     pub step_limit: usize,
-    /// Times that a step must end at: where the right-hand side jumps. Multi-step methods start anew there.
+    /// Times at which a step must end, where the right-hand side jumps. Multi-step methods restart there.
     pub stops: Vec<f64>,
     /// Times at which the solution is output, both ends allowed: by dense output of at least third order.
     pub save_at: Vec<f64>,
-    /// Keeps what [`Integrator::at`](crate::integrate::Integrator::at) needs: two vectors, copied in every step.
+    /// Keeps the data for [`Integrator::at`](crate::integrate::Integrator::at): two vectors, copied in every step.
     pub dense: bool,
     /// Refuses fixed steps past the stability limit ([`Error::Unstable`]), and looks from time to time whether stability bounds
     /// the adaptive steps ([`Report::stiff`]).
     pub watch_stability: bool,
-    /// Factor for caution.
+    /// Safety factor.
     pub safety: f64,
-    /// Weight of the error.
+    /// Exponent of the error.
     pub alpha: f64,
-    /// Weight of the error of the step before (0 for an I controller).
+    /// Exponent of the error of the previous step (0 for an I controller).
     pub beta: f64,
-    /// Least factor from step to step.
+    /// Smallest factor from step to step.
     pub shrink: f64,
     /// Largest factor from step to step.
     pub grow: f64,

@@ -1,4 +1,4 @@
-//! States of integrations, from which others go on.
+//! States of integrations, from which others continue.
 
 use clinalg::Real;
 

@@ -7,7 +7,7 @@ use crate::method::{BEGIN, Input, Method};
 use crate::run::stepper::{Slot, Stepper, Stored, Tolerance};
 use crate::{Error, Result};
 
-/// F = f(t, y), carried in the place of y, with its norm.
+/// F = f(t, y), carried in place of y, with its norm.
 fn slope() -> Result<Method> {
     let mut g = Graph::new("slope");
     let y = g.input("y");

@@ -18,7 +18,7 @@ pub enum Norm {
     Max,
 }
 
-/// What a step's error is compared with; a norm of 1 just meets it.
+/// The tolerance of a step; an error norm of 1 just meets it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Tolerance {
     /// Relative to the magnitude of the solution at the ends of the step.
@@ -69,7 +69,7 @@ impl<T: Real> Clone for Shared<'_, T> {
 
 impl<T: Real> Copy for Shared<'_, T> {}
 
-/// Vectors whose components are shared out among the devices of a team.
+/// Vectors whose components are distributed over the devices of a team.
 pub(crate) trait Parts<T: Real>: std::fmt::Debug {
     fn team(&self) -> &Team;
 
@@ -315,7 +315,7 @@ pub trait Stepper<T: Real> {
         Ok((Vec::new(), Vec::new()))
     }
 
-    /// Goes on with what [`Stepper::kept`] gave, after the inputs were loaded.
+    /// Continues with what [`Stepper::kept`] returned, after the inputs were loaded.
     ///
     /// # Errors
     /// [`Error::Value`] for other counts of vectors, components or numbers; those of the device.
@@ -330,7 +330,7 @@ pub trait Stepper<T: Real> {
         }
     }
 
-    /// Most steps that one call of [`Stepper::trial_steps`] computes together.
+    /// Maximum number of steps that one call of [`Stepper::trial_steps`] computes together.
     fn steps_at_once(&self) -> usize {
         1
     }

@@ -107,7 +107,7 @@ impl<T: Real> TeamStepper<T> {
     ///
     /// # Errors
     /// [`Error::Value`] for more ranks than the grid has rows, weights that are not one positive number for each rank, no step
-    /// between two exchanges, and what cannot be shared out: right-hand sides with sums over all points, and snippets of
+    /// between two exchanges, and what cannot be distributed: right-hand sides with sums over all points, and snippets of
     /// OpenCL C. Those of [`DeviceStepper::with`], of a device as [`clinalg::Error::Rank`].
     pub fn new(team: &Team, method: &Method, system: &System, options: &TeamOptions) -> Result<TeamStepper<T>> {
         let partition = share_out(team, system, options)?;

@@ -1,4 +1,4 @@
-//! How a grid is shared out: the rows that ranks own and store, and where their components stand.
+//! How a grid is distributed: the rows that ranks own and store, and where their components stand.
 
 use std::ops::Range;
 
@@ -48,7 +48,7 @@ impl Slabs {
         system.grid().shape()[slow_axis(system)]
     }
 
-    /// The first row that a rank stores, and how many; on a ring rows go on at the beginning.
+    /// The first row that a rank stores, and how many; on a ring rows continue at the beginning.
     fn stored(&self, rank: usize) -> (usize, usize) {
         let (own, rows) = (self.partition.range(rank), self.partition.rows());
         if self.ring {

@@ -47,7 +47,7 @@ pub struct WaveformState<T> {
     pub start: Vec<T>,
     /// The stored waveforms of the last iterate.
     pub iterate: Vec<T>,
-    /// Those of the iterate before, where windows change their length: the first guess of a longer window may begin with them. Else empty.
+    /// Those of the iterate before, where windows change their length: the initial guess of a longer window may begin with them. Else empty.
     pub before: Vec<T>,
 }
 

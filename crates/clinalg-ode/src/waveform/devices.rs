@@ -178,7 +178,7 @@ impl<T: Real> Part<T> {
         (self.outbox.len() + self.old.len() + self.next.len() + self.start.len()) * size_of::<T>()
     }
 
-    /// Makes the first guess of a window of `rows` rows after one of `before`.
+    /// Makes the initial guess of a window of `rows` rows after one of `before`.
     fn first_guess(&mut self, options: &WaveformOptions, before: usize, rows: usize) -> Result<()> {
         for piece in &self.received {
             if before == 0 {

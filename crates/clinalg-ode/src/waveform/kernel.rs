@@ -401,7 +401,7 @@ fn offsets_along(system: &System, axis: usize) -> Vec<i32> {
 }
 
 /// The source of `waveform_begin`: rows of the old waveform, and the first of the new one, become row `source` of the old one or,
-/// if `linear`, go on from there along the line through the row a step before. The waveforms begin at value `base`, and their rows have
+/// if `linear`, continue from there along the line through the row a step before. The waveforms begin at value `base`, and their rows have
 /// `n` values.
 pub(super) fn begin<T: Real>(stages: &Stages) -> String {
     let places: Vec<String> = stages.places().map(|c| literal(T::from_f64(c))).collect();

@@ -1,13 +1,13 @@
 //! Waveform relaxation: Jacobi iteration over functions of time.
 //!
-//! The components of y' = f(t, y) are cut into blocks. Over a window of time steps each block is integrated by an explicit Runge-Kutta
+//! The components of y' = f(t, y) are divided into blocks. Over a window of time steps each block is integrated by an explicit Runge-Kutta
 //! method with the values of other blocks taken from the previous iterate, a waveform for each component; then the blocks exchange
-//! their waveforms and the window is integrated again. Waveforms have the stages of each step: with m right-hand sides a step the
+//! their waveforms and the window is integrated again. Waveforms have the stages of each step: with m right-hand sides per step the
 //! first w of them equal those of the method itself to the last bit after w iterations, so that a window of s steps ends after at
 //! most m s + 1 iterations, s + 1 with Euler's method. Where a device is a block, halos hold whole steps and s + 1 are enough for any method.
 //!
-//! An iteration moves as many words as the method itself. Waveform relaxation pays only where launches or messages cost more than
-//! arithmetic: small grids on one device, several devices, clusters.
+//! An iteration moves at least as many words as the method itself. Waveform relaxation pays off only where launches or messages cost more than
+//! the computation: small grids on one device, several devices, clusters.
 
 mod boundary;
 mod control;

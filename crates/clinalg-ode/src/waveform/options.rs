@@ -1,4 +1,4 @@
-//! What a waveform relaxation is given, and what it reports.
+//! Options and reports of a waveform relaxation.
 
 use std::ops::Range;
 use std::time::Duration;
@@ -15,7 +15,7 @@ use crate::{Error, Result};
 /// When the iterations of a window end.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Stop {
-    /// After so many, or at a difference of 0.
+    /// After this many, or at a difference of 0.
     Iterations(usize),
     /// When the difference between two iterates, the largest 2-norm over the steps and stages of the window, is at most this; 0 for
     /// the method's solution to the last bit.
@@ -29,7 +29,7 @@ pub enum Guess {
     Constant,
     /// The waveforms of the previous window, step by step; constant in the first window.
     Previous,
-    /// On from the last step of the previous window along a straight line; constant in the first window.
+    /// Linear extrapolation from the last step of the previous window; constant in the first window.
     Linear,
 }
 
@@ -48,7 +48,7 @@ pub enum Storage {
 pub enum Copies {
     /// Its own value from a register, others from the waveforms.
     None,
-    /// A private copy of all components, made anew for each step: for right-hand sides of which nothing is known.
+    /// A private copy of all components, renewed in each step: for right-hand sides with an unknown access pattern.
     All,
     /// A private copy of the components within the access distance.
     AccessDistance,
@@ -71,7 +71,7 @@ pub const VARIANTS: [(&str, &str); 7] = [
     ),
 ];
 
-/// What a waveform relaxation is given.
+/// Options of a waveform relaxation.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct WaveformOptions {
@@ -89,7 +89,7 @@ pub struct WaveformOptions {
     pub stop: Stop,
     /// The waveforms that a window begins with.
     pub guess: Guess,
-    /// Iterations that a window should take: longer windows are followed by windows of half as many steps, those that took at most
+    /// Target number of iterations per window: windows that take more are followed by windows of half as many steps, those that took at most
     /// half as many iterations by windows of twice as many. `windows` gives the first and largest length.
     pub adaptive: Option<usize>,
     /// Which waveforms are in memory.
@@ -98,9 +98,9 @@ pub struct WaveformOptions {
     pub copies: Copies,
     /// Whether the waveforms of the last window are returned.
     pub keep: bool,
-    /// Refuses steps past the method's stability limit, by an estimate of the largest eigenvalue at the beginning.
+    /// Returns an error for steps past the method's stability limit, by an estimate of the largest eigenvalue at the beginning.
     pub watch_stability: bool,
-    /// One weight per device of a team, proportional to the work that the device does per unit of time. Blocks or rows are shared out in this ratio;
+    /// One weight per device of a team, proportional to the work that the device does per unit of time. Blocks or rows are distributed in this ratio;
     /// if empty, all devices get an equal share.
     pub weights: Vec<f64>,
     /// Measures these weights before the first window, with one iteration of it on each device.
@@ -328,7 +328,7 @@ impl Windows {
     }
 }
 
-/// What a waveform relaxation did.
+/// The outcome of a waveform relaxation.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Report {

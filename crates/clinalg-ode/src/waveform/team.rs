@@ -55,7 +55,7 @@ pub(super) fn memory<T: Real>(
 /// As [`relax_windows`](crate::waveform::relax_windows) on the devices of a team, for blocks of points. Only the waveforms at block boundaries are
 /// stored, whatever `options.storage` says. For [`Partition::Device`], as [`relax_by_devices`](crate::waveform::relax_by_devices).
 ///
-/// Each device has consecutive blocks, shared out by `options.weights` or `options.balance`. The iterates are bitwise equal to those of one device;
+/// Each device has consecutive blocks, distributed by `options.weights` or `options.balance`. The iterates are bitwise equal to those of one device;
 /// differences are summed per device. The team may span several processes, all of which must make this call. The process of rank 0 gets the whole
 /// solution, and `see` receives it there. The other processes get the components of their own ranks, and zeros elsewhere.
 ///
@@ -179,7 +179,7 @@ impl<T: Real> Part<T> {
         Ok(part)
     }
 
-    /// Makes the first guess of a window of `rows` rows after one of `before`.
+    /// Makes the initial guess of a window of `rows` rows after one of `before`.
     fn first_guess(
         &mut self,
         options: &WaveformOptions,

@@ -20,7 +20,7 @@ impl<T: Real> Amg<T> {
     pub(crate) fn take_finest(&mut self, is_shared: impl Fn(usize, usize) -> bool) -> Result<Vec<HostLevel<T>>> {
         let plan = Plan::new(&self.params);
         let Hierarchy::Own(hierarchy) = &mut self.hierarchy else {
-            return Err(Error::value("single", "false where levels are shared out", true));
+            return Err(Error::value("single", "false on several devices", true));
         };
         let levels = &mut hierarchy.levels;
         let count = levels.windows(2).take_while(|pair| is_shared(pair[0].a.rows(), pair[1].a.rows())).count();
@@ -50,7 +50,7 @@ impl<T: Real> Amg<T> {
         let plan = Plan::new(&self.params);
         match &mut self.hierarchy {
             Hierarchy::Own(levels) => visit(&mut levels.levels, &levels.end, plan, b, x, fresh),
-            Hierarchy::Single { .. } => Err(Error::value("single", "false where levels are shared out", true)),
+            Hierarchy::Single { .. } => Err(Error::value("single", "false on several devices", true)),
         }
     }
 }

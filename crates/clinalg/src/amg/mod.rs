@@ -120,7 +120,7 @@ impl<T: Real> Amg<T> {
         Amg::build(a, NearNull::constant(a.context(), a.rows(), params.block)?, params)
     }
 
-    /// The hierarchy for `a` with `count` near-null vectors, one after the other: vectors that A nearly takes to zero, such as
+    /// The hierarchy for `a` with `count` near-null vectors, one after the other: vectors that A nearly maps to zero, such as
     /// [`rigid_motions`] for elasticity.
     ///
     /// # Errors
@@ -224,10 +224,14 @@ impl<T: Real> Amg<T> {
     pub fn refill(&mut self, a: &Csr<T>) -> Result<()> {
         let started = Instant::now();
         let Hierarchy::Own(Levels { levels, end, near }) = &mut self.hierarchy else {
-            return Err(Error::value("single", "false for a hierarchy that is filled again", true));
+            return Err(Error::value("single", "false for a hierarchy that is refilled", true));
         };
         if !self.params.reusable {
-            return Err(Error::value("reusable", "true when the hierarchy is made, for new values later", false));
+            return Err(Error::value(
+                "reusable",
+                "true when the hierarchy is created, so that it can be refilled",
+                false,
+            ));
         }
         let _reuse = Reuse::start();
         setup::refill(levels, end, near, a, self.params.smoother)?;

@@ -60,9 +60,9 @@ pub enum Coarsening {
     /// 0.25 times the largest in its row and less than 0.08 times the largest in the row of its column; only entries whose sign is not that of the
     /// diagonal count as the largest. Many are where coefficients vary from point to point by orders of magnitude.
     ///
-    /// Where more than 5 % of the off-diagonal entries have the sign of the diagonal and are at least 0.08 times the largest, as where the direction
-    /// of an anisotropy is not that of grid lines, 12 iterations of conjugate gradients with aggregation, and if these are slow, with
-    /// classical coarsening, tell which takes less work. The set-up takes up to three times as long then.
+    /// Where more than 5 % of the off-diagonal entries have the sign of the diagonal and are at least 0.08 times the largest, as for an
+    /// anisotropy that is not aligned with the grid, 12 iterations of conjugate gradients with aggregation, and if these are slow, with
+    /// classical coarsening, decide which takes less work. The set-up then takes up to three times as long.
     ///
     /// Otherwise, and always with several unknowns per node or given near-null vectors, [`Aggregation`](Coarsening::Aggregation).
     Auto,
@@ -96,9 +96,9 @@ pub struct AmgParams {
     pub aggressive: bool,
     /// A level of at most so many rows is solved by the inverse of its matrix; 1 to 4096. Default 400.
     pub coarse_size: usize,
-    /// Most levels, at least 1. Default 25.
+    /// Maximum number of levels, at least 1. Default 25.
     pub max_levels: usize,
-    /// Unknowns per node, numbered one after the other: 3 for elasticity in space. Default 1.
+    /// Unknowns per node, numbered consecutively: 3 for elasticity in three dimensions. Default 1.
     pub block: usize,
     /// Keep the hierarchy in single precision, for solvers in double precision. Default false.
     pub single: bool,
@@ -164,13 +164,13 @@ impl AmgParams {
         self
     }
 
-    /// With at most so many levels.
+    /// With at most this many levels.
     pub fn max_levels(mut self, levels: usize) -> AmgParams {
         self.max_levels = levels;
         self
     }
 
-    /// With so many unknowns per node.
+    /// With this many unknowns per node.
     pub fn block(mut self, unknowns: usize) -> AmgParams {
         self.block = unknowns;
         self

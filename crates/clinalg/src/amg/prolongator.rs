@@ -6,7 +6,7 @@ use crate::ops::{items, sparse};
 use crate::runtime::kernels::amg_setup::Program;
 use crate::{Buffer, Context, Error, Real, Result};
 
-/// Vectors that A nearly takes to zero, on one level.
+/// Vectors that A nearly maps to zero, on one level.
 pub(super) struct NearNull<T: Real> {
     /// Rows per node.
     pub(super) block: usize,
@@ -109,7 +109,7 @@ impl<T: Real> Tentative<T> {
     }
 }
 
-/// The motions of a rigid body, one vector after the other: 3 in the plane, 6 in space. `coordinates` has `dim` values per node; unknowns are
+/// The rigid body modes, one vector after the other: 3 in the plane, 6 in space. `coordinates` has `dim` values per node; unknowns are
 /// the displacements of a node, one after the other. Positions are taken relative to their mean and largest distance from it.
 ///
 /// # Errors

@@ -1,4 +1,4 @@
-//! What is said of a hierarchy.
+//! Reports on a hierarchy.
 
 use std::fmt;
 
@@ -70,7 +70,7 @@ pub struct AmgReport {
     pub bytes: u64,
     /// Whether the coarsest level is solved by a dense inverse; by the smoother where it has no strong entries.
     pub direct: bool,
-    /// Near-null vectors that the matrix takes to zero to rounding: 0 unless it is singular.
+    /// Near-null vectors that the matrix maps to zero to rounding: 0 unless it is singular.
     pub null_vectors: usize,
     /// Seconds of the set-up, or of the last refill.
     pub seconds: f64,

@@ -62,7 +62,7 @@ enum Interpolation<T: Real> {
 
 /// What ends the levels.
 pub(super) enum Coarsest<T: Real> {
-    /// The inverse of the matrix; how many near-null vectors it takes to zero.
+    /// The inverse of the matrix; how many near-null vectors it maps to zero.
     Inverse(Dense<T>, usize),
     /// The smoother: no two unknowns are strongly connected.
     Smoothed,
@@ -334,7 +334,11 @@ pub(super) fn refill<T: Real>(
         level.look(smoother)?;
         let (Some(step), Some(next)) = (&mut level.coarser, coarser.first_mut()) else { continue };
         let (Some(kept), Some(finer)) = (&step.kept, &step.near) else {
-            return Err(Error::value("reusable", "true when the hierarchy is made, for new values later", false));
+            return Err(Error::value(
+                "reusable",
+                "true when the hierarchy is created, so that it can be refilled",
+                false,
+            ));
         };
         let a = level.a.entries();
         let context = level.a.context();

@@ -1,7 +1,7 @@
 //! Eigenvalues and eigenvectors of symmetric and of complex Hermitian operators.
 //!
-//! [`Lobpcg`] finds a few of the smallest or largest eigenvalues of A x = lambda x, or of A x = lambda B x, with products and
-//! a preconditioner only: the locally optimal block preconditioned conjugate gradient method.
+//! [`Lobpcg`] finds a few of the smallest or largest eigenvalues of A x = lambda x, or of A x = lambda B x, using only products and
+//! a preconditioner: the locally optimal block preconditioned conjugate gradient method.
 //!
 //! - A. V. Knyazev, Toward the optimal preconditioned eigensolver: locally optimal block preconditioned conjugate gradient
 //!   method, SIAM J. Sci. Comput. 23, 2001.
@@ -38,9 +38,9 @@ pub enum Which {
 pub struct EigenParams {
     /// Number of eigenpairs, at least 1. Default 6.
     pub count: usize,
-    /// The end of the spectrum that they are at.
+    /// The end of the spectrum at which they lie.
     pub which: Which,
-    /// Vectors of the block beyond `count`, which speed the last pairs up. `None`, the default: half of `count`, at least 2.
+    /// Guard vectors: vectors of the block beyond `count`, which speed up the last pairs. `None`, the default: half of `count`, at least 2.
     pub guard: Option<usize>,
     /// Relative residual |A x - lambda B x| / (|lambda| |B x|) to reach, in Euclidean norms. `None`, the default, depends
     /// on the precision: 1e-8 in double, 1e-4 in single.
@@ -49,7 +49,7 @@ pub struct EigenParams {
     pub max_iterations: usize,
     /// Iterations over which the largest residual of the wanted pairs must fall by one part in a hundred. Default 100.
     pub stagnation_window: usize,
-    /// Of the random vectors of the start.
+    /// Seed of the random initial vectors.
     pub seed: u64,
 }
 
@@ -80,7 +80,7 @@ impl EigenParams {
         self
     }
 
-    /// With so many vectors beyond `count`.
+    /// With this many vectors beyond `count`.
     pub fn guard(mut self, vectors: usize) -> EigenParams {
         self.guard = Some(vectors);
         self
@@ -92,7 +92,7 @@ impl EigenParams {
         self
     }
 
-    /// With at most so many iterations.
+    /// With at most this many iterations.
     pub fn max_iterations(mut self, iterations: usize) -> EigenParams {
         self.max_iterations = iterations;
         self
@@ -149,8 +149,8 @@ pub struct Eigenpairs<T: EigenScalar> {
     pub stop: Stop,
 }
 
-/// A few eigenpairs of A x = lambda x or A x = lambda B x for symmetric A and symmetric positive definite B; of complex numbers,
-/// Hermitian ones.
+/// A few eigenpairs of A x = lambda x or A x = lambda B x for symmetric A and symmetric positive definite B; complex ones must be
+/// Hermitian.
 ///
 /// The memory is that of 11 blocks of vectors (16 with B), each of `count` plus the guard vectors. The same call gives the same bits.
 ///
@@ -209,7 +209,7 @@ impl<'a, T: EigenScalar> Lobpcg<'a, T> {
     }
 
     /// Calls `progress` before each iteration with its number and the largest relative residual of the wanted pairs;
-    /// [`ControlFlow::Break`] stops with [`Stop::Cancelled`] and the pairs at hand.
+    /// [`ControlFlow::Break`] stops with [`Stop::Cancelled`] and the current pairs.
     pub fn progress(mut self, progress: Progress<'a>) -> Lobpcg<'a, T> {
         self.progress = Some(progress);
         self

@@ -85,7 +85,7 @@ pub(crate) struct CutRows<R: Real> {
     /// The first rows so many have a work-group of the join each.
     pub(crate) far: usize,
     pub(crate) row: Buffer<u32>,
-    /// The first block in which each goes on, and the end of them.
+    /// The first block in which each continues, and the end of them.
     pub(crate) from: Buffer<u32>,
     pub(crate) to: Buffer<u32>,
     /// Adds what the blocks left.

@@ -17,7 +17,7 @@ pub(crate) trait Space<T>: Components {
 
 /// Multigrid cycles from 0 as the preconditioner of conjugate gradients (Tatebe 1993; Saad, *Iterative Methods for Sparse
 /// Linear Systems*, 2nd ed., algorithm 9.1). They remove the few errors that a cycle leaves nearly as they are where the
-/// coefficient jumps, as at the crossings of a chess board. Cycles are symmetric when their plan is: as many sweeps
+/// coefficient jumps, as at the crossings of a chessboard. Cycles are symmetric when their plan is: as many sweeps
 /// after the correction as before, in the opposite order.
 ///
 /// The residual is computed anew in every step, so that it is always that of the solution.

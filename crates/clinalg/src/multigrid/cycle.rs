@@ -132,7 +132,7 @@ pub(crate) trait Components {
         Ok([None; 3])
     }
 
-    /// The norms of a start value on the finest level: [`norm`](Hierarchy::norm),
+    /// The norms of an initial guess on the finest level: [`norm`](Hierarchy::norm),
     /// [`defect_norm`](Hierarchy::defect_norm) and [`source_norm`](Hierarchy::source_norm).
     fn start_norms(&mut self, u: &Self::Grid, f: &Self::Grid) -> Result<[f64; 3]> {
         let [size, defect, source] = self.norms_of_start(u, f)?;
@@ -238,16 +238,16 @@ pub(crate) trait Cycles {
 
 /// A cycle from 0 for the residual `r`, as preconditioners apply it.
 pub(crate) trait CycleFromZero<G>: Send {
-    /// `z` = one cycle from the start value 0, whatever `z` holds; its boundary becomes 0.
+    /// `z` = one cycle from the initial guess 0, whatever `z` holds; its boundary becomes 0.
     fn cycle_from_zero(&mut self, z: &mut G, r: &G) -> Result<()>;
 }
 
 /// Cycles on the coarse levels of a larger method, whose finest level is that of the grids passed.
 pub(crate) trait CoarseCycles<G>: Send {
-    /// One cycle; `zero` clears the start value.
+    /// One cycle; `zero` clears the initial guess.
     fn visit(&mut self, u: &mut G, f: &G, zero: bool) -> Result<()>;
 
-    /// The interpolated solution of the coarser levels as a start value, then one cycle.
+    /// The interpolated solution of the coarser levels as an initial guess, then one cycle.
     fn full_visit(&mut self, u: &mut G, f: &G) -> Result<()>;
 }
 
@@ -367,7 +367,7 @@ impl<C: Components> Method<C> {
         self.cycle_norm(level, u, f, coarse)
     }
 
-    /// The start value of `level`: the interpolated solution of the next coarser one.
+    /// The initial guess of `level`: the interpolated solution of the next coarser one.
     fn full_start(&mut self, level: usize, u: &mut C::Grid, f: &C::Grid, coarse: &mut [Pair<C::Grid>]) -> Result<()> {
         let Some((next, rest)) = coarse.split_first_mut() else { return Ok(()) };
         self.hierarchy().coarsen(level, u, f, &mut next.u, &mut next.f)?;

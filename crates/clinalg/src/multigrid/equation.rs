@@ -46,7 +46,7 @@ impl<T: Real> Equation<T> {
         let equation = Equation::new(n, dim, shift)?;
         let Some(a) = a else { return Ok(equation) };
         if dim != 2 {
-            return Err(Error::value("dim", "2 with a coefficient that varies", dim));
+            return Err(Error::value("dim", "2 with a variable coefficient", dim));
         }
         Ok(equation.with_faces(a.faces(n)?))
     }

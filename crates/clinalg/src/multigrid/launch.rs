@@ -33,7 +33,7 @@ pub(crate) fn h2<T: Real>(n: usize) -> T {
     h * h
 }
 
-/// How many parts have partial sums, `sums` each, when so many rows are shared out, and their range.
+/// How many parts have partial sums, `sums` each, when so many rows are distributed, and their range.
 pub(crate) fn shares(context: &Context, rows: usize, sums: usize) -> (usize, Range) {
     let most = REDUCE_PARTIALS / sums;
     let (wanted, local) = match context.family() {

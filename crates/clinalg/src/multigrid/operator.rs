@@ -31,7 +31,7 @@ impl PoissonOperator {
     /// [`Error::Value`] for a smaller `n`.
     pub fn new(context: &Context, n: usize) -> Result<PoissonOperator> {
         if n < 3 || n.checked_mul(n).is_none() {
-            return Err(Error::value("n", "at least 3 points per side, and a grid that can be counted", n));
+            return Err(Error::value("n", "at least 3 points per side, and a number of points that usize can hold", n));
         }
         Ok(PoissonOperator { context: context.clone(), n, shift: 0.0 })
     }

@@ -5,11 +5,11 @@ use serde::{Deserialize, Serialize};
 use crate::solve::Stop;
 use crate::{Error, Result};
 
-/// What the components are made of. All backends agree to rounding.
+/// The implementation of the components. All backends agree to rounding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Backend {
-    /// Kernels for this very stencil.
+    /// Kernels specialised for the stencil.
     #[default]
     Kernels,
     /// Sparse matrices and vectors only: the operations of [`ops`](crate::ops).
@@ -25,7 +25,7 @@ pub enum Cycle {
     /// Each coarser level once per cycle.
     #[default]
     V,
-    /// Each coarser level twice per visit of the finer one.
+    /// Each coarser level twice per visit to the finer one.
     W,
     /// Full multigrid: one pass from the coarsest grid up, which ignores the interior of the start
     /// value, then V-cycles. Its start values also depend on the corners of the boundary (and the
@@ -56,7 +56,7 @@ pub struct PoissonParams {
     pub dim: usize,
     /// The sigma of -Laplace u + sigma u = f: finite, at least 0.
     pub shift: f64,
-    /// What the components are made of.
+    /// The implementation of the components.
     #[serde(alias = "form")]
     pub backend: Backend,
     /// The order in which levels are visited.
@@ -76,7 +76,7 @@ pub struct PoissonParams {
     pub max_cycles: usize,
     /// Whether the cycles correct the solution in single precision, while the solution and its defect stay in double
     /// precision: the same accuracy is reached in the end. For `Poisson<f64>` with [`Backend::Kernels`] and a = 1. The pass
-    /// of full multigrid then starts from the interior of the start value instead of ignoring it.
+    /// of full multigrid then starts from the interior of the initial guess instead of ignoring it.
     pub mixed: bool,
 }
 
@@ -146,7 +146,7 @@ impl PoissonParams {
 ///
 /// Residuals are |b - A u| / |b| in the Euclidean norm over the interior points, where b is f plus
 /// the contributions of the boundary values (b = f where these are 0). Where b = 0, the residual of
-/// the start value stands in the denominator, and a start value without residual has 0.
+/// the initial guess stands in the denominator, and an initial guess without residual has 0.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct PoissonReport {
     /// Why it ended.

@@ -21,7 +21,7 @@ use crate::{Context, Error, Precision, Real, Result, Vector};
 /// `-div(a grad u) + shift u = f` on the unit square.
 ///
 /// Owns the memory of all coarse levels, and on a GPU a second grid for every level, the finest
-/// included. Can be used again and again, and neither allocates nor compiles in its cycles.
+/// included. It can be reused, and neither allocates nor compiles in its cycles.
 pub struct Poisson<T: Real> {
     params: PoissonParams,
     /// Bound of the sum of the moduli of a row of the matrix, by which rounding enters the defect.
@@ -76,13 +76,13 @@ impl<T: Real> Poisson<T> {
     /// `params` names. Without a context, in plain Rust.
     ///
     /// Interpolation and restriction follow the coefficient, coarser grids have Galerkin operators of nine points, and the
-    /// cycles precondition conjugate gradients, one of whose steps the report counts as a cycle. For that cycles are
+    /// cycles precondition conjugate gradients, one of whose steps the report counts as a cycle. For this purpose cycles are
     /// symmetric: half of the sweeps `pre + post`, rounded up, before the coarse-grid correction and as many after it in
     /// the opposite order. So jumps of 1 : 1000 and 1 : 1e6 take about as many cycles as a smooth coefficient and hardly
-    /// more on finer grids, along lines of the grid or not, also where four subdomains meet in a point as on a chess board. Not so
+    /// more on finer grids, along lines of the grid or not, also where four subdomains meet in a point as on a chessboard. Not so
     /// for a coefficient that jumps at random from one cell to the next.
     ///
-    /// The coarser grids are made on the host, in about two seconds per ten million points.
+    /// The coarser grids are set up on the host, in about two seconds per ten million points.
     ///
     /// # Errors
     /// As [`Poisson::new`]; [`Error::Length`] or [`Error::Value`] that names `a` when it does not fit the grid or is not
@@ -145,7 +145,7 @@ impl<T: Real> Poisson<T> {
         &self.params
     }
 
-    /// Solves for `u`, given its boundary values and a start value inside; both arrays have n^dim
+    /// Solves for `u`, given its boundary values and an initial guess inside; both arrays have n^dim
     /// values. When the data are not finite, `u` is left as it was.
     ///
     /// # Errors
@@ -205,7 +205,7 @@ impl<T: Real> Poisson<T> {
         Ok(PoissonMemory { history, direction })
     }
 
-    /// Lets the next solve go on where another with the same parameters and data ended, from its u: with the same cycles to
+    /// Lets the next solve continue where another with the same parameters and data ended, from its u: with the same cycles to
     /// the same bits as without a stop, and with its residuals in the report. A pass of full multigrid is not made again.
     ///
     /// # Errors
@@ -213,7 +213,7 @@ impl<T: Real> Poisson<T> {
     /// residual; what the device reports.
     pub fn resume(&mut self, memory: &PoissonMemory<T>) -> Result<()> {
         if memory.history.is_empty() {
-            return Err(Error::value("memory.history", "at least the residual of the start value", "none"));
+            return Err(Error::value("memory.history", "at least the residual of the initial guess", "none"));
         }
         let (points, direction) = (self.points(), memory.direction.as_ref());
         if let Some((p, _)) = direction {
@@ -326,7 +326,7 @@ fn check_mixed<T: Real>(context: Option<&Context>, params: &PoissonParams, varyi
         return Err(Error::value("mixed", "false in single precision: there is nothing to refine", true));
     }
     if params.backend != Backend::Kernels || context.is_none() || varying {
-        return Err(Error::value("mixed", "false but for kernels with a constant coefficient", true));
+        return Err(Error::value("mixed", "false unless the backend is kernels and the coefficient is constant", true));
     }
     Ok(())
 }

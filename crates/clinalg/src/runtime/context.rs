@@ -19,7 +19,7 @@ use super::status::{self, SUCCESS};
 use super::{faults, fork};
 use crate::{Error, Precision, Result, Scalar};
 
-/// The family of kernels that runs: processors and GPUs want different shapes of the same work.
+/// The kernel family: CPUs and GPUs need the same work divided in different ways.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum KernelFamily {
@@ -29,15 +29,15 @@ pub enum KernelFamily {
     Gpu,
 }
 
-/// How a context is made.
+/// Options of a context.
 #[derive(Debug, Clone, Default)]
 pub struct ContextOptions {
     /// Keep the time of every kernel for [`Context::timings`].
     pub profiling: bool,
-    /// The kernel family; `None` takes `CLINALG_KERNEL_FAMILY` (`cpu` or `gpu`), else what suits the device.
+    /// The kernel family; `None` for `CLINALG_KERNEL_FAMILY` (`cpu` or `gpu`), or else the one for this kind of device.
     pub family: Option<KernelFamily>,
-    /// Most built kernels that the context keeps; `None` for 256. Past them the one goes whose last launch is longest ago, and is built anew
-    /// (from the cache on disk) when it is launched again.
+    /// Maximum number of built kernels that the context keeps; `None` for 256. Beyond it the least recently launched one is released, and built again
+    /// (from the cache on disk) when it is next launched.
     pub most_kernels: Option<usize>,
 }
 
@@ -120,7 +120,7 @@ impl fmt::Debug for Context {
 }
 
 impl Context {
-    /// A context on `device`, apart from the global one.
+    /// A context on `device`, separate from the global one.
     ///
     /// # Errors
     /// [`Error::DeviceLost`] or [`Error::OpenCl`] when the driver refuses,
@@ -173,7 +173,7 @@ impl Context {
         })
     }
 
-    /// The one context of the process; the first call makes it on [`Device::default_device`].
+    /// The global context of the process; the first call creates it on [`Device::default_device`].
     ///
     /// # Errors
     /// Those of [`Device::default_device`] and [`Context::new`].
@@ -187,22 +187,22 @@ impl Context {
         Ok(context)
     }
 
-    /// The one context of the process, if it has been made.
+    /// The global context of the process, if it has been created.
     pub fn current() -> Option<Context> {
         lock(&GLOBAL).clone()
     }
 
-    /// Makes `context` the one of the process. Objects of the former one stay usable.
+    /// Makes `context` the global one of the process. Objects of the previous one remain usable.
     pub fn set_global(context: Context) {
         *lock(&GLOBAL) = Some(context);
     }
 
-    /// Forgets the context of the process; its memory goes when its last object does.
+    /// Drops the global context of the process; its memory is freed with its last object.
     pub fn release_global() {
         *lock(&GLOBAL) = None;
     }
 
-    /// What the device says of itself.
+    /// Properties that the device reports.
     pub fn device(&self) -> &DeviceInfo {
         self.inner.device.info()
     }
@@ -212,7 +212,7 @@ impl Context {
         self.inner.family
     }
 
-    /// An error unless the device computes in `T`.
+    /// An error unless the device supports `T`.
     ///
     /// # Errors
     /// [`Error::NoFp64`].
@@ -250,7 +250,7 @@ impl Context {
         Ok(Queue::new(self, self.transfer_queue()?))
     }
 
-    /// Waits until the device has run all kernels that were enqueued.
+    /// Waits until the device has executed all enqueued kernels.
     ///
     /// # Errors
     /// What the device reports of the work done.
@@ -266,7 +266,7 @@ impl Context {
         self.command_queue().timings()
     }
 
-    /// Forgets the times kept so far.
+    /// Discards the times recorded so far.
     pub fn reset_timings(&self) {
         self.command_queue().reset_timings();
     }
@@ -281,7 +281,7 @@ impl Context {
         self.device().compute_units.max(1) as usize
     }
 
-    /// Work-items that keep a processor busy and balanced, for kernels of [`KernelFamily::Cpu`].
+    /// Work-items that keep a CPU busy and balanced, for kernels of [`KernelFamily::Cpu`].
     pub fn chunks(&self) -> usize {
         self.units() * 8
     }

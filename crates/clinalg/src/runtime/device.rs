@@ -16,7 +16,7 @@ use crate::{Error, Result};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum DeviceKind {
-    /// The host's processor.
+    /// The host's CPU.
     Cpu,
     /// A graphics processor.
     Gpu,
@@ -26,7 +26,7 @@ pub enum DeviceKind {
     Other,
 }
 
-/// What a device says of itself.
+/// Properties that a device reports.
 #[derive(Debug, Clone, Serialize)]
 pub struct DeviceInfo {
     /// Position in the list of [`devices`], 0-based.
@@ -55,28 +55,28 @@ pub struct DeviceInfo {
     pub global_mem: u64,
     /// Bytes of the largest single allocation.
     pub max_alloc: u64,
-    /// Bytes of local memory a work-group may use.
+    /// Bytes of local memory that a work-group may use.
     pub local_mem: u64,
-    /// Items of the largest work-group.
+    /// Work-items of the largest work-group.
     pub max_work_group: usize,
-    /// Highest clock in MHz, 0 where the driver does not say.
+    /// Highest clock rate in MHz, 0 if the driver does not report it.
     pub clock_mhz: u32,
-    /// Whether 64-bit integer atomics are offered.
+    /// Whether 64-bit integer atomics are supported.
     pub int64_atomics: bool,
-    /// Whether sub-groups are offered (`cl_khr_subgroups` or `cl_intel_subgroups`).
+    /// Whether sub-groups are supported (`cl_khr_subgroups` or `cl_intel_subgroups`).
     pub sub_groups: bool,
     /// Whether divisions and square roots in single precision can be correctly rounded; double precision always is.
     pub correctly_rounded_divide_sqrt: bool,
-    /// Ten times the compute capability of NVIDIA's GPUs that multiply small matrices of doubles in one instruction (80 and later);
+    /// Ten times the compute capability of NVIDIA's GPUs with tensor cores for double precision (80 and later);
     /// 0 for all other devices.
     pub tensor_f64: u32,
     /// Whether host and device share memory.
     pub unified_memory: bool,
-    /// Every extension the device names.
+    /// Every extension that the device lists.
     pub extensions: Vec<String>,
 }
 
-/// One device of one platform; cheap to clone.
+/// A device of a platform; cheap to clone.
 #[derive(Clone)]
 pub struct Device {
     id: Id,
@@ -175,7 +175,7 @@ pub(super) fn text(query: impl Fn(usize, *mut c_void, *mut usize) -> i32) -> Str
 /// Queries of `cl_nv_device_attribute_query`.
 const CAPABILITY_MAJOR: u32 = 0x4000;
 const CAPABILITY_MINOR: u32 = 0x4001;
-/// The first compute capability, times ten, with products of small matrices of doubles.
+/// The first compute capability, times ten, with tensor cores for double precision.
 const TENSOR_F64: u32 = 80;
 /// CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT
 const CORRECTLY_ROUNDED: u64 = 1 << 7;
@@ -229,13 +229,13 @@ fn describe(id: *mut c_void, index: usize, platform: &str, platform_version: &st
 }
 
 impl Device {
-    /// What the device says of itself.
+    /// Properties that the device reports.
     pub fn info(&self) -> &DeviceInfo {
         &self.info
     }
 
     /// The device with the index `selector`; where there is none, the first whose name or platform
-    /// contains it (letter case ignored).
+    /// contains it (case-insensitive).
     ///
     /// # Errors
     /// [`Error::DeviceNotFound`] with the list of devices, and the errors of [`devices`].

@@ -1,5 +1,5 @@
 //! Forked processes: drivers keep threads and device connections that a child does not get, so that its first call would
-//! wait for ever.
+//! wait forever.
 
 use std::sync::Once;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -44,7 +44,7 @@ fn answer<T: Copy>(
 /// An error unless `pointer` names something.
 fn check_given(argument: &'static str, pointer: *mut c_void) -> Result<()> {
     match pointer.is_null() {
-        true => Err(Error::value(argument, "an object of OpenCL", "null")),
+        true => Err(Error::value(argument, "an OpenCL object", "null")),
         false => Ok(()),
     }
 }
@@ -228,7 +228,7 @@ impl<T: Element> Buffer<T> {
         let pointer = |what| answer(call, null_mut::<c_void>(), |bytes, to| query(what, bytes, to));
         let size = |what| answer(call, 0_usize, |bytes, to| query(what, bytes, to));
         if answer(call, 0_u32, |bytes, to| query(ffi::CL_MEM_TYPE, bytes, to))? != ffi::CL_MEM_OBJECT_BUFFER {
-            return Err(Error::value("mem", "a buffer object, as clCreateBuffer makes", "an image or another object"));
+            return Err(Error::value("mem", "a buffer object created by clCreateBuffer", "an image or another object"));
         }
         if pointer(ffi::CL_MEM_CONTEXT)? != context.raw().0 {
             return Err(Error::Context { argument: "mem" });

@@ -89,7 +89,7 @@ struct Stand<W> {
     alpha: W,
     omega: W,
     next: W,
-    /// Whether the next cycle goes on from here.
+    /// Whether the next cycle continues from here.
     goes_on: bool,
 }
 

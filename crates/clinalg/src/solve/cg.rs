@@ -219,7 +219,7 @@ struct Stand {
     norm: f64,
     /// What the next iteration starts from.
     row: Row,
-    /// Whether the next cycle goes on from here.
+    /// Whether the next cycle continues from here.
     goes_on: bool,
 }
 

@@ -53,7 +53,7 @@ struct Stand<W> {
     /// Those with the residual.
     f: Vec<W>,
     omega: W,
-    /// Whether the next cycle goes on from here.
+    /// Whether the next cycle continues from here.
     goes_on: bool,
 }
 

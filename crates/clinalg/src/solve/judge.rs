@@ -162,7 +162,7 @@ impl<'a> Judge<'a> {
         self.planned(last, most).min(self.room()).max(1)
     }
 
-    /// As [`Judge::block`], without the maximum number of iterations: the same where a solve is ended there and goes on.
+    /// As [`Judge::block`], without the maximum number of iterations: the same where a solve is ended there and continues.
     pub(crate) fn planned(&self, last: usize, most: usize) -> usize {
         let done = self.history.len() - 1;
         let room = self.mark.saturating_add(self.window).saturating_sub(done);

@@ -227,7 +227,7 @@ impl<T: Scalar> LeastSquares<T> {
         Ok(ops::norm2(&self.u)?.into_f64())
     }
 
-    /// Iterates from u = b - A x of the norm in `stand`, or from where that is. `each` takes the iteration's number and residual and says whether to go on. Returns the
+    /// Iterates from u = b - A x of the norm in `stand`, or from where that is. `each` takes the iteration's number and residual and says whether to continue. Returns the
     /// reason of the end and the relative residual of the normal equations.
     fn iterate(
         &mut self,

@@ -1,4 +1,4 @@
-//! What a solve leaves for another one to go on.
+//! What a solve leaves for another one to continue.
 
 use super::judge::JUDGED;
 use super::run::Run;
@@ -65,7 +65,7 @@ impl<'k, T: Scalar> Kept<'k, T> {
         Kept { kind, memory, before, left: KrylovMemory::default() }
     }
 
-    /// As [`Run::start`]; nothing is computed where the solve goes on.
+    /// As [`Run::start`]; nothing is computed where the solve continues.
     pub(super) fn start<'a>(
         &self,
         (a, b, x, r): (&'a dyn Operator<T>, &'a Vector<T>, &mut Vector<T>, &mut Vector<T>),
@@ -79,7 +79,7 @@ impl<'k, T: Scalar> Kept<'k, T> {
         }
     }
 
-    /// Puts the iterate, the vectors and the control back to where they were; the numbers of [`Kept::keep`], if the solve goes on.
+    /// Puts the iterate, the vectors and the control back to where they were; the numbers of [`Kept::keep`], if the solve continues.
     ///
     /// # Errors
     /// [`Error::Value`] that names `memory` where it is that of another solver.
@@ -126,7 +126,7 @@ impl<'k, T: Scalar> Kept<'k, T> {
         Ok(())
     }
 
-    /// The numbers of the method and the history, if the solve goes on.
+    /// The numbers of the method and the history, if the solve continues.
     pub(super) fn take(&mut self) -> Option<(Vec<f64>, Vec<f64>)> {
         let KrylovMemory { numbers, history, .. } = self.before.take()?;
         Some((numbers.get(FIRST..).unwrap_or_default().to_vec(), history))
@@ -194,7 +194,7 @@ impl<'k, T: Scalar> Kept<'k, T> {
     }
 }
 
-/// Takes what is in the memory of a solve, if it goes on.
+/// Takes what is in the memory of a solve, if it continues.
 pub(super) fn begun<T>(memory: &mut Option<&mut KrylovMemory<T>>) -> Option<KrylovMemory<T>> {
     memory.as_mut().map(|memory| std::mem::take(&mut **memory)).filter(|memory| !memory.is_empty())
 }

@@ -54,7 +54,7 @@ struct Stand {
     s0: f64,
     /// The largest entry of the tridiagonal matrix so far.
     largest: f64,
-    /// Whether the next cycle goes on from here.
+    /// Whether the next cycle continues from here.
     goes_on: bool,
 }
 

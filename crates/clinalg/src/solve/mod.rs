@@ -9,12 +9,12 @@
 //! | [`Minres`] | symmetric A, definite or not |
 //! | [`FlexibleCg`] | as [`Cg`], with a preconditioner that varies |
 //! | [`LeastSquares`] | rectangular A: LSQR and LSMR |
-//! | [`Richardson`] | any A with a preconditioner that is a solver of its own, such as multigrid |
+//! | [`Richardson`] | any A with a preconditioner that converges by itself, such as multigrid |
 //! | [`JacobiIteration`], [`RedBlackGaussSeidel`] | diagonally dominant or (with a small weight) positive definite A |
 //!
 //! A is any [`Operator`]; a [`Preconditioner`] is optional where the method takes one. All are a [`Solver`]. A solver owns
 //! its parameters and vectors and can be reused; iterations allocate nothing on the device and read back only
-//! the scalars that decide when to stop. The same solve gives the same bits.
+//! the scalars needed to decide when to stop. The same solve gives the same bits.
 //!
 //! A solve ends when the true relative residual |b - A x| / |b| meets the tolerance, or for another
 //! reason that [`Report::stop`] names. When the recurrence of a Krylov method meets the tolerance,

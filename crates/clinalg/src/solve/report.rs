@@ -11,16 +11,16 @@ use serde::{Deserialize, Serialize};
 pub enum Stop {
     /// The true relative residual is at most the tolerance.
     Converged,
-    /// The most iterations allowed were done before that.
+    /// The maximum number of iterations was reached first.
     IterationLimit,
     /// A coefficient of the method vanished to working precision, and a restart did not help: the matrix is singular to
-    /// working precision, or the method cannot go on from this start.
+    /// working precision, or the method cannot continue from this initial guess.
     Breakdown,
-    /// A NaN or infinity in the matrix, the right-hand side, the start or a result.
+    /// A NaN or infinity in the matrix, the right-hand side, the initial guess or a result.
     NotFinite,
     /// A direction p with p'Ap <= 0: the matrix or the preconditioner is not positive definite.
     Indefinite,
-    /// The residual did not fall any more, well above what rounding allows.
+    /// The residual no longer fell, although it is well above rounding level.
     Stagnated,
     /// The residual grew by more than the reciprocal of the machine precision.
     Diverged,
@@ -71,7 +71,7 @@ pub struct Report {
     /// solution x = 0 is returned; NaN where it is not defined (null in JSON).
     pub relative_residual: f64,
     /// Relative residual at the start and after each iteration, `iterations + 1` numbers. Krylov
-    /// methods give the residual of their recurrence; the last entry is the true one.
+    /// methods report the residual of their recurrence; the last entry is the true one.
     pub history: Vec<f64>,
 }
 

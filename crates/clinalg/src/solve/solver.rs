@@ -8,7 +8,7 @@ use crate::{Context, Result, Scalar, Vector};
 /// Called with the number of each iteration, 0 for the start, and its relative residual; [`ControlFlow::Break`] stops the
 /// solve with [`Stop::Cancelled`](super::Stop::Cancelled).
 ///
-/// Methods whose iterations are looked at in batches (CG, BiCGStab) finish the batch at hand. The report always is that of
+/// Methods whose iterations are checked in batches (CG, BiCGStab) finish the current batch. The report always describes
 /// the x returned.
 pub type Progress<'a> = &'a mut dyn FnMut(usize, f64) -> ControlFlow<()>;
 
@@ -40,22 +40,22 @@ pub trait Solver<T: Scalar> {
     /// Number of equations.
     fn size(&self) -> usize;
 
-    /// The context its vectors live in.
+    /// The context in which its vectors live.
     fn context(&self) -> &Context;
 
-    /// When a solve ends.
+    /// The stopping criteria.
     fn stopping(&self) -> &Stopping;
 
-    /// When the next solve ends, to be changed.
+    /// The stopping criteria of the next solve, for changes.
     fn stopping_mut(&mut self) -> &mut Stopping;
 
-    /// Solves A x = b from the start x, with the preconditioner `m`, and calls `progress` after each iteration.
+    /// Solves A x = b from the initial guess x, with the preconditioner `m`, and calls `progress` after each iteration.
     ///
     /// # Errors
     /// Before any work, [`Error::Shape`](crate::Error::Shape),
     /// [`Error::Length`](crate::Error::Length) or [`Error::Context`](crate::Error::Context) that
     /// names `a`, `m`, `b` or `x`, and [`Error::Value`](crate::Error::Value) for a parameter, or for a preconditioner `m`
-    /// where the method takes none; later, what the device reports. An iteration that does not converge is no error: see
+    /// if the method accepts none; later, errors of the device. An iteration that does not converge is not an error: see
     /// [`Report::stop`].
     fn solve_with(
         &mut self,
@@ -103,7 +103,7 @@ pub trait Solver<T: Scalar> {
 /// ```
 pub trait Resumable<T: Scalar>: Solver<T> {
     /// As [`Solver::solve_with`]. A solve that `progress` or the limit of iterations ends leaves in `memory` what another one of the same
-    /// system, on the same device, needs to go on to the same bits; one that finds something there goes on with it in place of x. It is
+    /// system, on the same device, needs to continue to the same bits; one that finds something there continues with it in place of x. It is
     /// empty after other ends, and where no iteration was made. With it the vectors of the iteration are copied to the host once, at the end.
     ///
     /// # Errors

@@ -11,7 +11,7 @@ use crate::{CsrParts, Error, Real, Result};
 
 /// Algebraic multigrid as a preconditioner for the methods of a team: a cycle of [`amg::Amg`], to rounding.
 ///
-/// The hierarchy is set up on the device of rank 0, whose memory has to hold it meanwhile. Its finer levels are then shared out by rows;
+/// The hierarchy is set up on the device of rank 0, whose memory has to hold it meanwhile. Its finer levels are then distributed by rows;
 /// the first level of at most [`Amg::GATHERED`] rows, and the coarser ones, stay on that device. A cycle exchanges values at each product of a
 /// shared level.
 ///
@@ -44,7 +44,7 @@ pub struct Amg<T: Real> {
     report: Option<AmgReport>,
 }
 
-/// A level whose rows are shared out, and the way to the next coarser one.
+/// A level whose rows are distributed, and the way to the next coarser one.
 struct Level<T: Real> {
     a: Csr<T>,
     inverse: Vector<T>,
@@ -206,7 +206,7 @@ impl<T: Real> Amg<T> {
         self.report.as_ref()
     }
 
-    /// How many levels are shared out.
+    /// How many levels are distributed.
     pub fn shared_levels(&self) -> usize {
         self.levels.len()
     }

@@ -27,7 +27,7 @@ pub trait Operator<T: Real> {
     fn apply(&mut self, x: &Vector<T>, y: &mut Vector<T>) -> Result<()>;
 }
 
-/// A square sparse matrix whose rows are shared out.
+/// A square sparse matrix whose rows are distributed.
 ///
 /// A rank stores its rows, and in a product gets the values of x that they refer to and that other ranks own. Rows that refer to no
 /// such value are multiplied while these travel. A product is that of one device to rounding: a device may store its rows in another
@@ -114,7 +114,7 @@ impl<T: Real> Csr<T> {
         Csr::shared_out(team, a, partition, partition)
     }
 
-    /// The matrix `a`, whose columns are shared out as well: y is shared out as the rows, x as the columns.
+    /// The matrix `a`, whose columns are distributed as well: y is distributed as the rows, x as the columns.
     pub(super) fn shared_out(team: &Team, a: &CsrParts<T>, rows: &Partition, columns: &Partition) -> Result<Csr<T>> {
         let need = |rank: usize| Needs::new(a, rows.range(rank), columns.range(rank));
         let needs: Vec<Needs> = (0..columns.ranks()).map(need).collect();

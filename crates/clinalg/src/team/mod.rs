@@ -1,7 +1,7 @@
 //! Several devices that work on one problem, in one process or in several.
 //!
 //! A [`Team`] is an ordered set of contexts; the position of a context is its *rank*. No buffer is shared between devices: each
-//! rank owns a part of every vector, matrix or grid, by a [`Partition`], and values that another rank needs travel through pinned
+//! rank owns a part of every vector, matrix or grid, by a [`Partition`], and values that another rank needs are sent through pinned
 //! host memory in an [`Exchange`]. Sums over a team are taken per rank and then in the order of the ranks, so that the same team
 //! gives the same bits.
 //!
@@ -15,7 +15,7 @@
 //!
 //! [`ClusterModel`] predicts the time on another number of devices.
 //!
-//! Across processes ranks talk through a [`Network`]; in one process there is nothing to set up:
+//! Across processes ranks communicate through a [`Network`]; in one process there is nothing to set up:
 //!
 //! ```
 //! use clinalg::team::Team;
@@ -120,8 +120,8 @@ impl Team {
         Team::of_contexts(devices.iter().map(|device| Context::new(device, options)).collect::<Result<_>>()?)
     }
 
-    /// A team of the devices that `list` names: `all`, or indices or parts of names with commas between, as
-    /// [`Device::select`] takes them.
+    /// A team of the devices that `list` names: `all`, or indices or parts of names, separated by commas, as
+    /// for [`Device::select`].
     ///
     /// ```
     /// use clinalg::ContextOptions;
@@ -201,7 +201,7 @@ impl Team {
         Arc::ptr_eq(&self.inner, &other.inner)
     }
 
-    /// Waits until all devices of this process have run what was enqueued.
+    /// Waits until all devices of this process have executed all enqueued work.
     ///
     /// # Errors
     /// What a device reports, as [`Error::Rank`].

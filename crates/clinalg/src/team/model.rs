@@ -52,7 +52,7 @@ impl Link {
 pub struct Work {
     /// Number of times the cost of a launch is paid.
     pub launches: f64,
-    /// Rows, or planes, that are shared out among the devices.
+    /// Rows, or planes, that are distributed over the devices.
     pub rows: f64,
     /// Points per row.
     pub row_points: f64,
@@ -93,7 +93,7 @@ impl Work {
     /// overlaps with other work. Norms of residuals are left out, as those of several cycles are read at once.
     ///
     /// # Errors
-    /// [`Error::Value`] for parameters out of range, and for more devices than the problem can be shared out among.
+    /// [`Error::Value`] for parameters out of range, and for more devices than the problem can be distributed over.
     pub fn poisson(params: &PoissonParams, value_bytes: usize, devices: usize) -> Result<Vec<Work>> {
         params.check()?;
         let sides = sides(params.n, params.dim as u32)?;

@@ -52,7 +52,7 @@ impl Partition {
         Partition::weighted(rows, &vec![1.0; ranks])
     }
 
-    /// Rows in proportion to `weights`, one for each rank: what a device gets done, in any unit.
+    /// Rows in proportion to `weights`, one for each rank: the speed of its device, in any unit.
     ///
     /// # Errors
     /// [`Error::Value`] for more ranks than rows, no rank, or a weight that is not positive and finite.

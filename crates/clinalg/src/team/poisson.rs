@@ -79,7 +79,7 @@ impl<T: Real, L: Layers<T>> Solver<T> for Multigrid<Strips<T, L>> {
 ///
 /// Every sweep, restriction and interpolation gives the bits of one device, for strips keep a halo of rows of their neighbours and
 /// relax it as well; so does the solution after each cycle. Residual norms are summed per rank and then in the order of the ranks:
-/// their last bits are others than on one device, a relative 1e-12 at most, and the iteration stops after the same cycle
+/// they differ from those on one device by a relative 1e-12 at most, and the iteration stops after the same cycle
 /// unless a residual is as close to the tolerance as that.
 ///
 /// Small levels are gathered on rank 0, where they cost less than exchanges would: those of up to 257 points per side, or 33 for a cube; see
@@ -125,7 +125,7 @@ impl<T: Real> Poisson<T> {
         Poisson::weighted(team, params, &vec![1.0; team.ranks()])
     }
 
-    /// A solver with strips in proportion to `weights`, one for each rank: what a device gets done, in any unit.
+    /// A solver with strips in proportion to `weights`, one for each rank: the speed of its device, in any unit.
     ///
     /// # Errors
     /// As [`Poisson::new`]; [`Error::Length`] for another number of weights.
@@ -133,7 +133,7 @@ impl<T: Real> Poisson<T> {
         Poisson::with_gather_side(team, params, weights, gather_side(params))
     }
 
-    /// A solver with strips in proportion to what each rank gets done, measured by two cycles on a smaller grid that each device
+    /// A solver with strips in proportion to the speed of each rank, measured by two cycles on a smaller grid that each device
     /// solves alone, see [`Team::measure`]. Processes measure their own ranks.
     ///
     /// # Errors
@@ -219,8 +219,8 @@ impl<T: Real> Poisson<T> {
         self.solver.partition()
     }
 
-    /// Solves for `u`, given its boundary values and a start value inside; both arrays have n^dim values. Every process passes the
-    /// same ones; a process that has not all ranks gets the rows of its own ones, and those around them.
+    /// Solves for `u`, given its boundary values and an initial guess inside; both arrays have n^dim values. Every process passes the
+    /// same ones; a process that does not have all ranks gets the rows of its own ranks and the adjacent ones.
     ///
     /// # Errors
     /// [`Error::Length`] that names `f` or `u`; as [`Error::Rank`], what a device reports. After an error `u` is as it was.
@@ -301,7 +301,7 @@ pub(super) fn gather_side(params: &PoissonParams) -> usize {
     if params.dim == 3 { GATHER_CUBE } else { GATHER }
 }
 
-/// The first level that is gathered, of at most `side` points per side; its rows are shared out, so that they have to be as many as the ranks.
+/// The first level that is gathered, of at most `side` points per side; its rows are distributed, so that they have to be as many as the ranks.
 pub(super) fn gathered_level(sides: &[usize], side: usize, ranks: usize) -> usize {
     let small = sides.iter().position(|&n| n <= side).unwrap_or(sides.len() - 1).max(1);
     (1..=small).rev().find(|&level| sides[level] >= 2 * ranks).unwrap_or(1)

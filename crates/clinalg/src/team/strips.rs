@@ -32,7 +32,7 @@ pub(crate) enum Grid<T: Real> {
     Whole(Option<Vector<T>>),
 }
 
-/// How a level is shared out.
+/// How a level is distributed.
 struct Layout {
     partition: Partition,
     /// The rows that each rank stores.

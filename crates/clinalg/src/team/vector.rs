@@ -8,7 +8,7 @@ use crate::error::check_length;
 use crate::ops::{self, DotParts};
 use crate::{Error, Real, Result};
 
-/// A vector whose rows are shared out.
+/// A vector whose rows are distributed.
 ///
 /// ```
 /// use clinalg::team::{Partition, Team, Vector};

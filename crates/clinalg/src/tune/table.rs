@@ -190,7 +190,7 @@ impl Table {
         self.problems.iter().rev().find(|entry| entry.is_for(operation, problem, precision, class(n)))
     }
 
-    /// Puts `entry` in the place of what the table has for the same class of problems and sizes.
+    /// Puts `entry` in place of what the table has for the same class of problems and sizes.
     pub fn keep(&mut self, entry: Problem) {
         let Problem { operation, problem, precision, sizes, .. } = &entry;
         self.problems
@@ -217,7 +217,7 @@ impl Table {
         self.choices.iter().filter(|entry| entry.operation == operation.name).map(checked).collect()
     }
 
-    /// Puts `found` in the place of what the table has for the same operations and precisions.
+    /// Puts `found` in place of what the table has for the same operations and precisions.
     pub fn replace(&mut self, found: Vec<Entry>) {
         let same = |a: &Entry, b: &Entry| a.operation == b.operation && a.precision == b.precision;
         self.choices.retain(|old| !found.iter().any(|new| same(old, new)));

@@ -177,14 +177,14 @@ impl<T: Real, G: Send> Placed<T, G> {
     }
 }
 
-/// The state of a [`Wave`](super::Wave) or a [`BoxWave`](super::BoxWave): with it and the same parameters the steps go on to the same bits.
+/// The state of a [`Wave`](super::Wave) or a [`BoxWave`](super::BoxWave): with it and the same parameters the steps continue to the same bits.
 #[derive(Debug, Clone, PartialEq)]
 pub struct WaveState<T> {
     /// The displacement, a value for each point.
     pub u: Vec<T>,
     /// That of one step before.
     pub before: Vec<T>,
-    /// Of the implicit scheme: the start value of the next solution.
+    /// Of the implicit scheme: the initial guess of the next solution.
     pub guess: Option<Vec<T>>,
     /// Steps since the start.
     pub steps: u64,

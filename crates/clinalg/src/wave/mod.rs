@@ -33,7 +33,7 @@ use crate::{Context, Error, Real, Result, Vector};
 ///   Lewy 1928). Standing waves keep their shape; one of frequency omega moves with the omega' of
 ///   sin(omega' dt / 2) = r sqrt(sin^2(k pi h / 2) + sin^2(l pi h / 2)).
 /// - [`Scheme::Implicit`]: u_next - 2 u + u_before = (c dt)^2 Laplace_h (u_next + 2 u + u_before) / 4 (Newmark 1959 with beta = 1/4,
-///   gamma = 1/2), stable for every dt; tan in the place of sin. The accelerations are solved for by multigrid.
+///   gamma = 1/2), stable for every dt; tan in place of sin. The accelerations are solved for by multigrid.
 ///
 /// Both err by O(h^2 + dt^2) and keep a discrete energy exactly but for rounding (and the tolerance of the implicit scheme), see
 /// [`energy`](Wave::energy). In single precision the rounding of each step adds up: after s steps the displacement can
@@ -226,7 +226,7 @@ impl<T: Real> Wave<T> {
     }
 
     /// Reads the velocity, n^2 values, 0 on the boundary: of second order, and such that a start with it and the displacement
-    /// goes on in the same way.
+    /// continues in the same way.
     ///
     /// # Errors
     /// [`Error::Length`] that names `v`; what the device reports.
@@ -257,7 +257,7 @@ impl<T: Real> Wave<T> {
         self.motion.energy()
     }
 
-    /// The state: with it a solver of the same parameters on the same device goes on to the same bits.
+    /// The state: with it a solver of the same parameters on the same device continues to the same bits.
     ///
     /// # Errors
     /// What the device reports.
@@ -268,7 +268,7 @@ impl<T: Real> Wave<T> {
     /// Goes on from a state of a solver with the same parameters.
     ///
     /// # Errors
-    /// [`Error::Length`] that names the part of the state; [`Error::Value`] where the implicit scheme misses its start value; what
+    /// [`Error::Length`] that names the part of the state; [`Error::Value`] where the implicit scheme misses its initial guess; what
     /// the device reports.
     pub fn restore(&mut self, state: &WaveState<T>) -> Result<()> {
         self.check("state.u", state.u.len())?;

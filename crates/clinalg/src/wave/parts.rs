@@ -54,7 +54,7 @@ pub(crate) trait Parts<T: Real>: Send {
     /// out = a .* b, point by point.
     fn multiply(&mut self, a: &Self::Grid, b: &Self::Grid, out: &mut Self::Grid) -> Result<()>;
 
-    /// Solves (shift - Laplace_h) e = f with e = 0 on the boundary, from the start value e.
+    /// Solves (shift - Laplace_h) e = f with e = 0 on the boundary, from the initial guess e.
     fn solve(&mut self, f: &Self::Grid, e: &mut Self::Grid) -> Result<PoissonReport>;
 
     /// The two sums of the energy: of the squares of `u - p` inside, and over the pairs of neighbours of which at least one

@@ -1,4 +1,4 @@
-//! Products whose rows are shared out among the devices of a team.
+//! Products whose rows are distributed over the devices of a team.
 
 use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -36,7 +36,7 @@ struct Transit<T: Real> {
 }
 
 impl<T: Real> HeatOperator<T> {
-    /// An operator whose rows are shared out as the space says; the blocks of all devices are made at the same time.
+    /// An operator whose rows are distributed as the space says; the blocks of all devices are made at the same time.
     pub(super) fn shared_out(space: &HeatSpace<T>, kind: Kind, options: &OperatorOptions) -> Result<HeatOperator<T>> {
         let Some(ranks) = &space.ranks else {
             return HeatOperator::on(space.shared.clone(), kind, options, 0..kind.rows(space.mesh()));

@@ -228,7 +228,7 @@ pub(in crate::bench) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failu
     Ok(Exit::Done)
 }
 
-/// Strong scaling from the largest size, and weak scaling with as many unknowns per device, where that size exists and can be shared out.
+/// Strong scaling from the largest size, and weak scaling with as many unknowns per device, where that size exists and can be distributed.
 fn predictions(
     solver: Solver,
     largest: usize,

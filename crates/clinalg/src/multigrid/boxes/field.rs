@@ -156,7 +156,7 @@ pub(super) fn finest(axes: &[Axis], params: &GridParams, field: &Field) -> Resul
     if let Field::Tensor(..) = field {
         if mixed != [0.0; 3] || params.diffusion[..dim].iter().any(|d| *d != 1.0) {
             let got = format!("the diagonal {:?} and off-diagonal {mixed:?}", params.diffusion);
-            return Err(Error::value("tensor", "no constant tensor beside it", got));
+            return Err(Error::value("tensor", "not combined with a constant tensor", got));
         }
         if field.is_full() && axes[0].centring == Centring::Cell {
             let got = "others on a cell-centred grid; use a vertex-centred grid";

@@ -27,7 +27,7 @@ pub enum Condition {
         /// Finite, at least 0; with 0 it is [`Condition::Neumann`].
         alpha: f64,
     },
-    /// The box goes on with the opposite side, which must be periodic too.
+    /// The box continues with the opposite side, which must be periodic too.
     Periodic,
 }
 

@@ -191,7 +191,7 @@ impl GridParams {
 }
 
 /// What a solution on a box took. Residuals are |b - A u| / |b| in the Euclidean norm over the unknowns, with the equations
-/// integrated over the cells; where b = 0, the residual of the start value stands in the denominator.
+/// integrated over the cells; where b = 0, the residual of the initial guess stands in the denominator.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct GridReport {

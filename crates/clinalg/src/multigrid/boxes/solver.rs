@@ -53,7 +53,7 @@ impl Problem {
         let layout = Layout::new(grid, counts, |axis| axes[axis].held(0));
         let order = params.order;
         if varying.is_some() && order != 2 {
-            return Err(Error::value("order", "2 with a coefficient or a tensor that varies", order));
+            return Err(Error::value("order", "2 with a variable coefficient or tensor", order));
         }
         if varying.is_none() && params.mixed_in(grid.dim()) == [0.0; 3] && order == 2 {
             let levels = Levels::Separable(levels(axes, params.shift));
@@ -168,7 +168,7 @@ pub struct GridPoisson<T: Real> {
     multigrid: Box<dyn Cycles<Grid = Vector<T>> + Send>,
     /// u and b of problems given on the host; made for the first one.
     finest: Option<(Vector<T>, Vector<T>)>,
-    /// What the next solve goes on from.
+    /// What the next solve continues from.
     before: Option<GridMemory<T>>,
 }
 
@@ -308,7 +308,7 @@ impl<T: Real> GridPoisson<T> {
         self.problem.counts()
     }
 
-    /// Solves for `u`, given the source `f`, the values of the sides and a start value in `u`; both arrays have a value per point
+    /// Solves for `u`, given the source `f`, the values of the sides and an initial guess in `u`; both arrays have a value per point
     /// of the grid. Points of a Dirichlet side get its values, and f is not read there, except by discretisations of order 4. When the data are not finite, `u` is left as
     /// it was.
     ///
@@ -392,7 +392,7 @@ impl<T: Real> GridPoisson<T> {
         Ok(GridMemory { unknowns: own_u.to_vec()?, history: history.to_vec(), direction })
     }
 
-    /// Lets the next solve go on where another of the same problem with the same parameters ended, whatever its start value says: with the
+    /// Lets the next solve continue where another of the same problem with the same parameters ended, whatever its initial guess says: with the
     /// same cycles to the same bits as without a stop, and with its residuals in the report. A pass of full multigrid is not made again.
     ///
     /// # Errors
@@ -400,7 +400,7 @@ impl<T: Real> GridPoisson<T> {
     /// no residual; what the device reports.
     pub fn resume(&mut self, memory: GridMemory<T>) -> Result<()> {
         if memory.history.is_empty() {
-            return Err(Error::value("memory.history", "at least the residual of the start value", "none"));
+            return Err(Error::value("memory.history", "at least the residual of the initial guess", "none"));
         }
         let unknowns = self.problem.layout.unknowns();
         check_length("memory.unknowns", unknowns, memory.unknowns.len())?;

@@ -17,7 +17,7 @@ use crate::{Context, Real, Result, Vector, ops};
 /// Rows of an item that interpolates, as in the kernel (NVIDIA H200: 4 rows at 84 % of the copy rate, one row at 58 %).
 const INTERPOLATED_ROWS: usize = 4;
 
-/// Rows that an item of the sums for a start value goes up, as in the kernel.
+/// Rows that an item of the sums for an initial guess goes up, as in the kernel.
 const SUMMED_ROWS: usize = 8;
 
 /// 1 / (4 + shift h^2), the weight of a relaxation for -Laplace_h + shift; a quarter where shift = 0.
@@ -168,7 +168,7 @@ impl<T: Real> Levels<T> {
         })
     }
 
-    /// The norms of a start value on a GPU, in one pass.
+    /// The norms of an initial guess on a GPU, in one pass.
     fn norms_of_start(&self, u: &Vector<T>, f: &Vector<T>) -> Result<StartNorms> {
         let partials =
             self.context.partials(self.start_sums(0), |partial| self.sum_squares_start(0, [u, f], partial))?;

@@ -83,7 +83,7 @@ pub(super) fn reciprocal(norm: f64, inverse_norm: f64) -> f64 {
 }
 
 /// A lower bound of the 1-norm of an inverse, most often within a factor of three: algorithm 15.1 of Higham, *Accuracy and
-/// Stability of Numerical Algorithms*, 2nd ed. `solve` puts the solution of op(A) x = b in the place of b.
+/// Stability of Numerical Algorithms*, 2nd ed. `solve` puts the solution of op(A) x = b in place of b.
 pub(super) fn inverse_norm1<T: Scalar>(
     context: &Context,
     n: usize,

@@ -191,7 +191,7 @@ impl<T: Scalar> Lu<T> {
         Ok(condition::reciprocal(self.norm, inverse))
     }
 
-    /// Warns through the crate `log` where the reciprocal condition number is below the rounding unit.
+    /// Warns through the crate `log` where the reciprocal condition number is below the unit roundoff.
     pub(super) fn warn_if_ill_conditioned(&self) -> Result<()> {
         let reciprocal = self.reciprocal_condition()?;
         if reciprocal < <T::Real as num_traits::Float>::epsilon().into_f64() {

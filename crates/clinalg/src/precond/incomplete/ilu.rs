@@ -21,15 +21,15 @@ pub enum IluKind {
     Zero,
     /// ILUT: large entries, with exchanges of columns. Factorised on the host.
     Threshold {
-        /// Entries below this share of their row are dropped; at least 0.
+        /// Entries below this fraction of the mean magnitude of their row are dropped; at least 0.
         drop: f64,
-        /// How many times the entries of the matrix the factors may have; at least 1.
+        /// Maximum number of entries of the factors, as a multiple of that of the matrix; at least 1.
         fill: f64,
     },
 }
 
 impl IluKind {
-    /// ILUT with the values that SciPy's `spilu` has: 1e-4 and 10.
+    /// ILUT with the defaults of SciPy's `spilu`: 1e-4 and 10.
     pub fn threshold() -> IluKind {
         IluKind::Threshold { drop: 1e-4, fill: 10.0 }
     }

@@ -90,7 +90,10 @@ pub(super) fn largest_product<T: Scalar>(a: &CsrParts<T>) -> Result<Matched> {
             }
             let next = std::iter::from_fn(|| heap.pop()).find(|Reverse(key)| !is_final[key.1]);
             let Some(Reverse(Key(nearest, j))) = next else {
-                let got = format!("one whose row {} (counted from 1) finds no column of its own", start + 1);
+                let got = format!(
+                    "one whose row {} (counted from 1) cannot be matched to a column (structurally singular)",
+                    start + 1
+                );
                 return Err(Error::value("a", "a matrix that is not structurally singular", got));
             };
             base = nearest;
