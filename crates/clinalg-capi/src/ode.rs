@@ -73,7 +73,7 @@ pub type ClinalgOdeWatch = Option<unsafe extern "C" fn(step: *mut ClinalgOdeStep
 pub type ClinalgOdeSee = Option<unsafe extern "C" fn(step: *mut ClinalgOdeStep, data: *mut c_void) -> i32>;
 
 /// Makes a test problem: `name` is one of those that `clinalg ode --list` prints, `n` the number of points along each axis.
-/// `clinalg_release` frees it.
+/// `clinalg_object_release` frees it.
 ///
 /// # Safety
 /// `name` is a text that ends in zero, `ode` is valid for a write.
@@ -98,7 +98,7 @@ pub unsafe extern "C" fn clinalg_ode_problem(name: *const c_char, n: usize, ode:
 /// Makes a system of equations from a description: one statement per line, such as `grid 100`, `parameter a = 2`,
 /// `boundary periodic` and `u' = a*(u[-1] - 2*u + u[1])`; the guide lists them all. `data` has the numbers for its
 /// `data_count` lines `data name`, one for each point, one line after the other; it may be null if there is none.
-/// A formula that cannot be parsed is an error that names the column. `clinalg_release` frees it.
+/// A formula that cannot be parsed is an error that names the column. `clinalg_object_release` frees it.
 ///
 /// # Safety
 /// `description` is a text that ends in zero, `data` names `data_length` values, `ode` is valid for a write.
