@@ -76,12 +76,12 @@ inline REAL read_value(__global const REAL *p)
 #ifdef SHORT
 #define SHORT_ARGUMENTS __global const uint *base, __global const ushort *narrow,
 #ifdef PAGES
-#define READ_LOWEST(block) const uint lowest = base[(size_t)PAGES * (block)];
+#define READ_LOWEST(block) const uint lowest = base[(size_t)PAGES * (block)]
 #define NEAR_ARGUMENTS uint lowest, __global const uint *base, __global const ushort *narrow,
 #define SHORT_PART(block, first) lowest, base + (size_t)PAGES * (block), narrow + (first),
 #define NEAR_COLUMN(c) (base[(c) / PAGE] + (c) % PAGE)
 #else
-#define READ_LOWEST(block) const uint lowest = base[block];
+#define READ_LOWEST(block) const uint lowest = base[block]
 #define NEAR_ARGUMENTS uint lowest, __global const ushort *narrow,
 #define SHORT_PART(block, first) lowest, narrow + (first),
 #define NEAR_COLUMN(c) (lowest + (c))
@@ -183,7 +183,7 @@ mv_nnz_balanced(__global const uint *start, __global const uint *begin, SHORT_AR
     __local REAL sums[LOCAL];
     const uint item = (uint)get_local_id(0);
     const size_t group = get_group_id(0);
-    READ_LOWEST(group)
+    READ_LOWEST(group);
     const uint row = start[group];
     const uint rows = start[group + 1] - row;
     const uint first = begin[group];
@@ -223,7 +223,7 @@ mv_nnz_balanced(uint blocks, uint turns, __global const uint *start, __global co
     for (uint turn = 0; turn < turns; ++turn) {
         // Past the last block there are no rows.
         const uint block = min((uint)get_group_id(0) * turns + turn, blocks);
-        READ_LOWEST(min(block, blocks - 1))
+        READ_LOWEST(min(block, blocks - 1));
         const uint row = start[block];
         const uint rows = start[min(block + 1, blocks)] - row;
         const uint first = begin[block];
@@ -467,7 +467,7 @@ mv_cut_balanced(__global const uint *start, __global const uint *begin, SHORT_AR
     __local REAL *sums = (__local REAL *)runs;
     const uint item = (uint)get_local_id(0);
     const size_t group = get_group_id(0);
-    READ_LOWEST(group)
+    READ_LOWEST(group);
     const uint row = start[group];
     // The rest of the earlier row is counted as row 0.
     const uint rows = start[group + 1] - row + 1;
@@ -565,7 +565,7 @@ mv_cut_balanced(uint blocks, uint turns, uint parts, __global const uint *start,
     for (uint turn = 0; turn < turns; ++turn) {
         // Past the last block there are no entries, and only the rest of an earlier row, which nobody takes.
         const uint block = min((uint)get_group_id(0) * turns + turn, blocks);
-        READ_LOWEST(min(block, blocks - 1))
+        READ_LOWEST(min(block, blocks - 1));
         const uint row = start[block];
         const uint rows = start[min(block + 1, blocks)] - row + 1;
         const uint first = begin[block];
