@@ -214,7 +214,7 @@ end
 
 function steps_without_a_leak()
 % CLINALG_FUZZ sets the number; random_steps(1e6) is the long run.
-count = steps() / 5;
+count = steps() / 10;
 if ~isempty(getenv('CLINALG_TEST_THOROUGH'))
   count = 4 * count;
 end

@@ -438,6 +438,11 @@ mod tests {
             assert_eq!((context.memory().live_bytes, context.memory().live_buffers), (0, 0));
             assert_eq!(context.release_kept_memory(), 2 * rounded(800_000));
             assert_eq!(context.release_kept_memory(), 0);
+            // One block serves small buffers one after the other.
+            let reuse = Reuse::start();
+            (0..10).for_each(|n| drop(Buffer::<f64>::uninit(&context, 1 + n).unwrap()));
+            drop(reuse);
+            assert_eq!(context.release_kept_memory(), rounded(1));
         }
     }
 

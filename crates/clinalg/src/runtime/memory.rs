@@ -11,7 +11,7 @@ use serde::Serialize;
 use super::context::Context;
 use super::device::DeviceKind;
 use super::launch::{Arg, Mem, Out};
-use super::pool::{Pool, Reuse, rounded};
+use super::pool::{LEAST_BYTES, Pool, Reuse, rounded};
 use super::raw::{Raw, lock};
 use super::status::SUCCESS;
 use super::{fork, host};
@@ -117,7 +117,8 @@ impl Context {
             return Ok(Taken { mem: self.create_new(bytes)?, bytes, kept: false });
         }
         let account = self.account();
-        let taken = lock(&account.pool).take(bytes);
+        // Blocks in the pool have the least size or more: a smaller request would find none, and each would leave another one there.
+        let taken = lock(&account.pool).take(bytes.max(LEAST_BYTES));
         if let Some((mem, bytes)) = taken {
             let live = account.live_bytes.fetch_add(bytes, Ordering::Relaxed) + bytes;
             account.peak_bytes.fetch_max(live, Ordering::Relaxed);

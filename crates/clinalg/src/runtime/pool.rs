@@ -11,7 +11,7 @@ use super::raw::Raw;
 /// Sizes are rounded up to a multiple of the next lower power of two divided by this.
 const CLASSES: u64 = 8;
 /// The smallest size in bytes.
-const LEAST_BYTES: u64 = 4096;
+pub(super) const LEAST_BYTES: u64 = 4096;
 /// A block of memory may exceed a request by at most the request divided by this.
 const WASTE: u64 = 4;
 
