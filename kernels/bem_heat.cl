@@ -590,7 +590,7 @@ FILL_KERNEL NAMED(fill_blocks_paired)(GEOMETRY_ARGUMENTS, __global const REAL *l
     }
 }
 
-// A function of rho by polynomials of TERMS terms in cells of width 1: term k of cell c at k cells + c. The last cell, for all
+// A function of rho, in units in which the steepest of its terms falls by half, by polynomials of TERMS terms in cells of width 1: term k of cell c at k cells + c. The last cell, for all
 // rho behind it, holds zeros.
 #if REAL_BITS == 64
 #define TERMS 10
@@ -625,8 +625,9 @@ inline REALN in_table(__global const REAL *table, uint cells, REALN rho)
 #define in_table(table, cells, rho) lane_in_table(table, cells, rho)
 #endif
 
-// As fill_blocks, summed point by point: the time rules' sums come from tables, for D one for each part. Entries whose points all
-// have rho > `cuts`[d - first] become 0; `reach` is the largest distance of a point from the centres of row and column together.
+// As fill_blocks, summed point by point: the time rules' sums come from tables, for D one for each part. `cuts` has two numbers for each block:
+// what rho is multiplied with for its table, and the rho behind which entries become 0. `reach` is the largest distance of a point from
+// the centres of row and column together.
 FILL_KERNEL NAMED(fill_blocks_pointwise)(GEOMETRY_ARGUMENTS, REAL scale, REAL alpha, __global const REAL *tables,
                                          uint cells, __global const REAL *cuts, REAL reach, uint first, uint blocks,
                                          BLOCK_ARGUMENTS)
@@ -647,7 +648,8 @@ FILL_KERNEL NAMED(fill_blocks_pointwise)(GEOMETRY_ARGUMENTS, REAL scale, REAL al
     for (uint d = 0; d < blocks; ++d) {
         REALN entry = (REALN)(ZERO);
         __global const REAL *table = tables + (size_t)d * (KIND == KIND_D ? 2 : 1) * TERMS * cells;
-        if (nearest <= cuts[d]) {
+        const REAL steepest = cuts[2 * d];
+        if (nearest <= cuts[2 * d + 1]) {
             for (uint a = 0; a < rows.slots; ++a) {
                 const uint row = rows.corners[a * rows.stride + first_row + i];
                 for (uint b = 0; b < cols.slots; ++b) {
@@ -668,7 +670,7 @@ FILL_KERNEL NAMED(fill_blocks_pointwise)(GEOMETRY_ARGUMENTS, REAL scale, REAL al
                             const REALN x0 = POINT(t, p, 0)[row / 4] - y0;
                             const REALN x1 = POINT(t, p, 1)[row / 4] - y1;
                             const REALN x2 = POINT(t, p, 2)[row / 4] - y2;
-                            const REALN rho = (x0 * x0 + x1 * x1 + x2 * x2) * scale;
+                            const REALN rho = (x0 * x0 + x1 * x1 + x2 * x2) * scale * steepest;
                             REALN w = WEIGHT(t, p) * TEST_HAT(t, p, row) * trial;
                             if (HAS_NORMAL) {
                                 w *= x0 * pair.normal[0] + x1 * pair.normal[1] + x2 * pair.normal[2];
@@ -1532,8 +1534,9 @@ apply_blocks_gpu(ulong rows, ulong stride, ulong base, ulong kept, __global cons
     }
 }
 #else
-// partial as apply_blocks_gpu with one part: a chunk of rows per item, 16 steps at a time.
-__kernel void apply_blocks_cpu(ulong rows, ulong stride, ulong base, ulong kept, ulong steps,
+// partial as apply_blocks_gpu with one part, for the steps from `from_step` on, where x is 0 unless that is 0: a chunk of rows per item, 16
+// steps at a time.
+__kernel void apply_blocks_cpu(ulong rows, ulong stride, ulong base, ulong kept, ulong from_step, ulong steps,
                                __global const REAL *values, ulong x_stride, __global const REAL *x, ulong first_row,
                                ulong partial_stride, uint more, __global REAL *partial)
 {
@@ -1541,10 +1544,12 @@ __kernel void apply_blocks_cpu(ulong rows, ulong stride, ulong base, ulong kept,
     const size_t end = rows * (get_global_id(0) + 1) / get_global_size(0);
     for (size_t i = begin; i < end; i += 2) {
         const size_t other = min(i + 1, end - 1);
-        for (size_t start = 0; start < steps; start += 16) {
+        for (size_t start = from_step / 16 * 16; start < steps; start += 16) {
+            // Earlier blocks meet only steps of x that are 0, later ones no step of these.
+            const size_t first = from_step > 0 && start >= from_step ? max((size_t)base, start + 1 - from_step) : base;
             const size_t last = min(base + kept, start + 16);
             REAL8 low_0 = (REAL8)ZERO, high_0 = low_0, low_1 = low_0, high_1 = low_0;
-            for (size_t d = base; d < last; ++d) {
+            for (size_t d = first; d < last; ++d) {
                 __global const REAL *entry_0 = values + (i * kept + (d - base)) * stride;
                 __global const REAL *entry_1 = values + (other * kept + (d - base)) * stride;
                 __global const REAL *from = x + (start + BEFORE - d);
@@ -1571,12 +1576,12 @@ __kernel void apply_blocks_cpu(ulong rows, ulong stride, ulong base, ulong kept,
 }
 #endif
 
-// y = alpha times the sum of the parts + beta y; beta = 0 never reads y.
-__kernel void NAMED(join_parts)(ulong rows, ulong steps, ulong parts, ulong stride, __global const REAL *partial, REAL alpha,
+// y = alpha times the sum of the parts + beta y in the steps from `first` on; beta = 0 never reads y.
+__kernel void NAMED(join_parts)(ulong rows, ulong first, ulong steps, ulong parts, ulong stride, __global const REAL *partial, REAL alpha,
                          REAL beta, __global REAL *y)
 {
     const size_t i = get_global_id(0);
-    const size_t t = get_global_id(1);
+    const size_t t = first + get_global_id(1);
     if (i < rows && t < steps) {
         REAL sum = ZERO;
         for (size_t k = 0; k < parts; ++k) {

@@ -1,6 +1,6 @@
 // The wave equation u_tt = c^2 Laplace u on boxes of nx by ny by nz points, those on the sides included: point (i, j, k) is u[(k ny + j) nx + i].
 // Leapfrog with mirrored neighbours on free sides; absorbing ones add the first-order condition of Engquist and Majda (1977),
-// u_t + c du/dn = 0, by which the mirrored point loses h / (c dt) (u_next - u_before).
+// u_t + c du/dn = 0, by which the mirrored point loses h / (c dt) (u_next - u_before). Damping layers add sigma u_t to the left side.
 //
 // Traffic per point and step, f64, where every neighbour comes from cache: 32 B.
 //
@@ -25,9 +25,9 @@
 #define SIDE(k) ((sides >> (2 * (k))) & 3)
 
 // `before` = the step after u, where `before` is the one before u. courant: c dt at each point. ax to az: 1 / h^2 of each direction, bx to bz: 1 / h; both
-// 0 for a direction that is not there, which has one point.
+// 0 for a direction that is not there, which has one point. damping: sigma / (2 c), the sum of a number for i, one for j and one for k, nx + ny + nz numbers.
 __kernel void leap_box(ulong nx, ulong ny, ulong nz, REAL ax, REAL ay, REAL az, REAL bx, REAL by, REAL bz, uint sides,
-                       __global const REAL *courant, __global const REAL *u, __global REAL *before)
+                       __global const REAL *damping, __global const REAL *courant, __global const REAL *u, __global REAL *before)
 {
     const size_t plane = nx * ny;
     EACH_ROW(q, ny * nz)
@@ -38,7 +38,7 @@ __kernel void leap_box(ulong nx, ulong ny, ulong nz, REAL ax, REAL ay, REAL az, 
         const size_t north = j < ny - 1 ? row + nx : wraps_y ? row - (plane - nx) : row - nx;
         const size_t below = flat ? row : k > 0 ? row - plane : wraps_z ? row + (nz - 1) * plane : row + plane;
         const size_t above = flat ? row : k < nz - 1 ? row + plane : wraps_z ? row - (nz - 1) * plane : row - plane;
-        REAL row_loss = ZERO;
+        REAL row_loss = damping[nx + j] + damping[nx + ny + k];
         bool row_held = false;
         if (j == 0) {
             row_held |= SIDE(2) == FIXED;
@@ -65,7 +65,7 @@ __kernel void leap_box(ulong nx, ulong ny, ulong nz, REAL ax, REAL ay, REAL az, 
                 continue;
             const size_t west = !first ? i - 1 : wraps ? nx - 1 : 1;
             const size_t east = !last ? i + 1 : wraps ? 0 : nx - 2;
-            const REAL loss = row_loss + (first && SIDE(0) == ABSORBING ? bx : ZERO) + (last && SIDE(1) == ABSORBING ? bx : ZERO);
+            const REAL loss = row_loss + damping[i] + (first && SIDE(0) == ABSORBING ? bx : ZERO) + (last && SIDE(1) == ABSORBING ? bx : ZERO);
             const REAL here = u[row + i], c = courant[row + i], s = c * loss;
             const REAL around = ax * ((u[row + west] - here) + (u[row + east] - here)) +
                                 ay * ((u[south + i] - here) + (u[north + i] - here)) +

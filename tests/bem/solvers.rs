@@ -114,6 +114,110 @@ fn forward_elimination_solves() {
     }
 }
 
+/// x of the square system with the matrix `a`, column by column, by elimination with pivots.
+fn solved(a: &[f64], b: &[f64]) -> Vec<f64> {
+    let n = b.len();
+    let row = |i: usize| a[i..].iter().step_by(n).chain([&b[i]]).copied().collect::<Vec<f64>>();
+    let mut rows: Vec<Vec<f64>> = (0..n).map(row).collect();
+    for k in 0..n {
+        let pivot = (k..n).max_by(|&i, &j| rows[i][k].abs().total_cmp(&rows[j][k].abs())).unwrap();
+        rows.swap(k, pivot);
+        let chosen = rows[k].clone();
+        for (_, row) in rows.iter_mut().enumerate().filter(|(i, _)| *i != k) {
+            let factor = row[k] / chosen[k];
+            row.iter_mut().zip(&chosen).for_each(|(a, c)| *a -= factor * c);
+        }
+    }
+    rows.iter().enumerate().map(|(i, row)| row[n] / row[i]).collect()
+}
+
+/// A_0 x_n = b_n - sum over d from 1 to n of A_d x_(n - d), one step after the other; with the blocks as they
+/// are.
+#[test]
+fn forward_elimination_is_the_plain_recurrence() {
+    let Some(context) = context() else { return };
+    for (mesh, steps, problem) in
+        [(Mesh::cube24(), 37, Problem::Dirichlet), (Mesh::cube12().refined().unwrap(), 60, Problem::Neumann)]
+    {
+        let params = HeatParams::new(0.5, 1.0, steps);
+        for form in [Form::Assembled, Form::Otf] {
+            let system = system::<f64>(&context, &mesh, &params, problem, form);
+            let b = right_side(&system, problem);
+            let (x, report) = system.forward().unwrap().solve(&b, 1e-11, &mut |_| ()).unwrap();
+            assert!(report.stop.is_success() && report.iterations == 1, "{report}");
+            let b = b.to_vec().unwrap();
+            let n = b.len() / steps;
+            let block = |d: usize| system.matrix().block(d).unwrap().to_column_major().unwrap();
+            let blocks: Vec<Vec<f64>> = (0..steps).map(block).collect();
+            let mut want: Vec<f64> = Vec::new();
+            for k in 0..steps {
+                let mut rest = b[k * n..][..n].to_vec();
+                for (d, block) in blocks.iter().enumerate().take(k + 1).skip(1) {
+                    for (column, x) in block.chunks(n).zip(&want[(k - d) * n..]) {
+                        rest.iter_mut().zip(column).for_each(|(rest, a)| *rest -= a * x);
+                    }
+                }
+                want.extend(solved(&blocks[0], &rest));
+            }
+            let error = distance(&x.to_vec().unwrap(), &want);
+            assert!(error < 1e-12, "{problem:?} {form:?}: {error:e}");
+        }
+    }
+}
+
+/// On a coarse mesh with short time steps all blocks are summed point by point. Far in time they are those of a coarser division of time: the
+/// block of d steps of h is about (h / H)^2 times that of d h / H steps of H.
+#[test]
+fn many_time_steps_need_small_tables() {
+    let Some(context) = context() else { return };
+    let mesh = Mesh::cube12();
+    let options = OperatorOptions { most_table_bytes: Some(20 << 20), ..OperatorOptions::default() };
+    let block = |steps: usize, d: usize, kind: Kind| {
+        let space = HeatSpace::<f64>::new(&context, &mesh, &HeatParams::new(0.5, 1.0, steps)).unwrap();
+        space.operator(kind, &options).unwrap().block(d).unwrap().to_column_major().unwrap()
+    };
+    for kind in [Kind::V, Kind::D] {
+        let (fine, coarse) = (block(1000, 500, kind), block(50, 25, kind));
+        let scaled: Vec<f64> = coarse.iter().map(|a| a * 0.0025).collect();
+        let error = distance(&fine, &scaled);
+        // What a mean over 1/50 on either side of t = 1/2 differs from the value there.
+        assert!(error < 2e-3, "{kind:?}: {error:e}");
+    }
+    let space = HeatSpace::<f64>::new(&context, &mesh, &HeatParams::new(0.5, 1.0, 1000)).unwrap();
+    let few = OperatorOptions { most_table_bytes: Some(1 << 20), ..OperatorOptions::default() };
+    let error = space.operator(Kind::D, &few).unwrap_err();
+    assert!(error.to_string().contains("algorithm 2 has none"), "{error}");
+}
+
+#[test]
+fn short_time_steps_are_told() {
+    let mesh = Mesh::cube12().refined().unwrap();
+    let of = |steps: usize| HeatParams::new(0.5, 1.0, steps).shortness(&mesh).unwrap();
+    // Triangles of area 1/2; the weights of the rule of order 4 are 0.22338 and 0.10995, three times each.
+    let squares = 3.0 * (0.223_381_589_678_011_f64.powi(2) + 0.109_951_743_655_322_f64.powi(2));
+    let want = 0.5 * squares * 100.0 / (4.0 * std::f64::consts::PI);
+    assert!((of(100) / want - 1.0).abs() < 1e-10 && (of(300) / of(100) - 3.0).abs() < 1e-12, "{}", of(100));
+}
+
+#[test]
+fn times_of_operators_are_predicted() {
+    let Some(context) = context() else { return };
+    let mesh = Mesh::cube24().refined().unwrap();
+    let space = HeatSpace::<f64>::new(&context, &mesh, &HeatParams::new(0.5, 1.0, 200)).unwrap();
+    let options = OperatorOptions { form: Form::Assembled, ..OperatorOptions::default() };
+    let forecast = space.forecast(Kind::V, &options).unwrap().expect("one device");
+    assert!(space.stores(Kind::V, &options));
+    let start = std::time::Instant::now();
+    space.operator(Kind::V, &options).unwrap();
+    context.finish().unwrap();
+    let (taken, predicted) = (start.elapsed(), forecast.setup + forecast.blocks);
+    // Other programs may run on the machine.
+    assert!(predicted < 20 * taken && taken < 20 * predicted, "{predicted:?}, taken {taken:?}");
+    assert!(!forecast.product.is_zero());
+    let other = OperatorOptions { algorithm: clinalg_bem::heat::Algorithm::ALL[1], ..options };
+    assert_eq!(space.forecast(Kind::V, &other).unwrap(), None);
+}
+
 /// Stopped after every time step of every pass, and continued by another solver each time.
 #[test]
 fn forward_elimination_goes_on_to_the_same_bits() {

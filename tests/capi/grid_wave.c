@@ -160,8 +160,32 @@ static void absorbed(void)
     CHECK(before > 0 && kinetic + potential < 1e-3 * before);
     OK(clinalg_grid_wave_step(wave, 100000000, stop, &calls, &report));
     CHECK(calls == 1 && report.steps < 100000000 && report.stop == CLINALG_STOP_CANCELLED);
-    OK(clinalg_object_release(wave));
-    OK(clinalg_object_release(u));
+    OK(clinalg_release(wave));
+
+    /* Damping layers. */
+    {
+        double left[2], first = 0;
+        for (k = 0; k < NX * NY; ++k) {
+            const double x = (double)(k % NX) / (NX - 1) * 2, y = (double)(k / NX) / (NY - 1);
+            values[k] = exp(-20 * (x - 1) * (x - 1) - 20 * (y - 0.5) * (y - 0.5));
+        }
+        options.sides[1][0] = options.sides[1][1] = CLINALG_WAVE_SIDE_ABSORBING;
+        options.precision = CLINALG_PRECISION_F64;
+        OK(clinalg_write(u, CLINALG_PRECISION_F64, 0, NX * NY, values));
+        for (k = 0; k < 2; ++k) {
+            options.sponge = k == 0 ? 0 : 0.5;
+            OK(clinalg_grid_wave_create(&options, &wave));
+            OK(clinalg_grid_wave_start(wave, u, 0));
+            OK(clinalg_grid_wave_energy(wave, &kinetic, &potential));
+            first = kinetic + potential;
+            OK(clinalg_grid_wave_step(wave, 30, NULL, NULL, NULL));
+            OK(clinalg_grid_wave_energy(wave, &kinetic, &potential));
+            left[k] = kinetic + potential;
+            OK(clinalg_release(wave));
+        }
+        CHECK(left[0] < first && left[1] < 0.95 * left[0]);
+    }
+    OK(clinalg_release(u));
 }
 
 /* `change` is refused with a message that has the word. */
@@ -190,6 +214,7 @@ static void refusals(void)
     REFUSED(options.sides[1][1] = 9, "sides");
     REFUSED(options.sides[1][1] = CLINALG_WAVE_SIDE_PERIODIC, "periodic");
     REFUSED(options.dt = 0, "dt");
+    REFUSED(options.sponge = 0.5, "sponge");
     REFUSED(options.dt = 1, "stability limit");
     REFUSED(options.c = 0, "speed");
     REFUSED((options.speed = speeds, options.speed_count = 2), "speed_count");

@@ -88,6 +88,14 @@ fn open_sides_let_waves_out_and_wrong_boxes_are_refused() {
     assert!(text.contains("a bump") && text.contains("2-norms") && text.contains("steps and frames"), "{text}");
     let report = words("wave --points 61x61 --sides all=absorbing --end-time 2 --json").json();
     assert!(number(&report, "energy_end") < 0.02 * number(&report, "energy"), "{report:#}");
+    // Waves at other angles come back in part; layers damp them.
+    let r2 = "200*((x-0.5)^2+(y-0.4)^2)";
+    let line = format!("wave --points 61x61 --sides all=absorbing --initial (1-{r2})*exp(-{r2}) --end-time 2 --json");
+    let [sides, layers] = ["", " --sponge 0.3"].map(|sponge| words(&format!("{line}{sponge}")).json());
+    let [without, with] = [&sides, &layers].map(|report| number(report, "energy_end"));
+    assert!(with < 0.1 * without && layers["sponge"] == 0.3 && sides["sponge"].is_null(), "{with}, {without}");
+    let text = words("wave --points 61x61 --sides all=absorbing --sponge 0.2 --steps 2").fine();
+    assert!(text.contains("x0=absorbing") && text.contains("damping layers of width 0.2"), "{text}");
     let names: Vec<&Value> = report["phases"].as_array().expect("phases").iter().map(|p| &p["phase"]).collect();
     assert_eq!(names, ["options and files", "device", "set-up", "steps and frames", "output"]);
     super::schema::meets("wave-points", &report);
@@ -96,6 +104,9 @@ fn open_sides_let_waves_out_and_wrong_boxes_are_refused() {
         ("--points 61x61 --scheme implicit", &["explicit"]),
         ("--points 61x61 --backend reference", &["--backend kernels"]),
         ("--points 61x61 --dt 1", &["stability limit"]),
+        ("--points 61x61 --sponge 0.2", &["`sponge`", "absorbing side"]),
+        ("--points 61x61 --sides x=absorbing --sponge 0.6", &["`sponge`", "5e-1"]),
+        ("--points 61x61 --sides x=absorbing --sponge -1", &["--sponge"]),
         ("--points 61x61 --size 1x1x1", &["--size has 3", "--points has 2"]),
         ("--points 61x61 --sides z=free", &["direction z"]),
         ("--points 61x61 --sides x0=periodic", &["periodic", "direction 1"]),

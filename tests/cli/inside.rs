@@ -1,5 +1,9 @@
 //! Temperatures at the start and inside, and norms of blocks.
 
+use clinalg_bem::Mesh;
+use clinalg_bem::heat::reference::Reference;
+use clinalg_bem::heat::{HeatParams, Kind};
+
 use super::*;
 
 /// u = exp(-0.2 t) cos(x) cos(y) solves the equation for alpha = 0.1: given on the surface and at the start, it comes out inside.
@@ -13,6 +17,9 @@ fn an_initial_temperature_is_found_inside() {
     let out = folder.path().join("u.csv");
     let base = "heat-bem --mesh cube24 --refine 1 --steps 4 --end-time 1 --alpha 0.1 --json";
     let start = "--initial cos(x)*cos(y)";
+    // By closed forms in time, in plain Rust.
+    let mesh = Mesh::cube24().refined().expect("a mesh");
+    let blocks = Reference::new(&mesh, &HeatParams::new(0.1, 1.0, 4)).expect("parameters");
     let exact = |t: f64, x: f64, y: f64| (-0.2 * t).exp() * x.cos() * y.cos();
     let flux = "-0.1*exp(-0.2*t)*(nx*sin(x)*cos(y)+ny*cos(x)*sin(y))";
     for (problem, boundary) in [("dirichlet", "exp(-0.2*t)*cos(x)*cos(y)"), ("neumann", flux)] {
@@ -29,8 +36,13 @@ fn an_initial_temperature_is_found_inside() {
                 assert!((u - want).abs() < 0.02, "{problem}, t = {t}, {point:?}: {u}, expected {want}");
             }
         }
+        let kind = if problem == "dirichlet" { Kind::V } else { Kind::D };
         let norms = numbers(&report, "block_norms");
-        assert!(norms.len() == 4 && norms.iter().all(|norm| *norm > 0.0), "{norms:?}");
+        assert_eq!(norms.len(), 4);
+        for (d, norm) in norms.into_iter().enumerate() {
+            let want = blocks.blocks(kind).block(d).iter().map(|a| a * a).sum::<f64>().sqrt();
+            assert!((norm / want - 1.0).abs() < 1e-8, "{problem}, block {d}: {norm}, expected {want}");
+        }
         let text = std::fs::read_to_string(&out).expect("a table");
         assert!(text.starts_with("t,x,y,z,u\n1.25e-1,0e0,0e0,0e0,") && text.lines().count() == 9, "{text}");
         super::schema::meets("heat-bem", &report);

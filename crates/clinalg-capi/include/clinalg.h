@@ -1501,9 +1501,14 @@ typedef struct {
    */
   uint32_t precision;
   /**
-   * Zero. Without it the end of the structure would be padding.
+   * Zero. Without it there would be padding.
    */
   uint32_t reserved;
+  /**
+   * Width of damping layers along the inside of the absorbing sides, at least two spacings; 0 for none. They absorb waves that meet the side at
+   * any angle and are at most half as long as the layer is wide; longer ones are reflected in part.
+   */
+  double sponge;
 } clinalg_grid_wave_options;
 
 /**

@@ -59,8 +59,11 @@ pub struct ClinalgGridWaveOptions {
     pub speed_count: usize,
     /// The precision of the computation, a `clinalg_precision`: single or double.
     pub precision: u32,
-    /// Zero. Without it the end of the structure would be padding.
+    /// Zero. Without it there would be padding.
     pub reserved: u32,
+    /// Width of damping layers along the inside of the absorbing sides, at least two spacings; 0 for none. They absorb waves that meet the side at
+    /// any angle and are at most half as long as the layer is wide; longer ones are reflected in part.
+    pub sponge: f64,
 }
 
 // SAFETY: numbers and a pointer in `repr(C)`, the size first; what the pointer names is read only by the contract of the functions.
@@ -80,6 +83,7 @@ unsafe impl Versioned for ClinalgGridWaveOptions {
             speed_count: 0,
             precision: ClinalgPrecision::F64 as u32,
             reserved: 0,
+            sponge: 0.0,
         }
     }
 }
@@ -99,7 +103,9 @@ impl ClinalgGridWaveOptions {
         for [low, high] in &self.sides[..self.dim] {
             sides.push([choice("sides", *low, &known)?, choice("sides", *high, &known)?]);
         }
-        Ok(BoxWaveParams::new(&self.points[..self.dim], self.dt).size(&self.lengths[..self.dim]).sides(&sides))
+        let params =
+            BoxWaveParams::new(&self.points[..self.dim], self.dt).size(&self.lengths[..self.dim]).sides(&sides);
+        Ok(if self.sponge == 0.0 { params } else { params.sponge(self.sponge) })
     }
 
     /// The speeds.

@@ -503,8 +503,3 @@ fn solve_one<S: ComplexScalar>(
     response.measure(problem, &fields, &solution, if args.otf { 0.0 } else { evaluations / seconds_assemble });
     Ok(Some((response, solution)))
 }
-
-/// |v| of three complex numbers.
-fn size(v: &[C64]) -> f64 {
-    v.iter().map(|v| v.norm_sqr()).sum::<f64>().sqrt()
-}

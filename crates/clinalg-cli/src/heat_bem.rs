@@ -3,6 +3,7 @@
 mod given;
 mod inside;
 mod memory;
+mod predicted;
 mod report;
 
 use std::path::PathBuf;
@@ -21,6 +22,7 @@ use serde::Serialize;
 use self::given::{Boundary, Given};
 use self::inside::Inside;
 use self::memory::Memory;
+use self::predicted::Predicted;
 use crate::Global;
 use crate::args::{self, DeviceName, PrecisionArg};
 use crate::checkpoint::{self, Fingerprint};
@@ -31,11 +33,12 @@ use crate::place::Place;
 use crate::plot::Picture;
 use crate::progress::{Progress, Steps};
 
-/// Tables of algorithm 5 that are worth their making; larger ones take longer than products by algorithm 2.
-const MOST_TABLE_BYTES: u64 = 256 << 20;
+/// Tables of algorithm 5 that are made unasked; with larger ones, of 100 000 time steps or more, algorithm 2 is taken.
+const MOST_TABLE_BYTES: u64 = 2 << 30;
 
-/// Products whose median is seconds_per_apply.
+/// Products whose median is seconds_per_apply; fewer where they take longer than this.
 const TIMED: usize = 5;
+const TIMED_SECONDS: f64 = 2.0;
 
 /// Solve the heat equation by boundary elements
 ///
@@ -46,7 +49,8 @@ const TIMED: usize = 5;
 #[command(after_help = "\
 JSON keys: mesh, problem, boundary, method, preconditioner, apply, precision, alpha, end_time,
 tolerance, elements, nodes, steps, device, devices, kernel_family, algorithm, plan, iterations, stop,
-converged, relative_residual, residual_history, error_l2, extrapolate, seconds_assemble,
+converged, relative_residual, residual_history, error_l2, extrapolate, predicted_seconds (of the
+assembly and of the solve, with GMRES of one iteration; null for short runs), seconds_assemble,
 seconds_per_apply (null where the run was ended before its end), seconds_solve, stored_bytes,
 peak_device_bytes, initial, times (the middles of the time steps), inside (of --points: point, u),
 block_norms (with --report), pictures, vtk, out, checkpoint.
@@ -72,6 +76,7 @@ Examples:
   clinalg heat-bem --problem neumann --boundary 'if(nz > 0.9, 1, 0)' --vtk u.vtu
   clinalg heat-bem --problem neumann --plot u.png
   clinalg heat-bem --mesh sphere --problem neumann --initial '1+x' --boundary 0 --points p.txt --out u.csv
+  clinalg heat-bem --refine 1 --steps 10000 --end-time 100   by forward elimination
   clinalg heat-bem --refine 4 --devices 0,1
   clinalg heat-bem --mesh body.stl --steps 64 --source 0,0,9 --vtk body.vtu
 
@@ -111,8 +116,8 @@ pub(crate) struct Args {
     #[arg(long, value_parser = args::point, default_value = "0,0,1.5", value_name = "X,Y,Z", allow_hyphen_values = true)]
     source: args::Place,
     /// Solver of the system
-    #[arg(long, value_enum, default_value_t = Method::Gmres)]
-    method: Method,
+    #[arg(long, value_enum, default_value_t = MethodArg::Auto)]
+    method: MethodArg,
     /// Preconditioner of GMRES
     #[arg(long, value_enum, default_value_t = PreconditionerArg::None)]
     preconditioner: PreconditionerArg,
@@ -126,7 +131,7 @@ pub(crate) struct Args {
     #[arg(long, value_enum, default_value_t = Apply::Auto)]
     apply: Apply,
     /// Algorithm of products on the fly: 1 to 4 as published for GPUs, never stored; 5 by moments [default: 5, or 2 where the
-    /// tables of 5 would take more than 256 MiB]
+    /// tables of 5 would take more than 2 GiB]
     #[arg(long, value_parser = clap::value_parser!(u8).range(1..=5), value_name = "1..5", allow_hyphen_values = true)]
     algorithm: Option<u8>,
     /// Precision of the computation on the device
@@ -169,12 +174,20 @@ enum ProblemArg {
     Neumann,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, ValueEnum, Serialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-enum Method {
+#[derive(Debug, Clone, Copy, PartialEq, ValueEnum)]
+enum MethodArg {
+    /// GMRES; from 128 time steps on forward elimination where it is predicted to be cheaper than 30 iterations and its inverse fits
+    Auto,
     /// Generalised minimal residuals over all time steps at once
     Gmres,
     /// Block forward elimination: the diagonal block is inverted once, then the time steps are solved in order
+    Forward,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+enum Method {
+    Gmres,
     Forward,
 }
 
@@ -228,6 +241,7 @@ struct Document {
     residual_history: Vec<f64>,
     error_l2: Option<f64>,
     extrapolate: bool,
+    predicted_seconds: Option<Predicted>,
     seconds_assemble: f64,
     seconds_per_apply: Option<f64>,
     seconds_solve: f64,
@@ -281,6 +295,32 @@ impl Args {
     }
 }
 
+/// [`HeatParams::shortness`] from which on entries are wrong, and from which on solutions are.
+const SHORT: f64 = 1.0;
+const TOO_SHORT: f64 = 3.0;
+
+impl Args {
+    /// A warning where the time steps are short for the triangles, an error where they are too short.
+    fn check_steps(&self, params: &HeatParams, mesh: &Mesh) -> Result<(), Failure> {
+        let shortness = params.shortness(mesh)?;
+        if shortness <= SHORT {
+            return Ok(());
+        }
+        let most = ((self.steps as f64 / shortness) as usize).max(1);
+        let times = self.refine + shortness.log(4.0).ceil() as u32;
+        let advice = format!("take at most {most} steps, or --refine {times}");
+        let what = format!(
+            "time steps of {:e} are too short for these triangles, whose quadrature does not resolve the kernel",
+            params.step()
+        );
+        if shortness > TOO_SHORT {
+            return Err(Failure::usage(format!("--steps {}: {what}; {advice}", self.steps)));
+        }
+        log::warn!(target: "clinalg", "{what}: the values are not accurate, and may grow from step to step; {advice}");
+        Ok(())
+    }
+}
+
 fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Result<Exit, Failure> {
     out.phase("options and files");
     let picture = args.plot.as_deref().map(Picture::new).transpose()?;
@@ -300,7 +340,7 @@ fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Result<Exit
     if args.report && matches!(args.apply, Apply::Otf) {
         return Err(Failure::usage("--report needs stored blocks: use --apply assembled"));
     }
-    if args.method == Method::Forward && args.preconditioner != PreconditionerArg::None {
+    if args.method == MethodArg::Forward && args.preconditioner != PreconditionerArg::None {
         return Err(Failure::usage("--preconditioner is for --method gmres; forward elimination is direct"));
     }
     if args.algorithm.is_some_and(|k| k != 5) && matches!(args.apply, Apply::Assembled) {
@@ -322,6 +362,7 @@ fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Result<Exit
     let keep = checkpoint::Target::new(args.checkpoint.as_deref(), "heat-bem")?;
     let loaded = args.resume.as_deref().map(checkpoint::Loaded::new).transpose()?;
     let mesh = args.surface()?;
+    args.check_steps(&params, &mesh)?;
     let points = args.points.as_deref().map(|path| inside::points(path, &mesh)).transpose()?;
     let given = Given::new(args, &mesh, &params)?;
     out.phase("device");
@@ -329,7 +370,9 @@ fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Result<Exit
         Some(team) => Place::Team(team),
         None => Place::Device(global.context(false)?),
     };
-    let progress = match args.method {
+    let rows = problem.kinds().0.rows(&mesh);
+    let method = args.method.choose::<T>(args.preconditioner, &place.contexts()[0], rows, args.steps);
+    let progress = match method {
         Method::Gmres => Bar::Residual(Progress::new(out, "iteration", tolerance)),
         Method::Forward => Bar::Steps(Steps::new(out, args.steps as u64)),
     };
@@ -349,6 +392,15 @@ fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Result<Exit
         most_table_bytes: may_change.then_some(MOST_TABLE_BYTES),
         ..OperatorOptions::default()
     };
+    progress.stage("predicting the time");
+    let asked = Instant::now();
+    let predicted = match predicted::predict(&space, problem, &options, method) {
+        // Tables that are too large.
+        Err(Failure::Library(clinalg::Error::Allocation { .. })) => None,
+        predicted => predicted?,
+    };
+    start += asked.elapsed();
+    progress.stage("assembling");
     // The operator of the right-hand side makes one product, which needs no stored blocks.
     let make = |options: &OperatorOptions| {
         let system = BoundaryProblem::new(&space, problem, options)?;
@@ -392,7 +444,7 @@ fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Result<Exit
             .option("--alpha", args.alpha)
             .option("--problem", problem)
             .values("--boundary", Some(&right_values));
-        let options = options.option("--method", args.method).option("--preconditioner", args.preconditioner);
+        let options = options.option("--method", method).option("--preconditioner", args.preconditioner);
         let options = options.option("--restart", args.restart).option("--precision", T::PRECISION);
         options.option("--apply", args.apply).option("--algorithm", args.algorithm)
     };
@@ -411,8 +463,8 @@ fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Result<Exit
     let assemble = matrix + start.elapsed();
     out.phase("solve");
     let solver = GmresParams::default().tolerance(tolerance).restart(args.restart).max_iterations(args.max_iterations);
-    let mut memory = Memory::of(args.method, loaded.as_ref())?;
-    let mut forward = match args.method {
+    let mut memory = Memory::of(method, loaded.as_ref())?;
+    let mut forward = match method {
         Method::Gmres => None,
         Method::Forward => {
             progress.stage("inverting the diagonal block");
@@ -482,7 +534,7 @@ fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Result<Exit
         mesh: args.mesh.clone(),
         problem,
         boundary: args.boundary.clone(),
-        method: args.method,
+        method,
         preconditioner: args.preconditioner,
         apply: if system.matrix().is_assembled() { Form::Assembled } else { Form::Otf },
         precision: T::PRECISION,
@@ -504,6 +556,7 @@ fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Result<Exit
         relative_residual: report.relative_residual,
         residual_history: report.history,
         error_l2: error,
+        predicted_seconds: predicted,
         seconds_assemble: assemble.as_secs_f64(),
         seconds_per_apply: per_apply,
         seconds_solve: solve.as_secs_f64(),
@@ -529,6 +582,13 @@ fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Result<Exit
             Problem::Neumann => [Field::Triangles("w", &given), Field::Nodes("u", &found)],
         };
         mesh.write_vtk(path, &fields)?;
+    }
+    if method == Method::Gmres && matches!(document.stop, Stop::Stagnated | Stop::IterationLimit | Stop::RoundingFloor)
+    {
+        log::warn!(
+            target: "clinalg",
+            "GMRES has not met the tolerance; --method forward solves the time steps one after the other, without iterations"
+        );
     }
     document.print(&mesh.quality(), &params, out)?;
     out.norms(&[("b", norm(&b.to_vec()?)), ("x", norm(&values))])?;
@@ -571,9 +631,12 @@ fn time_product<T: Real>(matrix: &dyn Operator<T>, x: &Vector<T>) -> clinalg::Re
         matrix.apply(T::one(), x, T::zero(), &mut y)?;
         matrix.context().finish()?;
         times.push(start.elapsed().as_secs_f64());
+        if times.iter().sum::<f64>() > TIMED_SECONDS {
+            break;
+        }
     }
     times.sort_by(f64::total_cmp);
-    Ok(times[TIMED / 2])
+    Ok(times[times.len() / 2])
 }
 
 /// The values on the surface that are drawn and written: means over the last time step, or extrapolated to its end by the

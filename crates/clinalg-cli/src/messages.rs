@@ -37,6 +37,14 @@ pub(crate) fn start(global: &Global) {
     }
 }
 
+/// A line on stderr, unless nothing but errors is to be written.
+pub(crate) fn tell(text: &str) {
+    if log::max_level() > log::LevelFilter::Off {
+        // Nothing is left to do where stderr cannot be written.
+        let _ = writeln!(std::io::stderr(), "clinalg: {text}");
+    }
+}
+
 impl log::Log for Messages {
     fn enabled(&self, metadata: &log::Metadata<'_>) -> bool {
         metadata.level() <= log::Level::Info && metadata.target().starts_with("clinalg")

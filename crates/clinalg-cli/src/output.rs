@@ -5,7 +5,7 @@ use std::io::{BufWriter, ErrorKind, Stdout, Write};
 use std::path::Path;
 use std::time::Duration;
 
-use clinalg::{Context, Error, Real};
+use clinalg::{Context, Error, Scalar};
 use serde::Serialize;
 
 use crate::Ended;
@@ -226,8 +226,8 @@ pub(crate) fn table(columns: &[(&str, Align)], rows: &[Vec<String>]) -> Vec<Stri
 }
 
 /// The 2-norm of values.
-pub(crate) fn norm<T: Real>(values: &[T]) -> f64 {
-    values.iter().map(|v| v.into_f64().powi(2)).sum::<f64>().sqrt()
+pub(crate) fn norm<T: Scalar>(values: &[T]) -> f64 {
+    values.iter().map(|v| v.widen().norm_sqr()).sum::<f64>().sqrt()
 }
 
 /// A number of bytes in binary units, three digits.
@@ -289,6 +289,14 @@ mod tests {
         assert_eq!(seconds(0.0123), "12.3 ms");
         assert_eq!(seconds(123.4), "123 s");
         assert_eq!(seconds(2.5e-6), "2.50 us");
+    }
+
+    #[test]
+    fn norms_count_both_parts() {
+        let z = |re: f64, im: f64| clinalg::Complex::new(re, im);
+        assert_eq!(norm(&[3.0_f32, 4.0]), 5.0);
+        assert_eq!(norm(&[z(2.0, 4.0), z(-2.0, 1.0)]), 5.0);
+        assert_eq!(norm::<f64>(&[]), 0.0);
     }
 
     #[test]

@@ -20,7 +20,7 @@ use clinalg::CsrParts;
 use clinalg::multigrid::Backend;
 use clinalg::precond::is_hermitian;
 use clinalg::solve::{KrylovMemory, Report, Stop, Stopping};
-use clinalg::{Complex, Error, Real, Scalar};
+use clinalg::{Complex, Error, Scalar};
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 
@@ -30,7 +30,7 @@ use crate::checkpoint;
 use crate::exit::{Exit, Failure};
 use crate::files::{self, Role};
 use crate::interrupt;
-use crate::output::{Output, check_target};
+use crate::output::{Output, check_target, norm};
 use crate::place::Place;
 use crate::plot::Picture;
 use crate::progress::Progress;
@@ -407,7 +407,6 @@ fn solve<T: Number>(args: &Args, global: &Global, given: Given, out: &mut Output
     }
     document.print(args.method.is_none(), args.explain, out)?;
     out.detail("matrix storage", system.storage())?;
-    let norm = |values: &[T]| values.iter().map(|v| Real::into_f64(v.modulus()).powi(2)).sum::<f64>().sqrt();
     out.norms(&[("b", norm(&b)), ("x", norm(&x))])?;
     out.details(place.contexts())?;
     out.json(&document)?;

@@ -2,6 +2,7 @@
 
 mod boxes;
 mod course;
+mod journey;
 mod motion;
 mod report;
 
@@ -18,6 +19,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use self::course::{Begun, Course};
+use self::journey::{Journey, Start};
 use self::motion::Motion;
 use self::report::{Document, Range};
 use crate::Global;
@@ -57,7 +59,10 @@ Boxes (--points, --size, --sides), explicit scheme on one device, each side x0, 
 y0, ... or both of a direction (x=...) or all:
   fixed      u keeps its initial values
   free       du/dn = 0
-  absorbing  u_t + c du/dn = 0 lets waves out, those at right angles without reflection
+  absorbing  u_t + c du/dn = 0 lets waves out, those at right angles without reflection;
+             with --sponge WIDTH layers along them, sigma u_t on the left side with sigma
+             growing as the third power of the depth, damp waves at other angles, too;
+             layers reflect waves that are long against their width
   periodic   u is periodic in this direction
 A time step is stable up to 1 / (c sqrt(sum of 1 / h^2)). On a box gauss and pluck are at
 0.3, 0.4 and 0.5 of its sides, and mode has the half waves that fit their conditions.
@@ -82,7 +87,7 @@ error_max, implicit, points_per_second, seconds_setup, seconds_solve,
 peak_device_bytes, out, series, checkpoint, pictures. energy_drift is the largest change of the energy
 relative to its initial value (unless that is 0) over the frames; error_max is null except for
 --initial mode;
-With --points: points, size and sides in place of n, scheme, form, devices, courant,
+With --points: points, size, sides and sponge in place of n, scheme, form, devices, courant,
 courant_limit, steps_per_pass and implicit; dt_limit, energy_end.
 implicit holds stop, cycles, relative_residual, and is null for explicit;
 points_per_second counts points times steps over seconds_solve, which excludes
@@ -94,6 +99,7 @@ Examples:
   clinalg wave --n 513 --initial 0 --force 'exp(-500*((x-0.5)^2+(y-0.5)^2))' --force-time 'sin(40*t)'
   clinalg wave --n 513 --initial gauss --speed '1 + (y>0.5)' --series w.pvd
   clinalg wave --points 601x301 --size 2x1 --sides all=absorbing --plot frames
+  clinalg wave --points 601x301 --size 2x1 --sides all=absorbing --sponge 0.2
   clinalg wave --points 101x101x101 --sides all=free --initial 'cos(pi*x)*cos(pi*z)'
   clinalg wave --resume clinalg-wave-checkpoint.npz
   clinalg wave --n 257 --scheme implicit --courant 4
@@ -120,6 +126,9 @@ pub(crate) struct Args {
     /// Conditions on the sides of the box: x=absorbing,y0=free [default: fixed]
     #[arg(long, value_name = "LIST", value_parser = boxes::sides, requires = "points")]
     sides: Option<Sides<WaveSide>>,
+    /// Width of damping layers along the inside of the absorbing sides, at least two wavelengths for small reflections
+    #[arg(long, value_name = "WIDTH", value_parser = args::above_zero, requires = "points", allow_hyphen_values = true)]
+    sponge: Option<f64>,
     /// Number of time steps [default: 500]
     #[arg(long, value_name = "COUNT", value_parser = args::positive, conflicts_with = "end_time", allow_hyphen_values = true)]
     steps: Option<usize>,
@@ -409,40 +418,19 @@ fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Result<Exit
     let implicit = wave.start(&u, velocity.as_deref())?;
     let mut begun = Begun::new(&mut *wave, loaded.as_ref(), || fingerprint(&u))?;
     let setup = start.elapsed();
+    let mode = if let Initial::Mode(mode) = &initial { Some(mode.clone()) } else { None };
+    let known = Start { initial: args.initial_text().to_owned(), mode, c: params.c, dt: params.dt, setup };
     let mut document = Document {
         n: args.n,
         scheme: params.scheme,
         backend: params.backend,
-        precision: T::PRECISION,
-        device: place.device(),
         devices: place.devices_of_all(global)?,
-        kernel_family: place.family(),
-        initial: args.initial_text().to_owned(),
-        velocity: args.velocity.clone(),
-        speed: args.speed.clone(),
-        force: args.force.clone(),
-        force_time: args.force_time.clone(),
-        mode: if let Initial::Mode(mode) = &initial { Some(mode.clone()) } else { None },
-        c: params.c,
-        steps: 0,
-        dt: params.dt,
-        end_time: 0.0,
         courant: params.courant(),
         courant_limit: (params.scheme == Scheme::Explicit).then_some(WaveParams::COURANT_LIMIT),
         steps_per_pass: (params.scheme == Scheme::Explicit && params.backend == Backend::Kernels && !special)
             .then_some(params.steps_per_pass),
-        energy: begun.energy,
-        energy_drift: begun.drift,
-        error_max: None,
         implicit,
-        points_per_second: 0.0,
-        seconds_setup: setup.as_secs_f64(),
-        seconds_solve: 0.0,
-        peak_device_bytes: 0,
-        out: target.as_ref().map(|target| target.path().display().to_string()),
-        series: series.as_ref().map(|series| series.path().display().to_string()),
-        checkpoint: None,
-        pictures: Vec::new(),
+        journey: Journey::new::<T>(args, &place, known, begun, target.as_ref(), series.as_ref()),
     };
     out.phase("steps and frames");
     let first = wave.steps();
@@ -458,23 +446,19 @@ fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Result<Exit
     drop(progress);
     out.phase("output");
     begun.drift = travelled.drift;
-    (document.energy_drift, document.implicit) = (travelled.drift, travelled.implicit);
-    document.steps = wave.steps();
-    document.end_time = wave.time();
-    document.seconds_solve = travelled.solving.as_secs_f64();
-    let made = (wave.steps() - first) as f64;
-    document.points_per_second = (args.n * args.n) as f64 * made / travelled.solving.as_secs_f64();
-    document.peak_device_bytes = place.peak_bytes_of_all()?;
+    document.implicit = travelled.implicit;
+    document.journey.end::<T>(&*wave, first, args.n * args.n, &travelled);
+    document.journey.peak_device_bytes = place.peak_bytes_of_all()?;
     wave.displacement(&mut u)?;
-    if let (Some(Mode(counts)), false, None) = (&document.mode, special, &velocity) {
+    if let (Some(Mode(counts)), false, None) = (&document.journey.mode, special, &velocity) {
         let frequency = params.c * PI * f64::from(counts[0]).hypot(f64::from(counts[1]));
         let factor = (frequency * wave.time()).cos();
         let exact = initial.displacement::<f64>(args.n)?;
-        document.error_max = Some(error_max(&u, &exact, factor));
+        document.journey.error_max = Some(error_max(&u, &exact, factor));
     }
     if let Some(path) = keep.due(interrupt::asked()) {
         begun.save(&path, &mut *wave, fingerprint(&initial.displacement::<T>(args.n)?))?;
-        document.checkpoint = Some(path.display().to_string());
+        document.journey.checkpoint = Some(path.display().to_string());
     }
     if let Some(target) = &target {
         target.write(&lattice, "u", &Values::of(&u))?;
@@ -486,7 +470,7 @@ fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Result<Exit
     out.norms(&[("u", norm(&u))])?;
     out.details(place.contexts())?;
     out.json(&document)?;
-    Ok(if travelled.went_well() && document.steps >= steps as u64 { Exit::Done } else { Exit::NotReached })
+    Ok(if travelled.went_well() && document.journey.steps >= steps as u64 { Exit::Done } else { Exit::NotReached })
 }
 
 /// The largest difference from `factor * shape` at a point; NaN if a value is NaN.

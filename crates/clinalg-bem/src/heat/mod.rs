@@ -34,7 +34,7 @@ mod toeplitz;
 mod work;
 
 use clinalg::{Error, Result};
-pub use operator::{Form, HeatOperator, OperatorOptions};
+pub use operator::{Forecast, Form, HeatOperator, OperatorOptions};
 use serde::{Deserialize, Serialize};
 
 pub use algorithms::Algorithm;
@@ -161,6 +161,20 @@ impl HeatParams {
     /// Length of a time step.
     pub fn step(&self) -> f64 {
         self.end_time / self.steps as f64
+    }
+
+    /// How short the time steps are for the triangles: the largest quotient of what the points of a triangle that coincide contribute to block 2 of V, and the
+    /// integral of the kernel over a whole plane, which the entry does not exceed: `A (sum of w^2) / (8 pi alpha h)` with the area A and the weights w of the
+    /// rule. Above 1 the rule does not resolve the kernel, and early blocks are too large. From about 3 on, solutions of V grow from step to step; D is not
+    /// positive definite before that.
+    ///
+    /// # Errors
+    /// [`Error::Value`] for an order without a rule.
+    pub fn shortness(&self, mesh: &Mesh) -> Result<f64> {
+        let rule = crate::quadrature::TriangleRule::of_order(self.order)?;
+        let squares: f64 = rule.weights.iter().map(|w| w * w).sum();
+        let area = mesh.areas().iter().copied().fold(0.0, f64::max);
+        Ok(area * squares / (8.0 * std::f64::consts::PI * self.alpha * self.step()))
     }
 
     /// An error unless every field is in its range.

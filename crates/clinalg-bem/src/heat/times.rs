@@ -18,6 +18,7 @@
 use std::f64::consts::{LN_2, LOG2_E, PI};
 
 use super::{HeatParams, Kind};
+use crate::assembly::fill_parallel;
 use crate::quadrature::{MOST_HAT_POINTS, hat_rule};
 
 /// The largest degree that kernels are built for.
@@ -51,26 +52,26 @@ impl TimeRules {
     pub(super) fn new(kind: Kind, params: &HeatParams, reaches: [f64; 2], accuracy: f64, unit: f64) -> TimeRules {
         let (alpha, h) = (params.alpha, params.step());
         let rules: Vec<_> = (1..=MOST_HAT_POINTS).map(hat_rule).collect();
-        let blocks = (2..params.steps)
-            .map(|d| {
-                let count = points_needed(kind, d as f64, accuracy);
-                let points = rules[count - 1]
-                    .iter()
-                    .map(|&(t, w)| {
-                        let s = (d as f64 + t) * h;
-                        let factor = if matches!(kind, Kind::K | Kind::Ks) { 0.5 / s } else { 1.0 };
-                        (1.0 / (4.0 * alpha * s), factor * w * h * h * (4.0 * PI * alpha * s).powf(-1.5))
-                    })
-                    .collect::<Vec<_>>();
-                // The rule's points ascend, so beta falls.
-                let [whole, paired] = reaches.map(|reach| {
-                    let degree = degree_needed(points[0].0, reach, accuracy, unit)?;
-                    // Two powers of b come with the second part of D.
-                    let degree = if kind == Kind::D { degree + 2 } else { degree };
-                    Some(degree.next_multiple_of(DEGREE_STEP)).filter(|&p| p <= MOST_DEGREE)
-                });
-                BlockRule { points, whole, paired }
+        let steps = params.steps.max(2);
+        let counts = falling(2..steps, |d| points_needed(kind, d as f64, accuracy));
+        let nodes = |d: usize| {
+            rules[counts[d - 2] - 1].iter().map(move |&(t, w)| {
+                let s = (d as f64 + t) * h;
+                let factor = if matches!(kind, Kind::K | Kind::Ks) { 0.5 / s } else { 1.0 };
+                (1.0 / (4.0 * alpha * s), factor * w * h * h * (4.0 * PI * alpha * s).powf(-1.5))
             })
+        };
+        let [whole, paired] = reaches.map(|reach| {
+            falling(2..steps, |d| {
+                // The rule's points ascend, so beta falls.
+                let degree = degree_needed(nodes(d).next()?.0, reach, accuracy, unit)?;
+                // Two powers of b come with the second part of D.
+                let degree = if kind == Kind::D { degree + 2 } else { degree };
+                Some(degree.next_multiple_of(DEGREE_STEP)).filter(|&p| p <= MOST_DEGREE)
+            })
+        });
+        let blocks = (2..steps)
+            .map(|d| BlockRule { points: nodes(d).collect(), whole: whole[d - 2], paired: paired[d - 2] })
             .collect();
         TimeRules { blocks }
     }
@@ -117,80 +118,144 @@ impl TimeRules {
         (0..DISTANCES).map(degree).collect()
     }
 
-    /// For each of `count` blocks from `first` on, the rho behind which it is left out, and the cells that their tables have.
-    fn cuts(&self, first: usize, count: usize, cut: f64) -> (Vec<f64>, usize) {
+    /// For each of `count` blocks from `first` on, its largest exponent in units of the scale and the rho behind which it is left
+    /// out; and the cells that their tables have.
+    fn cuts(&self, first: usize, count: usize, cut: f64) -> (Vec<[f64; 2]>, usize) {
         let scale = self.scale(first);
         let rules = &self.blocks[first - 2..first - 2 + count];
-        let least = |rule: &BlockRule| rule.points.last().map_or(1.0, |p| p.0 * LOG2_E / scale);
-        let cuts: Vec<f64> = rules.iter().map(|rule| cut / least(rule)).collect();
+        let exponent = |point: Option<&(f64, f64)>| point.map_or(1.0, |p| p.0 * LOG2_E / scale);
+        let cuts: Vec<_> =
+            rules.iter().map(|rule| [exponent(rule.points.first()), cut / exponent(rule.points.last())]).collect();
         // The last cell holds zeros.
-        let cells = cuts.iter().fold(0.0_f64, |a, &b| a.max(b)).ceil() as usize + 1;
+        let cells = cuts.iter().fold(0.0_f64, |most, [steepest, cut]| most.max(steepest * cut)).ceil() as usize + 1;
         (cuts, cells)
     }
 
     /// Numbers in the tables that [`TimeRules::in_cells`] makes.
     pub(super) fn table_entries(&self, kind: Kind, first: usize, count: usize, terms: usize, cut: f64) -> f64 {
-        let parts = if kind == Kind::D { 2.0 } else { 1.0 };
-        parts * count as f64 * terms as f64 * self.cuts(first, count, cut).1 as f64
+        parts(kind) as f64 * count as f64 * terms as f64 * self.cuts(first, count, cut).1 as f64
     }
 
     /// The sums over points of the blocks `first` to `first + count - 1` by polynomials, as the kernels take them.
     pub(super) fn in_cells(&self, kind: Kind, alpha: f64, first: usize, count: usize, terms: usize, cut: f64) -> Cells {
         let scale = self.scale(first);
         let rules = &self.blocks[first - 2..first - 2 + count];
-        let exponent = |beta: f64| beta * LOG2_E / scale;
         let (cuts, cells) = self.cuts(first, count, cut);
-        let mut tables = Vec::with_capacity(2 * count * terms * cells);
-        for rule in rules {
-            let plain = |rho: f64| rule.points.iter().map(|&(beta, c)| c * (-exponent(beta) * rho).exp2()).sum::<f64>();
+        let interpolation = Interpolation::new(terms);
+        let size = terms * cells;
+        let mut tables = vec![0.0; parts(kind) * count * size];
+        fill_parallel(&mut tables, parts(kind) * size, |k, table| {
+            let points = &rules[k].points;
+            let [steepest, _] = cuts[k];
+            let exponent = |beta: f64| beta * LOG2_E / scale;
+            let plain = |at: f64| {
+                let rho = at / steepest;
+                points.iter().map(|&(beta, c)| c * (-exponent(beta) * rho).exp2()).sum::<f64>()
+            };
             // 4 alpha beta (beta |x - y|^2 - 3/2) with each point.
-            let second = |rho: f64| {
+            let second = |at: f64| {
+                let rho = at / steepest;
                 let term = |&(beta, c): &(f64, f64)| {
                     let b = exponent(beta);
                     c * (-b * rho).exp2() * 4.0 * alpha * beta * (LN_2 * b * rho - 1.5)
                 };
-                rule.points.iter().map(term).sum::<f64>()
+                points.iter().map(term).sum::<f64>()
             };
-            tables.extend(polynomials(&plain, terms, cells));
+            interpolation.fill(&plain, &mut table[..size]);
             if kind == Kind::D {
-                tables.extend(polynomials(&second, terms, cells));
+                interpolation.fill(&second, &mut table[size..]);
             }
-        }
+        });
         Cells { tables, cells, cuts }
     }
+}
+
+/// `f` of all numbers in `range`, where it never grows: equal values enclose equal ones, so that it is evaluated for few of them.
+fn falling<V: Copy + PartialEq>(range: std::ops::Range<usize>, f: impl Fn(usize) -> V) -> Vec<V> {
+    let mut values = Vec::with_capacity(range.len());
+    let Some(last) = range.end.checked_sub(1).filter(|last| range.contains(last)) else { return values };
+    // Numbers whose values are known, the next one on top.
+    let mut known = vec![(last, f(last))];
+    let mut here = f(range.start);
+    let mut at = range.start;
+    values.push(here);
+    while at < last {
+        let (next, there) = known[known.len() - 1];
+        if next == at + 1 || there == here {
+            values.resize(values.len() + next - at, there);
+            (at, here) = (next, there);
+            known.pop();
+        } else {
+            let middle = (at + next) / 2;
+            known.push((middle, f(middle)));
+        }
+    }
+    values
+}
+
+/// Tables of a block.
+fn parts(kind: Kind) -> usize {
+    if kind == Kind::D { 2 } else { 1 }
 }
 
 /// What [`TimeRules::in_cells`] makes.
 #[derive(Debug)]
 pub(super) struct Cells {
-    /// For each block, for D each part: term k of cell c at k cells + c.
+    /// For each block, for D each part: term k of cell c at k cells + c. The cells of a block are as long as its largest exponent
+    /// times rho grows by 1: as many do for late blocks, which reach far, as for early ones.
     pub(super) tables: Vec<f64>,
     pub(super) cells: usize,
-    /// For each block, the rho behind which it is left out.
-    pub(super) cuts: Vec<f64>,
+    /// For each block, its largest exponent and the rho behind which it is left out.
+    pub(super) cuts: Vec<[f64; 2]>,
 }
 
-/// Interpolation of `f` in the Chebyshev points of the cells c to c + 1, all but the last one, in powers of 2 (rho - c) - 1. A
-/// derivative of order n of a sum of 2^(-b rho), b <= 1, is at most ln(2)^n times the sum, so that the error is at most
-/// (ln 2 / 2)^n / (2^(n - 1) n!) times it: 1e-14 for 10 terms, 8e-8 for 6.
-fn polynomials(f: &dyn Fn(f64) -> f64, terms: usize, cells: usize) -> Vec<f64> {
-    let mut table = vec![0.0; terms * cells];
-    let angle = |i: usize| PI * (i as f64 + 0.5) / terms as f64;
-    for cell in 0..cells - 1 {
-        let values: Vec<f64> = (0..terms).map(|i| f(cell as f64 + 0.5 + 0.5 * angle(i).cos())).collect();
-        // Powers of the Chebyshev polynomials of the two degrees before.
-        let (mut before, mut last) = (vec![0.0; terms], vec![0.0; terms]);
-        last[0] = 1.0;
-        for j in 0..terms {
-            let sum: f64 = values.iter().enumerate().map(|(i, v)| v * (j as f64 * angle(i)).cos()).sum();
-            let coefficient = sum * if j == 0 { 1.0 } else { 2.0 } / terms as f64;
-            (0..terms).for_each(|k| table[k * cells + cell] += coefficient * last[k]);
-            let factor = if j == 0 { 1.0 } else { 2.0 };
-            let next = (0..terms).map(|k| factor * if k == 0 { 0.0 } else { last[k - 1] } - before[k]).collect();
-            before = std::mem::replace(&mut last, next);
+/// Interpolation in the Chebyshev points of cells.
+struct Interpolation {
+    /// cos(i) in the points, and cos(j angle(i)) at terms j + i.
+    points: Vec<f64>,
+    cosines: Vec<f64>,
+    /// Powers of the Chebyshev polynomial j at terms j.
+    powers: Vec<f64>,
+}
+
+impl Interpolation {
+    fn new(terms: usize) -> Interpolation {
+        let angle = |i: usize| PI * (i as f64 + 0.5) / terms as f64;
+        let cosines = (0..terms * terms).map(|k| ((k / terms) as f64 * angle(k % terms)).cos()).collect();
+        let mut powers = vec![0.0; terms * terms];
+        powers[0] = 1.0;
+        for j in 1..terms {
+            // Each from the two before it.
+            let factor = if j == 1 { 1.0 } else { 2.0 };
+            for k in 0..terms {
+                let raised = if k == 0 { 0.0 } else { powers[(j - 1) * terms + k - 1] };
+                let before = if j == 1 { 0.0 } else { powers[(j - 2) * terms + k] };
+                powers[j * terms + k] = factor * raised - before;
+            }
+        }
+        Interpolation { points: (0..terms).map(|i| angle(i).cos()).collect(), cosines, powers }
+    }
+
+    /// The cells c to c + 1 of `table`, all but the last one, in powers of 2 (rho - c) - 1. A derivative of order n of a sum of
+    /// 2^(-b rho), b <= 1, is at most ln(2)^n times the sum, so that the error is at most (ln 2 / 2)^n / (2^(n - 1) n!) times it:
+    /// 1e-14 for 10 terms, 8e-8 for 6.
+    fn fill(&self, f: &dyn Fn(f64) -> f64, table: &mut [f64]) {
+        let terms = self.points.len();
+        let cells = table.len() / terms;
+        let mut values = vec![0.0; terms];
+        for cell in 0..cells - 1 {
+            for (value, point) in values.iter_mut().zip(&self.points) {
+                *value = f(cell as f64 + 0.5 + 0.5 * point);
+            }
+            for (j, cosines) in self.cosines.chunks_exact(terms).enumerate() {
+                let sum: f64 = values.iter().zip(cosines).map(|(v, cosine)| v * cosine).sum();
+                let coefficient = sum * if j == 0 { 1.0 } else { 2.0 } / terms as f64;
+                for k in 0..=j {
+                    table[k * cells + cell] += coefficient * self.powers[j * terms + k];
+                }
+            }
         }
     }
-    table
 }
 
 /// The largest remainder after degree `p` for distances in `range` and all exponent factors up to `beta`.
@@ -331,13 +396,63 @@ mod tests {
                 let peak: f64 = rule.points.iter().map(|p| p.1).sum();
                 for step in 0..500 {
                     let rho = 0.0437 * f64::from(step);
-                    let cell = (rho as usize).min(cells - 1);
-                    let x = 2.0 * (rho - cell as f64) - 1.0;
+                    let at = made.cuts[k][0] * rho;
+                    let cell = (at as usize).min(cells - 1);
+                    let x = 2.0 * (at - cell as f64) - 1.0;
                     let table = &made.tables[2 * k * terms * cells..];
                     let got = (0..terms).rev().fold(0.0, |sum, n| sum * x + table[n * cells + cell]);
                     let want: f64 = rule.points.iter().map(|(beta, c)| c * (-beta * LOG2_E / scale * rho).exp2()).sum();
                     assert!((got - want).abs() <= tolerance * peak, "block {k}, rho {rho}: {got} is not {want}");
                 }
+            }
+        }
+    }
+
+    #[test]
+    fn falling_values_are_those_of_each_number() {
+        for end in [2, 3, 4, 5, 40, 100] {
+            let calls = std::cell::Cell::new(0);
+            let f = |d: usize| {
+                calls.set(calls.get() + 1);
+                30 / d
+            };
+            assert_eq!(falling(2..end, f), (2..end).map(|d| 30 / d).collect::<Vec<_>>());
+            assert!(calls.get() <= end.min(60), "{} calls for {end}", calls.get());
+        }
+    }
+
+    #[test]
+    fn tables_grow_in_proportion_to_the_steps() {
+        let entries = |steps: usize| {
+            let params = HeatParams::new(0.5, 1.0, steps);
+            // The entries of a mesh as coarse as the unit cube needs, for which all blocks are summed point by point.
+            let rules = TimeRules::new(Kind::D, &params, [1.0; 2], 1e-10, 1e-16);
+            rules.table_entries(Kind::D, 2, steps - 2, 10, 35.0)
+        };
+        assert_eq!(entries(1602) / 1600.0, entries(102) / 100.0);
+        // 8 bytes each: 20 KiB for a block of D.
+        assert!(entries(1602) / 1600.0 < 2560.0, "{}", entries(102) / 100.0);
+    }
+
+    #[test]
+    fn late_cells_hold_the_sums_over_points() {
+        let params = HeatParams::new(0.5, 1.0, 400);
+        let rules = TimeRules::new(Kind::V, &params, [0.1; 2], 1e-10, 1e-16);
+        let made = rules.in_cells(Kind::V, 0.5, 2, 398, 10, 40.0);
+        let scale = rules.scale(2);
+        for k in [10, 100, 397] {
+            let rule = &rules.blocks[k];
+            let [steepest, cut] = made.cuts[k];
+            let peak: f64 = rule.points.iter().map(|p| p.1).sum();
+            let table = &made.tables[k * 10 * made.cells..];
+            for step in 0..300 {
+                let rho = cut * f64::from(step) / 299.0;
+                let cell = (steepest * rho) as usize;
+                assert!(cell < made.cells, "block {k}, rho {rho}");
+                let x = 2.0 * (steepest * rho - cell as f64) - 1.0;
+                let got = (0..10).rev().fold(0.0, |sum, n| sum * x + table[n * made.cells + cell]);
+                let want: f64 = rule.points.iter().map(|(beta, c)| c * (-beta * LOG2_E / scale * rho).exp2()).sum();
+                assert!((got - want).abs() <= 1e-13 * peak, "block {k}, rho {rho}: {got} is not {want}");
             }
         }
     }

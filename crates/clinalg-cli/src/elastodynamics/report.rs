@@ -11,10 +11,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::given::Fields;
-use super::{Args, Method, ProblemArg, size};
+use super::{Args, Method, ProblemArg};
 use crate::args::DeviceName;
 use crate::exit::Failure;
-use crate::output::{Align, Output, bytes, seconds, table};
+use crate::output::{Align, Output, bytes, norm, seconds, table};
 use crate::place::{Place, device_words};
 use crate::plot::{Body, Picture, Profile};
 
@@ -132,7 +132,7 @@ impl Response {
             self.error_t = differs(t).then(|| error(solution.tractions(), t));
         }
         self.displacement = parts(&solution.displacements()[3 * top(mesh)..]);
-        self.largest_displacement = solution.displacements().chunks(3).map(size).fold(0.0, f64::max);
+        self.largest_displacement = solution.displacements().chunks(3).map(norm).fold(0.0, f64::max);
         self.evaluations_per_second = evaluations_per_second;
     }
 }
@@ -234,7 +234,6 @@ impl Document {
             self.draw(picture, mesh, solution)?;
         }
         self.print(out)?;
-        let norm = |values: &[C64]| values.iter().map(|v| v.norm_sqr()).sum::<f64>().sqrt();
         out.norms(&[("u", norm(solution.displacements())), ("t", norm(solution.tractions()))])?;
         out.details(place.contexts())?;
         out.json(&self)
@@ -273,10 +272,10 @@ impl Document {
         for (j, u) in u.chunks(3).enumerate() {
             let [a, b, c, d] = mesh.elements()[j];
             triangles.push([a, b, c].map(place));
-            values.push(size(u));
+            values.push(norm(u));
             if !mesh.is_triangle(j) {
                 triangles.push([a, c, d].map(place));
-                values.push(size(u));
+                values.push(norm(u));
             }
         }
         picture.body(&Body {

@@ -4,15 +4,12 @@ use clinalg::{CsrParts, Error, Real, Scalar};
 use num_traits::{Float, Zero};
 
 use crate::exit::Failure;
+use crate::output::norm;
 
 /// Units of rounding that a sum may have of its terms and count as zero.
 const ROUNDING: f64 = 64.0;
 /// A residual r with |A' r| below this part of |A| |r| is a null vector for all that the iteration can tell.
 const NULL: f64 = 1e-8;
-
-fn norm<T: Scalar>(values: impl Iterator<Item = T>) -> f64 {
-    values.map(|v| v.widen().norm_sqr()).sum::<f64>().sqrt()
-}
 
 /// Errors for entries that are not finite, and for rows of zeros where b is not 0.
 pub(super) fn check<T: Scalar>(a: &CsrParts<T>, b: &[T], least_squares: bool) -> Result<(), Failure> {
@@ -122,7 +119,7 @@ impl NullVectors {
     ) -> Result<bool, Failure> {
         let mut removed = false;
         for (column, b) in b.chunks_mut(rows.max(1)).enumerate() {
-            let before = norm(b.iter().copied());
+            let before = norm(b);
             let mean = |b: &[T], members: &[usize]| {
                 members.iter().map(|&i| b[i].widen()).sum::<T::Wide>() / T::Wide::from_f64(members.len() as f64)
             };
@@ -146,7 +143,7 @@ impl NullVectors {
                 let mean = mean(b, members);
                 members.iter().for_each(|&i| b[i] = T::narrow(b[i].widen() - mean));
             }
-            if norm(b.iter().copied()) <= 1e3 * <T::Real as Float>::epsilon().into_f64() * before {
+            if norm(b) <= 1e3 * <T::Real as Float>::epsilon().into_f64() * before {
                 return Err(Error::value("b", format!("{expected}; give --rhs random or a file"), got).into());
             }
             removed = true;
@@ -180,7 +177,7 @@ pub(super) fn verdict<T: Scalar>(a: &CsrParts<T>, b: &[T], x: &[T]) -> Option<St
         back[j] += value.widen().conj() * r[i];
     }
     let size = rows.iter().chain(&cols).fold(0.0_f64, |most, &square| most.max(square)).sqrt();
-    let [left, product, whole] = [norm(r.into_iter()), norm(back.into_iter()), norm(b.iter().copied())];
+    let [left, product, whole] = [norm(&r), norm(&back), norm(b)];
     let ratio = product / (size * left);
     if !(ratio < NULL && left > 0.0) {
         return None;

@@ -5,21 +5,21 @@ use std::time::Instant;
 
 use clinalg::multigrid::{Backend, End};
 use clinalg::wave::{BoxWave, BoxWaveParams, WaveSide};
-use clinalg::{Context, KernelFamily, Precision, Real};
+use clinalg::{Context, Real};
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::course::{Begun, Course};
+use super::journey::{Journey, Start};
 use super::report::Range;
 use super::{Args, Mode, SchemeArg, given};
 use crate::Global;
-use crate::args::DeviceName;
 use crate::args::boxes::{self, ENDS, Each, Sides};
 use crate::checkpoint::{self, Fingerprint};
 use crate::data::{Given, Lattice, SeriesTarget, Target, Values};
 use crate::exit::{Exit, Failure};
 use crate::interrupt;
-use crate::output::{Output, bytes, norm, seconds};
+use crate::output::{Output, norm};
 use crate::place::{Place, check_memory, device_words};
 use crate::plot::{Field, Frames};
 use crate::progress::Steps;
@@ -51,34 +51,11 @@ pub(super) struct Document {
     points: Vec<usize>,
     size: Vec<f64>,
     sides: Vec<String>,
-    #[schemars(with = "String")]
-    precision: Precision,
-    device: Option<DeviceName>,
-    #[schemars(with = "Option<String>")]
-    kernel_family: Option<KernelFamily>,
-    initial: String,
-    velocity: Option<String>,
-    speed: Option<String>,
-    force: Option<String>,
-    force_time: Option<String>,
-    mode: Option<Mode>,
-    c: f64,
-    steps: u64,
-    dt: f64,
+    sponge: Option<f64>,
     dt_limit: f64,
-    end_time: f64,
-    energy: f64,
     energy_end: f64,
-    energy_drift: f64,
-    error_max: Option<f64>,
-    points_per_second: f64,
-    seconds_setup: f64,
-    seconds_solve: f64,
-    peak_device_bytes: u64,
-    out: Option<String>,
-    series: Option<String>,
-    checkpoint: Option<String>,
-    pictures: Vec<String>,
+    #[serde(flatten)]
+    journey: Journey,
 }
 
 /// A box as the options describe it.
@@ -86,6 +63,7 @@ struct Shape {
     points: Vec<usize>,
     size: Vec<f64>,
     sides: Vec<[WaveSide; 2]>,
+    sponge: Option<f64>,
     lattice: Lattice,
 }
 
@@ -99,10 +77,11 @@ impl Shape {
             given.apply(dim, |axis, end, side| sides[axis][usize::from(end == End::High)] = side)?;
         }
         let periodic: Vec<bool> = sides.iter().map(|ends| ends.contains(&WaveSide::Periodic)).collect();
-        // A time step that is not known yet stands for any.
-        BoxWaveParams::new(points, 1.0).size(&size).sides(&sides).limit(1.0)?;
         let lattice = Lattice::with_ends(points, &size, &periodic);
-        Ok(Shape { points: points.to_vec(), size, sides, lattice })
+        let shape = Shape { points: points.to_vec(), size, sides, sponge: args.sponge, lattice };
+        // A time step that is not known yet stands for any.
+        shape.params(1.0).limit(1.0)?;
+        Ok(shape)
     }
 
     fn dim(&self) -> usize {
@@ -110,7 +89,8 @@ impl Shape {
     }
 
     fn params(&self, dt: f64) -> BoxWaveParams {
-        BoxWaveParams::new(&self.points, dt).size(&self.size).sides(&self.sides)
+        let params = BoxWaveParams::new(&self.points, dt).size(&self.size).sides(&self.sides);
+        self.sponge.into_iter().fold(params, BoxWaveParams::sponge)
     }
 
     fn absorbs(&self) -> bool {
@@ -258,8 +238,9 @@ fn solve<T: Real>(args: &Args, points: &[usize], global: &Global, out: &mut Outp
         })
         .collect();
     let options = Fingerprint::default().option("--points", points).option("--size", &shape.size);
-    let options = options.option("--sides", &side_names).option("--precision", args.precision);
-    let options = options.option("--c", c).option("--dt", dt).values("--initial", Some(&u));
+    let options = options.option("--sides", &side_names).option("--sponge", args.sponge);
+    let options =
+        options.option("--precision", args.precision).option("--c", c).option("--dt", dt).values("--initial", Some(&u));
     let options = options.values("--velocity", velocity.as_deref()).values("--speed", speed.as_deref());
     let fingerprint = options.values("--force", force.as_deref()).option("--force-time", &args.force_time);
     let same = [T::from_f64(c)];
@@ -276,36 +257,15 @@ fn solve<T: Real>(args: &Args, points: &[usize], global: &Global, out: &mut Outp
     // The speed and the force are on the device now.
     let (varies, forced) = (speed.is_some(), force.is_some());
     drop((speed, force));
+    let known = Start { initial, mode: square.map(|_| mode.clone()), c, dt, setup };
     let mut document = Document {
         points: points.to_vec(),
         size: shape.size.clone(),
         sides: side_names,
-        precision: T::PRECISION,
-        device: place.device(),
-        kernel_family: place.family(),
-        velocity: args.velocity.clone(),
-        speed: args.speed.clone(),
-        force: args.force.clone(),
-        force_time: args.force_time.clone(),
-        mode: square.map(|_| mode.clone()),
-        c,
-        steps: 0,
-        dt,
+        sponge: args.sponge,
         dt_limit,
-        end_time: 0.0,
-        energy: begun.energy,
         energy_end: begun.energy,
-        energy_drift: begun.drift,
-        error_max: None,
-        points_per_second: 0.0,
-        seconds_setup: setup.as_secs_f64(),
-        seconds_solve: 0.0,
-        peak_device_bytes: 0,
-        out: target.as_ref().map(|target| target.path().display().to_string()),
-        series: series.as_ref().map(|series| series.path().display().to_string()),
-        checkpoint: None,
-        pictures: Vec::new(),
-        initial,
+        journey: Journey::new::<T>(args, &place, known, begun, target.as_ref(), series.as_ref()),
     };
     out.phase("steps and frames");
     let first = wave.steps();
@@ -321,22 +281,19 @@ fn solve<T: Real>(args: &Args, points: &[usize], global: &Global, out: &mut Outp
     drop(progress);
     out.phase("output");
     begun.drift = travelled.drift;
-    document.steps = wave.steps();
-    document.end_time = wave.time();
-    (document.energy_drift, document.energy_end) = (travelled.drift, travelled.energy);
-    document.seconds_solve = travelled.solving.as_secs_f64();
-    document.points_per_second = u.len() as f64 * (wave.steps() - first) as f64 / document.seconds_solve;
+    document.energy_end = travelled.energy;
+    document.journey.end::<T>(&wave, first, u.len(), &travelled);
     wave.displacement(&mut u)?;
     if let (Some(square), false, None) = (square, varies || forced, &velocity) {
         let factor = (c * square.sqrt() * wave.time()).cos();
         let (exact, _) = shape.displacement::<f64>("mode", &mode)?;
-        document.error_max = Some(super::error_max(&u, &exact, factor));
+        document.journey.error_max = Some(super::error_max(&u, &exact, factor));
     }
     if let Some(path) = keep.due(interrupt::asked()) {
         begun.save(&path, &mut wave, fingerprint)?;
-        document.checkpoint = Some(path.display().to_string());
+        document.journey.checkpoint = Some(path.display().to_string());
     }
-    document.peak_device_bytes = place.peak_bytes();
+    document.journey.peak_device_bytes = place.peak_bytes();
     if let Some(target) = &target {
         target.write(&shape.lattice, "u", &Values::of(&u))?;
     }
@@ -347,17 +304,10 @@ fn solve<T: Real>(args: &Args, points: &[usize], global: &Global, out: &mut Outp
     out.norms(&[("u", norm(&u))])?;
     out.details(std::slice::from_ref(context))?;
     out.json(&document)?;
-    Ok(if document.steps >= steps as u64 { Exit::Done } else { Exit::NotReached })
+    Ok(if document.journey.steps >= steps as u64 { Exit::Done } else { Exit::NotReached })
 }
 
 impl Document {
-    fn precision(&self) -> &'static str {
-        match self.precision {
-            Precision::F32 => "f32",
-            Precision::F64 => "f64",
-        }
-    }
-
     /// One frame, of three dimensions on the plane in the middle of the last one.
     fn draw<T: Real>(
         &mut self,
@@ -376,12 +326,9 @@ impl Document {
             _ => String::new(),
         };
         let points = self.points.iter().map(usize::to_string).collect::<Vec<_>>().join(" × ");
-        let device = self.device.as_ref().map_or("", DeviceName::name);
-        let speed = self.speed.as_ref().map_or(format!("c = {}", self.c), |speed| format!("c = {speed}"));
-        let picture = frames.picture(frame)?;
-        picture.field(&Field {
+        let field = Field {
             title: format!("Wave equation, {points} points, t = {time:.4}{across}"),
-            subtitle: format!("{speed}, dt = {:.3e} · {} · {device}", self.dt, self.precision()),
+            subtitle: self.journey.subtitle(),
             label: "u",
             columns: lattice.points(0),
             bounds: [0, 1].map(|axis| {
@@ -390,23 +337,18 @@ impl Document {
             }),
             values: &values,
             range: Some((-most, most)),
-        })?;
-        self.pictures.push(picture.path().display().to_string());
-        Ok(())
+        };
+        self.journey.draw(frames, frame, &field)
     }
 
     fn print(&self, out: &mut Output) -> Result<(), Failure> {
+        let journey = &self.journey;
         let by = |words: Vec<String>| words.join(" x ");
         let points = by(self.points.iter().map(usize::to_string).collect());
         let size = by(self.size.iter().map(f64::to_string).collect());
-        let force = if self.force.is_some() { " + force" } else { "" };
-        out.line(format!(
-            "Wave equation u_tt = c^2 Laplace u{force}, {points} points on {size}, {}",
-            self.precision()
-        ))?;
-        out.line("")?;
-        out.field("device", device_words(self.device.as_slice(), self.kernel_family))?;
-        let initial = match (self.initial.as_str(), &self.mode) {
+        journey.print_title(&format!("{points} points on {size}"), out)?;
+        out.field("device", device_words(journey.device.as_slice(), journey.kernel_family))?;
+        let initial = match (journey.initial.as_str(), &journey.mode) {
             (_, Some(Mode(counts))) => {
                 let counts: Vec<String> = counts.iter().map(u32::to_string).collect();
                 format!("a standing wave, mode {}", counts.join(","))
@@ -415,35 +357,16 @@ impl Document {
             ("pluck", _) => "drawn out to 1 at one point".to_owned(),
             (given, _) => format!("u = {given}"),
         };
-        let velocity = self.velocity.as_ref().map_or("at rest".into(), |v| format!("u_t = {v}"));
-        out.field("start", format!("{initial}, {velocity}"))?;
-        if let Some(speed) = &self.speed {
-            out.field("speed", format!("c = {speed}, at most {}", self.c))?;
-        }
-        if let Some(force) = &self.force {
-            let factor = self.force_time.as_ref().map_or(String::new(), |g| format!(" * ({g})"));
-            out.field("force", format!("({force}){factor}"))?;
-        }
-        out.field("sides", self.sides.join(", "))?;
+        journey.print_start(&initial, out)?;
+        let sponge = self.sponge.map_or(String::new(), |width| format!("; damping layers of width {width}"));
+        out.field("sides", format!("{}{sponge}", self.sides.join(", ")))?;
         out.field("method", "leapfrog; kernels for boxes")?;
-        out.field("time step", format!("{:.6e}, stable to {:.6e}", self.dt, self.dt_limit))?;
-        out.field("steps", format!("{}, to t = {:.6}", self.steps, self.end_time))?;
+        out.field("time step", format!("{:.6e}, stable to {:.6e}", journey.dt, self.dt_limit))?;
+        journey.print_steps(out)?;
         out.line("")?;
-        let of = if self.energy == 0.0 { "" } else { " of that" };
-        let change = format!("changed by at most {:.1e}{of}", self.energy_drift);
-        out.field("energy", format!("{:.6e}, at the end {:.6e}; {change}", self.energy, self.energy_end))?;
-        if let Some(error) = self.error_max {
-            out.field("error", format!("{error:.4e} at most, against the exact standing wave"))?;
-        }
-        let time = format!("set-up {}, steps {}", seconds(self.seconds_setup), seconds(self.seconds_solve));
-        out.field("time", format!("{time}: {:.3e} points per second", self.points_per_second))?;
-        out.field("device memory", format!("{} at most", bytes(self.peak_device_bytes)))?;
-        for (name, file) in [("displacement", &self.out), ("series", &self.series), ("checkpoint", &self.checkpoint)] {
-            file.iter().try_for_each(|file| out.field(name, file))?;
-        }
-        if let (Some(first), Some(last)) = (self.pictures.first(), self.pictures.last()) {
-            out.field("pictures", format!("{first} to {last}"))?;
-        }
-        Ok(())
+        let of = if journey.energy == 0.0 { "" } else { " of that" };
+        let change = format!("changed by at most {:.1e}{of}", journey.energy_drift);
+        out.field("energy", format!("{:.6e}, at the end {:.6e}; {change}", journey.energy, self.energy_end))?;
+        journey.print_end(out)
     }
 }

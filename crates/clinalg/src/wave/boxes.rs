@@ -1,5 +1,6 @@
 //! The wave equation on boxes.
 
+use super::box_params::{BoxWaveParams, WaveSide};
 use super::medium::{Amplitude, WaveState, factor_at};
 use super::params::{WaveEnergy, WaveReport};
 use super::strides::in_strides;
@@ -12,124 +13,14 @@ use crate::runtime::kernels::wave_box;
 use crate::solve::Progress;
 use crate::{Context, Error, Real, Result, Vector};
 
-/// The boundary condition on a side of a box.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum WaveSide {
-    /// u keeps its initial values (Dirichlet).
-    Fixed,
-    /// du/dn = 0 (Neumann): waves are reflected without a change of sign.
-    Free,
-    /// u_t + c du/dn = 0, the first-order condition of Engquist and Majda (1977). A plane wave incident at the angle theta to the normal is
-    /// reflected with the factor (1 - cos theta) / (1 + cos theta): 0 at normal incidence, 0.17 at 45 degrees.
-    Absorbing,
-    /// u is periodic in this direction; the opposite side must be periodic too.
-    Periodic,
-}
-
-/// The grid, the boundary conditions and the time step of a [`BoxWave`].
-#[derive(Debug, Clone, PartialEq)]
-pub struct BoxWaveParams {
-    points: Vec<usize>,
-    size: Vec<f64>,
-    sides: Vec<[WaveSide; 2]>,
-    dt: f64,
-}
-
-impl BoxWaveParams {
-    /// A box of two or three directions with `points[i]` points in direction i (at least 3, those on the sides included) and the time step
-    /// `dt`. All lengths are 1 and all sides fixed until [`size`](BoxWaveParams::size) and [`sides`](BoxWaveParams::sides) change them.
-    pub fn new(points: &[usize], dt: f64) -> BoxWaveParams {
-        let dim = points.len();
-        BoxWaveParams { points: points.to_vec(), size: vec![1.0; dim], sides: vec![[WaveSide::Fixed; 2]; dim], dt }
-    }
-
-    /// The length of the box in each direction.
-    pub fn size(mut self, size: &[f64]) -> BoxWaveParams {
-        self.size = size.to_vec();
-        self
-    }
-
-    /// The conditions at the low and the high end of each direction.
-    pub fn sides(mut self, sides: &[[WaveSide; 2]]) -> BoxWaveParams {
-        self.sides = sides.to_vec();
-        self
-    }
-
-    /// Number of points in each direction.
-    pub fn points(&self) -> &[usize] {
-        &self.points
-    }
-
-    /// The time step.
-    pub fn dt(&self) -> f64 {
-        self.dt
-    }
-
-    /// Spacing of a direction: its length divided by the number of intervals, which is n - 1, in a periodic direction n.
-    fn spacing(&self, axis: usize) -> f64 {
-        let periodic = self.sides[axis][0] == WaveSide::Periodic;
-        self.size[axis] / (self.points[axis] - usize::from(!periodic)) as f64
-    }
-
-    /// Coordinates of the points in the direction `axis` (0, 1 or 2), starting at 0.
-    ///
-    /// # Errors
-    /// As [`BoxWave::new`]; [`Error::Value`] if there is no such direction.
-    pub fn coordinates(&self, axis: usize) -> Result<Vec<f64>> {
-        self.check()?;
-        if axis >= self.points.len() {
-            return Err(Error::value("axis", format!("less than {}", self.points.len()), axis));
-        }
-        let h = self.spacing(axis);
-        Ok((0..self.points[axis]).map(|i| i as f64 * h).collect())
-    }
-
-    /// The largest stable time step if `c` is the largest speed: 1 / (c sqrt(sum of 1 / h^2)) (Courant, Friedrichs, Lewy 1928).
-    ///
-    /// # Errors
-    /// As [`BoxWave::new`].
-    pub fn limit(&self, c: f64) -> Result<f64> {
-        self.check()?;
-        Ok(1.0 / (c * (0..self.points.len()).map(|axis| self.spacing(axis).powi(-2)).sum::<f64>().sqrt()))
-    }
-
-    fn check(&self) -> Result<()> {
-        let dim = self.points.len();
-        if !(2..=3).contains(&dim) {
-            return Err(Error::value("points", "two or three directions", dim));
-        }
-        for (argument, count) in [("size", self.size.len()), ("sides", self.sides.len())] {
-            if count != dim {
-                return Err(Error::Length { argument, expected: dim, got: count });
-            }
-        }
-        if let Some(n) = self.points.iter().find(|n| **n < 3) {
-            return Err(Error::value("points", "at least 3 of each direction", n));
-        }
-        if let Some(length) = self.size.iter().find(|length| !(**length > 0.0 && length.is_finite())) {
-            return Err(Error::value("size", "finite lengths above 0", length));
-        }
-        let periodic = |side: WaveSide| side == WaveSide::Periodic;
-        if let Some(axis) = self.sides.iter().position(|ends| periodic(ends[0]) != periodic(ends[1])) {
-            let got = format!("{:?} in direction {}", self.sides[axis], axis + 1);
-            return Err(Error::value("sides", "both or none of the sides of a direction periodic", got));
-        }
-        if self.dt > 0.0 && self.dt.is_finite() {
-            Ok(())
-        } else {
-            Err(Error::value("dt", "a finite number above 0", self.dt))
-        }
-    }
-}
-
 /// The wave equation `u_tt = c^2 Laplace u` on a box of two or three dimensions. The speed c may vary from point to point, the spacing h from
 /// direction to direction, and each side has a [`WaveSide`] condition. A force adds g(t) s to the right-hand side ([`BoxWave::with_force`]).
 ///
 /// The scheme is leapfrog, u_next = 2 u - u_before + (c dt)^2 Laplace_h u + dt^2 g(t) s, of order 2 in space and time. On free and absorbing sides the missing
-/// neighbour is the mirrored one; on absorbing sides h / (c dt) (u_next - u_before) is subtracted from it. The scheme is stable for time steps up to
-/// [`BoxWaveParams::limit`]. Without absorbing sides and a force it conserves the discrete energy ([`BoxWave::energy`]) up to rounding; absorbing sides never
-/// increase it.
+/// neighbour is the mirrored one; on absorbing sides h / (c dt) (u_next - u_before) is subtracted from it. In damping layers
+/// ([`BoxWaveParams::sponge`]) the step has the term sigma dt / 2 (u_next - u_before), too. The scheme is stable for time steps up to
+/// [`BoxWaveParams::limit`]. Without absorbing sides and a force it conserves the discrete energy ([`BoxWave::energy`]) up to rounding; absorbing sides and
+/// layers never increase it.
 ///
 /// Arrays have one value per point, x fastest. A step in f64 moves 32 bytes per point, with a force 56.
 ///
@@ -155,6 +46,10 @@ pub struct BoxWave<T: Real> {
     context: Context,
     /// c dt at each point.
     courant: Vector<T>,
+    /// sigma / (2 c) of damping layers: at the points of x, then of y, then of z.
+    damping: Vector<T>,
+    /// The same in double precision, by direction.
+    layers: Vec<Vec<f64>>,
     u: Vector<T>,
     before: Vector<T>,
     force: Option<Force<T>>,
@@ -163,7 +58,7 @@ pub struct BoxWave<T: Real> {
 
 /// A force on the device.
 struct Force<T: Real> {
-    /// s / (1 + c dt (sum of 1 / h over absorbing sides)), 0 on fixed sides: what a step of size 1 adds to u.
+    /// s / (1 + c dt loss), with the loss of [`Around`]; 0 on fixed sides: what a step of size 1 adds to u.
     values: Vector<T>,
     amplitude: Amplitude,
 }
@@ -203,10 +98,16 @@ impl<T: Real> BoxWave<T> {
         }
         let courant: Vec<T> =
             speed.iter().cycle().take(points).map(|c| T::from_f64(c.into_f64() * params.dt)).collect();
+        let layers: Vec<Vec<f64>> = (0..params.points.len()).map(|axis| params.damping(axis)).collect();
+        let mut damping: Vec<T> = layers.iter().flatten().map(|&v| T::from_f64(v)).collect();
+        // A direction that is not there has one point.
+        damping.resize(damping.len() + 3 - layers.len(), T::zero());
         Ok(BoxWave {
             params: params.clone(),
             context: context.clone(),
             courant: Vector::from_slice(context, &courant)?,
+            damping: Vector::from_slice(context, &damping)?,
+            layers,
             u: Vector::zeros(context, points)?,
             before: Vector::zeros(context, points)?,
             force: None,
@@ -311,8 +212,9 @@ impl<T: Real> BoxWave<T> {
         for _ in 0..steps {
             let force = self.force.as_ref().map(|force| factor_at(&force.amplitude, self.time())).transpose()?;
             let (program, before) = (wave_box::Program::<T>::new(), Out::shared(self.before.buffer()));
-            let (courant, u) = (self.courant.buffer(), self.u.buffer());
-            program.leap_box(&self.context, range, nx, ny, nz, ax, ay, az, bx, by, bz, sides, courant, u, before)?;
+            let (damping, courant, u) = (self.damping.buffer(), self.courant.buffer(), self.u.buffer());
+            let context = &self.context;
+            program.leap_box(context, range, nx, ny, nz, ax, ay, az, bx, by, bz, sides, damping, courant, u, before)?;
             std::mem::swap(&mut self.u, &mut self.before);
             if let (Some(force), Some(factor)) = (&self.force, force) {
                 let factor = T::from_f64(self.params.dt * self.params.dt * factor);
@@ -438,6 +340,7 @@ impl<T: Real> BoxWave<T> {
             let low = if i > 0 { p - stride } else { wrapped(n - 1, 1) };
             let high = if i < n - 1 { p + stride } else { wrapped(0, n - 2) };
             around.neighbours[axis] = [(low, h.powi(-2)), (high, h.powi(-2))];
+            around.loss += self.layers[axis][i];
             for (at_end, side) in [(i == 0, params.sides[axis][0]), (i == n - 1, params.sides[axis][1])] {
                 match side {
                     WaveSide::Fixed if at_end => return None,
@@ -459,7 +362,7 @@ impl<T: Real> BoxWave<T> {
 struct Around {
     /// Neighbours of each direction with 1 / h^2; mirrored where there is none.
     neighbours: [[(usize, f64); 2]; 3],
-    /// The sum of 1 / h over its absorbing sides.
+    /// The sum of 1 / h over its absorbing sides, and of sigma / (2 c) over damping layers.
     loss: f64,
     /// Its part of a whole cell.
     share: f64,

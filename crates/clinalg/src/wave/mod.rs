@@ -1,5 +1,6 @@
 //! The wave equation `u_tt = c^2 Laplace u` on the unit square with fixed edges, and on boxes ([`BoxWave`]).
 
+mod box_params;
 mod boxes;
 pub(crate) mod kernels;
 mod matrix;
@@ -9,7 +10,8 @@ pub(crate) mod parts;
 mod sequential;
 pub(crate) mod strides;
 
-pub use boxes::{BoxWave, BoxWaveParams, WaveSide};
+pub use box_params::{BoxWaveParams, WaveSide};
+pub use boxes::BoxWave;
 pub use medium::{Amplitude, Medium, WaveState};
 pub use params::{ImplicitReport, Scheme, WaveEnergy, WaveParams, WaveReport};
 

@@ -1,6 +1,7 @@
 //! The operators on a device.
 
 mod fill;
+mod forecast;
 mod plan;
 mod product;
 mod share;
@@ -17,6 +18,7 @@ use super::times::DEGREE_STEP;
 use super::toeplitz::{self, Toeplitz};
 use super::work::{HostPart, HostPlan};
 use super::{Algorithm, HeatSpace, Kind};
+pub use forecast::Forecast;
 use product::steps_per_item;
 use share::Sharing;
 
@@ -53,8 +55,8 @@ pub struct OperatorOptions {
     /// Whether algorithm 5 may multiply with blocks by tensor cores, where the device has them
     /// ([`tensor_f64`](clinalg::runtime::DeviceInfo::tensor_f64)). The result does not depend on it but for rounding.
     pub tensor: bool,
-    /// Most bytes of the tables of algorithm 5, which grow with the square of the number of time steps on coarse meshes; more are
-    /// an error before they are made. `None` takes the device's largest allocation. Algorithms 1 to 4 have no tables.
+    /// Most bytes of the tables of algorithm 5, which take up to 16 KiB for each time step on coarse meshes; more are an error
+    /// before they are made. `None` takes the device's largest allocation. Algorithms 1 to 4 have no tables.
     pub most_table_bytes: Option<u64>,
 }
 
@@ -154,6 +156,7 @@ struct Later<T: Real> {
 #[derive(Debug)]
 struct Pointwise<T: Real> {
     tables: Buffer<T>,
+    /// For each block, its largest exponent and the scaled square of the distance behind which it is left out.
     cuts: Buffer<T>,
     cells: usize,
     scale: f64,
@@ -175,6 +178,20 @@ struct Part<T: Real> {
 }
 
 impl<T: Real> HeatSpace<T> {
+    /// Whether the blocks of an operator on one device are stored, as far as the memory says that is free now.
+    pub fn stores(&self, kind: Kind, options: &OperatorOptions) -> bool {
+        let shared = &*self.shared;
+        let later = self.params().steps.saturating_sub(START_BLOCKS);
+        let bytes = (kind.rows(self.mesh()) * later * shared.cols(kind).stride * size_of::<T>()) as u64;
+        let info = shared.context.device();
+        let free = info.global_mem.saturating_sub(shared.context.memory().live_bytes);
+        match options.form {
+            Form::Assembled => true,
+            Form::Otf => false,
+            Form::Auto => options.algorithm == Algorithm::Moments && bytes <= most_stored(info, free),
+        }
+    }
+
     /// An operator of this space.
     ///
     /// # Errors
@@ -422,7 +439,7 @@ impl<T: Real> HeatOperator<T> {
             paired_scale: later.paired.scale,
             paired_reach: limits[3],
             whole: part(&later.whole)?,
-            cuts: wide(&later.pointwise.cuts)?,
+            cuts: wide(&later.pointwise.cuts)?.chunks_exact(2).map(|pair| pair[1]).collect(),
             scale: later.pointwise.scale,
             reach: later.reach,
         }))

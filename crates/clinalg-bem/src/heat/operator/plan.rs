@@ -64,7 +64,7 @@ impl<T: Real> HeatOperator<T> {
             |values: &[f64]| Buffer::from_slice(context, &values.iter().map(|&v| T::from_f64(v)).collect::<Vec<T>>());
         let pointwise = Pointwise {
             tables: upload(&cells.tables)?,
-            cuts: upload(&cells.cuts)?,
+            cuts: upload(cells.cuts.as_flattened())?,
             cells: cells.cells,
             scale: rules.scale(START_BLOCKS),
             blocks: points,

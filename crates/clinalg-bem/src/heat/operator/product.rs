@@ -16,20 +16,27 @@ struct Stored<'a, T: Real> {
     values: &'a Buffer<T>,
 }
 
+/// Time steps of a product: those of y from `from` on are wanted, and where that is above 0, x is 0 there.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Span {
+    pub(super) from: usize,
+    pub(super) steps: usize,
+}
+
 impl<T: Real> HeatOperator<T> {
     /// Time steps of a work-group of the product over `steps` steps.
     pub(super) fn tile(&self, steps: usize) -> usize {
         if self.is_cpu() { STEPS_CPU } else { ROW_ITEMS * steps_per_item(steps) }
     }
 
-    /// Adds the product of the blocks from `base` on, over the first `steps` time steps, to the partial sums of the rows from
-    /// `first` on.
-    fn multiply(&self, steps: usize, first: usize, rows: usize, stored: Stored<'_, T>) -> Result<()> {
+    /// Adds the product of the blocks from `base` on to the partial sums of the rows from `first` on.
+    fn multiply(&self, span: Span, first: usize, rows: usize, stored: Stored<'_, T>) -> Result<()> {
+        let Span { from, steps } = span;
         let Stored { base, kept, values } = stored;
         let more = Arg::U32(u32::from(base > 0));
         let mut args = vec![Arg::size(rows), Arg::size(self.stride()), Arg::size(base), Arg::size(kept)];
         if self.is_cpu() {
-            args.push(Arg::size(steps));
+            args.extend([Arg::size(from), Arg::size(steps)]);
         }
         args.extend([values.arg(), Arg::size(self.spread_stride), self.spread.arg()]);
         let context = &self.shared.context;
@@ -82,7 +89,28 @@ impl<T: Real> HeatOperator<T> {
     /// # Errors
     /// [`Error::Value`] for more steps than there are; otherwise as [`Operator::apply`].
     pub fn apply_first(&self, steps: usize, alpha: T, x: &Vector<T>, beta: T, y: &mut Vector<T>) -> Result<()> {
-        let context = &self.shared.context;
+        self.apply_span(Span { from: 0, steps }, alpha, x, beta, y)
+    }
+
+    /// As [`HeatOperator::apply_first`] for the steps from `from` on: there x must be 0, and before it the result is of no use. On CPUs
+    /// `from (steps - from)` pairs of a block and a step are multiplied, with `from` = 0 `steps (steps + 1) / 2`.
+    ///
+    /// # Errors
+    /// As [`HeatOperator::apply_first`].
+    pub(in super::super) fn apply_later(
+        &self,
+        from: usize,
+        steps: usize,
+        alpha: T,
+        x: &Vector<T>,
+        beta: T,
+        y: &mut Vector<T>,
+    ) -> Result<()> {
+        self.apply_span(Span { from, steps }, alpha, x, beta, y)
+    }
+
+    fn apply_span(&self, span: Span, alpha: T, x: &Vector<T>, beta: T, y: &mut Vector<T>) -> Result<()> {
+        let (context, steps) = (&self.shared.context, span.steps);
         if steps > self.steps {
             let (expected, got) = (format!("at most {}", self.steps), steps.to_string());
             return Err(Error::Value { argument: "steps", expected, got });
@@ -96,14 +124,14 @@ impl<T: Real> HeatOperator<T> {
             }
         }
         match &self.sharing {
-            Some(sharing) => sharing.apply(self, steps, alpha, x, beta, y),
-            None => self.product(steps, alpha, x, beta, y),
+            Some(sharing) => sharing.apply(self, span, alpha, x, beta, y),
+            None => self.product(span, alpha, x, beta, y),
         }
     }
 
     /// The rows that are computed here; x and y have at least as many values as are used.
-    pub(super) fn product(&self, steps: usize, alpha: T, x: &Vector<T>, beta: T, y: &mut Vector<T>) -> Result<()> {
-        let context = &self.shared.context;
+    pub(super) fn product(&self, span: Span, alpha: T, x: &Vector<T>, beta: T, y: &mut Vector<T>) -> Result<()> {
+        let (context, Span { from, steps }) = (&self.shared.context, span);
         let _lock = self.lock();
         let tile = self.tile(steps);
         let args = [
@@ -126,7 +154,7 @@ impl<T: Real> HeatOperator<T> {
             Some(_) => {}
             None => {
                 let kept = self.steps.min(START_BLOCKS);
-                self.multiply(steps, 0, self.rows, Stored { base: 0, kept, values: &self.start })?;
+                self.multiply(span, 0, self.rows, Stored { base: 0, kept, values: &self.start })?;
             }
         }
         if let Some(published) = &self.published {
@@ -146,12 +174,13 @@ impl<T: Real> HeatOperator<T> {
             let stored = Stored { base: START_BLOCKS, kept, values: &self.panels[index].values };
             match self.toeplitz {
                 Some(toeplitz) => self.multiply_tensor(toeplitz, steps, first, rows, Some(stored))?,
-                None => self.multiply(steps, first, rows, stored)?,
+                None => self.multiply(span, first, rows, stored)?,
             }
             first += rows;
         }
         let args = [
             Arg::size(self.rows),
+            Arg::size(from),
             Arg::size(steps),
             Arg::size(self.splits),
             Arg::size(self.partial_stride),
@@ -160,7 +189,7 @@ impl<T: Real> HeatOperator<T> {
             Arg::real::<T>(beta.into_f64()),
             y.buffer().arg(),
         ];
-        let range = Range::d2([self.rows, steps], if self.is_cpu() { [1, 1] } else { [32, 8] });
+        let range = Range::d2([self.rows, steps - from], if self.is_cpu() { [1, 1] } else { [32, 8] });
         launch(context, self.plain(["join_parts_gpu", "join_parts_cpu"], tile), range, &args)
     }
 }

@@ -8,6 +8,7 @@ use clinalg::{Dense, Real, Result, Vector};
 
 use super::super::space::{Ranks, Shared};
 use super::super::{HeatSpace, Kind};
+use super::product::Span;
 use super::{Form, HeatOperator, OperatorOptions};
 
 /// The rows of the ranks from 1 on; those of rank 0 belong to the operator itself.
@@ -92,7 +93,7 @@ impl<T: Real> HeatOperator<T> {
         })?;
         ranks.team.measure(|rank, _| {
             let (operator, x, y) = &mut parts[rank];
-            operator.product(operator.steps, T::one(), x, T::zero(), y)
+            operator.product(Span { from: 0, steps: operator.steps }, T::one(), x, T::zero(), y)
         })
     }
 }
@@ -108,16 +109,17 @@ impl<T: Real> Sharing<T> {
         self.partition.rows()
     }
 
-    /// y = alpha A x + beta y over the first `steps` time steps; `first` has the rows of rank 0, x and y are on its device.
+    /// y = alpha A x + beta y over the time steps of `span`; `first` has the rows of rank 0, x and y are on its device.
     pub(super) fn apply(
         &self,
         first: &HeatOperator<T>,
-        steps: usize,
+        span: Span,
         alpha: T,
         x: &Vector<T>,
         beta: T,
         y: &mut Vector<T>,
     ) -> Result<()> {
+        let steps = span.steps;
         let mut transit = self.lock();
         let Transit { x: host_x, y: host_y, part, inputs, outputs } = &mut *transit;
         let (host_x, host_y) = (&mut host_x[..x.len()], &mut host_y[..y.len()]);
@@ -140,11 +142,11 @@ impl<T: Real> Sharing<T> {
                 output.buffer_mut().write_range(0, part)?;
             }
             match rank.checked_sub(1) {
-                None => first.product(steps, alpha, x, beta, output)?,
+                None => first.product(span, alpha, x, beta, output)?,
                 Some(other) => {
                     let input = &mut inputs[other];
                     input.buffer_mut().write_range(0, host_x)?;
-                    self.others[other].product(steps, alpha, input, beta, output)?;
+                    self.others[other].product(span, alpha, input, beta, output)?;
                 }
             }
             // The others begin meanwhile.
