@@ -160,7 +160,7 @@ static void absorbed(void)
     CHECK(before > 0 && kinetic + potential < 1e-3 * before);
     OK(clinalg_grid_wave_step(wave, 100000000, stop, &calls, &report));
     CHECK(calls == 1 && report.steps < 100000000 && report.stop == CLINALG_STOP_CANCELLED);
-    OK(clinalg_release(wave));
+    OK(clinalg_object_release(wave));
 
     /* Damping layers. */
     {
@@ -171,7 +171,7 @@ static void absorbed(void)
         }
         options.sides[1][0] = options.sides[1][1] = CLINALG_WAVE_SIDE_ABSORBING;
         options.precision = CLINALG_PRECISION_F64;
-        OK(clinalg_write(u, CLINALG_PRECISION_F64, 0, NX * NY, values));
+        OK(clinalg_array_write(u, CLINALG_PRECISION_F64, 0, NX * NY, values));
         for (k = 0; k < 2; ++k) {
             options.sponge = k == 0 ? 0 : 0.5;
             OK(clinalg_grid_wave_create(&options, &wave));
@@ -181,11 +181,11 @@ static void absorbed(void)
             OK(clinalg_grid_wave_step(wave, 30, NULL, NULL, NULL));
             OK(clinalg_grid_wave_energy(wave, &kinetic, &potential));
             left[k] = kinetic + potential;
-            OK(clinalg_release(wave));
+            OK(clinalg_object_release(wave));
         }
         CHECK(left[0] < first && left[1] < 0.95 * left[0]);
     }
-    OK(clinalg_release(u));
+    OK(clinalg_object_release(u));
 }
 
 /* `change` is refused with a message that has the word. */

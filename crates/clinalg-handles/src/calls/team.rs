@@ -191,7 +191,7 @@ pub(super) fn solve<T: RealElement>(
             amg = hierarchy.lock();
             Some(&mut *amg)
         }
-        Preconditioning::Of(_) => {
+        Preconditioning::Of(_) | Preconditioning::Saddle => {
             let expected = "none, jacobi or a handle of algebraic multigrid on the team (clinalg_team_amg_create) for a matrix on a team; the \
                             others take a matrix on one device";
             return Err(Error::value(INVERSE, expected, "another one"));
