@@ -165,7 +165,7 @@
 %
 % Differential equations
 %   MexOde                         - Solve an initial value problem of ordinary differential equations.
-%   MexOdeBegin                    - Begin to solve an initial value problem, to go on step by step.
+%   MexOdeBegin                    - Start an integration that is continued step by step.
 %   MexOdeNext                     - The next step of a solution.
 %   MexOdeEnd                      - End a solution begun by MexOdeBegin.
 %   MexWaveform                    - Solve an initial value problem by waveform relaxation.

@@ -18,7 +18,7 @@ function M = MexAmg(gpu, A, theta, smoother, steps, cycle, coarse, block, single
 %     Z         columns that A nearly takes to zero; without it constants are taken
 %     coarsening  'aggregation' (smoothed aggregation), 'classical' (PMIS and extended+i interpolation), or 'auto' (default):
 %               classical where the entries of rows and columns differ much in size
-%     coordinates  of the nodes, for elasticity: a row per node, with 2 or 3 columns. Z is the motions of a rigid body then,
+%     coordinates  of the nodes, for elasticity: a row per node, with 2 or 3 columns. Z is then the rigid body modes,
 %               block the number of columns; the displacements of a node are numbered one after the other
 %     aggressive  1 coarsens the finest level aggressively, with 'classical' only: less memory and time for a cycle, more
 %               iterations (default 0)

@@ -2,8 +2,8 @@ function y = MexBandMatrixVector(gpu, A, x, y)
 %MexBandMatrixVector  Product of a band matrix and a vector.
 %   y = MexBandMatrixVector(gpu, A, x [, y])
 %
-%   y = A x, with A an m x n band matrix, x a vector of n values and y one of m, all of one precision. The
-%   result goes to y if it is given, else to a new column.
+%   y = A x, with A an m x n band matrix, x a vector of n values and y one of m, all of the same precision. The
+%   result goes to y if it is given, otherwise to a new column.
 %
 %   Example:
 %     gpu = MexInitOpenCL();

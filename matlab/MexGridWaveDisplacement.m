@@ -2,7 +2,7 @@ function u = MexGridWaveDisplacement(gpu, wave, u)
 %MexGridWaveDisplacement  Displacement of a wave on a box.
 %   u = MexGridWaveDisplacement(gpu, wave [, u])
 %
-%   The result goes to u if it is given, with a value for each point in the precision of the wave, else to a new column; x is
+%   The result goes to u if it is given, with a value for each point in the precision of the wave, otherwise to a new column; x is
 %   fastest.
 %
 %   Example:

@@ -2,8 +2,8 @@ function y = MexMatrixVector(gpu, A, x, y)
 %MexMatrixVector  Product of a full matrix and a vector.
 %   y = MexMatrixVector(gpu, A, x [, y])
 %
-%   y = A x, with A a full m x n matrix, x a vector of n values and y one of m, all of one precision. The
-%   result goes to y if it is given, else to a new column.
+%   y = A x, with A a full m x n matrix, x a vector of n values and y one of m, all of the same precision. The
+%   result goes to y if it is given, otherwise to a new column.
 %
 %   Example:
 %     gpu = MexInitOpenCL();

@@ -3,7 +3,7 @@ function y = MexMultiply(gpu, A, x, y)
 %   y = MexMultiply(gpu, A, x [, y])
 %
 %   y = A x, with A a full, sparse or band m x n matrix, x a vector of n values and y one of m, all of one
-%   precision. The result goes to y if it is given, else to a new column.
+%   precision. The result goes to y if it is given, otherwise to a new column.
 %
 %   Example:
 %     gpu = MexInitOpenCL();

@@ -3,7 +3,7 @@ function y = MexMultiplyOp(gpu, op, A, x, y)
 %   y = MexMultiplyOp(gpu, op, A, x [, y])
 %
 %   op is 'notransp' for y = A x, 'transp' for y = A.' x and 'ctransp' for y = A' x, the latter two with a full
-%   or sparse matrix A. The result goes to y if it is given, else to a new column.
+%   or sparse matrix A. The result goes to y if it is given, otherwise to a new column.
 %
 %   Example:
 %     gpu = MexInitOpenCL();

@@ -3,7 +3,7 @@ function y = MexMultiplyTranspose(gpu, A, x, y)
 %   y = MexMultiplyTranspose(gpu, A, x [, y])
 %
 %   y = A' x with the conjugate transpose of a full or sparse m x n matrix A, x a vector of m values and y one
-%   of n, all of one precision. The result goes to y if it is given, else to a new column.
+%   of n, all of the same precision. The result goes to y if it is given, otherwise to a new column.
 %
 %   Example:
 %     gpu = MexInitOpenCL();

@@ -1,5 +1,5 @@
 function [run, y0] = MexOdeBegin(gpu, system, times, y0, tol, method, steps, variant, data, n, single)
-%MexOdeBegin  Begin to solve an initial value problem, to go on step by step.
+%MexOdeBegin  Start an integration that is continued step by step.
 %   [run, y0] = MexOdeBegin(gpu, system, times, y0 [, tol] [, method] [, steps] [, variant] [, data] [, n] [, single])
 %
 %   The arguments are those of MexOde. run is the argument of MexOdeNext and MexOdeEnd, y0 a column with the initial

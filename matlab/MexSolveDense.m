@@ -2,7 +2,7 @@ function x = MexSolveDense(gpu, A, b, factorisation)
 %MexSolveDense  Solve a system with a full matrix by factorisation.
 %   x = MexSolveDense(gpu, A, b [, factorisation])
 %
-%   x = A \ b for a full matrix A and a full b of one or more columns, real or complex, all of one precision; x
+%   x = A \ b for a full matrix A and a full b of one or more columns, real or complex, all of the same precision; x
 %   is a new object. factorisation is 'auto' (default), which solves by substitution where A is a triangle, by
 %   Cholesky where it is Hermitian positive definite, else by LU, and by QR in the sense of least squares where it has
 %   more rows than columns; or 'lu', 'cholesky', of which the lower triangle of A is read, or 'qr'. A singular matrix is

@@ -3,7 +3,7 @@ function T = MexTeamMatrix(gpu, team, A)
 %   T = MexTeamMatrix(gpu, team, A)
 %
 %   A is a real square sparse matrix. T stands for A in MexCG, MexBiCGStab and MexGMRES, with precond 'none' or 'jacobi';
-%   b and x are vectors as ever. Each device gets about as many entries. T keeps nothing of A. MexRelease frees it.
+%   b and x are ordinary vectors. Each device gets about as many entries. T does not refer to A afterwards. MexRelease frees it.
 %
 %   Example:
 %     gpu = MexInitOpenCL();

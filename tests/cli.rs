@@ -1308,13 +1308,13 @@ fn two_devices_share_a_problem() {
         ("poisson --n 65 --devices 0,0", 2, "device 0 twice"),
         ("poisson --n 65 --devices 0,7", 3, "no device matches `7`"),
         ("poisson --n 3 --devices 0,1 --dim 3", 2, "at least 5"),
-        ("poisson --n 65 --devices 0,1 --precision mixed", 2, "mixed precision takes one device"),
+        ("poisson --n 65 --devices 0,1 --precision mixed", 2, "mixed precision runs on one device"),
         ("poisson --n 65 --devices 0,1 --backend reference", 2, "--backend reference"),
         ("poisson --n 65 --devices 0,1 --backend matrix", 2, "kernels on several devices"),
         ("poisson --n 3 --devices 0,1", 2, "at least 5"),
         ("poisson --n 65 --devices 0,1 --device 0", 2, "cannot be used with"),
-        ("wave --n 65 --devices 0,1 --scheme implicit", 2, "the implicit one takes one device"),
-        ("ode --problem nbody --devices 0,1", 2, "those take one device"),
+        ("wave --n 65 --devices 0,1 --scheme implicit", 2, "the implicit scheme runs on one device"),
+        ("ode --problem nbody --devices 0,1", 2, "such systems run on one device"),
         ("ode --problem heat2d --devices 0,1 --explain", 2, "--explain takes one device"),
         ("heat-bem --refine 0 --devices 0,1 --algorithm 2", 2, "5 on several devices"),
         ("tune --devices 0,1", 2, "--devices works with"),
@@ -1783,7 +1783,7 @@ fn tune_keeps_a_table_and_a_table_that_cannot_be_used_is_told() {
     for (text, why) in [
         (&text[..text.len() / 2], "ignored"),
         (&text.replace("driver = \"", "driver = \"0."), "made for"),
-        (&damaged, "cannot do"),
+        (&damaged, "does not support"),
     ] {
         std::fs::write(table, text).unwrap();
         let done = tune(line, "cpu");

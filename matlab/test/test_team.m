@@ -79,6 +79,6 @@ check_error('clinalg:handle:kind', '`A`', @() MexMultiply(gpu, T, MexZeros(gpu, 
 check_error('clinalg:argument:shape', '`A`', @() MexTeamMatrix(gpu, team, MexSparseMatrix(gpu, sparse(3, 4))));
 check_error('clinalg:argument:value', 'real', @() MexTeamMatrix(gpu, team, MexSparseMatrix(gpu, 1i * speye(3))));
 if numel(both()) == 2
-  check_error('clinalg:argument:value', 'a row for each', @() MexTeamMatrix(gpu, team, MexSparseMatrix(gpu, sparse(5))));
+  check_error('clinalg:argument:value', 'each has a row', @() MexTeamMatrix(gpu, team, MexSparseMatrix(gpu, sparse(5))));
 end
 end

@@ -4548,7 +4548,7 @@ clinalg_status clinalg_amg_options_default(clinalg_amg_options *options,
 /**
  * Algebraic multigrid for a real sparse matrix: an operator whose product, by `clinalg_matrix_mv`, is a cycle, for
  * `clinalg_solver_options.inverse`. `near_null` is a vector or a dense matrix whose columns the matrix nearly takes to zero, such as the
- * motions of a rigid body for elasticity; 0 takes constants.
+ * rigid body modes for elasticity; 0 takes constants.
  *
  * # Safety
  * `options` names as many bytes as its first member says; `handle` is null or valid for a write.
@@ -4559,7 +4559,7 @@ clinalg_status clinalg_amg_create(const clinalg_amg_options *options,
                                   clinalg_handle *handle);
 
 /**
- * Algebraic multigrid for elasticity, as `clinalg_amg_create` with the motions of a rigid body as near-null vectors. `coordinates` has `dim` values
+ * Algebraic multigrid for elasticity, as `clinalg_amg_create` with rigid body modes as near-null vectors. `coordinates` has `dim` values
  * (2 or 3) for each of `nodes` nodes, one node after the other; the unknowns of `a` are the displacements of the nodes in the
  * same order. `options->block` is ignored; each node has `dim` unknowns. `CLINALG_STATUS_LENGTH` unless `nodes * dim` is the number of rows of `a`;
  * `CLINALG_STATUS_VALUE` unless `dim` is 2 or 3, and for classical coarsening.
@@ -4914,7 +4914,7 @@ clinalg_status clinalg_team_info(clinalg_handle team,
                                  size_t capacity);
 
 /**
- * A real sparse matrix with its rows shared out among the devices of a team, about as many entries for each. `clinalg_system_solve` takes it
+ * A real sparse matrix with its rows distributed over the devices of a team, about as many entries for each. `clinalg_system_solve` takes it
  * in the place of a matrix, without preconditioner, with `CLINALG_PRECONDITIONER_JACOBI` or with the handle of
  * `clinalg_team_amg_create` in `options.inverse`; b and x are vectors on the current device.
  *

@@ -406,7 +406,7 @@ pub unsafe extern "C" fn clinalg_amg_options_default(
 
 /// Algebraic multigrid for a real sparse matrix: an operator whose product, by `clinalg_matrix_mv`, is a cycle, for
 /// `clinalg_solver_options.inverse`. `near_null` is a vector or a dense matrix whose columns the matrix nearly takes to zero, such as the
-/// motions of a rigid body for elasticity; 0 takes constants.
+/// rigid body modes for elasticity; 0 takes constants.
 ///
 /// # Safety
 /// `options` names as many bytes as its first member says; `handle` is null or valid for a write.
@@ -424,7 +424,7 @@ pub unsafe extern "C" fn clinalg_amg_create(
     })
 }
 
-/// Algebraic multigrid for elasticity, as `clinalg_amg_create` with the motions of a rigid body as near-null vectors. `coordinates` has `dim` values
+/// Algebraic multigrid for elasticity, as `clinalg_amg_create` with rigid body modes as near-null vectors. `coordinates` has `dim` values
 /// (2 or 3) for each of `nodes` nodes, one node after the other; the unknowns of `a` are the displacements of the nodes in the
 /// same order. `options->block` is ignored; each node has `dim` unknowns. `CLINALG_STATUS_LENGTH` unless `nodes * dim` is the number of rows of `a`;
 /// `CLINALG_STATUS_VALUE` unless `dim` is 2 or 3, and for classical coarsening.

@@ -57,7 +57,7 @@ pub unsafe extern "C" fn clinalg_team_info(
     })
 }
 
-/// A real sparse matrix with its rows shared out among the devices of a team, about as many entries for each. `clinalg_system_solve` takes it
+/// A real sparse matrix with its rows distributed over the devices of a team, about as many entries for each. `clinalg_system_solve` takes it
 /// in the place of a matrix, without preconditioner, with `CLINALG_PRECONDITIONER_JACOBI` or with the handle of
 /// `clinalg_team_amg_create` in `options.inverse`; b and x are vectors on the current device.
 ///

@@ -236,7 +236,7 @@ impl Args {
         };
         let n: usize = count
             .parse()
-            .map_err(|_| Failure::usage(format!("--mesh {}: `{count}` is no number of elements", self.mesh)))?;
+            .map_err(|_| Failure::usage(format!("--mesh {}: `{count}` is not a number of elements", self.mesh)))?;
         Ok(match name {
             "cubed-sphere" | "cavity" => ElementMesh::cubed_sphere(n, 1.0)?,
             "cube" => ElementMesh::cube(n, 2.0)?,
@@ -327,7 +327,7 @@ fn solve<S: ComplexScalar>(args: &Args, global: &Global, out: &mut Output) -> Re
     if per_wavelength < 4.0 {
         log::warn!(
             target: "clinalg",
-            "{} elements to a shear wave of length {} at the frequency {}; fewer than 4 are too few: refine the mesh or lower the frequency",
+            "{} elements per shear wavelength {} at the frequency {}; at least 4 are needed: refine the mesh or lower the frequency",
             short(per_wavelength, 1),
             short(material.shear_wavelength(highest), 3),
             plain(highest)

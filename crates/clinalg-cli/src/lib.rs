@@ -285,7 +285,7 @@ pub fn run(words: Vec<String>, processes: Option<Arc<dyn Processes>>) -> Ended {
     messages::start(&cli.global);
     let mut out = Output::new(cli.global.json).quiet(cli.global.quiet).verbose(cli.global.verbose);
     if cli.global.devices.is_some() && !cli.command.takes_devices() {
-        let words = "--devices works with poisson, wave, waveform, solve, ode, heat-bem, elastodynamics and bench; this command takes one device, by --device";
+        let words = "--devices works with poisson, wave, waveform, solve, ode, heat-bem, elastodynamics and bench; this command runs on one device; use --device";
         return out.fail(&Failure::usage(words));
     }
     if cli.global.processes.0.is_some() && !cli.command.takes_processes() {

@@ -135,7 +135,9 @@ pub enum Error {
         got: String,
     },
     /// Single and double precision mixed in one call.
-    #[error("argument `{argument}` is {got}, expected {expected}: one call takes one precision")]
+    #[error(
+        "argument `{argument}` is {got}, expected {expected}: all arguments of a call must have the same precision"
+    )]
     Precision {
         /// The argument's name.
         argument: &'static str,
@@ -187,7 +189,7 @@ pub enum Error {
         minor: usize,
     },
     /// Ctrl-C of the user, or a progress callback, stopped a call that has no result before its end.
-    #[error("stopped by Ctrl-C or the progress callback {reached}")]
+    #[error("stopped by Ctrl-C or the progress callback: {reached}")]
     Cancelled {
         /// How far it got.
         reached: String,
@@ -242,7 +244,7 @@ fn handle_words(fault: HandleFault, handle: u64, expected: &str) -> String {
     match fault {
         HandleFault::Stale => format!("handle {handle:#018x} was released; expected a live {expected}"),
         HandleFault::Foreign => {
-            format!("handle {handle:#018x} was never handed out by this process; expected a {expected}")
+            format!("handle {handle:#018x} was never issued by this process; expected a {expected}")
         }
         HandleFault::Kind => {
             format!("handle {handle:#018x} refers to an object of another kind; expected a {expected}")

@@ -45,7 +45,7 @@ impl<S: ComplexScalar> Tables<S> {
         let count = intervals::<S>(waves, range);
         if !fits::<S>(waves, range) {
             let most = INTERVALS * shape(S::PRECISION).1;
-            let expected = format!("one with at most {most:.0} radians of a shear wave from one end to the other");
+            let expected = format!("one with at most {most:.0} radians of a shear wave across the mesh");
             let radians = (range[1] - range[0]) * waves.decay[0].norm();
             return Err(Error::value("frequency", expected, format!("one with {radians:.3e} radians")));
         }

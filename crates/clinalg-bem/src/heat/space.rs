@@ -150,7 +150,7 @@ impl<T: Real> HeatSpace<T> {
     pub fn on_team(team: &Team, mesh: &Mesh, params: &HeatParams, weights: &[f64]) -> Result<HeatSpace<T>> {
         let value = |argument: &'static str, expected: String, got: String| Error::Value { argument, expected, got };
         if team.contexts().len() != team.ranks() {
-            let expected = "one in this process; heat operators are not shared out among processes".into();
+            let expected = "one in this process; heat operators cannot be distributed over several processes".into();
             return Err(value("team", expected, format!("{} ranks elsewhere", team.ranks() - team.contexts().len())));
         }
         let positive = weights.iter().all(|w| *w > 0.0 && w.is_finite());

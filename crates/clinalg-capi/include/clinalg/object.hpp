@@ -250,7 +250,7 @@ CLINALG_NODISCARD inline std::vector<Device> devices() {
 // Selects the device of this index or name for new objects.
 inline void select_device(const std::string &selector) { check(clinalg_device_select(selector.c_str())); }
 
-// Waits until the device has done everything enqueued.
+// Waits until the device has executed all enqueued work.
 inline void finish() { check(clinalg_device_finish()); }
 
 // Device memory held by the objects of the current device.

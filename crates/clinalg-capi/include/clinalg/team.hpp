@@ -22,7 +22,7 @@ public:
     }
 };
 
-// A real sparse matrix with its rows shared out among the devices of a team; solve() takes it.
+// A real sparse matrix with its rows distributed over the devices of a team; solve() takes it.
 class TeamMatrix : public Object {
 public:
     TeamMatrix() {}

@@ -374,7 +374,7 @@ impl Object {
         match self.scalar().is_complex() {
             false => Ok(self.precision()),
             true => {
-                let expected = "a real object: this operation takes no complex numbers; the real and the imaginary part are real objects";
+                let expected = "a real object: this operation does not support complex numbers; apply it to the real and the imaginary part";
                 Err(Error::value(argument, expected, "complex"))
             }
         }

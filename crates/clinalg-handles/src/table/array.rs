@@ -99,7 +99,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
     },
     Function {
         name: "with_element",
-        title: "A copy with another element.",
+        title: "A copy with one element replaced.",
         arguments: &[],
         c: Offer::Missing(SMALL),
         matlab: Offer::Names(&["MexWithElement"]),

@@ -71,7 +71,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
         title: "Sum of the stored values, real or complex.",
         arguments: &[Argument::new("a", Kind::Handle), Argument::new("result", Kind::ComplexResult)],
         c: Offer::Names(&["clinalg_array_sum_complex"]),
-        matlab: Offer::Missing("MexSum gives complex numbers as well"),
+        matlab: Offer::Missing("MexSum also returns complex numbers"),
         program: Offer::Missing(LIBRARY),
     },
     Function {
@@ -83,7 +83,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
             Argument::new("result", Kind::ComplexResult),
         ],
         c: Offer::Names(&["clinalg_array_dot_complex"]),
-        matlab: Offer::Missing("MexDot gives complex numbers as well"),
+        matlab: Offer::Missing("MexDot also returns complex numbers"),
         program: Offer::Missing(LIBRARY),
     },
     Function {

@@ -13,7 +13,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
     },
     Function {
         name: "device_text",
-        title: "A text about a device: name, vendor, platform, driver, version.",
+        title: "A text property of a device: name, vendor, platform, driver, version.",
         arguments: &[
             Argument::new("index", Kind::Count),
             Argument::new("what", Kind::Code),
@@ -27,7 +27,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
     },
     Function {
         name: "device_number",
-        title: "A number about a device: double precision, compute units, memory.",
+        title: "A numeric property of a device: double precision, compute units, memory.",
         arguments: &[
             Argument::new("index", Kind::Count),
             Argument::new("what", Kind::Code),
@@ -39,7 +39,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
     },
     Function {
         name: "select_device",
-        title: "Makes a device the one that new objects live on.",
+        title: "Selects the device for new objects.",
         arguments: &[Argument::new("selector", Kind::Text)],
         c: Offer::Names(&["clinalg_device_select"]),
         matlab: Offer::Names(&["MexSetGPU"]),
@@ -47,7 +47,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
     },
     Function {
         name: "finish",
-        title: "Waits until the device has done everything enqueued.",
+        title: "Waits until the device has executed all enqueued work.",
         arguments: &[],
         c: Offer::Names(&["clinalg_device_finish"]),
         matlab: Offer::Names(&["MexFinish"]),
@@ -143,7 +143,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
     },
     Function {
         name: "bench",
-        title: "Measures operations beside the copy bandwidth.",
+        title: "Measures operations against the copy bandwidth.",
         arguments: &[],
         c: Offer::Missing("a measurement of the machine, not part of a computation"),
         matlab: Offer::Missing("a measurement of the machine, not part of a computation"),

@@ -33,7 +33,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
     },
     Function {
         name: "elastodynamics_options_defaults",
-        title: "The default options of problems of elastodynamics, in a structure that can grow.",
+        title: "The default options of problems of elastodynamics (extensible structure).",
         arguments: &[
             Argument::new("options", Kind::Report("clinalg_elastodynamics_options")),
             Argument::new("struct_size", Kind::Count),
@@ -44,7 +44,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
     },
     Function {
         name: "elastodynamics_make",
-        title: "Makes a problem of elastodynamics, with options that can grow.",
+        title: "Makes a problem of elastodynamics, with extensible options.",
         arguments: &[
             Argument::new("options", Kind::Options("clinalg_elastodynamics_options")),
             Argument::new("nodes", Kind::Reals),

@@ -30,7 +30,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
     },
     Function {
         name: "heat_options_defaults",
-        title: "The default options of heat operators, in a structure that can grow.",
+        title: "The default options of heat operators (extensible structure).",
         arguments: &[
             Argument::new("options", Kind::Report("clinalg_heat_options")),
             Argument::new("struct_size", Kind::Count),
@@ -41,7 +41,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
     },
     Function {
         name: "heat_operator_make",
-        title: "Makes a boundary integral operator of the heat equation, with options that can grow.",
+        title: "Makes a boundary integral operator of the heat equation, with extensible options.",
         arguments: &[
             Argument::new("options", Kind::Options("clinalg_heat_options")),
             Argument::new("kind", Kind::Code),

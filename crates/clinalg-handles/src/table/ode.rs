@@ -129,7 +129,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
     },
     Function {
         name: "ode_solve",
-        title: "Integrates and gives the solution at given times.",
+        title: "Integrates and returns the solution at given times.",
         arguments: &[
             Argument::new("ode", Kind::Handle),
             Argument::new("method", Kind::Text),
@@ -148,7 +148,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
     },
     Function {
         name: "ode_solve_with",
-        title: "Integrates and calls a function after every step, which returns 0 to go on.",
+        title: "Integrates and calls a function after every step, which returns 0 to continue.",
         arguments: &[
             Argument::new("ode", Kind::Handle),
             Argument::new("method", Kind::Text),
@@ -277,7 +277,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
     },
     Function {
         name: "waveform_options_default",
-        title: "The default options of waveform relaxation, in a structure that can grow.",
+        title: "The default options of waveform relaxation (extensible structure).",
         arguments: &[
             Argument::new("options", Kind::Report("clinalg_waveform_options")),
             Argument::new("struct_size", Kind::Count),

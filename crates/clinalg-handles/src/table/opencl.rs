@@ -8,7 +8,7 @@ const POINTERS: &str = "for programs that call OpenCL themselves, which have poi
 pub(super) const FUNCTIONS: &[Function] = &[
     Function {
         name: "opencl_select",
-        title: "Makes a context, a device and a queue of the caller those that new objects live on.",
+        title: "Selects the caller's context, device and queue for new objects.",
         arguments: &[
             Argument::new("context", Kind::Foreign),
             Argument::new("device", Kind::Foreign),

@@ -8,7 +8,7 @@ const FACTORS: &str = "a preconditioner holds its factors, as MATLAB's solvers t
 pub(super) const FUNCTIONS: &[Function] = &[
     Function {
         name: "preconditioner_options_defaults",
-        title: "The default options of preconditioners, in a structure that can grow.",
+        title: "The default options of preconditioners (extensible structure).",
         arguments: &[
             Argument::new("options", Kind::Report("clinalg_preconditioner_options")),
             Argument::new("struct_size", Kind::Count),
@@ -66,7 +66,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
     },
     Function {
         name: "amg_options_defaults",
-        title: "The default options of algebraic multigrid, in a structure that can grow.",
+        title: "The default options of algebraic multigrid (extensible structure).",
         arguments: &[
             Argument::new("options", Kind::Report("clinalg_amg_options")),
             Argument::new("struct_size", Kind::Count),
@@ -90,7 +90,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
     },
     Function {
         name: "amg_with_coordinates",
-        title: "Algebraic multigrid for elasticity, with the motions of a rigid body.",
+        title: "Algebraic multigrid for elasticity, with rigid body modes.",
         arguments: &[
             Argument::new("options", Kind::Options("clinalg_amg_options")),
             Argument::new("a", Kind::Handle),
@@ -105,7 +105,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
     },
     Function {
         name: "amg_refill",
-        title: "Other values at the positions of a hierarchy's matrix.",
+        title: "Updates a hierarchy for new matrix values.",
         arguments: &[Argument::new("amg", Kind::Handle), Argument::new("a", Kind::Handle)],
         c: Offer::Names(&["clinalg_amg_refill"]),
         matlab: Offer::Names(&["MexAmgRefill"]),

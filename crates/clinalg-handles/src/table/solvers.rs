@@ -53,7 +53,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
     },
     Function {
         name: "solver_options_defaults",
-        title: "The default options of Krylov solvers, in a structure that can grow.",
+        title: "The default options of Krylov solvers (extensible structure).",
         arguments: &[
             Argument::new("options", Kind::Report("clinalg_solver_options")),
             Argument::new("struct_size", Kind::Count),
@@ -64,7 +64,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
     },
     Function {
         name: "solve_system",
-        title: "Solves A x = b by CG, BiCGStab or GMRES, with options that can grow.",
+        title: "Solves A x = b by CG, BiCGStab or GMRES, with extensible options.",
         arguments: &[
             Argument::new("options", Kind::Options("clinalg_solver_options")),
             Argument::new("a", Kind::Handle),
@@ -88,7 +88,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
     },
     Function {
         name: "poisson_options_defaults",
-        title: "The default options of the Poisson solver, in a structure that can grow.",
+        title: "The default options of the Poisson solver (extensible structure).",
         arguments: &[
             Argument::new("options", Kind::Report("clinalg_poisson_options")),
             Argument::new("struct_size", Kind::Count),
@@ -99,7 +99,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
     },
     Function {
         name: "solve_poisson",
-        title: "Solves -Laplace u + shift u = f by multigrid, with options that can grow.",
+        title: "Solves -Laplace u + shift u = f by multigrid, with extensible options.",
         arguments: &[
             Argument::new("options", Kind::Options("clinalg_poisson_options")),
             Argument::new("f", Kind::Handle),
@@ -129,7 +129,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
     },
     Function {
         name: "solver",
-        title: "A Krylov solver of one matrix, made once for many right-hand sides.",
+        title: "A reusable Krylov solver for one matrix.",
         arguments: &[
             Argument::new("options", Kind::Options("clinalg_solver_options")),
             Argument::new("a", Kind::Handle),
@@ -141,7 +141,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
     },
     Function {
         name: "solver_solve",
-        title: "Solves A x = b by a solver that was made.",
+        title: "Solves A x = b with an existing solver.",
         arguments: &[
             Argument::new("solver", Kind::Handle),
             Argument::new("b", Kind::Handle),
@@ -158,7 +158,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
     },
     Function {
         name: "solver_refill",
-        title: "Makes the preconditioner of a solver for other values of its matrix.",
+        title: "Updates the preconditioner of a solver for new matrix values.",
         arguments: &[Argument::new("solver", Kind::Handle), Argument::new("a", Kind::Handle)],
         c: Offer::Names(&["clinalg_solver_refill"]),
         matlab: Offer::Missing(ONCE),
@@ -166,7 +166,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
     },
     Function {
         name: "solver_set_limits",
-        title: "Changes when the solves of a solver end.",
+        title: "Changes the stopping criteria of a solver.",
         arguments: &[
             Argument::new("solver", Kind::Handle),
             Argument::new("tolerance", Kind::Real),

@@ -17,7 +17,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
     },
     Function {
         name: "sparse_add",
-        title: "C = alpha A + beta B of sparse matrices with entries at any positions.",
+        title: "C = alpha A + beta B of sparse matrices with any sparsity patterns.",
         arguments: &[
             Argument::new("alpha", Kind::Complex),
             Argument::new("a", Kind::Handle),

@@ -33,7 +33,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
     },
     Function {
         name: "team_matrix",
-        title: "A sparse matrix with its rows shared out among the devices of a team.",
+        title: "A sparse matrix with its rows distributed over the devices of a team.",
         arguments: &[
             Argument::new("team", Kind::Handle),
             Argument::new("a", Kind::Handle),

@@ -25,7 +25,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
     },
     Function {
         name: "wave_options_defaults",
-        title: "The default options of waves, in a structure that can grow.",
+        title: "The default options of waves (extensible structure).",
         arguments: &[
             Argument::new("options", Kind::Report("clinalg_wave_options")),
             Argument::new("struct_size", Kind::Count),
@@ -36,7 +36,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
     },
     Function {
         name: "wave_make",
-        title: "Makes a membrane at rest, with options that can grow.",
+        title: "Makes a membrane at rest, with extensible options.",
         arguments: &[
             Argument::new("options", Kind::Options("clinalg_wave_options")),
             Argument::new("wave", Kind::Output),

@@ -16,8 +16,8 @@ pub(super) const FUNCTIONS: &[Function] = &[
         required: 3,
         outputs: &["y"],
         text: "\
-y = A x, with A a full m x n matrix, x a vector of n values and y one of m, all of one precision. The
-result goes to y if it is given, else to a new column.",
+y = A x, with A a full m x n matrix, x a vector of n values and y one of m, all of the same precision. The
+result goes to y if it is given, otherwise to a new column.",
         example: "\
 gpu = MexInitOpenCL();
 A = MexMatrix(gpu, [1 2; 3 4]);
@@ -35,8 +35,8 @@ MexHandleMatrix(gpu, y)",
         required: 3,
         outputs: &["y"],
         text: "\
-y = A x, with A a sparse m x n matrix, x a vector of n values and y one of m, all of one precision. The
-result goes to y if it is given, else to a new column.",
+y = A x, with A a sparse m x n matrix, x a vector of n values and y one of m, all of the same precision. The
+result goes to y if it is given, otherwise to a new column.",
         example: "\
 gpu = MexInitOpenCL();
 A = MexSparseMatrix(gpu, sparse([1 2; 0 4]));
@@ -54,8 +54,8 @@ MexHandleMatrix(gpu, y)",
         required: 3,
         outputs: &["y"],
         text: "\
-y = A x, with A an m x n band matrix, x a vector of n values and y one of m, all of one precision. The
-result goes to y if it is given, else to a new column.",
+y = A x, with A an m x n band matrix, x a vector of n values and y one of m, all of the same precision. The
+result goes to y if it is given, otherwise to a new column.",
         example: "\
 gpu = MexInitOpenCL();
 A = MexBandMatrix(gpu, [2 1 0; 0 2 1; 0 0 2], 0, 1);
@@ -74,7 +74,7 @@ MexHandleMatrix(gpu, y)",
         outputs: &["y"],
         text: "\
 y = A' x with the conjugate transpose of a full m x n matrix A, x a vector of m values and y one of n, all
-of one precision. The result goes to y if it is given, else to a new column.",
+of one precision. The result goes to y if it is given, otherwise to a new column.",
         example: "\
 gpu = MexInitOpenCL();
 A = MexMatrix(gpu, [1 2; 3 4]);
@@ -93,7 +93,7 @@ MexHandleMatrix(gpu, y)",
         outputs: &["y"],
         text: "\
 y = A' x with the conjugate transpose of a sparse m x n matrix A, x a vector of m values and y one of n, all
-of one precision. The result goes to y if it is given, else to a new column. The first call converts A to its transpose, which
+of one precision. The result goes to y if it is given, otherwise to a new column. The first call converts A to its transpose, which
 the device keeps.",
         example: "\
 gpu = MexInitOpenCL();
@@ -113,7 +113,7 @@ MexHandleMatrix(gpu, y)",
         outputs: &["y"],
         text: "\
 y = A x, with A a full, sparse or band m x n matrix, x a vector of n values and y one of m, all of one
-precision. The result goes to y if it is given, else to a new column.",
+precision. The result goes to y if it is given, otherwise to a new column.",
         example: "\
 gpu = MexInitOpenCL();
 A = MexMatrix(gpu, [1 2; 3 4]);
@@ -132,7 +132,7 @@ MexHandleMatrix(gpu, y)",
         outputs: &["y"],
         text: "\
 y = A' x with the conjugate transpose of a full or sparse m x n matrix A, x a vector of m values and y one
-of n, all of one precision. The result goes to y if it is given, else to a new column.",
+of n, all of the same precision. The result goes to y if it is given, otherwise to a new column.",
         example: "\
 gpu = MexInitOpenCL();
 A = MexMatrix(gpu, [1 2; 3 4]);

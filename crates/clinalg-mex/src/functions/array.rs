@@ -223,7 +223,7 @@ pub(super) fn list(args: &Args<'_>, position: usize, argument: &'static str) -> 
     let whole = |&value: &f64| (1.0..=9_007_199_254_740_992.0).contains(&value) && value.fract() == 0.0;
     let values = full.values.reals();
     match values.iter().find(|value| !whole(value)) {
-        Some(wrong) => Err(Error::value(argument, "whole numbers from 1 on", wrong).into()),
+        Some(wrong) => Err(Error::value(argument, "positive integers", wrong).into()),
         None => Ok(Some(values.iter().map(|&value| value as usize - 1).collect())),
     }
 }

@@ -226,7 +226,7 @@ pub(super) fn points(args: &Args<'_>) -> Result<Vec<usize>, Error> {
     }
     let whole = |n: &f64| match *n {
         n if n >= 1.0 && n.fract() == 0.0 && n <= f64::from(u32::MAX) => Ok(n as usize),
-        n => Err(Error::value("points", "whole numbers from 1 on", n)),
+        n => Err(Error::value("points", "positive integers", n)),
     };
     given.iter().map(whole).collect()
 }

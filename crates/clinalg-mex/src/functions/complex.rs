@@ -134,7 +134,7 @@ s = MexDotu(gpu, a, a)",
         outputs: &["y"],
         text: "\
 op is 'notransp' for y = A x, 'transp' for y = A.' x and 'ctransp' for y = A' x, the latter two with a full
-or sparse matrix A. The result goes to y if it is given, else to a new column.",
+or sparse matrix A. The result goes to y if it is given, otherwise to a new column.",
         example: "\
 gpu = MexInitOpenCL();
 A = MexMatrix(gpu, [1 2i; 3 4]);

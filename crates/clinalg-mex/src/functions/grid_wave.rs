@@ -115,7 +115,7 @@ t = MexGridWaveStep(gpu, wave, 10)",
         required: 2,
         outputs: &["u"],
         text: "\
-The result goes to u if it is given, with a value for each point in the precision of the wave, else to a new column; x is
+The result goes to u if it is given, with a value for each point in the precision of the wave, otherwise to a new column; x is
 fastest.",
         example: "\
 gpu = MexInitOpenCL();

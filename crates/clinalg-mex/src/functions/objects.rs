@@ -404,6 +404,6 @@ fn release(args: &Args<'_>, kinds: &'static [Object]) -> Outcome {
 
 /// The argument `first`, a 1-based position, as an offset.
 fn offset(args: &Args<'_>, position: usize) -> Result<usize, Fault> {
-    let missing = || Fault::argument(id::VALUE, position + 1, "first", "is 0, expected a position from 1 on");
+    let missing = || Fault::argument(id::VALUE, position + 1, "first", "is 0, expected a position of at least 1");
     args.count(position).checked_sub(1).ok_or_else(missing)
 }

@@ -84,7 +84,7 @@ gpu = MexInitOpenCL();
     },
     Function {
         name: "MexOdeBegin",
-        title: "Begin to solve an initial value problem, to go on step by step.",
+        title: "Start an integration that is continued step by step.",
         inputs: INPUTS,
         required: 4,
         outputs: &["run", "y0"],

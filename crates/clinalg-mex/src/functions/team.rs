@@ -72,7 +72,7 @@ info.names",
         outputs: &["T"],
         text: "\
 A is a real square sparse matrix. T stands for A in MexCG, MexBiCGStab and MexGMRES, with precond 'none' or 'jacobi';
-b and x are vectors as ever. Each device gets about as many entries. T keeps nothing of A. MexRelease frees it.",
+b and x are ordinary vectors. Each device gets about as many entries. T does not refer to A afterwards. MexRelease frees it.",
         example: "\
 gpu = MexInitOpenCL();
 A = MexSparseMatrix(gpu, gallery('poisson', 20));
@@ -148,7 +148,7 @@ pub(super) fn make(list: &Full<'_>) -> Result<u64, Fault> {
     let whole = |&value: &f64| (0.0..=9_007_199_254_740_992.0).contains(&value) && value.fract() == 0.0;
     let values = list.values.reals();
     if let Some(wrong) = values.iter().find(|value| !whole(value)) {
-        return Err(Error::value("devices", "indices of devices, whole numbers from 0 on", wrong).into());
+        return Err(Error::value("devices", "indices of devices, non-negative integers", wrong).into());
     }
     let indices: Vec<_> = values.iter().map(|&value| value as usize).collect();
     Ok(super::registry().team(&indices)?)

@@ -249,10 +249,14 @@ impl<T: Real> TeamStepper<T> {
 pub(crate) fn share_out(team: &Team, system: &System, options: &TeamOptions) -> Result<Partition> {
     let ranks = team.ranks();
     if ranks > 1 && system.is_dense() {
-        return Err(Error::value("system", "one without sums over all points; those take one device", "a sum"));
+        return Err(Error::value(
+            "system",
+            "one without sums over all points; such systems run on one device",
+            "a sum",
+        ));
     }
     if ranks > 1 && system.snippet.is_some() {
-        let expected = "formulas, whose neighbours are known; OpenCL C takes one device";
+        let expected = "formulas, whose neighbours are known; systems in OpenCL C run on one device";
         return Err(Error::value("system", expected, "a snippet"));
     }
     if options.steps_per_exchange == Some(0) {

@@ -129,7 +129,7 @@ pub fn advise<T: Scalar>(parts: &CsrParts<T>, hermitian: bool, needs: Needs) -> 
     if hermitian && negative == 0 {
         let share = 100.0 * not_positive as f64 / beside.max(1) as f64;
         let why = format!(
-            "symmetric, a positive diagonal, {share:.0} % of the entries beside it not above 0, rows up to {dominance:.2} times the diagonal"
+            "symmetric, a positive diagonal, {share:.0} % of the off-diagonal entries not positive, rows up to {dominance:.2} times the diagonal"
         );
         return advice(Suited::Amg, why);
     }

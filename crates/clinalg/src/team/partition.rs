@@ -78,7 +78,7 @@ impl Partition {
             return Err(Error::value("ranks", "at least one", 0));
         }
         if ranks > rows {
-            return Err(Error::value("ranks", format!("at most {rows}, a row for each"), ranks));
+            return Err(Error::value("ranks", format!("at most {rows}, so that each has a row"), ranks));
         }
         if let Some(weight) = weights.iter().find(|&&weight| !(weight > 0.0 && weight.is_finite())) {
             return Err(Error::value("weights", "positive finite numbers", weight));

@@ -176,11 +176,15 @@ impl<T: Real> Poisson<T> {
         params.check()?;
         check_length("weights", team.ranks(), weights.len())?;
         if params.mixed {
-            return Err(Error::value("mixed", "false on several devices; mixed precision takes one device", true));
+            return Err(Error::value("mixed", "false on several devices; mixed precision runs on one device", true));
         }
         if params.backend != Backend::Kernels {
             let got = format!("{:?}", params.backend).to_lowercase();
-            return Err(Error::value("backend", "kernels on several devices; the others take one device", got));
+            return Err(Error::value(
+                "backend",
+                "kernels on several devices; the other backends run on one device",
+                got,
+            ));
         }
         let sides = crate::multigrid::sides(params.n, params.dim as u32)?;
         if sides.len() < 2 {

@@ -75,13 +75,17 @@ impl<T: Real> Wave<T> {
         if params.scheme != Scheme::Explicit {
             return Err(Error::value(
                 "scheme",
-                "explicit on several devices; the implicit one takes one device",
+                "explicit on several devices; the implicit scheme runs on one device",
                 "implicit",
             ));
         }
         if params.backend != Backend::Kernels {
             let got = format!("{:?}", params.backend).to_lowercase();
-            return Err(Error::value("backend", "kernels on several devices; the others take one device", got));
+            return Err(Error::value(
+                "backend",
+                "kernels on several devices; the other backends run on one device",
+                got,
+            ));
         }
         if steps == 0 {
             return Err(Error::value("steps", "at least one between two exchanges", steps));
@@ -352,7 +356,7 @@ impl<T: Real> Parts<T> for Strips<T> {
     }
 
     fn solve(&mut self, _f: &Vec<Vector<T>>, _e: &mut Vec<Vector<T>>) -> Result<PoissonReport> {
-        Err(Error::value("scheme", "explicit on several devices; the implicit one takes one device", "implicit"))
+        Err(Error::value("scheme", "explicit on several devices; the implicit scheme runs on one device", "implicit"))
     }
 
     fn energy_sums(

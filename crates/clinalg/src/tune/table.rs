@@ -207,7 +207,7 @@ impl Table {
                 return Ok((entry, choice));
             }
             Err(format!(
-                "the tuning table for {} asks for {} in {}, which {} cannot do",
+                "the tuning table for {} requests {} in {}, which {} does not support",
                 self.device,
                 operation.words(&choice),
                 operation.name,
