@@ -68,7 +68,9 @@ fn words_of(path: &Path, command: &Command, key: &str, value: &Value) -> Result<
     let word = |value: &Value| -> Result<String, Failure> {
         let text = match value {
             Value::String(text) => text.clone(),
-            Value::Integer(_) | Value::Float(_) => value.to_string(),
+            Value::Integer(number) => number.to_string(),
+            // 1e-9 as it was written.
+            Value::Float(number) => format!("{number:?}"),
             other => return Err(failure(path, format!("{key} = {other}: expected a number or a text"))),
         };
         Ok(if arg.is_positional() { text } else { format!("--{key}={text}") })

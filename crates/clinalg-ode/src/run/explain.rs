@@ -14,15 +14,18 @@ use crate::run::stepper::Tolerance;
 pub struct Timing {
     /// Median seconds measured.
     pub seconds: f64,
-    /// Seconds by the model: those of a launch, and the words moved at the rate of `copy`.
+    /// Seconds by the model: those of the launches, and the words moved at the rate of `copy`.
     pub expected: f64,
-    /// Bytes read and written in a second by a copy, without what its launch takes.
+    /// Bytes read and written in a second by copies in as much memory as a step has, which may be that of a cache, without what
+    /// their launches take.
     pub copy: f64,
     /// Seconds of a launch and of waiting for it.
     pub launch: f64,
 }
 
-/// Components of the vectors whose copy gives the rate where a copy of the solution takes hardly longer than its launch.
+/// Copies that are enqueued together where one takes hardly longer than its launch.
+const TOGETHER: usize = 16;
+/// Components of vectors whose copy takes long enough.
 const LARGE: usize = 1 << 22;
 
 /// Median seconds of what `run` enqueues.
@@ -40,32 +43,41 @@ fn median(context: &Context, mut run: impl FnMut() -> Result<()>) -> Result<f64>
     Ok(times[RUNS / 2].max(f64::MIN_POSITIVE))
 }
 
-/// Median seconds of a copy of so many components.
-fn copying<T: Real>(context: &Context, len: usize) -> Result<f64> {
+/// Median seconds of `count` copies of so many components.
+fn copying<T: Real>(context: &Context, len: usize, count: usize) -> Result<f64> {
     let from = Vector::<T>::zeros(context, len)?;
     let mut to = Vector::<T>::zeros(context, len)?;
-    median(context, || Ok(ops::copy(&from, &mut to)?))
+    median(context, || Ok((0..count).try_for_each(|_| ops::copy(&from, &mut to))?))
 }
 
-/// Seconds of a launch, and bytes that a copy moves in a second beyond it.
-fn rates<T: Real>(context: &Context, n: usize) -> Result<(f64, f64)> {
-    let launch = copying::<T>(context, 1)?;
-    let (len, seconds) = match copying::<T>(context, n)? {
-        seconds if seconds > 4.0 * launch => (n, seconds),
-        _ => {
-            let len = LARGE.min(context.device().max_alloc as usize / size_of::<T>()).max(n);
-            (len, copying::<T>(context, len)?)
-        }
-    };
-    let bytes = (2 * len * size_of::<T>()) as f64;
-    Ok((launch, bytes / (seconds - launch).max(0.1 * seconds)))
+/// What a step costs beside its words.
+#[derive(Debug, Clone, Copy)]
+struct Rates {
+    /// Seconds of a launch and of waiting for it.
+    launch: f64,
+    /// Seconds of a launch behind others.
+    next: f64,
+    /// Bytes that copies of `len` components move in a second beyond their launches.
+    copy: f64,
+}
+
+impl Rates {
+    fn new<T: Real>(context: &Context, len: usize) -> Result<Rates> {
+        let launch = copying::<T>(context, 1, 1)?;
+        let next = (copying::<T>(context, 1, TOGETHER)? - launch).max(0.0) / (TOGETHER - 1) as f64;
+        let count = (LARGE / len).clamp(1, TOGETHER);
+        let seconds = copying::<T>(context, len, count)?;
+        let bytes = (2 * len * count * size_of::<T>()) as f64;
+        let launches = launch + next * (count - 1) as f64;
+        Ok(Rates { launch, next, copy: bytes / (seconds - launches).max(0.1 * seconds) })
+    }
 }
 
 impl<T: Real> DeviceStepper<T> {
-    /// Measures what a step takes, and a launch and a copy for the model. Steps of size 0 are computed for that and not taken.
+    /// Measures what a step takes, and launches and copies for the model. Steps of size 0 are computed for that and not taken.
     ///
     /// # Errors
-    /// Those of the device; memory for two more vectors, of four million components where the system has fewer, is needed.
+    /// Those of the device; as much memory as the stepper has is needed once more.
     pub fn measure(&mut self) -> Result<Timing> {
         let n = self.system.components();
         let (what, steps) = match &self.many {
@@ -75,9 +87,13 @@ impl<T: Real> DeviceStepper<T> {
         let context = self.context.clone();
         let times = vec![0.0; steps];
         let together = median(&context, || self.launch(what, &times, 0.0, &Tolerance::UNUSED))?;
-        let (launch, copy) = rates::<T>(&context, n)?;
+        // Two vectors of half its memory.
+        let most = context.device().max_alloc as usize / size_of::<T>();
+        let Rates { launch, next, copy } =
+            Rates::new::<T>(&context, (n * self.buffers.len() / 2).clamp(n, most.max(n)))?;
         let moved = self.price * (n * size_of::<T>()) as f64;
-        let expected = launch / steps as f64 + moved / copy;
+        let launches = self.many.as_ref().unwrap_or(&self.one).launches.len();
+        let expected = (launch + next * (launches - 1) as f64) / steps as f64 + moved / copy;
         let timing = Timing { seconds: together / steps as f64, expected, copy, launch };
         self.timing = Some(timing);
         Ok(timing)
@@ -90,7 +106,7 @@ impl<T: Real> DeviceStepper<T> {
         let many = self.many.as_ref().map_or(String::new(), Schedule::explain);
         let timing = self.timing.map_or(String::new(), |t| {
             format!(
-                "a step: {:.4} ms expected ({:.4} ms for a launch, the rest at the {:.1} GB/s of a copy), {:.4} ms measured\n",
+                "a step: {:.4} ms expected ({:.4} ms for a launch, the words at the {:.1} GB/s of copies in as much memory), {:.4} ms measured\n",
                 t.expected * 1e3,
                 t.launch * 1e3,
                 t.copy * 1e-9,
