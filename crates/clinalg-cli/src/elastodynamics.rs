@@ -113,7 +113,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "T", value_parser = args::tolerance, allow_hyphen_values = true)]
     tol: Option<f64>,
     /// Maximum number of iterations of GMRES per frequency; with --checkpoint the run ends there
-    #[arg(long, default_value_t = 10_000, value_name = "COUNT", value_parser = args::positive, allow_hyphen_values = true)]
+    #[arg(long, default_value_t = GmresParams::default().stopping.max_iterations, value_name = "COUNT", value_parser = args::positive, allow_hyphen_values = true)]
     max_iterations: usize,
     /// Gauss points: an even number per direction, or adaptive by the distance
     #[arg(long, default_value = "8", value_parser = rule, value_name = "N|adaptive", allow_hyphen_values = true)]

@@ -125,7 +125,7 @@ pub(crate) struct Args {
     #[arg(long, default_value_t = 200, value_parser = args::positive, value_name = "COUNT", allow_hyphen_values = true)]
     restart: usize,
     /// Maximum number of iterations of GMRES
-    #[arg(long, default_value_t = 10_000, value_name = "COUNT", value_parser = args::positive, allow_hyphen_values = true)]
+    #[arg(long, default_value_t = GmresParams::default().stopping.max_iterations, value_name = "COUNT", value_parser = args::positive, allow_hyphen_values = true)]
     max_iterations: usize,
     /// Whether the blocks of the matrices are stored
     #[arg(long, value_enum, default_value_t = Apply::Auto)]

@@ -123,10 +123,10 @@ pub(crate) struct Args {
     #[arg(long, default_value_t = 2, value_parser = args::order, requires = "points")]
     order: usize,
     /// Dimensions: 2 for the square, 3 for the cube
-    #[arg(long, default_value_t = 2, value_parser = args::dimension, allow_hyphen_values = true)]
+    #[arg(long, default_value_t = PoissonParams::default().dim, value_parser = args::dimension, allow_hyphen_values = true)]
     dim: usize,
     /// The constant S >= 0 in -Laplace u + S u = f
-    #[arg(long, default_value_t = 0.0, value_name = "S", value_parser = args::shift, allow_hyphen_values = true)]
+    #[arg(long, default_value_t = PoissonParams::default().shift, value_name = "S", value_parser = args::shift, allow_hyphen_values = true)]
     shift: f64,
     /// Right-hand side
     #[arg(long, value_enum, default_value_t = RightSide::Sine)]
@@ -156,19 +156,19 @@ pub(crate) struct Args {
     #[arg(long, value_enum, default_value_t = SmootherArg::Rbgs)]
     smoother: SmootherArg,
     /// Sweeps before the coarse-grid correction
-    #[arg(long, default_value_t = 2, allow_hyphen_values = true)]
+    #[arg(long, default_value_t = PoissonParams::default().pre, allow_hyphen_values = true)]
     pre: usize,
     /// Sweeps after the coarse-grid correction
-    #[arg(long, default_value_t = 1, allow_hyphen_values = true)]
+    #[arg(long, default_value_t = PoissonParams::default().post, allow_hyphen_values = true)]
     post: usize,
     /// Weight of the Jacobi smoother, between 0 and 2
-    #[arg(long, default_value_t = 0.8, allow_hyphen_values = true)]
+    #[arg(long, default_value_t = PoissonParams::default().omega, allow_hyphen_values = true)]
     omega: f64,
     /// Relative residual to reach; 0 iterates to the rounding floor [default: 1e-10 in f64, 1e-5 in f32]
     #[arg(long, value_name = "T", value_parser = args::tolerance_or_zero, allow_hyphen_values = true)]
     tol: Option<f64>,
     /// Maximum number of cycles
-    #[arg(long, default_value_t = 100, value_name = "COUNT", allow_hyphen_values = true)]
+    #[arg(long, default_value_t = PoissonParams::default().max_cycles, value_name = "COUNT", allow_hyphen_values = true)]
     max_cycles: usize,
     /// Write the solution, even if the tolerance was not reached: .npy, .npz, .csv, .vti or .vtu
     #[arg(long, value_name = "FILE")]

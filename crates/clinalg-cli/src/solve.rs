@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 use clinalg::CsrParts;
 use clinalg::multigrid::Backend;
 use clinalg::precond::is_hermitian;
-use clinalg::solve::{KrylovMemory, Report, Stop, Stopping};
+use clinalg::solve::{GmresParams, KrylovMemory, Report, Stop, Stopping};
 use clinalg::{Complex, Error, Scalar};
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
@@ -170,10 +170,10 @@ pub(crate) struct Args {
     #[arg(long, value_name = "T", value_parser = args::tolerance, allow_hyphen_values = true)]
     tol: Option<f64>,
     /// Maximum number of iterations
-    #[arg(long, default_value_t = 10_000, value_name = "COUNT", allow_hyphen_values = true)]
+    #[arg(long, default_value_t = Stopping::default().max_iterations, value_name = "COUNT", allow_hyphen_values = true)]
     max_iterations: usize,
     /// Iterations of gmres between restarts; its memory grows with them
-    #[arg(long, default_value_t = 30, value_name = "COUNT", value_parser = args::positive, allow_hyphen_values = true)]
+    #[arg(long, default_value_t = GmresParams::default().restart, value_name = "COUNT", value_parser = args::positive, allow_hyphen_values = true)]
     restart: usize,
     /// Precision of the computation
     #[arg(long, value_enum, default_value_t = PrecisionArg::F64)]

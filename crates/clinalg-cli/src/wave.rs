@@ -110,7 +110,7 @@ The exit code is 1 if the solver of an implicit step did not converge or Ctrl-C
 ended the run, else 0.")]
 pub(crate) struct Args {
     /// Points per side, boundary included; 2^k + 1 for the implicit scheme
-    #[arg(long, default_value_t = 1025, value_parser = args::points, allow_hyphen_values = true)]
+    #[arg(long, default_value_t = WaveParams::default().n, value_parser = args::points, allow_hyphen_values = true)]
     n: usize,
     /// Points in each direction of a box, including those on its sides, in place of the square: 300x200 or 300x200x100
     #[arg(
@@ -142,7 +142,7 @@ pub(crate) struct Args {
     #[arg(long, value_parser = args::above_zero, allow_hyphen_values = true)]
     dt: Option<f64>,
     /// Wave speed, in side lengths of the square per unit of time
-    #[arg(long, default_value_t = 1.0, value_parser = args::above_zero, allow_hyphen_values = true)]
+    #[arg(long, default_value_t = WaveParams::default().c, value_parser = args::above_zero, allow_hyphen_values = true)]
     c: f64,
     /// Time stepping scheme
     #[arg(long, value_enum, default_value_t = SchemeArg::Explicit)]
@@ -172,7 +172,7 @@ pub(crate) struct Args {
     #[arg(long, value_enum, default_value_t = PrecisionArg::F64)]
     precision: PrecisionArg,
     /// Maximum number of explicit steps per pass over memory, 1 to 8; the result has the same bits
-    #[arg(long, default_value_t = 8, value_name = "COUNT", value_parser = args::positive, allow_hyphen_values = true)]
+    #[arg(long, default_value_t = WaveParams::default().steps_per_pass, value_name = "COUNT", value_parser = args::positive, allow_hyphen_values = true)]
     steps_per_pass: usize,
     /// Relative residual of each implicit step [default: 1e-10 in f64, 1e-5 in f32, larger if the Courant number is too large for these]
     #[arg(long, value_name = "T", value_parser = args::tolerance_or_zero, allow_hyphen_values = true)]
