@@ -291,7 +291,6 @@ fn aggressive_coarsening_takes_fewer_entries() {
         for (name, parts, most) in [
             ("Poisson", diffusion(60, [1.0, 1.0], |_, _| 1.0), 14),
             ("anisotropic", diffusion(60, [1.0, 1e-3], |_, _| 1.0), 16),
-            ("lognormal", lognormal(60), 22),
             ("7 points", cube(17, false), 14),
             ("27 points", cube(17, true), 16),
         ] {

@@ -92,7 +92,7 @@ pub struct AmgParams {
     pub cycle: Cycle,
     /// Coarsen the finest level aggressively, with [`Coarsening::Classical`]: coarse unknowns are two strong connections apart, and others are
     /// interpolated from at most 4 of them in two passes (multipass interpolation; Stüben 2001, Yang 2010). The hierarchy takes less memory and a cycle
-    /// less time; more iterations are needed. Default false.
+    /// less time; more iterations are needed. Where strong connections are one-sided, it hardly coarsens more. Default false.
     pub aggressive: bool,
     /// A level of at most so many rows is solved by the inverse of its matrix; 1 to 4096. Default 400.
     pub coarse_size: usize,
