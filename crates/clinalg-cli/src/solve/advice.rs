@@ -58,6 +58,11 @@ mod tests {
         let precond = |parts: &CsrParts<f64>, symmetric, method| advise(parts, symmetric, method, false).precond;
         assert_eq!(precond(&banded(2000, &laplace), true, None), Precond::Amg);
         assert_eq!(precond(&banded(999, &laplace), true, None), Precond::None);
+        let mut scaled = banded(999, &laplace);
+        let sizes: Vec<f64> = (0..999).map(|i| if i % 2 == 0 { 1.0 } else { 100.0 }).collect();
+        let places: Vec<_> = scaled.triplets().map(|(i, j, _)| sizes[i] * sizes[j]).collect();
+        scaled.values.iter_mut().zip(places).for_each(|(value, size)| *value *= size);
+        assert_eq!(precond(&scaled, true, None), Precond::Amg);
         assert_eq!(precond(&banded(2000, &[(-1, -1.0), (0, 9.0), (1, -1.0)]), true, None), Precond::Jacobi);
         let flow = banded(2000, &[(-1, -3.0), (0, 4.0), (1, -1.0)]);
         assert_eq!(precond(&flow, false, None), Precond::Ilu);

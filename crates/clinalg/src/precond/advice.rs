@@ -6,8 +6,10 @@ use super::Split;
 use crate::solve::Preconditioner;
 use crate::{Csr, CsrParts, Real, Result, Scalar, Vector};
 
-/// Smaller systems are solved before a preconditioner is made.
+/// Smaller systems are solved before a preconditioner is made, unless their diagonal entries differ by more than [`SPREAD`].
 const SMALL: usize = 1000;
+/// Of the largest modulus of a diagonal entry to the smallest one but 0.
+const SPREAD: f64 = 1e3;
 /// Sums of moduli beside the diagonal up to this part of it: a few iterations suffice.
 const DOMINANT: f64 = 0.5;
 /// Units roundoff that an entry may differ from its mirror image by, relative to the larger of the two and to the diagonal:
@@ -59,6 +61,8 @@ struct Rows {
     /// Diagonal entries that are zero or not stored.
     zeros: usize,
     negative: usize,
+    /// The largest modulus of a diagonal entry over the smallest one but 0.
+    spread: f64,
     /// The largest sum of moduli beside the diagonal over the modulus on it.
     dominance: f64,
     /// Entries beside the diagonal, and those of them that are not above 0.
@@ -68,7 +72,8 @@ struct Rows {
 
 impl Rows {
     fn of<T: Scalar>(parts: &CsrParts<T>) -> Rows {
-        let mut found = Rows { zeros: 0, negative: 0, dominance: 0.0, beside: 0, not_positive: 0 };
+        let mut found = Rows { zeros: 0, negative: 0, spread: 1.0, dominance: 0.0, beside: 0, not_positive: 0 };
+        let (mut smallest, mut largest) = (f64::INFINITY, 0.0_f64);
         for i in 0..parts.rows {
             let (mut own, mut sum) = (T::Wide::zero(), 0.0);
             for (j, value) in parts.row(i) {
@@ -84,8 +89,12 @@ impl Rows {
             found.zeros += usize::from(own.is_zero());
             found.negative += usize::from(own.re() < 0.0);
             if !own.is_zero() {
+                (smallest, largest) = (smallest.min(own.modulus()), largest.max(own.modulus()));
                 found.dominance = f64::max(found.dominance, sum / own.modulus());
             }
+        }
+        if largest > 0.0 {
+            found.spread = largest / smallest;
         }
         found
     }
@@ -95,10 +104,10 @@ impl Rows {
 pub fn advise<T: Scalar>(parts: &CsrParts<T>, hermitian: bool, needs: Needs) -> Advice {
     let advice = |suited, why: String| Advice { suited, why };
     let n = parts.rows;
-    if n < SMALL {
+    let Rows { zeros, negative, spread, dominance, beside, not_positive } = Rows::of(parts);
+    if n < SMALL && spread <= SPREAD {
         return advice(Suited::None, format!("{n} equations are few"));
     }
-    let Rows { zeros, negative, dominance, beside, not_positive } = Rows::of(parts);
     // Diagonal entries of both signs make Jacobi indefinite.
     let Needs { definite, positive, team } = needs;
     if hermitian && !T::IS_COMPLEX && !team && !positive && Split::find(parts).is_some() {
