@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 
 use crate::common::contexts;
-use clinalg::Vector;
+use clinalg::{KernelFamily, Vector};
 use clinalg_ode::integrate::{
     Direction, Event, Integrator, Options, Report, Slot, Stepper, Stored, Taken, Tolerance, integrate,
     integrate_on_device,

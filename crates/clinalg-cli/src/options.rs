@@ -161,4 +161,42 @@ mod tests {
             assert!(words.contains(needle), "{words}");
         }
     }
+
+    /// With the options of every command, those that may be repeated, negative ones, and numbers as people write them.
+    #[test]
+    fn every_command_reads_what_it_printed() {
+        let lines = [
+            "devices",
+            "doctor",
+            "poisson --n 33 --cycle w --f sin(pi*x) --coefficient 1+1000*(x>0.5) --tol 1e-9 --out u.vtu",
+            "poisson --points 25x33 --sides x0=neumann,y=periodic --dxx 2+x --size 1x2 --cells",
+            "wave --points 33x17 --size 2x1 --sides all=absorbing --sponge .25 --mode 2,3 --dt 1E-3",
+            "waveform --problem heat2d --n 9 --windows 3",
+            "heat-bem --mesh sphere --boundary -t --source 0,0,-5 --steps 4 --problem neumann --report",
+            "elastodynamics --mesh cavity:4 --frequencies 0:4:9 --damping 0.10",
+            "ode --problem heat2d --n 9 --initial u=-x*y --parameter a=1 --parameter b=-2e-3 --h 1e-4",
+            "solve A.mtx --rhs b.mtx --method gmres --restart 30 --precond ssor --tol 1e-12",
+            "bench --only dot,axpby",
+            "tune --op gemm",
+            "completions bash",
+            "man",
+            "schema poisson",
+        ];
+        let known: Vec<String> = Cli::command().get_subcommands().map(|c| c.get_name().to_owned()).collect();
+        for name in known {
+            assert!(lines.iter().any(|line| line.split(' ').next() == Some(name.as_str())), "{name} has no line here");
+        }
+        let file = tempfile::NamedTempFile::with_suffix(".toml").unwrap();
+        for line in lines {
+            let words = ["clinalg"].into_iter().chain(line.split(' ')).map(str::to_owned);
+            let text = print(&Cli::command().try_get_matches_from(words).unwrap());
+            std::fs::write(&file, &text).unwrap();
+            let given = ["clinalg", "--options", file.path().to_str().unwrap()].map(str::to_owned).to_vec();
+            let (joined, _) = arguments(given).unwrap();
+            let matches = Cli::command().args_override_self(true).try_get_matches_from(joined).unwrap();
+            let [before, after]: [toml::Table; 2] = [text, print(&matches)].map(|text| text.parse().unwrap());
+            assert_eq!(after, before, "{line}");
+            assert!(before.len() > 1 || line.split(' ').count() == 1, "{line}: {before}");
+        }
+    }
 }

@@ -8,9 +8,9 @@ pub(crate) mod grids;
 use std::process::{Command, Output};
 use std::sync::LazyLock;
 
-use clinalg::runtime::devices;
+use clinalg::runtime::{DeviceKind, devices};
 use clinalg::{BandParts, CsrParts};
-use clinalg::{Context, ContextOptions, Device, DeviceKind, Error, KernelFamily, Precision, Real, Scalar};
+use clinalg::{Context, ContextOptions, Device, Error, KernelFamily, Precision, Real, Scalar};
 
 /// The sequential products with `a`.
 pub(crate) fn oracle<T>(a: &CsrParts<T>) -> clinalg_reference::csr::Csr<'_, T> {
