@@ -74,10 +74,12 @@ __kernel void fill_sources(ulong rows, uint pass, __global const uint *offset, _
         }
         const REAL whole = own + rest;
         const REAL d = whole * own > (REAL)ROUNDING * own * own ? whole : own;
+        // Other values at the same positions may leave nothing at the sources.
+        const REAL share = all * taken > ZERO ? all / taken : ONE;
         for (uint k = offset[i]; k < offset[i + 1]; ++k) {
             if (IS_SOURCE(i, linked[k])) {
                 source[to] = number[linked[k]];
-                weight[to++] = -(all / taken) * (value[k] / d);
+                weight[to++] = -share * (value[k] / d);
             }
         }
     }

@@ -143,8 +143,23 @@ classdef factorisations
       if ~isa(a, 'clinalg.array'), a = clinalg.matrix(a); end
       [a, b] = clinalg.operands.pair(a, b);
       [m, n] = size(a);
-      if m == n && (nnz(tril(a, -1)) == 0 || nnz(triu(a, 1)) == 0)
-        inverse = clinalg.array(clinalg_mex('MexTriangular', 0, a.h));
+      lower = m == n && nnz(triu(a, 1)) == 0;
+      if lower || (m == n && nnz(tril(a, -1)) == 0)
+        % Without stored zeros on the other side.
+        if lower
+          part = tril(a);
+        else
+          part = triu(a);
+        end
+        try
+          inverse = clinalg.array(clinalg_mex('MexTriangular', 0, part.h));
+        catch problem
+          if ~strcmp(problem.identifier, 'clinalg:matrix:singular')
+            rethrow(problem)
+          end
+          x = clinalg.hosted.one('mldivide', {a, b});
+          return
+        end
         columns = cell(1, size(b, 2));
         for k = 1 : numel(columns)
           columns{k} = inverse * indexed(b, {':', k});

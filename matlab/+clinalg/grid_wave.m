@@ -10,6 +10,7 @@ classdef grid_wave < handle
 %     Sides         one of the names 'fixed' (default), 'free' for du/dn = 0, 'absorbing' for u_t + c du/dn = 0 and 'periodic' for all sides, or a
 %                   2 x d cell array of names, the low and the high side of each direction
 %     Speed         c, a number or an array of the grid's shape (default 1)
+%     Sponge        width of the damping layers along absorbing sides, in the unit of Lengths (default 0, none)
 %     Displacement  at time 0, an array of the grid's shape (default 0)
 %     Velocity      at time 0 (default 0)
 %     Class         'double' or 'single' (default that of Displacement)
@@ -52,7 +53,7 @@ classdef grid_wave < handle
       if nargin < 2
         error('clinalg:argument:count', '%s: too few arguments; the call is clinalg.grid_wave(points, dt, options)', name);
       end
-      given = clinalg.operands.arguments(name, varargin, {}, {'Lengths', 'Sides', 'Speed', 'Displacement', 'Velocity', 'Class'});
+      given = clinalg.operands.arguments(name, varargin, {}, {'Lengths', 'Sides', 'Speed', 'Sponge', 'Displacement', 'Velocity', 'Class'});
       o.points = double(points(:).');
       d = numel(o.points);
       sides = clinalg.grid_wave.numbers(given.sides, d);
@@ -67,7 +68,7 @@ classdef grid_wave < handle
       if isempty(dt)
         dt = 0.9 * clinalg_mex('MexGridWaveLimit', 0, points(:), given.lengths, sides, speed);
       end
-      o.h = clinalg_mex('MexGridWave', 0, points(:), dt, given.lengths, sides, speed, as_single);
+      o.h = clinalg_mex('MexGridWave', 0, points(:), dt, given.lengths, sides, speed, as_single, given.sponge);
       o.dt = double(dt);
       lengths = given.lengths;
       if isempty(lengths), lengths = ones(1, d); end

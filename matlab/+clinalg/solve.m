@@ -9,7 +9,7 @@ function [x, flag, relres, iter, info] = solve(A, b, varargin)
 %   GMRES where one of them gives up. A matrix that is not square is solved in the sense of least squares by LSMR; of several solutions x is the one
 %   of smallest norm.
 %     Tolerance      relative residual norm(b - A * x) / norm(b) to reach (default 1e-10 in double, 1e-5 in single precision)
-%     MaxIterations  maximum number of iterations for each column (default 1000)
+%     MaxIterations  maximum number of iterations for each column and method (default 1000)
 %   flag, relres and iter have a number for each column; flag is 0 where the tolerance was met, else as for clinalg.pcg. info is a structure
 %   with the fields method, preconditioner (empty for none), why, the reason for them, and reason, the meaning of flag as text.
 %

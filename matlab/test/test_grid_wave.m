@@ -50,6 +50,14 @@ E = energy(open);
 step(open, 400);
 step(closed, 400);
 check(energy(open) < 1e-5 * E && abs(energy(closed) / E - 1) < 1e-10);
+% Two pulses of opposite signs, so that the mean is 0, in a layer of the full length.
+u = u .* (x - 1);
+lined = clinalg.grid_wave([201 11], 0.006, 'Lengths', [2 1], 'Sides', {'absorbing', 'free'; 'absorbing', 'free'}, 'Sponge', 1, 'Displacement', u);
+bare = clinalg.grid_wave([201 11], 0.006, 'Lengths', [2 1], 'Sides', {'absorbing', 'free'; 'absorbing', 'free'}, 'Displacement', u);
+step(lined, 80);
+step(bare, 80);
+check(energy(lined) < 0.9 * energy(bare));
+check_error('clinalg:argument:value', 'sponge', @() clinalg.grid_wave([9 9], 0.01, 'Sponge', -1, 'Sides', 'absorbing'));
 end
 
 function speeds_and_restart()

@@ -205,6 +205,8 @@ fn times_of_operators_are_predicted() {
     let mesh = Mesh::cube24().refined().unwrap();
     let space = HeatSpace::<f64>::new(&context, &mesh, &HeatParams::new(0.5, 1.0, 200)).unwrap();
     let options = OperatorOptions { form: Form::Assembled, ..OperatorOptions::default() };
+    // The kernels are built before times are taken.
+    space.operator(Kind::V, &options).unwrap();
     let forecast = space.forecast(Kind::V, &options).unwrap().expect("one device");
     assert!(space.stores(Kind::V, &options));
     let start = std::time::Instant::now();

@@ -4928,7 +4928,7 @@ clinalg_status clinalg_team_matrix_create(clinalg_handle team,
 /**
  * Algebraic multigrid for a matrix on a team, as `clinalg_solver_options.inverse` of its solves. `a` is the sparse matrix on one device that `matrix` was made
  * of; nothing of it is kept. The hierarchy is set up on the device of rank 0, whose memory has to hold it meanwhile; then its finer levels are shared
- * out among the devices. Near-null vectors are constants. K-cycles, a hierarchy in single precision and a reusable one are errors.
+ * out among the devices. Near-null vectors are constants. K-cycles, Gauss-Seidel sweeps, a hierarchy in single precision and a reusable one are errors.
  * `clinalg_amg_info` tells levels and sizes.
  *
  * # Safety

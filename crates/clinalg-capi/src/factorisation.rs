@@ -73,8 +73,9 @@ pub unsafe extern "C" fn clinalg_factorisation_factors(
         }
         let registry = Registry::global();
         if !rows.is_null() {
-            let expected = registry.info(factorisation)?.rows;
-            if capacity != expected {
+            let found = registry.info(factorisation)?;
+            let expected = found.rows;
+            if found.kind == clinalg_handles::Kind::Factorisation && capacity != expected {
                 return Err(clinalg::Error::Length { argument: "capacity", expected, got: capacity }.into());
             }
         }

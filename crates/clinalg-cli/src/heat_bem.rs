@@ -121,12 +121,12 @@ pub(crate) struct Args {
     /// Preconditioner of GMRES
     #[arg(long, value_enum, default_value_t = PreconditionerArg::None)]
     preconditioner: PreconditionerArg,
-    /// Iterations of GMRES between restarts
-    #[arg(long, default_value_t = 200, value_parser = args::positive, value_name = "COUNT", allow_hyphen_values = true)]
-    restart: usize,
-    /// Maximum number of iterations of GMRES
-    #[arg(long, default_value_t = GmresParams::default().stopping.max_iterations, value_name = "COUNT", value_parser = args::positive, allow_hyphen_values = true)]
-    max_iterations: usize,
+    /// Iterations of GMRES between restarts [default: 200]
+    #[arg(long, value_parser = args::positive, value_name = "COUNT", allow_hyphen_values = true)]
+    restart: Option<usize>,
+    /// Maximum number of iterations of GMRES [default: 10000]
+    #[arg(long, value_name = "COUNT", value_parser = args::positive, allow_hyphen_values = true)]
+    max_iterations: Option<usize>,
     /// Whether the blocks of the matrices are stored
     #[arg(long, value_enum, default_value_t = Apply::Auto)]
     apply: Apply,
@@ -298,12 +298,15 @@ impl Args {
 /// [`HeatParams::shortness`] from which on entries are wrong, and from which on solutions are.
 const SHORT: f64 = 1.0;
 const TOO_SHORT: f64 = 3.0;
+/// Iterations of GMRES between restarts where none are asked for.
+const RESTART: usize = 200;
 
 impl Args {
     /// A warning where the time steps are short for the triangles, an error where they are too short.
     fn check_steps(&self, params: &HeatParams, mesh: &Mesh) -> Result<(), Failure> {
         let shortness = params.shortness(mesh)?;
-        if shortness <= SHORT {
+        // Blocks 0 and 1 have rules of their own.
+        if self.steps <= 2 || shortness <= SHORT {
             return Ok(());
         }
         let most = ((self.steps as f64 / shortness) as usize).max(1);
@@ -371,7 +374,9 @@ fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Result<Exit
         None => Place::Device(global.context(false)?),
     };
     let rows = problem.kinds().0.rows(&mesh);
-    let method = args.method.choose::<T>(args.preconditioner, &place.contexts()[0], rows, args.steps);
+    let preconditioned = args.preconditioner != PreconditionerArg::None;
+    let of_gmres = preconditioned || args.restart.is_some() || args.max_iterations.is_some();
+    let method = args.method.choose::<T>(of_gmres, &place.contexts()[0], rows, args.steps);
     let progress = match method {
         Method::Gmres => Bar::Residual(Progress::new(out, "iteration", tolerance)),
         Method::Forward => Bar::Steps(Steps::new(out, args.steps as u64)),
@@ -445,7 +450,7 @@ fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Result<Exit
             .option("--problem", problem)
             .values("--boundary", Some(&right_values));
         let options = options.option("--method", method).option("--preconditioner", args.preconditioner);
-        let options = options.option("--restart", args.restart).option("--precision", T::PRECISION);
+        let options = options.option("--restart", args.restart.unwrap_or(RESTART)).option("--precision", T::PRECISION);
         options.option("--apply", args.apply).option("--algorithm", args.algorithm)
     };
     if let Some(loaded) = &loaded {
@@ -462,7 +467,11 @@ fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Result<Exit
     place.finish()?;
     let assemble = matrix + start.elapsed();
     out.phase("solve");
-    let solver = GmresParams::default().tolerance(tolerance).restart(args.restart).max_iterations(args.max_iterations);
+    let solver = GmresParams::default().tolerance(tolerance).restart(args.restart.unwrap_or(RESTART));
+    let solver = match args.max_iterations {
+        Some(count) => solver.max_iterations(count),
+        None => solver,
+    };
     let mut memory = Memory::of(method, loaded.as_ref())?;
     let mut forward = match method {
         Method::Gmres => None,

@@ -586,10 +586,12 @@ impl<T: Scalar> Solved<T> {
             before = report.history;
         }
         if !before.is_empty() {
-            // The history of the second begins where that of the first ends.
+            // The history of the second begins where that of the first ends; x may be an earlier iterate than the last one.
+            let relative = report.relative_residual;
             before.pop();
             before.extend(report.history);
             report = Report::new(report.stop, before);
+            report.relative_residual = relative;
         }
         self.begun.reports.push(report);
         self.begun.x.extend(system.solution()?);

@@ -68,7 +68,8 @@ pub fn interior(mesh: &Mesh, params: &HeatParams, w: &[f64], u: &[f64], points: 
         sums
     });
     if let Some(k) = columns.iter().position(|column| column.iter().any(|v| !v.is_finite())) {
-        let (expected, got) = ("points off the surface, finite boundary values".into(), format!("point {k}"));
+        let (expected, got) =
+            ("points off the surface, finite boundary values".into(), format!("point {} (counted from 1)", k + 1));
         return Err(Error::Value { argument: "points", expected, got });
     }
     Ok((0..steps).flat_map(|t| columns.iter().map(move |column| column[t])).collect())

@@ -8,7 +8,7 @@ use clinalg_bem::heat::{Form, HeatParams, HeatSpace, Kind, OperatorOptions, Prob
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{Method, MethodArg, PreconditionerArg};
+use super::{Method, MethodArg};
 use crate::exit::Failure;
 use crate::messages;
 use crate::output::seconds;
@@ -29,20 +29,15 @@ impl MethodArg {
     ///
     /// Forward elimination multiplies as often as two products, evaluates all blocks log2(steps) + 1 times where they are not stored, and
     /// inverts the diagonal block, which takes 2 rows^3 operations where a product takes rows^2 steps^2. Its inverse has to fit.
-    pub(super) fn choose<T: Real>(
-        self,
-        preconditioner: PreconditionerArg,
-        context: &Context,
-        rows: usize,
-        steps: usize,
-    ) -> Method {
+    /// Options of GMRES, `of_gmres`, ask for GMRES.
+    pub(super) fn choose<T: Real>(self, of_gmres: bool, context: &Context, rows: usize, steps: usize) -> Method {
         let (n, k) = (rows as f64, steps as f64);
         let products = 3.0 + k.log2() + 2.0 * n / (k * k);
         let fits = 2.0 * n * n * size_of::<T>() as f64 <= 0.25 * context.device().global_mem as f64;
         match self {
             MethodArg::Gmres => Method::Gmres,
             MethodArg::Forward => Method::Forward,
-            MethodArg::Auto if preconditioner != PreconditionerArg::None || steps < MANY_STEPS => Method::Gmres,
+            MethodArg::Auto if of_gmres || steps < MANY_STEPS => Method::Gmres,
             MethodArg::Auto if products < ITERATIONS && fits => Method::Forward,
             MethodArg::Auto => Method::Gmres,
         }

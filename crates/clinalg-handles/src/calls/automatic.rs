@@ -93,14 +93,15 @@ struct System<'a, T: Scalar> {
     parts: CsrParts<T>,
     method: Method,
     suited: Suited,
+    /// The reason for method and preconditioner.
+    why: String,
     preconditioner: Optional<T>,
     solver: Box<dyn Solver<T> + Send>,
     stopping: Stopping,
 }
 
 impl<'a, T: Element + Coarsened> System<'a, T> {
-    /// The system with the reason for its method and preconditioner.
-    fn new(a: &'a Csr<T>, parts: CsrParts<T>, stopping: &Stopping) -> Result<(System<'a, T>, String)> {
+    fn new(a: &'a Csr<T>, parts: CsrParts<T>, stopping: &Stopping) -> Result<System<'a, T>> {
         let hermitian = is_hermitian(&parts)?;
         let advice = advise(&parts, hermitian, Needs::default());
         let mut suited = advice.suited;
@@ -127,7 +128,11 @@ impl<'a, T: Element + Coarsened> System<'a, T> {
         }
         let solver = solver_of(method, (a.context(), a.rows()), stopping)?;
         let stopping = stopping.clone();
-        Ok((System { a, parts, method, suited, preconditioner: made?, solver, stopping }, advice.why))
+        let mut why = advice.why;
+        if suited != advice.suited {
+            why.push_str("; the first preconditioner was unstable or could not be made");
+        }
+        Ok(System { a, parts, method, suited, why, preconditioner: made?, solver, stopping })
     }
 
     /// GMRES from here on.
@@ -155,15 +160,20 @@ impl<T: Element + Coarsened> Columns<T> for System<'_, T> {
             if gives_up && before.is_empty() && !matches!(self.method, Method::Gmres(_)) {
                 before = report.history;
                 self.change()?;
+                self.why.push_str("; the first method gave up");
                 continue;
             }
             if before.is_empty() {
                 return Ok(report);
             }
             // The history of the second begins where that of the first ends.
+            let relative = report.relative_residual;
             before.pop();
             before.extend(report.history);
-            return Ok(Report::new(report.stop, before));
+            // x may be an earlier iterate than the last one.
+            let mut whole = Report::new(report.stop, before);
+            whole.relative_residual = relative;
+            return Ok(whole);
         }
     }
 
@@ -252,9 +262,10 @@ impl Registry {
                     let why = format!("{} x {} is not square", a.rows(), a.cols());
                     return Ok((Object::from(x), Automatic { method, preconditioner, why, reports }));
                 }
-                let (mut system, why) = System::new(a, a.to_parts()?, stopping)?;
+                let mut system = System::new(a, a.to_parts()?, stopping)?;
                 let (x, reports) = solved(&mut system, place, of_b, progress)?;
                 let (method, preconditioner) = system.words();
+                let why = system.why;
                 Ok((Object::from(x), Automatic { method, preconditioner, why, reports }))
             })
         })?;

@@ -81,14 +81,29 @@ impl<T: Scalar> Factored<T> {
         Ok(Factored { rows, cols, factors })
     }
 
+    fn shape_error(&self, expected: &str) -> Error {
+        let got = format!("those of a {} x {} matrix", self.rows, self.cols);
+        Error::Shape { argument: ARGUMENT, expected: expected.into(), got }
+    }
+
+    fn check_square(&self) -> Result<()> {
+        if self.rows == self.cols { Ok(()) } else { Err(self.shape_error("the factors of a square matrix")) }
+    }
+
     fn solve(&self, op: Transpose, mut b: Dense<T>) -> Result<Dense<T>> {
         match &self.factors {
-            Factors::Lu(lu) => lu.solve_op(op, &mut b)?,
+            Factors::Lu(lu) => {
+                self.check_square()?;
+                lu.solve_op(op, &mut b)?;
+            }
             // A is its own conjugate transpose.
             Factors::Cholesky(cholesky) if op != Transpose::Yes || !T::IS_COMPLEX => cholesky.solve_in_place(&mut b)?,
             Factors::Cholesky(_) => {
                 let expected = "the matrix itself or its conjugate transpose, which are the same; for its transpose factorise by LU";
                 return Err(Error::value("transpose", expected, op));
+            }
+            Factors::Qr(_) if op == Transpose::No && self.rows < self.cols => {
+                return Err(self.shape_error("the factors of a matrix with at least as many rows as columns"));
             }
             Factors::Qr(qr) if op == Transpose::No => return qr.solve(&b),
             Factors::Qr(_) => {
@@ -101,7 +116,10 @@ impl<T: Scalar> Factored<T> {
 
     fn determinant(&self) -> Result<Determinant<T>> {
         match &self.factors {
-            Factors::Lu(lu) => lu.determinant(),
+            Factors::Lu(lu) => {
+                self.check_square()?;
+                lu.determinant()
+            }
             Factors::Cholesky(cholesky) => cholesky.determinant(),
             Factors::Qr(_) => Err(square_only("the determinant")),
         }
@@ -109,7 +127,10 @@ impl<T: Scalar> Factored<T> {
 
     fn inverse(&self) -> Result<Dense<T>> {
         match &self.factors {
-            Factors::Lu(lu) => lu.inverse(),
+            Factors::Lu(lu) => {
+                self.check_square()?;
+                lu.inverse()
+            }
             Factors::Cholesky(cholesky) => cholesky.inverse(),
             Factors::Qr(_) => Err(square_only("the inverse")),
         }
@@ -117,7 +138,10 @@ impl<T: Scalar> Factored<T> {
 
     fn reciprocal_condition(&self) -> Result<f64> {
         match &self.factors {
-            Factors::Lu(lu) => lu.reciprocal_condition(),
+            Factors::Lu(lu) => {
+                self.check_square()?;
+                lu.reciprocal_condition()
+            }
             Factors::Cholesky(_) | Factors::Qr(_) => {
                 Err(Error::value(ARGUMENT, "an LU factorisation for the condition number", "another one"))
             }

@@ -8,7 +8,7 @@ use clinalg::solve::{BlockCg, BlockScalar, CgParams, Operator, Preconditioner, P
 use clinalg::{Context, Dense, Error, Result, Vector};
 use serde::{Deserialize, Serialize};
 
-use crate::calls::preconditioner::{Coarsened, PreconditionerKind, found_split, not_sparse};
+use crate::calls::preconditioner::{Coarsened, PreconditionerKind, found_split, not_sparse, varies};
 use crate::calls::solver::solver_of;
 use crate::calls::team;
 use crate::kind::Kind;
@@ -128,11 +128,24 @@ fn solve_columns<T: Element + BlockScalar>(
     x: &mut Dense<T>,
     progress: Progress<'_>,
 ) -> Result<Report> {
-    if method != Method::Cg {
-        let expected =
-            "a column, or CG, whose block form solves for several at once; else solve for one after the other";
+    let shape = |expected: String| {
         let got = format!("{} columns", b.cols());
-        return Err(Error::Shape { argument: "b", expected: expected.into(), got });
+        Err(Error::Shape { argument: "b", expected, got })
+    };
+    match method {
+        Method::Cg if b.cols() > BlockCg::<T>::MOST_COLUMNS => {
+            return shape(format!("at most {} columns", BlockCg::<T>::MOST_COLUMNS));
+        }
+        Method::Cg => {}
+        Method::FlexibleCg => {
+            let expected = "a column: for several, conjugate gradients need a preconditioner that does not vary, which a K-cycle does";
+            return shape(expected.into());
+        }
+        _ => {
+            let expected =
+                "a column, or CG, whose block form solves for several at once; else solve for one after the other";
+            return shape(expected.into());
+        }
     }
     let params = CgParams::from(stopping.clone());
     let done = BlockCg::new(x.as_vector().context(), b.rows(), b.cols(), params)?.solve_with(a, m, b, x, progress)?;
@@ -195,6 +208,8 @@ impl Registry {
                         let (context, n) = (b.as_vector().context(), b.rows());
                         let x = output.stored_mut::<T>("x")?.dense_mut("x")?;
                         let preconditioning = (preconditioning, shape_for(method));
+                        let is_varying = method == Method::Cg && inputs.get(2).copied().is_some_and(varies);
+                        let method = if is_varying { Method::FlexibleCg } else { method };
                         return with_preconditioner(preconditioning, &a, inputs.get(2).copied(), (context, n), |m| {
                             solve_columns((method, stopping), a.operator()?, m, b, x, progress)
                         });

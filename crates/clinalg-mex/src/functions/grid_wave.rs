@@ -30,6 +30,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
             SIDES,
             SPEED,
             Input::new("single", Kind::Flag),
+            real("sponge"),
         ],
         required: 3,
         outputs: &["wave"],
@@ -42,6 +43,8 @@ dt, at most what MexGridWaveLimit gives. points is [nx ny] or [nx ny nz], at lea
            du/dn = 0, 1 for u_t + c du/dn = 0, which absorbs waves (Engquist and Majda 1977), NaN for periodic
   c        speed of the waves, a number or one for each point, x fastest (default 1)
   single   1 computes in single precision (default 0)
+  sponge   width of the damping layers along absorbing sides, in the unit of the lengths (Israeli and Orszag 1981);
+           layers of three wavelengths reflect much less than the sides alone (default 0, none)
 MexRelease frees it.",
         example: "\
 gpu = MexInitOpenCL();
@@ -220,6 +223,10 @@ fn named(error: Error) -> Error {
 fn make(args: &Args<'_>) -> Outcome {
     let context = args.context()?;
     let params = params(args, args.real(2), 3)?;
+    let params = match args.maybe_real(7) {
+        Some(width) if width != 0.0 => params.sponge(width),
+        _ => params,
+    };
     let precision = if args.maybe_flag(6) == Some(true) { Precision::F32 } else { Precision::F64 };
     Ok(Out::Handle(args.objects()?.grid_wave(&context, precision, &params, &speeds(args, 5))?).into())
 }

@@ -227,7 +227,10 @@ fn triples(rows: impl ExactSizeIterator<Item = [f64; 3]> + Clone) -> Out {
 
 fn mesh(args: &Args<'_>) -> Outcome {
     args.objects()?;
-    let mesh = Mesh::read(args.text(1))?;
+    let mesh = Mesh::read(args.text(1)).map_err(|error| match error {
+        Error::Value { argument: "mesh", expected, got } => Error::Value { argument: "file", expected, got },
+        other => other,
+    })?;
     let triangles = mesh.triangles().iter().map(|t| t.map(|node| f64::from(node) + 1.0));
     Ok(Answer::Several(vec![triples(mesh.nodes().iter().copied()), triples(triangles)]))
 }

@@ -37,7 +37,8 @@ pub(super) const FUNCTIONS: &[Function] = &[
         text: "\
 Solves A x = b for a full, sparse or band matrix A and a vector b of one precision, with pcg's order of
 arguments. x holds the initial guess and receives the result; without it the initial guess is zero and
-the result is a new object.
+the result is a new object. The columns of a full matrix b are solved for together; relres is then the largest
+relative residual of a column, and resvec that times norm(b, 'fro').
   tol      relative residual norm(b - A x) / norm(b) to reach (default 1e-6)
   maxit    maximum number of iterations (default the smaller of numel(b) and 20)
   precond  'none' (default), 'jacobi', the diagonal of A; for a sparse matrix 'ilu', 'ilut', 'ic', 'ssor', 'spai0',
@@ -141,7 +142,7 @@ Solves A x = b for a sparse matrix A and one or more columns b, as the command `
 with algebraic multigrid, MINRES with blocks, BiCGStab with incomplete factors or the like, with GMRES where one of them
 gives up, and a matrix that is not square in the sense of least squares by LSMR. x is a new matrix.
   tol    relative residual norm(b - A x) / norm(b) to reach (default 1e-10 in double, 1e-5 in single precision)
-  maxit  maximum number of iterations for each column (default 1000)
+  maxit  maximum number of iterations for each column and method (default 1000)
 flag, relres and iter are rows with a number for each column, as of MexCG; they end with a column that Ctrl-C
 stopped. method and precond say what was taken, why the reason for it, and reason what flag means.",
         example: "\

@@ -87,8 +87,9 @@ impl<T: Real> DeviceStepper<T> {
         let context = self.context.clone();
         let times = vec![0.0; steps];
         let together = median(&context, || self.launch(what, &times, 0.0, &Tolerance::UNUSED))?;
-        // Two vectors of half its memory.
-        let most = context.device().max_alloc as usize / size_of::<T>();
+        // Two vectors of half its memory, if there is room for them.
+        let free = context.device().global_mem.saturating_sub(context.memory().live_bytes) / 4;
+        let most = context.device().max_alloc.min(free) as usize / size_of::<T>();
         let Rates { launch, next, copy } =
             Rates::new::<T>(&context, (n * self.buffers.len() / 2).clamp(n, most.max(n)))?;
         let moved = self.price * (n * size_of::<T>()) as f64;

@@ -210,7 +210,7 @@ impl<T: Real> Amg<T> {
             Hierarchy::Single { levels, .. } => AmgReport::of(levels),
         };
         report.classical = params.coarsening == Coarsening::Classical;
-        report.aggressive = params.aggressive;
+        report.aggressive = params.aggressive && report.levels.len() > 1;
         report.seconds = started.elapsed().as_secs_f64();
         report.phases = clock.phases();
         Ok(Amg { params: params.clone(), hierarchy, report })

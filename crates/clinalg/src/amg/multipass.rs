@@ -33,7 +33,7 @@ pub(super) struct Multipass {
 }
 
 impl Multipass {
-    /// The splitting of the nodes of `a`, of which none that is coarse depends on another along one or two strong connections; and the interpolation,
+    /// The splitting of the nodes of `a`, of which none that is coarse depends on another along one or two strong connections, unless the dependence is one-sided; and the interpolation,
     /// from at most [`MOST`] coarse nodes. `None` without a strong connection.
     pub(super) fn new<T: Real>(a: EntriesRef<'_, T>, theta: f64) -> Result<Option<(Multipass, Entries<T>)>> {
         let s = a.structure;

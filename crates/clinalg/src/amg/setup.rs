@@ -76,12 +76,12 @@ const POWERS: usize = 12;
 const MARGIN: f64 = 1.1;
 
 impl<T: Real> Level<T> {
-    fn new(a: Csr<T>, smoother: Smoother) -> Result<Level<T>> {
-        let colours = match smoother {
-            Smoother::GaussSeidel(_) => Some(by_colours(&a)?),
-            _ => None,
-        };
-        Level::coloured(a, smoother, colours)
+    /// Finds the colours of the rows where the smoother sweeps by them; the coarsest level with an inverse needs none.
+    fn colour(&mut self, smoother: Smoother) -> Result<()> {
+        if matches!(smoother, Smoother::GaussSeidel(_)) {
+            self.colours = Some(by_colours(&self.a)?);
+        }
+        Ok(())
     }
 
     fn coloured(a: Csr<T>, smoother: Smoother, colours: Option<ColouredRows>) -> Result<Level<T>> {
@@ -274,23 +274,27 @@ pub(super) fn build<T: Real>(
     let mut end = None;
     while let Some(a) = next.take() {
         clock.enter(levels.len());
-        let mut level = Level::new(a, params.smoother)?;
+        let mut level = Level::coloured(a, params.smoother, None)?;
         clock.mark("smoother")?;
         let rows = level.a.rows();
         if rows > params.coarse_size && levels.len() + 1 < params.max_levels {
             match coarsen(&level, &near, levels.is_empty(), params, clock)? {
                 Next::Level(made) => {
+                    level.colour(params.smoother)?;
                     let (mut coarser, coarse, coarse_near) = *made;
                     let finer = std::mem::replace(&mut near, coarse_near);
                     coarser.near = params.reusable.then_some(finer);
                     level.coarser = Some(coarser);
                     next = Some(coarse);
                 }
-                Next::NothingStrong => end = Some(Coarsest::Smoothed),
+                Next::NothingStrong => {
+                    level.colour(params.smoother)?;
+                    end = Some(Coarsest::Smoothed);
+                }
                 Next::Stalls(_) if rows <= LARGEST_DENSE => {}
                 Next::Stalls(coarse) => {
                     let expected = "a matrix that coarsens: lower theta, give the near-null space and the block size that the matrix \
-                        has, or use an incomplete factorisation";
+                        has, do without aggressive coarsening, or use an incomplete factorisation";
                     let got = format!("one of whose levels {rows} rows become {coarse} (level {})", levels.len());
                     return Err(Error::value("a", expected, got));
                 }

@@ -100,13 +100,16 @@ struct Active {
 }
 
 impl<T: BlockScalar> BlockCg<T> {
+    /// Most right-hand sides: the small matrices on the host grow with the square of their number.
+    pub const MOST_COLUMNS: usize = 256;
+
     /// A solver for systems of `n` equations with `columns` right-hand sides.
     ///
     /// # Errors
-    /// [`Error::Value`] for no column or more than 256; [`Error::Allocation`]; [`Error::NoFp64`].
+    /// [`Error::Value`] for no column or more than [`Self::MOST_COLUMNS`]; [`Error::Allocation`]; [`Error::NoFp64`].
     pub fn new(context: &Context, n: usize, columns: usize, params: CgParams) -> Result<BlockCg<T>> {
-        if !(1..=MOST).contains(&columns) {
-            return Err(Error::value("columns", format!("1 to {MOST}"), columns));
+        if !(1..=Self::MOST_COLUMNS).contains(&columns) {
+            return Err(Error::value("columns", format!("1 to {}", Self::MOST_COLUMNS), columns));
         }
         let block = || Dense::zeros(context, n, columns);
         let work = Work {
@@ -211,9 +214,6 @@ impl<T: BlockScalar> BlockCg<T> {
         })
     }
 }
-
-/// Most right-hand sides: the small matrices on the host grow with the square of their number.
-const MOST: usize = 256;
 
 /// The largest of some relative residuals; NaN if one is.
 fn largest(relative: &[f64]) -> f64 {
@@ -356,6 +356,9 @@ impl<T: BlockScalar> Work<T> {
             products.apply(a, Columns { of: s, cols: width }, t)?;
             let curvature = products.gram(Columns { of: s, cols }, Columns { of: t, cols })?;
             let curvature = (&curvature + curvature.adjoint()) * number(0.5);
+            if curvature.iter().any(|value| !value.modulus().is_finite()) {
+                return Ok(Stop::NotFinite);
+            }
             // Of complex matrices, the factor of an indefinite one has an imaginary diagonal.
             let definite = |l: &Small<T::Small>| (0..cols).all(|k| l[(k, k)].real() > 0.0);
             let factor = curvature.cholesky().filter(|factor| definite(factor.l_dirty()));

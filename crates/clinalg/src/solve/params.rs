@@ -165,7 +165,7 @@ pub struct GmresParams {
     /// When a solve ends.
     pub stopping: Stopping,
     /// Iterations between restarts, at least 1; more than there are equations are never needed. The solver owns
-    /// `restart + 2` vectors. Default 30.
+    /// `restart + 3` vectors. Default 30.
     pub restart: usize,
 }
 

@@ -98,7 +98,12 @@ impl Field {
                 [(&diagonal, 1.0), (&mixed, 0.0)].map(|(all, other)| [0, 1, 2].map(|e| entry(&all[e], cell, other)));
             if !is_positive(dim, d, m) {
                 let entries = if dim == 3 { 3 } else { 1 };
-                let got = format!("diagonal {:?}, off-diagonal {:?} in cell {cell}", &d[..dim], &m[..entries]);
+                let got = format!(
+                    "diagonal {:?}, off-diagonal {:?} in cell {} (counted from 1)",
+                    &d[..dim],
+                    &m[..entries],
+                    cell + 1
+                );
                 return Err(Error::value("tensor", "a positive definite, finite tensor in each cell", got));
             }
         }

@@ -56,7 +56,7 @@ impl Split {
             Split::Second(rows) => {
                 let rising = rows.windows(2).all(|pair| pair[0] < pair[1]);
                 match rows.iter().find(|&&row| row >= n) {
-                    Some(row) => fault("rows of the matrix", format!("{row} of {n}, counted from 0")),
+                    Some(row) => fault("rows of the matrix", format!("{} of {n}, counted from 1", row + 1)),
                     None if !rising => fault("rows in ascending order, each once", "others".into()),
                     None => {
                         let first = (0..n).filter(|row| rows.binary_search(row).is_err()).collect();
