@@ -1,4 +1,5 @@
-function M = MexAmg(gpu, A, theta, smoother, steps, cycle, coarse, block, single, reusable, Z, coarsening, coordinates, aggressive)
+function M = MexAmg(gpu, A, theta, smoother, steps, cycle, coarse, block, single, reusable, Z, coarsening, coordinates, ...
+  aggressive)
 %MexAmg  Make an algebraic multigrid preconditioner.
 %   M = ...
 %       MexAmg(gpu, A [, theta] [, smoother] [, steps] [, cycle] [, coarse] [, block] [, single] [, reusable] [, Z] ...
@@ -46,7 +47,8 @@ if nargin < 5, steps = []; end
 if nargin < 4, smoother = []; end
 if nargin < 3, theta = []; end
 try
-  M = clinalg_mex('MexAmg', gpu, A, theta, smoother, steps, cycle, coarse, block, single, reusable, Z, coarsening, coordinates, aggressive);
+  M = clinalg_mex('MexAmg', gpu, A, theta, smoother, steps, cycle, coarse, block, single, reusable, Z, coarsening, ...
+  coordinates, aggressive);
 catch problem
   if nargin < 2, clinalg_mex('MexAmg'); end
   rethrow(problem);

@@ -4,7 +4,8 @@ function [x, flag, relres, iter, resvec, reason] = MexCG(gpu, A, b, tol, maxit, 
 %
 %   Solves A x = b for a full, sparse or band matrix A and a vector b of one precision, with pcg's order of
 %   arguments. x holds the initial guess and receives the result; without it the initial guess is zero and
-%   the result is a new object.
+%   the result is a new object. The columns of a full matrix b are solved for together; relres is then the largest
+%   relative residual of a column, and resvec that times norm(b, 'fro').
 %     tol      relative residual norm(b - A x) / norm(b) to reach (default 1e-6)
 %     maxit    maximum number of iterations (default the smaller of numel(b) and 20)
 %     precond  'none' (default), 'jacobi', the diagonal of A; for a sparse matrix 'ilu', 'ilut', 'ic', 'ssor', 'spai0',

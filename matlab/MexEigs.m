@@ -3,7 +3,8 @@ function [X, d, flag, residuals, iter, reason] = MexEigs(gpu, A, k, which, tol, 
 %   [X, d, flag, residuals, iter, reason] = MexEigs(gpu, A [, k] [, which] [, tol] [, maxit] [, precond] [, mass])
 %
 %   Finds k eigenvalues of A x = lambda x at one end of the spectrum by LOBPCG, a block method that needs products with A
-%   only. A is a real symmetric matrix or operator; its symmetry is not tested.
+%   only. A is a real symmetric matrix or operator, whose symmetry is not tested, or a complex Hermitian one; a complex one that
+%   is not Hermitian is an error.
 %     k        number of eigenvalues (default the smaller of 6 and the rows of A)
 %     which    'smallest' (default): the smallest eigenvalues in ascending order; 'largest': the largest in descending order
 %     tol      relative residual norm(A x - lambda B x) / (abs(lambda) norm(B x)) to reach (default 1e-8 in double,

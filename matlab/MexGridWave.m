@@ -1,6 +1,6 @@
-function wave = MexGridWave(gpu, points, dt, lengths, sides, c, single)
+function wave = MexGridWave(gpu, points, dt, lengths, sides, c, single, sponge)
 %MexGridWave  Make a wave on a box.
-%   wave = MexGridWave(gpu, points, dt [, lengths] [, sides] [, c] [, single])
+%   wave = MexGridWave(gpu, points, dt [, lengths] [, sides] [, c] [, single] [, sponge])
 %
 %   For u_tt = c^2 Laplace u on a box of d = 2 or 3 dimensions by leapfrog, of order 2 in space and time, with the time step
 %   dt, at most what MexGridWaveLimit gives. points is [nx ny] or [nx ny nz], at least 3 each, those on the sides included. u is
@@ -10,6 +10,8 @@ function wave = MexGridWave(gpu, points, dt, lengths, sides, c, single)
 %              du/dn = 0, 1 for u_t + c du/dn = 0, which absorbs waves (Engquist and Majda 1977), NaN for periodic
 %     c        speed of the waves, a number or one for each point, x fastest (default 1)
 %     single   1 computes in single precision (default 0)
+%     sponge   width of the damping layers along absorbing sides, in the unit of the lengths (Israeli and Orszag 1981);
+%              layers of three wavelengths reflect much less than the sides alone (default 0, none)
 %   MexRelease frees it.
 %
 %   Example:
@@ -23,12 +25,13 @@ function wave = MexGridWave(gpu, points, dt, lengths, sides, c, single)
 %   See also MexGridWaveLimit, MexGridWaveStart, MexGridWaveStep, MexGridWaveDisplacement, MexWave, MexRelease.
 
 % Made from the table in crates/clinalg-mex; edit it there.
+if nargin < 8, sponge = []; end
 if nargin < 7, single = []; end
 if nargin < 6, c = []; end
 if nargin < 5, sides = []; end
 if nargin < 4, lengths = []; end
 try
-  wave = clinalg_mex('MexGridWave', gpu, points, dt, lengths, sides, c, single);
+  wave = clinalg_mex('MexGridWave', gpu, points, dt, lengths, sides, c, single, sponge);
 catch problem
   if nargin < 3, clinalg_mex('MexGridWave'); end
   rethrow(problem);

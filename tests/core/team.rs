@@ -797,6 +797,6 @@ fn an_end_is_judged_as_on_one_device() {
             VALUE,
             "diagonal",
         );
-        assert!(words.contains("row 1"), "{words}");
+        assert!(words.contains("row 2 (counted from 1)"), "{words}");
     }
 }

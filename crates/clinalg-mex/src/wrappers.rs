@@ -10,6 +10,15 @@ use crate::table::all;
 /// Widest line of help text.
 const WIDTH: usize = 130;
 
+/// A statement in two lines where it is too wide, with a place for two blanks before it.
+fn continued(statement: &str) -> String {
+    let fits = WIDTH - "   ...".len();
+    match statement.get(..fits).filter(|_| statement.len() + 2 > WIDTH).and_then(|start| start.rfind(", ")) {
+        Some(comma) => format!("{} ...\n  {}", &statement[..=comma], &statement[comma + 2..]),
+        None => statement.to_owned(),
+    }
+}
+
 /// `<name>.m`: help text and a call of the gateway with fixed arguments, which costs the interpreter
 /// least. A missing argument shows when it is used, so that a good call pays for no check.
 fn wrapper(f: &Function) -> String {
@@ -20,7 +29,8 @@ fn wrapper(f: &Function) -> String {
         [one] => format!("{one} = "),
         several => format!("[{}] = ", several.join(", ")),
     };
-    let _ = writeln!(file, "function {outputs}{}({})", f.name, names.join(", "));
+    let declaration = format!("function {outputs}{}({})", f.name, names.join(", "));
+    let _ = writeln!(file, "{}", continued(&declaration));
     let _ = writeln!(file, "%{}  {}", f.name, f.title);
     let mut usage = f.usage();
     if usage.chars().count() + "%   ".len() > WIDTH {
@@ -55,6 +65,7 @@ fn wrapper(f: &Function) -> String {
     } else {
         lines.push(format!("{outputs}{call}"));
     }
+    let lines: Vec<_> = lines.iter().map(|line| continued(line)).collect();
     if f.required == 0 {
         file += &(lines.join("\n") + "\n");
     } else {
