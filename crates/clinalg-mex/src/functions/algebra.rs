@@ -93,8 +93,8 @@ MexHandleMatrix(gpu, y)",
         outputs: &["y"],
         text: "\
 y = A' x with the conjugate transpose of a sparse m x n matrix A, x a vector of m values and y one of n, all
-of one precision. The result goes to y if it is given, otherwise to a new column. The first call converts A to its transpose, which
-the device keeps.",
+of one precision. The result goes to y if it is given, otherwise to a new column. The first call converts A to its transpose,
+which the device keeps.",
         example: "\
 gpu = MexInitOpenCL();
 A = MexSparseMatrix(gpu, sparse([1 2; 0 4]));
