@@ -57,7 +57,7 @@ fn handles_of_another_registry_are_foreign() {
     assert_error(there.release(x, Kind::VALUES), FOREIGN, "handle");
     let empty = Registry::new();
     let words = assert_error(empty.sum(x), FOREIGN, "a");
-    assert!(words.contains("never handed out") && words.contains("vector"), "{words}");
+    assert!(words.contains("never issued") && words.contains("vector"), "{words}");
     assert_error(here.sum(0), FOREIGN, "a");
     assert_error(here.sum(u64::MAX), FOREIGN, "a");
 }
