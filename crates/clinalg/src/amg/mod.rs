@@ -90,7 +90,7 @@ struct Levels<T: Real> {
     near: NearNull<T>,
 }
 
-/// Candidates of classical interpolation for an entry of the matrix, about. (PoCL, double precision, 7 and 27 points on 24^3: 13 bytes an entry and
+/// Candidates of classical interpolation for an entry of the matrix, about. (PoCL, double precision, 7 and 27 points on 24^3: 13 bytes per entry and
 /// 40 a row more at the peak than with aggregation.)
 const CANDIDATES: u64 = 1;
 
