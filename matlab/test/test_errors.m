@@ -250,16 +250,10 @@ check(MexSum(gpu, MexMatrix(gpu, [1 2])) == 3);
 end
 
 function names = argument_names(name)
-% From the first line of the file.
-line = fgetl_of(which(name));
-list = regexp(line, '\((.*)\)', 'tokens', 'once');
+% From the declaration, which may continue in the second line of the file.
+text = regexprep(fileread(which(name)), '\s*\.\.\.\s*', ' ');
+list = regexp(text, '^function [^(]*\(([^)]*)\)', 'tokens', 'once');
 names = strsplit(list{1}, ', ');
-end
-
-function line = fgetl_of(file)
-fid = fopen(file);
-line = fgetl(fid);
-fclose(fid);
 end
 
 function released_handles()

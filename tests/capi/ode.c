@@ -43,7 +43,7 @@ static void formulas(void)
     {
         const double back[2] = {1, 0}, nan[2] = {0, NAN};
         FAILS(clinalg_ode_solve(swing, NULL, NULL, &options, back, 2, y0, 2, y, NULL), CLINALG_STATUS_VALUE);
-        SAYS("increase");
+        SAYS("increasing");
         FAILS(clinalg_ode_solve(swing, NULL, NULL, &options, times, 4, nan, 2, y, NULL), CLINALG_STATUS_VALUE);
         SAYS("y0[1]");
     }

@@ -311,7 +311,7 @@ impl Code {
             }
             let start = before.rfind([';', '{', '}']).map_or(0, |at| at + 1);
             let is_type = before[start..].trim_start().starts_with("typedef");
-            (is_type && self.0[at + name.len()..].starts_with(';')).then(|| start..at)
+            (is_type && self.0[at + name.len()..].starts_with(';')).then_some(start..at)
         };
         self.places(name, 0..self.0.len()).into_iter().filter_map(range).collect()
     }
