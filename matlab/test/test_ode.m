@@ -83,7 +83,7 @@ check_error('clinalg:argument:value', 'guess', @() run('Guess', 'nope'));
 check_error('clinalg:argument:value', 'Runge-Kutta', @() run('Method', 'ab3'));
 check_error('clinalg:argument:value', 'grid''s 1 points', @() run('Variant', 'block', 'Block', 2));
 check_error('clinalg:argument:shape', 'tspan', @() clinalg.waveform(decay, 1, 1));
-check_error('clinalg:argument:value', 'increasing', @() clinalg.waveform(decay, [1 0], 1));
+check_error('clinalg:argument:value', 'increase', @() clinalg.waveform(decay, [1 0], 1));
 check_error('clinalg:argument:class', 'function handle', @() clinalg.waveform(@(t, y) -y, [0 1], 1));
 check_error('clinalg:ode:unstable', 'stability limit of `euler`', ...
   @() clinalg.waveform(struct('u', '-1000*u'), [0 1], 1, 'Steps', 10));
