@@ -2081,7 +2081,7 @@ fn elastodynamics_meets_known_solutions_and_writes_what_it_found() {
     assert!(text.fine().contains("24 elements, 72 unknowns, material outside"));
     for (options, what) in [
         ("--mesh ball:3", "cubed-sphere:N"),
-        ("--mesh cavity:x", "no number"),
+        ("--mesh cavity:x", "not a number of elements"),
         ("--poisson 0.5", "below 0.5"),
         ("--density 0", "above 0"),
         ("--frequency -1", "at least 0"),
