@@ -206,7 +206,6 @@ static void multigrid(void)
     options.coarsening = CLINALG_AMG_COARSENING_AUTO;
     FAILS(clinalg_amg_create(&options, a, 0, &m), CLINALG_STATUS_VALUE);
     CHECK(strstr(clinalg_last_error_message(), "aggressive") != NULL);
-    OK(clinalg_object_release(m));
     m = made(CLINALG_PRECONDITIONER_SPAI0, a);
     FAILS(clinalg_amg_refill(m, twice), CLINALG_STATUS_SHAPE);
     FAILS(clinalg_amg_info(m, &report, NULL, 0), CLINALG_STATUS_SHAPE);

@@ -1179,7 +1179,7 @@ typedef struct {
    */
   size_t cols;
   /**
-   * Entries that a download gives: rows x cols of a full object, the stored ones of a sparse
+   * Entries that a download returns: rows x cols of a full object, the stored ones of a sparse
    * matrix; 0 for a band matrix, whose download leaves zeros out.
    */
   size_t entries;
@@ -1215,7 +1215,7 @@ typedef struct {
    */
   double tolerance;
   /**
-   * Most iterations.
+   * Maximum number of iterations.
    */
   size_t max_iterations;
   /**
@@ -1232,7 +1232,7 @@ typedef struct {
    */
   clinalg_progress progress;
   /**
-   * What `progress` is given.
+   * Passed to `progress`.
    */
   void *progress_data;
 } clinalg_solver_options;
@@ -1285,7 +1285,7 @@ typedef struct {
    */
   size_t post;
   /**
-   * Weight of Jacobi, between 0 and 2.
+   * Weight of the Jacobi smoother, between 0 and 2.
    */
   double omega;
   /**
@@ -1293,7 +1293,7 @@ typedef struct {
    */
   double tolerance;
   /**
-   * Most cycles.
+   * Maximum number of cycles.
    */
   size_t max_cycles;
   /**
@@ -1301,7 +1301,7 @@ typedef struct {
    */
   size_t dim;
   /**
-   * What is added to -Laplace, at least 0.
+   * The constant added to -Laplace, at least 0.
    */
   double shift;
   /**
@@ -1309,7 +1309,7 @@ typedef struct {
    */
   clinalg_progress progress;
   /**
-   * What `progress` is given.
+   * Passed to `progress`.
    */
   void *progress_data;
 } clinalg_poisson_options;
@@ -4008,7 +4008,7 @@ clinalg_status clinalg_object_explain(clinalg_handle handle,
 
 /**
  * Makes a test problem: `name` is one of those that `clinalg ode --list` prints, `n` the number of points along each axis.
- * `clinalg_release` frees it.
+ * `clinalg_object_release` frees it.
  *
  * # Safety
  * `name` is a text that ends in zero, `ode` is valid for a write.
@@ -4021,7 +4021,7 @@ clinalg_status clinalg_ode_problem(const char *name,
  * Makes a system of equations from a description: one statement per line, such as `grid 100`, `parameter a = 2`,
  * `boundary periodic` and `u' = a*(u[-1] - 2*u + u[1])`; the guide lists them all. `data` has the numbers for its
  * `data_count` lines `data name`, one for each point, one line after the other; it may be null if there is none.
- * A formula that cannot be parsed is an error that names the column. `clinalg_release` frees it.
+ * A formula that cannot be parsed is an error that names the column. `clinalg_object_release` frees it.
  *
  * # Safety
  * `description` is a text that ends in zero, `data` names `data_length` values, `ode` is valid for a write.
