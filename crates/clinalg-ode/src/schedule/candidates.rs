@@ -127,7 +127,7 @@ mod tests {
         assert_eq!(error.id(), "clinalg:ode:memory");
         // Four vectors of 4096 values of 4 bytes: two ends of the step, a stage, the sum.
         let text = error.to_string();
-        assert!(text.contains("fused 65536") && text.contains("basic ") && text.contains("device has"), "{text}");
+        assert!(text.contains("fused 65536") && text.contains("basic ") && text.contains("available: "), "{text}");
     }
 
     #[test]
