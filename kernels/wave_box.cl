@@ -29,15 +29,15 @@
 __kernel void leap_box(ulong nx, ulong ny, ulong nz, REAL ax, REAL ay, REAL az, REAL bx, REAL by, REAL bz, uint sides,
                        __global const REAL *damping, __global const REAL *courant, __global const REAL *u, __global REAL *before)
 {
-    const size_t plane = nx * ny;
     EACH_ROW(q, ny * nz)
     {
-        const size_t j = q % ny, k = q / ny, row = q * nx;
+        // Products again and again, and no division in two dimensions, save scalar registers of some GPUs.
+        const size_t k = nz == 1 ? 0 : q / ny, j = q - k * ny, row = q * nx;
         const bool wraps_y = SIDE(2) == PERIODIC, wraps_z = SIDE(4) == PERIODIC, flat = nz == 1;
-        const size_t south = j > 0 ? row - nx : wraps_y ? row + plane - nx : row + nx;
-        const size_t north = j < ny - 1 ? row + nx : wraps_y ? row - (plane - nx) : row - nx;
-        const size_t below = flat ? row : k > 0 ? row - plane : wraps_z ? row + (nz - 1) * plane : row + plane;
-        const size_t above = flat ? row : k < nz - 1 ? row + plane : wraps_z ? row - (nz - 1) * plane : row - plane;
+        const size_t south = j > 0 ? row - nx : wraps_y ? row + nx * ny - nx : row + nx;
+        const size_t north = j < ny - 1 ? row + nx : wraps_y ? row - (nx * ny - nx) : row - nx;
+        const size_t below = flat ? row : k > 0 ? row - nx * ny : wraps_z ? row + (nz - 1) * (nx * ny) : row + nx * ny;
+        const size_t above = flat ? row : k < nz - 1 ? row + nx * ny : wraps_z ? row - (nz - 1) * (nx * ny) : row - nx * ny;
         REAL row_loss = damping[nx + j] + damping[nx + ny + k];
         bool row_held = false;
         if (j == 0) {
