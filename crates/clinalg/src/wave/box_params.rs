@@ -18,7 +18,7 @@ pub enum WaveSide {
     Periodic,
 }
 
-/// The grid, the boundary conditions and the time step of a [`BoxWave`].
+/// The grid, the boundary conditions and the time step of a [`BoxWave`](super::BoxWave).
 #[derive(Debug, Clone, PartialEq)]
 pub struct BoxWaveParams {
     pub(super) points: Vec<usize>,
@@ -83,7 +83,7 @@ impl BoxWaveParams {
     /// Coordinates of the points in the direction `axis` (0, 1 or 2), starting at 0.
     ///
     /// # Errors
-    /// As [`BoxWave::new`]; [`Error::Value`] if there is no such direction.
+    /// As [`BoxWave::new`](super::BoxWave::new); [`Error::Value`] if there is no such direction.
     pub fn coordinates(&self, axis: usize) -> Result<Vec<f64>> {
         self.check()?;
         if axis >= self.points.len() {
@@ -96,7 +96,7 @@ impl BoxWaveParams {
     /// The largest stable time step if `c` is the largest speed: 1 / (c sqrt(sum of 1 / h^2)) (Courant, Friedrichs, Lewy 1928).
     ///
     /// # Errors
-    /// As [`BoxWave::new`].
+    /// As [`BoxWave::new`](super::BoxWave::new).
     pub fn limit(&self, c: f64) -> Result<f64> {
         self.check()?;
         Ok(1.0 / (c * (0..self.points.len()).map(|axis| self.spacing(axis).powi(-2)).sum::<f64>().sqrt()))
