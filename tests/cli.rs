@@ -1405,6 +1405,9 @@ fn methods_and_preconditioners_of_solve() {
         (&saddle, "--method idrs --precond ilut --order rcm --drop 0"),
         (&tall, "--method lsqr"),
         (&tall, "--precond jacobi"),
+        (&tall, "--method lsqr --precond ic"),
+        (&tall, "--precond ssor"),
+        (&tall, "--precond amg"),
     ] {
         let done = words(&format!("solve {matrix} {args} --json"));
         let report = done.json();
@@ -1417,7 +1420,7 @@ fn methods_and_preconditioners_of_solve() {
         (&skew, "--method minres", "use gmres, idrs or bicgstab"),
         (&skew, "--precond ic", "use ilu or ilut"),
         (&tall, "--method gmres", "use lsmr or lsqr"),
-        (&tall, "--precond ilu", "--precond none or jacobi"),
+        (&tall, "--precond ilu", "use --precond jacobi, ic, ssor, fsai or amg"),
         (&saddle, "--precond ssor", "row 3 (counted from 1)"),
         (&saddle, "--method minres --precond ic", "row 3 (counted from 1)"),
     ] {

@@ -2,10 +2,11 @@
 
 use std::ops::ControlFlow;
 
-use clinalg::precond::{CholeskyParams, Ilu, IluParams, IncompleteCholesky, Jacobi};
+use clinalg::ops::conj_transpose;
+use clinalg::precond::{CholeskyParams, Ilu, IluKind, IluParams, IncompleteCholesky, Jacobi};
 use clinalg::solve::{
-    Cg, FlexibleCg, Idr, IdrParams, LeastSquares, LeastSquaresMethod, LeastSquaresParams, Minres, Preconditioner,
-    Solver, Stop, Stopping,
+    Cg, FlexibleCg, Idr, IdrParams, LeastSquares, LeastSquaresMethod, LeastSquaresParams, LeastSquaresReport, Minres,
+    Preconditioner, Solver, Stop, Stopping,
 };
 use clinalg::{Complex, Context, Csr, CsrParts, Error, Real, Scalar, Vector};
 
@@ -260,7 +261,7 @@ fn least_squares_solve_the_normal_equations() {
             let params = LeastSquaresParams::from(Stopping::default().tolerance(1e-12)).method(method);
             let mut solver = LeastSquares::new(context, rows, cols, params).unwrap();
             let (bs, mut x) = (Vector::from_slice(context, &b).unwrap(), Vector::zeros(context, cols).unwrap());
-            let found = solver.solve(&matrix, &bs, &mut x).unwrap();
+            let found = solver.solve(&matrix, None, &bs, &mut x).unwrap();
             let report = &found.report;
             assert!(report.stop == Stop::Converged && report.iterations <= 60, "{method:?}: {report}");
             let x = x.to_vec().unwrap();
@@ -278,10 +279,96 @@ fn least_squares_solve_the_normal_equations() {
             let mut solver = LeastSquares::new(context, cols, rows, params).unwrap();
             let c: Vec<f64> = noise(cols, 14);
             let (cs, mut y) = (Vector::from_slice(context, &c).unwrap(), Vector::zeros(context, rows).unwrap());
-            let found = solver.solve(&wide, &cs, &mut y).unwrap();
+            let found = solver.solve(&wide, None, &cs, &mut y).unwrap();
             assert!(found.report.stop == Stop::Converged && found.report.relative_residual <= 1e-10);
-            let tall = solver.solve(&matrix, &cs, &mut y).unwrap_err();
+            let tall = solver.solve(&matrix, None, &cs, &mut y).unwrap_err();
             assert!(matches!(tall, Error::Shape { argument: "a", .. }), "{tall}");
         }
+    }
+}
+
+/// Solves from 0; the solution and what the solver reports.
+fn least_squares<T: Scalar>(
+    method: LeastSquaresMethod,
+    tolerance: f64,
+    a: &Csr<T>,
+    m: Option<&mut dyn Preconditioner<T>>,
+    b: &Vector<T>,
+) -> (Vec<T>, LeastSquaresReport) {
+    let params = LeastSquaresParams::from(Stopping::default().tolerance(tolerance)).method(method);
+    let mut x = Vector::zeros(a.context(), a.cols()).unwrap();
+    let mut solver = LeastSquares::new(a.context(), a.rows(), a.cols(), params).unwrap();
+    let report = solver.solve(a, m, b, &mut x).unwrap();
+    (x.to_vec().unwrap(), report)
+}
+
+/// With M = diag(A^H A), a solve is one of the matrix with its columns scaled to norm 1, and with a full factor of A^H A it
+/// takes an iteration.
+fn preconditioned_least_squares<T: Scalar>(context: &Context) {
+    let (rows, cols) = (80, 40);
+    let mut random = Noise::new(21);
+    let scale = |j: usize| 10.0_f64.powi((j % 5) as i32 - 2);
+    let number = |random: &mut Noise, size: f64| {
+        let [re, im] = [random.value::<f64>(), if T::IS_COMPLEX { random.value() } else { 0.0 }];
+        T::from_parts(T::Real::from_f64(size * re), T::Real::from_f64(size * im))
+    };
+    let mut entries: Vec<(usize, usize, T)> = (0..cols).map(|j| (2 * j, j, T::from_f64(3.0 * scale(j)))).collect();
+    for i in 0..rows {
+        entries.extend((0..2).map(|_| {
+            let j = random.below(cols);
+            (i, j, number(&mut random, scale(j)))
+        }));
+    }
+    let a = CsrParts::from_triplets(rows, cols, &entries).unwrap();
+    let mut norms = vec![0.0; cols];
+    a.triplets().for_each(|(_, j, value)| norms[j] += value.widen().norm_sqr());
+    let mut scaled = a.clone();
+    scaled
+        .values
+        .iter_mut()
+        .zip(&a.indices)
+        .for_each(|(value, &j)| *value = T::narrow(value.widen() * T::Wide::from_f64(norms[j].sqrt().recip())));
+    let b: Vec<T> = (0..rows).map(|_| number(&mut random, 1.0)).collect();
+    let b = Vector::from_slice(context, &b).unwrap();
+    let (matrix, scaled) = (Csr::from_parts(context, &a).unwrap(), Csr::from_parts(context, &scaled).unwrap());
+    let tolerance = 1e3 * eps::<T::Real>();
+    for method in [LeastSquaresMethod::Lsqr, LeastSquaresMethod::Lsmr] {
+        let (mut want, expected) = least_squares(method, tolerance, &scaled, None, &b);
+        want.iter_mut().zip(&norms).for_each(|(x, n)| *x = *x * T::from_f64(n.sqrt().recip()));
+        let mut jacobi = Jacobi::of_normal_equations(&matrix).unwrap();
+        let (x, found) = least_squares(method, tolerance, &matrix, Some(&mut jacobi), &b);
+        assert_eq!((found.report.stop, expected.report.stop), (Stop::Converged, Stop::Converged), "{method:?}");
+        let (took, plain) = (found.report.iterations, expected.report.iterations);
+        assert!(took.abs_diff(plain) <= 1, "{method:?}: {took} and {plain} iterations");
+        let size = want.iter().map(|w| w.widen().modulus()).fold(0.0, f64::max);
+        let error = x.iter().zip(&want).map(|(&x, &w)| (x.widen() - w.widen()).modulus()).fold(0.0, f64::max);
+        assert!(error <= 100.0 * tolerance * size, "{method:?}: {error:e} of {size:e}");
+        let (_, unscaled) = least_squares(method, tolerance, &matrix, None, &b);
+        assert!(unscaled.report.iterations > 2 * took, "{method:?}: {} and {took}", unscaled.report.iterations);
+
+        let normal = conj_transpose(&matrix).unwrap().multiply(&matrix).unwrap();
+        let full = Ilu::new(&normal, &IluParams::default().kind(IluKind::Threshold { drop: 0.0, fill: 1e3 }));
+        let (_, found) = least_squares(method, tolerance, &matrix, Some(&mut full.unwrap()), &b);
+        assert!(found.report.stop == Stop::Converged && found.report.iterations <= 3, "{method:?}: {}", found.report);
+
+        let minus = Vector::filled(context, cols, -T::one()).unwrap();
+        let (_, found) = least_squares(method, tolerance, &matrix, Some(&mut Jacobi::new(&minus).unwrap()), &b);
+        assert_eq!((found.report.stop, found.report.iterations), (Stop::Indefinite, 0), "{method:?}");
+    }
+    let mut x = Vector::zeros(context, cols).unwrap();
+    let mut solver = LeastSquares::new(context, rows, cols, LeastSquaresParams::default()).unwrap();
+    let mut long = Jacobi::new(&Vector::filled(context, rows, T::one()).unwrap()).unwrap();
+    let error = solver.solve(&matrix, Some(&mut long), &b, &mut x).unwrap_err();
+    assert!(matches!(error, Error::Length { argument: "m", .. }), "{error}");
+}
+
+#[test]
+fn least_squares_take_preconditioners_of_the_normal_equations() {
+    for context in capable::<f32>() {
+        preconditioned_least_squares::<f32>(context);
+    }
+    for context in capable::<f64>() {
+        preconditioned_least_squares::<f64>(context);
+        preconditioned_least_squares::<Complex<f64>>(context);
     }
 }

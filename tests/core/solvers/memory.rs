@@ -1,6 +1,7 @@
 //! Solves that are ended and go on.
 
 use super::*;
+use clinalg::precond::Jacobi;
 use clinalg::solve::{
     FlexibleCg, Idr, IdrParams, KrylovMemory, LeastSquares, LeastSquaresMethod, LeastSquaresParams, Minres, Resumable,
 };
@@ -116,13 +117,16 @@ fn least_squares_go_on_to_the_same_bits() {
     let a = Csr::from_triplets(context, rows, cols, &entries).unwrap();
     let b: Vec<f64> = (0..rows).map(|k| (k as f64).sin()).collect();
     let b = Vector::from_slice(context, &b).unwrap();
-    for method in [LeastSquaresMethod::Lsqr, LeastSquaresMethod::Lsmr] {
+    let (lsqr, lsmr) = (LeastSquaresMethod::Lsqr, LeastSquaresMethod::Lsmr);
+    for (method, is_scaled) in [(lsqr, false), (lsmr, false), (lsqr, true), (lsmr, true)] {
         let run = |memory: &mut KrylovMemory<f64>, last: usize, limit: usize| {
+            let mut m = is_scaled.then(|| Jacobi::of_normal_equations(&a).unwrap());
+            let m = m.as_mut().map(|m| m as &mut dyn Preconditioner<f64>);
             let params = LeastSquaresParams::default().method(method).max_iterations(limit);
             let mut x = Vector::zeros(context, cols).unwrap();
             let mut progress = |k: usize, _| if k < last { ControlFlow::Continue(()) } else { ControlFlow::Break(()) };
             let mut solver = LeastSquares::new(context, rows, cols, params).unwrap();
-            let report = solver.solve_from(memory, &a, &b, &mut x, &mut progress).unwrap();
+            let report = solver.solve_from(memory, &a, m, &b, &mut x, &mut progress).unwrap();
             (x.to_vec().unwrap(), report)
         };
         let mut memory = KrylovMemory::default();

@@ -207,10 +207,14 @@ pub(crate) fn check_combination(
     if !square && !method.is_least_squares() {
         return Err(Failure::usage(format!("--method {m} needs a square matrix; use lsmr or lsqr for least squares")));
     }
-    if method.is_least_squares() && !matches!(precond, Precond::None | Precond::Jacobi) {
-        return Err(Failure::usage(format!(
-            "--method {m} takes --precond none or jacobi (columns scaled to the norm 1), not {p}; for square systems use gmres or idrs with {p}"
-        )));
+    if method.is_least_squares() {
+        // Of A'A, which is Hermitian.
+        return match precond {
+            Precond::Ilu | Precond::Ilut | Precond::Saddle => Err(Failure::usage(format!(
+                "--method {m} needs a positive definite preconditioner of A'A, which {p} is not; use --precond jacobi, ic, ssor, fsai or amg, or for square systems gmres with {p}"
+            ))),
+            _ => Ok(()),
+        };
     }
     if SYMMETRIC.contains(&method) && UNSYMMETRIC.contains(&precond) {
         return Err(Failure::usage(format!(

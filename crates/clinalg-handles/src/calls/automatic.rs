@@ -190,7 +190,7 @@ struct Smallest<'a, T: Scalar> {
 
 impl<T: Scalar> Columns<T> for Smallest<'_, T> {
     fn column(&mut self, b: &Vector<T>, x: &mut Vector<T>, progress: Progress<'_>) -> Result<Report> {
-        Ok(self.solver.solve_with(self.a, b, x, progress)?.report)
+        Ok(self.solver.solve_with(self.a, None, b, x, progress)?.report)
     }
 
     fn words(&self) -> (&'static str, &'static str) {

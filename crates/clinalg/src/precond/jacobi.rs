@@ -2,7 +2,7 @@
 
 use crate::matrix::Values;
 use crate::solve::{Preconditioner, invert_diagonal};
-use crate::{Context, Result, Scalar, Vector, ops};
+use crate::{Context, Csr, Result, Scalar, Vector, ops};
 
 /// M = diag(A) (Saad 2003, section 10.2).
 ///
@@ -37,6 +37,20 @@ impl<T: Scalar> Jacobi<T> {
         let mut values = diagonal.to_vec()?;
         invert_diagonal(&mut values)?;
         Ok(Jacobi { inverse: Vector::from_slice(diagonal.context(), &values)? })
+    }
+
+    /// M = diag(A^H A), for least squares with any A: it scales the columns of A to a norm of 1. Columns of zeros count as of norm 1.
+    ///
+    /// # Errors
+    /// [`Error::Value`](crate::Error::Value) that names the first column (counted from 1) whose squared norm is not finite or too small to be
+    /// inverted in this precision; [`Error::Allocation`](crate::Error::Allocation).
+    pub fn of_normal_equations(a: &Csr<T>) -> Result<Jacobi<T>> {
+        let parts = a.to_parts()?;
+        let mut squares = vec![0.0; parts.cols];
+        parts.triplets().for_each(|(_, j, value)| squares[j] += value.widen().norm_sqr());
+        let mut values: Vec<T> = squares.into_iter().map(|s| T::from_f64(if s == 0.0 { 1.0 } else { s })).collect();
+        invert_diagonal(&mut values)?;
+        Ok(Jacobi { inverse: Vector::from_slice(a.context(), &values)? })
     }
 }
 

@@ -4,9 +4,10 @@ use num_traits::Float;
 use serde::{Deserialize, Serialize};
 
 use super::basis::shrink;
+use super::checked::CheckedPreconditioner;
 use super::judge::{FLOOR_CEILING, FLOOR_FACTOR, JUDGED};
 use super::memory::{Kept, Kind, numbers_from};
-use super::{KrylovMemory, LeastSquaresParams, Progress, Report, Stop};
+use super::{KrylovMemory, LeastSquaresParams, Preconditioner, Progress, Report, Stop};
 use crate::error::check_length;
 use crate::ops::{self, Transposed, scatter_signs};
 use crate::{Context, Error, Real, Result, Scalar, Vector};
@@ -31,15 +32,20 @@ pub struct LeastSquaresReport {
     #[serde(flatten)]
     pub report: Report,
     /// |A^H (b - A x)| / (|A| |b - A x|) with an estimate of the Frobenius norm of A from below, as the recurrence gives it: small where x
-    /// is a least-squares solution. 0 where b - A x is 0.
+    /// is a least-squares solution. With a preconditioner M = L L^H, of A L^-H in place of A. 0 where b - A x is 0.
     pub normal_residual: f64,
 }
 
 /// The x that makes |b - A x| smallest, for any rectangular A; of several the one nearest to the start.
 ///
 /// Owns `rows + 3 cols` values in four vectors. An iteration takes a product with A and one with its transpose. A solve ends when
-/// |b - A x| / |b| or, where the system is not consistent, |A^H (b - A x)| / (|A| |b - A x|) is at most the tolerance. Both square the
-/// condition number; scale the columns of A to a norm of 1 where they differ.
+/// |b - A x| / |b| or, where the system is not consistent, |A^H (b - A x)| / (|A| |b - A x|) is at most the tolerance. Both methods square the
+/// condition number.
+///
+/// A preconditioner M is one of the normal equations: Hermitian positive definite, `cols` x `cols` and near A^H A, such as
+/// [`Jacobi::of_normal_equations`](crate::precond::Jacobi::of_normal_equations), which scales the columns to a norm of 1, or
+/// [`IncompleteCholesky`](crate::precond::IncompleteCholesky) of the product A^H A. No factor of M is needed (Arridge, Betcke and Harhanen
+/// 2014). It takes another `cols` values; of several solutions it is the nearest to the start in the norm of M.
 ///
 /// ```
 /// use clinalg::solve::{LeastSquares, LeastSquaresParams};
@@ -50,7 +56,7 @@ pub struct LeastSquaresReport {
 /// let a = Csr::from_triplets(&context, 3, 2, &[(0, 0, 1.0), (1, 0, 1.0), (2, 0, 1.0), (1, 1, 1.0), (2, 1, 2.0)])?;
 /// let b = Vector::from_slice(&context, &[1.0, 2.0, 4.0])?;
 /// let mut x = Vector::zeros(&context, 2)?;
-/// let report = LeastSquares::new(&context, 3, 2, LeastSquaresParams::default())?.solve(&a, &b, &mut x)?;
+/// let report = LeastSquares::new(&context, 3, 2, LeastSquaresParams::default())?.solve(&a, None, &b, &mut x)?;
 /// assert!(report.report.stop.is_success());
 /// let x: Vec<f64> = x.to_vec()?;
 /// assert!((x[0] - 5.0 / 6.0).abs() < 1e-9 && (x[1] - 1.5_f64).abs() < 1e-9);
@@ -63,6 +69,8 @@ pub struct LeastSquares<T: Scalar> {
     v: Vector<T>,
     h: Vector<T>,
     bar: Vector<T>,
+    /// M v; made for the first solve with a preconditioner.
+    p: Option<Vector<T>>,
 }
 
 /// The rotation (c, s) that takes (a, b) to (r, 0).
@@ -80,6 +88,32 @@ fn normalise<T: Scalar>(v: &mut Vector<T>) -> Result<f64> {
     Ok(norm)
 }
 
+/// The next right vector v of the bidiagonalisation, of norm 1, from `u` and the one before; its norm before that. With a preconditioner M the
+/// norm is that of M, `p` is M v, and the norm is negative if v^H M v is.
+fn next_right<T: Scalar>(
+    a: &dyn Transposed<T>,
+    m: Option<&mut CheckedPreconditioner<'_, T>>,
+    u: &Vector<T>,
+    beta: f64,
+    v: &mut Vector<T>,
+    p: Option<&mut Vector<T>>,
+) -> Result<f64> {
+    let before = T::from_f64(-beta);
+    let (Some(m), Some(p)) = (m, p) else {
+        a.apply_conj_transposed(T::one(), u, before, v)?;
+        return normalise(v);
+    };
+    a.apply_conj_transposed(T::one(), u, before, p)?;
+    m.apply(p, v)?;
+    let square = ops::dot(v, p)?.re().into_f64();
+    let alpha = square.abs().sqrt();
+    if alpha > 0.0 && alpha.is_finite() {
+        shrink(v, alpha)?;
+        shrink(p, alpha)?;
+    }
+    Ok(alpha.copysign(square))
+}
+
 impl<T: Scalar> LeastSquares<T> {
     /// A solver for matrices of `rows` x `cols`.
     ///
@@ -87,7 +121,7 @@ impl<T: Scalar> LeastSquares<T> {
     /// [`Error::Allocation`], [`Error::NoFp64`].
     pub fn new(context: &Context, rows: usize, cols: usize, params: LeastSquaresParams) -> Result<LeastSquares<T>> {
         let vector = |n| Vector::uninit(context, n);
-        Ok(LeastSquares { params, u: vector(rows)?, v: vector(cols)?, h: vector(cols)?, bar: vector(cols)? })
+        Ok(LeastSquares { params, u: vector(rows)?, v: vector(cols)?, h: vector(cols)?, bar: vector(cols)?, p: None })
     }
 
     /// When the next solve ends, to be changed.
@@ -99,22 +133,30 @@ impl<T: Scalar> LeastSquares<T> {
     ///
     /// # Errors
     /// As [`LeastSquares::solve_with`].
-    pub fn solve(&mut self, a: &dyn Transposed<T>, b: &Vector<T>, x: &mut Vector<T>) -> Result<LeastSquaresReport> {
-        self.solve_with(a, b, x, &mut |_, _| std::ops::ControlFlow::Continue(()))
+    pub fn solve(
+        &mut self,
+        a: &dyn Transposed<T>,
+        m: Option<&mut dyn Preconditioner<T>>,
+        b: &Vector<T>,
+        x: &mut Vector<T>,
+    ) -> Result<LeastSquaresReport> {
+        self.solve_with(a, m, b, x, &mut |_, _| std::ops::ControlFlow::Continue(()))
     }
 
     /// Makes |b - A x| smallest from the start x, and calls `progress` after each iteration.
     ///
     /// # Errors
-    /// [`Error::Shape`], [`Error::Length`] or [`Error::Context`] that names `a`, `b` or `x`; [`Error::Value`] for a parameter.
+    /// [`Error::Shape`], [`Error::Length`] or [`Error::Context`] that names `a`, `m`, `b` or `x`; [`Error::Value`] for a
+    /// parameter.
     pub fn solve_with(
         &mut self,
         a: &dyn Transposed<T>,
+        m: Option<&mut dyn Preconditioner<T>>,
         b: &Vector<T>,
         x: &mut Vector<T>,
         progress: Progress<'_>,
     ) -> Result<LeastSquaresReport> {
-        self.solve_kept(None, a, b, x, progress)
+        self.solve_kept(None, a, m, b, x, progress)
     }
 
     /// As [`LeastSquares::solve_with`], with a memory as [`Resumable::solve_from`](super::Resumable::solve_from) takes it.
@@ -125,22 +167,31 @@ impl<T: Scalar> LeastSquares<T> {
         &mut self,
         memory: &mut KrylovMemory<T>,
         a: &dyn Transposed<T>,
+        m: Option<&mut dyn Preconditioner<T>>,
         b: &Vector<T>,
         x: &mut Vector<T>,
         progress: Progress<'_>,
     ) -> Result<LeastSquaresReport> {
-        self.solve_kept(Some(memory), a, b, x, progress)
+        self.solve_kept(Some(memory), a, m, b, x, progress)
     }
 
     fn solve_kept(
         &mut self,
         memory: Option<&mut KrylovMemory<T>>,
         a: &dyn Transposed<T>,
+        m: Option<&mut dyn Preconditioner<T>>,
         b: &Vector<T>,
         x: &mut Vector<T>,
         progress: Progress<'_>,
     ) -> Result<LeastSquaresReport> {
-        self.check(a, b, x)?;
+        self.check(a, m.as_deref(), b, x)?;
+        let cols = self.v.len();
+        let mut m = m.map(|m| CheckedPreconditioner::new(m, cols));
+        match (&m, &self.p) {
+            (Some(_), None) => self.p = Some(Vector::uninit(self.v.context(), cols)?),
+            (None, Some(_)) => self.p = None,
+            _ => {}
+        }
         let kind = match self.params.method {
             LeastSquaresMethod::Lsqr => Kind::Lsqr,
             LeastSquaresMethod::Lsmr => Kind::Lsmr,
@@ -151,7 +202,7 @@ impl<T: Scalar> LeastSquares<T> {
         let relative = |norm: f64| if norm == 0.0 { 0.0 } else { norm / norm_b };
         let (mut stop, mut normal, mut go_on) = (None, f64::NAN, true);
         let (mut stand, mut history);
-        kept.load(x, [&mut self.u, &mut self.v, &mut self.h, &mut self.bar])?;
+        kept.load(x, [&mut self.u, &mut self.v, &mut self.h, &mut self.bar].into_iter().chain(&mut self.p))?;
         if let Some((numbers, before)) = kept.take() {
             (stand, history) = (Stand::of(&numbers), before);
         } else {
@@ -178,10 +229,10 @@ impl<T: Scalar> LeastSquares<T> {
                 go_on = go_on && !progress(iteration, relative(norm)).is_break();
                 go_on
             };
-            let (end, found) = self.iterate(a, x, &mut stand, [tolerance * norm_b, tolerance], each)?;
+            let (end, found) = self.iterate(a, m.as_mut(), x, &mut stand, [tolerance * norm_b, tolerance], each)?;
             (stop, normal) = (Some(end), found);
             if matches!(end, Stop::Cancelled | Stop::IterationLimit) {
-                let own = [&self.u, &self.v, &self.h, &self.bar];
+                let own = [&self.u, &self.v, &self.h, &self.bar].into_iter().chain(&self.p);
                 kept.store([0.0; JUDGED], &history, x, own, stand.numbers())?;
             }
         }
@@ -203,10 +254,17 @@ impl<T: Scalar> LeastSquares<T> {
         Ok(if is_floor { Stop::RoundingFloor } else { Stop::Stagnated })
     }
 
-    fn check(&self, a: &dyn Transposed<T>, b: &Vector<T>, x: &Vector<T>) -> Result<()> {
+    fn check(
+        &self,
+        a: &dyn Transposed<T>,
+        m: Option<&dyn Preconditioner<T>>,
+        b: &Vector<T>,
+        x: &Vector<T>,
+    ) -> Result<()> {
         self.params.stopping.check()?;
         let context = self.u.context();
-        for (argument, other) in [("a", a.context()), ("b", b.context()), ("x", x.context())] {
+        let others = [("a", a.context()), ("b", b.context()), ("x", x.context())];
+        for (argument, other) in others.into_iter().chain(m.map(|m| ("m", m.context()))) {
             if !context.same(other) {
                 return Err(Error::Context { argument });
             }
@@ -215,6 +273,9 @@ impl<T: Scalar> LeastSquares<T> {
         if (a.rows(), a.cols()) != (rows, cols) {
             let (expected, got) = (format!("{rows} x {cols}"), format!("{} x {}", a.rows(), a.cols()));
             return Err(Error::Shape { argument: "a", expected, got });
+        }
+        if let Some(m) = m {
+            check_length("m", cols, m.size())?;
         }
         check_length("b", rows, b.len())?;
         check_length("x", cols, x.len())
@@ -232,17 +293,20 @@ impl<T: Scalar> LeastSquares<T> {
     fn iterate(
         &mut self,
         a: &dyn Transposed<T>,
+        mut m: Option<&mut CheckedPreconditioner<'_, T>>,
         x: &mut Vector<T>,
         stand: &mut Stand,
         [enough, tolerance]: [f64; 2],
         each: &mut dyn FnMut(usize, f64) -> bool,
     ) -> Result<(Stop, f64)> {
-        let LeastSquares { params, u, v, h, bar, .. } = self;
+        let LeastSquares { params, u, v, h, bar, p } = self;
         let real = |value: f64| T::from_f64(value);
         if stand.iteration == 0 {
             shrink(u, stand.norm)?;
-            a.apply_conj_transposed(T::one(), u, T::zero(), v)?;
-            let alpha = normalise(v)?;
+            let alpha = next_right(a, m.as_deref_mut(), u, 0.0, v, p.as_mut())?;
+            if alpha < 0.0 {
+                return Ok((Stop::Indefinite, f64::NAN));
+            }
             if alpha == 0.0 {
                 // b - A x is orthogonal to the range: x is a least-squares solution.
                 return Ok((Stop::Converged, 0.0));
@@ -259,8 +323,10 @@ impl<T: Scalar> LeastSquares<T> {
             stand.iteration = iteration;
             a.apply(T::one(), v, real(-*alpha), u)?;
             let beta = normalise(u)?;
-            a.apply_conj_transposed(T::one(), u, real(-beta), v)?;
-            *alpha = if beta == 0.0 { 0.0 } else { normalise(v)? };
+            *alpha = if beta == 0.0 { 0.0 } else { next_right(a, m.as_deref_mut(), u, beta, v, p.as_mut())? };
+            if *alpha < 0.0 {
+                return Ok((Stop::Indefinite, f64::NAN));
+            }
             if !(alpha.is_finite() && beta.is_finite()) {
                 return Ok((Stop::NotFinite, f64::NAN));
             }

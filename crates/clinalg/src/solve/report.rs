@@ -47,7 +47,7 @@ impl fmt::Display for Stop {
             }
             Stop::NotFinite => "met a NaN or an infinity: check the matrix, the right-hand side and the start",
             Stop::Indefinite => {
-                "the matrix or the preconditioner is not positive definite, as CG needs; use BiCGStab or GMRES"
+                "the matrix or the preconditioner is not positive definite, as the method needs; use BiCGStab or GMRES, for least squares another preconditioner"
             }
             Stop::Stagnated => {
                 "the residual no longer falls; try a preconditioner, another method or a longer restart"
