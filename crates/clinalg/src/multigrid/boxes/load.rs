@@ -1,10 +1,15 @@
 //! The right-hand side of the integrated equations, and the values of the sides.
 
+use std::ops::Range;
+
 use super::axis::Factors;
 use super::field::{Load, Origin};
 use super::grid::{Condition, End, Grid};
 use crate::error::check_length;
 use crate::{Error, Real, Result};
+
+/// Unknowns of a piece of the arrays: what the host copies in one go.
+const PIECE: usize = 1 << 16;
 
 /// The values g of the conditions on the sides of a [`Grid`]; 0 where nothing else is said.
 #[derive(Debug, Clone, PartialEq)]
@@ -98,32 +103,48 @@ impl Layout {
         self.counts.iter().product()
     }
 
-    /// For each row of unknowns its place among the unknowns and among the points, and its indices across.
-    fn rows(&self) -> impl Iterator<Item = (usize, usize, [usize; 2])> + '_ {
-        let ([mx, my, mz], [nx, ny, _], [x, y, z]) = (self.counts, self.points, self.first);
-        (0..my * mz).map(move |row| {
+    /// Number of rows of unknowns.
+    pub(super) fn rows(&self) -> usize {
+        self.counts[1] * self.counts[2]
+    }
+
+    /// All rows, cut into pieces that stay in a cache while they are copied.
+    pub(super) fn pieces(&self) -> impl Iterator<Item = Range<usize>> + use<> {
+        let (rows, step) = (self.rows(), PIECE.div_ceil(self.counts[0]));
+        (0..rows).step_by(step).map(move |first| first..rows.min(first + step))
+    }
+
+    /// Where the unknowns of rows are among all.
+    pub(super) fn range(&self, rows: &Range<usize>) -> Range<usize> {
+        rows.start * self.counts[0]..rows.end * self.counts[0]
+    }
+
+    /// For each of these rows its place among their unknowns and among the points, and its indices across.
+    fn places(&self, rows: Range<usize>) -> impl Iterator<Item = (usize, usize, [usize; 2])> + use<> {
+        let ([mx, my, _], [nx, ny, _], [x, y, z]) = (self.counts, self.points, self.first);
+        let start = rows.start;
+        rows.map(move |row| {
             let (j, k) = (row % my, row / my);
-            (row * mx, ((k + z) * ny + j + y) * nx + x, [j, k])
+            ((row - start) * mx, ((k + z) * ny + j + y) * nx + x, [j, k])
         })
     }
 
-    /// The values at unknowns from those at points.
-    pub(super) fn take<T: Real>(&self, points: &[T], unknowns: &mut [T]) {
-        for (to, from, _) in self.rows() {
+    /// The values at the unknowns of rows from those at points.
+    pub(super) fn take<T: Real>(&self, rows: Range<usize>, points: &[T], unknowns: &mut [T]) {
+        for (to, from, _) in self.places(rows) {
             unknowns[to..to + self.counts[0]].copy_from_slice(&points[from..from + self.counts[0]]);
         }
     }
 
-    /// The values at points from those at unknowns, and on the sides that hold them.
-    pub(super) fn put<T: Real>(&self, unknowns: &[T], grid: &Grid, sides: &SideValues<T>, points: &mut [T]) {
-        for (from, to, _) in self.rows() {
+    /// The values at points from those at the unknowns of rows.
+    pub(super) fn put<T: Real>(&self, rows: Range<usize>, unknowns: &[T], points: &mut [T]) {
+        for (from, to, _) in self.places(rows) {
             points[to..to + self.counts[0]].copy_from_slice(&unknowns[from..from + self.counts[0]]);
         }
-        self.hold(grid, sides, points);
     }
 
     /// The values on the sides that hold their points.
-    fn hold<T: Real>(&self, grid: &Grid, sides: &SideValues<T>, points: &mut [T]) {
+    pub(super) fn hold<T: Real>(&self, grid: &Grid, sides: &SideValues<T>, points: &mut [T]) {
         for axis in 0..self.dim {
             for end in [End::Low, End::High] {
                 if self.counts[axis] == self.points[axis] || grid.condition(axis, end) != Condition::Dirichlet {
@@ -166,33 +187,41 @@ impl Layout {
         out
     }
 
-    /// b: f and the values of the sides integrated over the cells.
-    pub(super) fn load<T: Real>(&self, factors: &[Factors], f: &[T], sides: &SideValues<T>, b: &mut [f64]) {
+    /// b of rows: f and the values of the sides integrated over the cells.
+    pub(super) fn load<T: Real>(
+        &self,
+        rows: Range<usize>,
+        factors: &[Factors],
+        f: &[T],
+        sides: &SideValues<T>,
+        b: &mut [f64],
+    ) {
         let across = |d: usize, i: usize| factors.get(d).map_or(1.0, |factors| factors.mass[i]);
-        for (to, from, [j, k]) in self.rows() {
+        for (to, from, [j, k]) in self.places(rows) {
             let mass = across(1, j) * across(2, k);
             let row = &mut b[to..to + self.counts[0]];
             for ((b, f), m) in row.iter_mut().zip(&f[from..]).zip(&factors[0].mass) {
                 *b = mass * m * f.into_f64();
             }
-        }
-        for (axis, own) in factors.iter().enumerate() {
-            for end in 0..2 {
-                let Some(g) = sides.get(axis, end) else { continue };
-                let at = if end == 0 { 0 } else { self.counts[axis] - 1 };
-                for (p, _) in self.face(axis, at, self.counts) {
-                    let unknown = [
-                        p % self.counts[0],
-                        p / self.counts[0] % self.counts[1],
-                        p / (self.counts[0] * self.counts[1]),
-                    ];
-                    let (mut mass, mut q, mut stride) = (own.load[end], 0, 1);
-                    for d in (0..self.dim).filter(|&d| d != axis) {
-                        mass *= across(d, unknown[d]);
-                        q += (self.first[d] + unknown[d]) * stride;
-                        stride *= self.points[d];
+            for (axis, own) in factors.iter().enumerate() {
+                for end in 0..2 {
+                    let Some(g) = sides.get(axis, end) else { continue };
+                    let at = if end == 0 { 0 } else { self.counts[axis] - 1 };
+                    let columns = match axis {
+                        0 => at..at + 1,
+                        _ if [j, k][axis - 1] == at => 0..self.counts[0],
+                        _ => continue,
+                    };
+                    for i in columns {
+                        let unknown = [i, j, k];
+                        let (mut mass, mut q, mut stride) = (own.load[end], 0, 1);
+                        for d in (0..self.dim).filter(|&d| d != axis) {
+                            mass *= across(d, unknown[d]);
+                            q += (self.first[d] + unknown[d]) * stride;
+                            stride *= self.points[d];
+                        }
+                        row[i] += mass * g[q].into_f64();
                     }
-                    b[p] += mass * g[q].into_f64();
                 }
             }
         }
@@ -235,7 +264,7 @@ impl Layout {
 
     fn each_mass(&self, factors: &[Factors], mut each: impl FnMut(usize, f64)) {
         let across = |d: usize, i: usize| factors.get(d).map_or(1.0, |factors| factors.mass[i]);
-        for (to, _, [j, k]) in self.rows() {
+        for (to, _, [j, k]) in self.places(0..self.rows()) {
             let mass = across(1, j) * across(2, k);
             factors[0].mass.iter().enumerate().for_each(|(i, m)| each(to + i, mass * m));
         }

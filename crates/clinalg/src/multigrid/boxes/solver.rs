@@ -101,16 +101,47 @@ impl Problem {
         }
     }
 
-    fn right_side<T: Real>(&self, grid: &Grid, f: &[T], sides: &SideValues<T>) -> Result<(Vec<f64>, Option<f64>)> {
+    /// Writes the right-hand side to the device, balanced where u is determined up to a constant only; by how much it was out of balance then.
+    fn write_right_side<T: Real>(
+        &self,
+        grid: &Grid,
+        f: &[T],
+        sides: &SideValues<T>,
+        to: &mut Vector<T>,
+    ) -> Result<Option<f64>> {
         check_length("f", self.layout.points(), f.len())?;
-        let mut b = zeros::<f64>("points", Some(self.layout.unknowns()))?;
-        let averaged = (self.order == 4).then(|| self.layout.averaged(f));
-        self.layout.load(&self.factors, averaged.as_deref().unwrap_or(f), sides, &mut b);
-        if let Levels::Coupled(_, loads) = &self.levels {
-            self.layout.add(loads, grid, sides, &mut b);
+        let (layout, factors) = (&self.layout, &self.factors);
+        let averaged = (self.order == 4).then(|| layout.averaged(f));
+        let f = averaged.as_deref().unwrap_or(f);
+        let loads = match &self.levels {
+            Levels::Coupled(_, loads) => &loads[..],
+            Levels::Separable(_) => &[],
+        };
+        let mut piece = Vec::new();
+        let mut write = |at: usize, b: &[f64]| {
+            piece.clear();
+            piece.extend(b.iter().map(|&b| T::from_f64(b)));
+            to.buffer_mut().write_range(at, &piece)
+        };
+        if loads.is_empty() && !self.singular {
+            let mut b = Vec::new();
+            for rows in layout.pieces() {
+                let range = layout.range(&rows);
+                b.resize(range.len(), 0.0);
+                layout.load(rows, factors, f, sides, &mut b);
+                write(range.start, &b)?;
+            }
+            return Ok(None);
         }
-        let imbalance = self.singular.then(|| self.layout.balance(&self.factors, &mut b));
-        Ok((b, imbalance))
+        let mut b = zeros::<f64>("points", Some(layout.unknowns()))?;
+        layout.load(0..layout.rows(), factors, f, sides, &mut b);
+        layout.add(loads, grid, sides, &mut b);
+        let imbalance = self.singular.then(|| layout.balance(factors, &mut b));
+        for rows in layout.pieces() {
+            let range = layout.range(&rows);
+            write(range.start, &b[range])?;
+        }
+        Ok(imbalance)
     }
 
     /// The right-hand side on the device, balanced where u is determined up to a constant only.
@@ -121,21 +152,26 @@ impl Problem {
         f: &[T],
         sides: &SideValues<T>,
     ) -> Result<Vector<T>> {
-        let (b, _) = self.right_side(grid, f, sides)?;
-        Vector::from_slice(context, &narrowed::<T>(&b))
+        let mut b = Vector::uninit(context, self.layout.unknowns())?;
+        self.write_right_side(grid, f, sides, &mut b)?;
+        Ok(b)
     }
 
     /// The values at all points, from those of the unknowns and of Dirichlet sides.
     fn points<T: Real>(&self, grid: &Grid, x: &Vector<T>, sides: &SideValues<T>, u: &mut [T]) -> Result<()> {
-        check_length("x", self.layout.unknowns(), x.len())?;
-        check_length("u", self.layout.points(), u.len())?;
-        self.layout.put(&x.to_vec()?, grid, sides, u);
+        let layout = &self.layout;
+        check_length("x", layout.unknowns(), x.len())?;
+        check_length("u", layout.points(), u.len())?;
+        let mut piece = Vec::new();
+        for rows in layout.pieces() {
+            let range = layout.range(&rows);
+            piece.resize(range.len(), T::zero());
+            x.buffer().read_range(range.start, &mut piece)?;
+            layout.put(rows, &piece, u);
+        }
+        layout.hold(grid, sides, u);
         Ok(())
     }
-}
-
-fn narrowed<T: Real>(b: &[f64]) -> Vec<T> {
-    b.iter().map(|&b| T::from_f64(b)).collect()
 }
 
 /// A multigrid solver of `-div(D grad u) + c u = f` with D symmetric positive definite, by default diagonal, on a [`Grid`]: boxes of any size and spacing with
@@ -334,7 +370,14 @@ impl<T: Real> GridPoisson<T> {
         let Problem { layout, factors, .. } = &*self.problem;
         check_length("f", layout.points(), f.len())?;
         check_length("u", layout.points(), u.len())?;
-        let (b, imbalance) = self.problem.right_side(&self.grid, f, sides)?;
+        let (own_u, own_b) = match &mut self.finest {
+            Some(made) => made,
+            None => {
+                let new = || Vector::uninit(&self.context, layout.unknowns());
+                self.finest.insert((new()?, new()?))
+            }
+        };
+        let imbalance = self.problem.write_right_side(&self.grid, f, sides, own_b)?;
         if let Some(imbalance) = imbalance.filter(|imbalance| *imbalance > self.params.max_imbalance) {
             let expected = format!(
                 "a source and fluxes that balance to {}: without a Dirichlet or Robin side and without a shift, the integral of f and \
@@ -347,32 +390,33 @@ impl<T: Real> GridPoisson<T> {
                 format!("out of balance by {imbalance:.2e} of the sum of its magnitudes"),
             ));
         }
-        let b = narrowed::<T>(&b);
-        let (own_u, own_b) = match &mut self.finest {
-            Some(made) => made,
+        let history = match self.before.take() {
+            Some(before) => {
+                own_u.write(&before.unknowns)?;
+                before.history
+            }
             None => {
-                let new = || Vector::uninit(&self.context, layout.unknowns());
-                self.finest.insert((new()?, new()?))
+                let mut piece = Vec::new();
+                for rows in layout.pieces() {
+                    let range = layout.range(&rows);
+                    piece.resize(range.len(), T::zero());
+                    layout.take(rows, u, &mut piece);
+                    own_u.buffer_mut().write_range(range.start, &piece)?;
+                }
+                Vec::new()
             }
         };
-        let (mut unknowns, history) = match self.before.take() {
-            Some(before) => (before.unknowns, before.history),
-            None => {
-                let mut unknowns = zeros::<T>("points", Some(layout.unknowns()))?;
-                layout.take(u, &mut unknowns);
-                (unknowns, Vec::new())
-            }
-        };
-        own_u.write(&unknowns)?;
-        own_b.write(&b)?;
         let (params, row_sum) = (self.params.iteration(), self.problem.row_sum());
         let report = iterate::<T, _>(&mut *self.multigrid, &params, row_sum, own_b, own_u, &history, progress)?;
         if report.stop != Stop::NotFinite {
-            own_u.read(&mut unknowns)?;
             if self.problem.singular {
+                let mut unknowns = own_u.to_vec()?;
                 layout.centre(factors, &mut unknowns);
+                layout.put(0..layout.rows(), &unknowns, u);
+                layout.hold(&self.grid, sides, u);
+            } else {
+                self.problem.points(&self.grid, own_u, sides, u)?;
             }
-            layout.put(&unknowns, &self.grid, sides, u);
         }
         Ok(GridReport::new(report, imbalance))
     }
