@@ -336,7 +336,7 @@ inline uint degree_of(degrees_t degrees, REALN square)
 
 // Adds the moments sum_q w_q u_q^k of a pair up to k = degree, `at_once` points at once; `seconds` are those of the second part
 // of D.
-inline void add_moments(triangles_t t, uint row, corners_t columns, REAL alpha, REAL scale, REALN rho_0, uint degree,
+inline __attribute__((always_inline)) void add_moments(triangles_t t, uint row, corners_t columns, REAL alpha, REAL scale, REALN rho_0, uint degree,
                         uint at_once, REALN *moments, REALN *seconds)
 {
     const pair_t pair = pair_of(t, row, columns, alpha);

@@ -575,9 +575,8 @@ impl<T: Scalar> Solved<T> {
                 let start = if memory.is_empty() { at_start } else { Vec::new() };
                 self.left = Some(Begun { before: before.clone(), start, memory, ..self.begun.clone() });
             }
-            let gives_up = matches!(report.stop, Stop::Breakdown | Stop::Diverged | Stop::Stagnated | Stop::Indefinite);
-            if !(gives_up && args.method.is_none() && matches!(method, Method::BiCgStab | Method::Cg | Method::Minres))
-            {
+            let may_change = args.method.is_none() && matches!(method, Method::BiCgStab | Method::Cg | Method::Minres);
+            if !(report.stop.is_failure_of_method() && may_change) {
                 break;
             }
             progress.stage(format!("{} failed; GMRES continues from its {}", method.title(), iterate(method)));
@@ -585,15 +584,7 @@ impl<T: Scalar> Solved<T> {
             (self.begun.gave_up, self.begun.method) = (Some(method), Method::Gmres);
             before = report.history;
         }
-        if !before.is_empty() {
-            // The history of the second begins where that of the first ends; x may be an earlier iterate than the last one.
-            let relative = report.relative_residual;
-            before.pop();
-            before.extend(report.history);
-            report = Report::new(report.stop, before);
-            report.relative_residual = relative;
-        }
-        self.begun.reports.push(report);
+        self.begun.reports.push(report.after(before));
         self.begun.x.extend(system.solution()?);
         Ok(())
     }

@@ -156,24 +156,13 @@ impl<T: Element + Coarsened> Columns<T> for System<'_, T> {
         loop {
             let m = self.preconditioner.as_mut().map(|m| &mut **m as &mut dyn Preconditioner<T>);
             let report = self.solver.solve_with(self.a, m, b, x, progress)?;
-            let gives_up = matches!(report.stop, Stop::Breakdown | Stop::Diverged | Stop::Stagnated | Stop::Indefinite);
-            if gives_up && before.is_empty() && !matches!(self.method, Method::Gmres(_)) {
-                before = report.history;
-                self.change()?;
-                self.why.push_str("; the first method gave up");
-                continue;
+            let may_change = before.is_empty() && !matches!(self.method, Method::Gmres(_));
+            if !(report.stop.is_failure_of_method() && may_change) {
+                return Ok(report.after(before));
             }
-            if before.is_empty() {
-                return Ok(report);
-            }
-            // The history of the second begins where that of the first ends.
-            let relative = report.relative_residual;
-            before.pop();
-            before.extend(report.history);
-            // x may be an earlier iterate than the last one.
-            let mut whole = Report::new(report.stop, before);
-            whole.relative_residual = relative;
-            return Ok(whole);
+            before = report.history;
+            self.change()?;
+            self.why.push_str("; the first method gave up");
         }
     }
 

@@ -35,6 +35,11 @@ impl Stop {
     pub fn is_success(self) -> bool {
         self == Stop::Converged
     }
+
+    /// Whether the method failed for a reason that another method may not have, such as GMRES after CG or BiCGStab.
+    pub fn is_failure_of_method(self) -> bool {
+        matches!(self, Stop::Breakdown | Stop::Diverged | Stop::Stagnated | Stop::Indefinite)
+    }
 }
 
 impl fmt::Display for Stop {
@@ -80,6 +85,14 @@ impl Report {
     pub fn new(stop: Stop, history: Vec<f64>) -> Report {
         let relative_residual = history.last().copied().unwrap_or(f64::NAN);
         Report { stop, iterations: history.len().saturating_sub(1), relative_residual, history }
+    }
+
+    /// This solve and the one before it, from whose x it started, as one solve; `before` is the history of that one.
+    pub fn after(self, mut before: Vec<f64>) -> Report {
+        // The history of the second begins where that of the first ends; x may be an earlier iterate than the last one.
+        before.pop();
+        before.extend(self.history);
+        Report { relative_residual: self.relative_residual, ..Report::new(self.stop, before) }
     }
 }
 

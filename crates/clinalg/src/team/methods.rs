@@ -59,7 +59,7 @@ pub struct BiCgStab<T: Real> {
 const SHADOW_PROGRESS: f64 = 0.9;
 
 /// Restarted GMRES (Saad and Schultz 1986; Saad 2003, algorithm 9.5), preconditioned from the right, with classical Gram-Schmidt
-/// orthogonalisation done twice, for any nonsingular A.
+/// orthogonalisation done twice, for any nonsingular A. Preconditioned so, it minimises |b - A x| itself: the last iterate is the best one.
 ///
 /// Three reductions over the ranks per iteration; otherwise as [`Cg`].
 #[derive(Debug)]
