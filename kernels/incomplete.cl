@@ -61,9 +61,11 @@ solve_levels(uint from, uint to, __global const uint *level, __global const uint
 #endif
 
 // Row i of an incomplete LU factorisation on the matrix's own pattern (Saad 2003, algorithm 10.4): L, whose diagonal is 1, and U take
-// the places of the entries. `failed` becomes the first row whose pivot is below `unsound` times the row's largest entry.
+// the places of the entries. The rows before are read in `former`. `failed` becomes the first row whose pivot is below `unsound` times the
+// row's largest entry.
 inline void factor_lu_row(size_t i, REAL unsound, __global const uint *offset, __global const uint *column,
-                          __global const uint *diagonal, __global SCALAR *value, __global uint *failed)
+                          __global const uint *diagonal, __global const SCALAR *former, __global SCALAR *value,
+                          __global uint *failed)
 {
     const size_t begin = offset[i], end = offset[i + 1], middle = diagonal[i];
     REAL largest = ZERO;
@@ -72,7 +74,7 @@ inline void factor_lu_row(size_t i, REAL unsound, __global const uint *offset, _
     }
     for (size_t p = begin; p < middle; ++p) {
         const size_t k = column[p], of_k = diagonal[k], end_of_k = offset[k + 1];
-        const SCALAR factor = scalar_div(value[p], value[of_k]);
+        const SCALAR factor = scalar_div(value[p], former[of_k]);
         value[p] = factor;
         size_t q = p + 1;
         for (size_t e = of_k + 1; e < end_of_k && q < end; ++e) {
@@ -81,7 +83,7 @@ inline void factor_lu_row(size_t i, REAL unsound, __global const uint *offset, _
                 ++q;
             }
             if (q < end && column[q] == j) {
-                value[q] -= scalar_mul(factor, value[e]);
+                value[q] -= scalar_mul(factor, former[e]);
             }
         }
     }
@@ -97,7 +99,7 @@ __kernel void factor_lu_rows(ulong first, ulong end, __global const uint *row, R
 {
     FOR_EACH(k, first, end)
     {
-        factor_lu_row(row[k], unsound, offset, column, diagonal, value, failed);
+        factor_lu_row(row[k], unsound, offset, column, diagonal, value, value, failed);
     }
 }
 
@@ -111,16 +113,17 @@ factor_lu_levels(uint from, uint to, __global const uint *level, __global const 
         barrier(CLK_GLOBAL_MEM_FENCE);
         const size_t until = level[at + 1];
         for (size_t k = level[at] + get_local_id(0); k < until; k += LOCAL) {
-            factor_lu_row(row[k], unsound, offset, column, diagonal, value, failed);
+            factor_lu_row(row[k], unsound, offset, column, diagonal, value, value, failed);
         }
     }
 }
 #endif
 
 // Row i of an incomplete Cholesky factorisation L L^H on the pattern of the lower triangle, whose rows end with the diagonal entry.
-// `failed` becomes the first row whose pivot is not above `unsound` times the diagonal entry of the matrix.
+// The rows before are read in `former`. `failed` becomes the first row whose pivot is not above `unsound` times the diagonal entry of the
+// matrix.
 inline void factor_cholesky_row(size_t i, REAL unsound, __global const uint *offset, __global const uint *column,
-                                __global SCALAR *value, __global uint *failed)
+                                __global const SCALAR *former, __global SCALAR *value, __global uint *failed)
 {
     const size_t begin = offset[i], middle = offset[i + 1] - 1;
     REAL squares = ZERO;
@@ -131,12 +134,12 @@ inline void factor_cholesky_row(size_t i, REAL unsound, __global const uint *off
         while (u < p && v < of_k) {
             const uint own = column[u], other = column[v];
             if (own == other) {
-                sum -= scalar_mul(value[u], scalar_conj(value[v]));
+                sum -= scalar_mul(value[u], scalar_conj(former[v]));
             }
             u += own <= other ? 1u : 0u;
             v += other <= own ? 1u : 0u;
         }
-        sum = scalar_div(sum, value[of_k]);
+        sum = scalar_div(sum, former[of_k]);
         value[p] = sum;
         squares += scalar_abs2(sum);
     }
@@ -153,7 +156,7 @@ __kernel void factor_cholesky_rows(ulong first, ulong end, __global const uint *
 {
     FOR_EACH(k, first, end)
     {
-        factor_cholesky_row(row[k], unsound, offset, column, value, failed);
+        factor_cholesky_row(row[k], unsound, offset, column, value, value, failed);
     }
 }
 
@@ -167,11 +170,48 @@ factor_cholesky_levels(uint from, uint to, __global const uint *level, __global 
         barrier(CLK_GLOBAL_MEM_FENCE);
         const size_t until = level[at + 1];
         for (size_t k = level[at] + get_local_id(0); k < until; k += LOCAL) {
-            factor_cholesky_row(row[k], unsound, offset, column, value, failed);
+            factor_cholesky_row(row[k], unsound, offset, column, value, value, failed);
         }
     }
 }
 #endif
+
+// A sweep of the fixed-point iteration for an incomplete LU factorisation (Chow and Patel 2015), by rows: each is eliminated anew, with the
+// rows before as the sweep before left them in `former`. After as many sweeps as there are levels these are the factors themselves.
+// `failed` also becomes the first row with an entry that is not finite.
+__kernel void sweep_lu_rows(ulong n, REAL unsound, __global const uint *offset, __global const uint *column,
+                            __global const uint *diagonal, __global const SCALAR *matrix, __global const SCALAR *former,
+                            __global SCALAR *value, __global uint *failed)
+{
+    FOR_EACH(i, 0, n)
+    {
+        const size_t end = offset[i + 1];
+        for (size_t p = offset[i]; p < end; ++p) {
+            value[p] = matrix[p];
+        }
+        factor_lu_row(i, unsound, offset, column, diagonal, former, value, failed);
+        for (size_t p = offset[i]; p < end; ++p) {
+            if (!isfinite(scalar_abs(value[p]))) {
+                atomic_min(failed, (uint)i);
+            }
+        }
+    }
+}
+
+// The same for an incomplete Cholesky factorisation.
+__kernel void sweep_cholesky_rows(ulong n, REAL unsound, __global const uint *offset, __global const uint *column,
+                                  __global const SCALAR *matrix, __global const SCALAR *former, __global SCALAR *value,
+                                  __global uint *failed)
+{
+    FOR_EACH(i, 0, n)
+    {
+        const size_t end = offset[i + 1];
+        for (size_t p = offset[i]; p < end; ++p) {
+            value[p] = matrix[p];
+        }
+        factor_cholesky_row(i, unsound, offset, column, former, value, failed);
+    }
+}
 
 // out[k] = value[at[k]]; its conjugate with mode 1, its inverse with mode 2.
 __kernel void take_factor(ulong n, uint mode, __global const uint *at, __global const SCALAR *value, __global SCALAR *out)

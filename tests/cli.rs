@@ -1406,6 +1406,8 @@ fn methods_and_preconditioners_of_solve() {
         (&tall, "--method lsqr"),
         (&tall, "--precond jacobi"),
         (&tall, "--method lsqr --precond ic"),
+        (&spd, "--precond ic --sweeps 4"),
+        (&skew, "--method gmres --precond ilu --sweeps 4"),
         (&tall, "--precond ssor"),
         (&tall, "--precond amg"),
     ] {
@@ -1421,6 +1423,7 @@ fn methods_and_preconditioners_of_solve() {
         (&skew, "--precond ic", "use ilu or ilut"),
         (&tall, "--method gmres", "use lsmr or lsqr"),
         (&tall, "--precond ilu", "use --precond jacobi, ic, ssor, fsai or amg"),
+        (&spd, "--precond jacobi --sweeps 2", "--sweeps is for --precond ilu or ic, not for jacobi"),
         (&saddle, "--precond ssor", "row 3 (counted from 1)"),
         (&saddle, "--method minres --precond ic", "row 3 (counted from 1)"),
     ] {

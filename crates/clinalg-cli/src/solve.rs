@@ -92,7 +92,7 @@ JSON keys: matrix, rows, cols, nnz, symmetric (up to rounding; of complex matric
 null_vectors (number of null vectors found), null_part_removed (whether their component
 was removed from b), verdict (what the residual of a failed solve shows about A), seed, method,
 gave_up (the method that failed before this one, or null), precond, precond_about,
-order, reorder, reorder_about, explanation (why auto chose it, or null), restart, precision, tolerance, device,
+order, sweeps, reorder, reorder_about, explanation (why auto chose it, or null), restart, precision, tolerance, device,
 devices, kernel_family, stop, converged, iterations, relative_residual, residual_history, seconds_read, seconds_setup (upload, and
 building the kernels), seconds_solve, peak_device_bytes, out, checkpoint, pictures, columns. devices
 lists all devices, device is the first. columns has stop, iterations and
@@ -157,6 +157,9 @@ pub(crate) struct Args {
     /// Order of elimination of ilu, ilut and ic, and of the sweeps of ssor [default: natural; ssor: multicolour]
     #[arg(long, value_enum)]
     order: Option<Order>,
+    /// Find the factors of ilu or ic by so many sweeps of the fixed-point iteration, not by levels: for matrices with many levels
+    #[arg(long, value_name = "COUNT", value_parser = args::positive, allow_hyphen_values = true)]
+    sweeps: Option<usize>,
     /// Renumber the unknowns at upload; solutions are written in the numbering of the file
     #[arg(long, value_enum, default_value_t = Reorder::None)]
     reorder: Reorder,
@@ -284,6 +287,9 @@ fn solve<T: Number>(args: &Args, global: &Global, given: Given, out: &mut Output
     if let Some(option) = args.amg_options().filter(|_| args.precond.coarsening().is_none()) {
         return Err(Failure::usage(format!("{option} is for --precond amg, not for {}", args.precond.name())));
     }
+    if args.sweeps.is_some() && !matches!(args.precond, Precond::Ilu | Precond::Ic) {
+        return Err(Failure::usage(format!("--sweeps is for --precond ilu or ic, not for {}", args.precond.name())));
+    }
     if matches!(method, Method::Cg | Method::Fcg) && !symmetric {
         log::warn!(
             "{} is not {}, which conjugate gradients need; use bicgstab or gmres",
@@ -378,6 +384,7 @@ fn solve<T: Number>(args: &Args, global: &Global, given: Given, out: &mut Output
         precond: system.precond().unwrap_or(args.precond),
         precond_about: Some(system.preconditioner()).filter(|words| !words.is_empty()),
         order: args.order,
+        sweeps: args.sweeps,
         reorder: args.reorder,
         reorder_about: renumbered.map(|renumbered| renumbered.words),
         explanation: args.explanation.clone(),
@@ -492,7 +499,8 @@ impl Args {
     }
 
     fn precond_options(&self) -> PrecondOptions {
-        PrecondOptions { precond: self.precond, order: self.order, drop: self.drop, fill: self.fill }
+        let Args { precond, order, sweeps, drop, fill, .. } = *self;
+        PrecondOptions { precond, order, sweeps: sweeps.unwrap_or(0), drop, fill }
     }
 
     /// The right-hand sides, column by column.

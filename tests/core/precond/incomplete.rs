@@ -121,6 +121,81 @@ fn zero_fill_is_elimination_on_the_pattern_f32() {
     }
 }
 
+/// What the factors of two factorisations differ by, relative to the largest entry.
+fn difference<T: Real>(found: &[CsrParts<T>], want: &[CsrParts<T>]) -> f64 {
+    let mut largest: (f64, f64) = (0.0, 0.0);
+    for (found, want) in found.iter().zip(want) {
+        assert_eq!((&found.offsets, &found.indices), (&want.offsets, &want.indices));
+        for (found, want) in found.values.iter().zip(&want.values) {
+            largest.0 = largest.0.max((found.into_f64() - want.into_f64()).abs());
+            largest.1 = largest.1.max(want.into_f64().abs());
+        }
+    }
+    largest.0 / largest.1
+}
+
+/// Sweeps come nearer to the factors, have them to the last bit after as many as there are levels, and a few are enough for a
+/// preconditioner.
+fn sweeps_of<T: Real>(context: &Context) {
+    let (general, symmetric) = (narrowed::<T>(&convection(17, 0.3, -0.4)), narrowed::<T>(&convection(17, 0.0, 0.0)));
+    let lu = |sweeps: usize| {
+        let m = Ilu::from_parts(context, &general, &IluParams::default().sweeps(sweeps)).unwrap();
+        m.to_parts().unwrap()
+    };
+    let cholesky = |sweeps: usize| {
+        let params = CholeskyParams::default().shift(0.0).sweeps(sweeps);
+        [IncompleteCholesky::from_parts(context, &symmetric, &params).unwrap().to_parts().unwrap()]
+    };
+    let errors = |factors: &dyn Fn(usize) -> Vec<CsrParts<T>>| {
+        let want = factors(0);
+        let errors = [1, 2, 4, 8].map(|sweeps| difference(&factors(sweeps), &want));
+        assert!(errors.windows(2).all(|pair| pair[1] < 0.5 * pair[0]), "{errors:?}");
+        assert_eq!(factors(33), want, "{context:?}");
+        assert_eq!(factors(40), want, "{context:?}");
+    };
+    errors(&|sweeps| lu(sweeps).into());
+    errors(&|sweeps| cholesky(sweeps).into());
+
+    let matrix = Csr::from_parts(context, &symmetric).unwrap();
+    let b = Vector::filled(context, matrix.rows(), T::one()).unwrap();
+    let iterations = |sweeps: usize| {
+        let mut m = IncompleteCholesky::new(&matrix, &CholeskyParams::default().sweeps(sweeps)).unwrap();
+        let mut x = Vector::zeros(context, matrix.rows()).unwrap();
+        let stopping = Stopping::default().tolerance(1e3 * eps::<T>());
+        let report = Cg::new(context, matrix.rows(), stopping.into()).unwrap().solve(&matrix, Some(&mut m), &b, &mut x);
+        let report = report.unwrap();
+        assert!(report.stop.is_success(), "{report}");
+        report.iterations
+    };
+    assert!(iterations(4) <= iterations(0) + 1, "{} and {}", iterations(4), iterations(0));
+}
+
+#[test]
+fn sweeps_converge_to_the_factors() {
+    for context in capable::<f64>() {
+        sweeps_of::<f64>(context);
+    }
+    for context in capable::<f32>() {
+        sweeps_of::<f32>(context);
+    }
+}
+
+#[test]
+fn sweeps_that_leave_no_factors_are_errors() {
+    // Zero pivots, and a threshold.
+    let singular =
+        CsrParts::from_triplets(3, 3, &[(0, 0, 1.0), (0, 1, 1.0), (1, 0, 1.0), (1, 1, 1.0), (2, 2, 1.0)]).unwrap();
+    let Some(context) = capable::<f64>().next() else { return };
+    for sweeps in [0, 1, 5] {
+        let params = IluParams::default().matching(Matching::Never).sweeps(sweeps);
+        let error = Ilu::from_parts(context, &singular, &params).unwrap_err();
+        assert!(error.to_string().contains("row 2 (counted from 1)"), "{sweeps} sweeps: {error}");
+    }
+    let params = IluParams::default().kind(IluKind::threshold()).sweeps(3);
+    let error = Ilu::from_parts(context, &singular, &params).unwrap_err();
+    assert!(matches!(error, Error::Value { argument: "sweeps", .. }), "{error}");
+}
+
 #[test]
 fn large_levels_are_launches_of_their_own() {
     // Two colours of 5000 rows.

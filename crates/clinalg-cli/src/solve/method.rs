@@ -187,6 +187,8 @@ pub(crate) enum Reorder {
 pub(crate) struct PrecondOptions {
     pub(crate) precond: Precond,
     pub(crate) order: Option<Order>,
+    /// Of the fixed-point iteration; 0 for factors by levels.
+    pub(crate) sweeps: usize,
     pub(crate) drop: f64,
     pub(crate) fill: f64,
 }
@@ -271,8 +273,8 @@ pub(crate) fn preconditioner<T: Scalar>(
 ) -> Result<Made<T>, Failure> {
     let context = a.context();
     let order = options.order.map(Ordering::from);
-    let ilu = |kind| -> Result<Made<T>, Failure> {
-        let params = IluParams::default().kind(kind).ordering(order.unwrap_or(Ordering::Natural));
+    let ilu = |kind, sweeps| -> Result<Made<T>, Failure> {
+        let params = IluParams::default().kind(kind).ordering(order.unwrap_or(Ordering::Natural)).sweeps(sweeps);
         let m = Ilu::from_parts(context, parts, &params)?;
         let matched = if m.is_matched() { ", rows permuted for a large diagonal" } else { "" };
         let [lower, upper] = m.levels();
@@ -295,10 +297,10 @@ pub(crate) fn preconditioner<T: Scalar>(
             let words = format!("{} levels", m.levels());
             Some((Box::new(m), words))
         }
-        Precond::Ilu => ilu(IluKind::Zero)?,
-        Precond::Ilut => ilu(IluKind::Threshold { drop: options.drop, fill: options.fill })?,
+        Precond::Ilu => ilu(IluKind::Zero, options.sweeps)?,
+        Precond::Ilut => ilu(IluKind::Threshold { drop: options.drop, fill: options.fill }, 0)?,
         Precond::Ic => {
-            let params = CholeskyParams::default().ordering(order.unwrap_or(Ordering::Natural));
+            let params = CholeskyParams::default().ordering(order.unwrap_or(Ordering::Natural)).sweeps(options.sweeps);
             let m = IncompleteCholesky::from_parts(context, parts, &params)?;
             let shift = match m.shift() {
                 shift if shift > 0.0 => format!(", of the matrix with {shift} times its diagonal added"),

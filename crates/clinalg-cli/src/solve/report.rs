@@ -32,6 +32,7 @@ pub(super) struct Document {
     pub(super) precond: Precond,
     pub(super) precond_about: Option<String>,
     pub(super) order: Option<Order>,
+    pub(super) sweeps: Option<usize>,
     pub(super) reorder: Reorder,
     pub(super) reorder_about: Option<String>,
     pub(super) explanation: Option<String>,

@@ -99,7 +99,7 @@ pub(super) fn fingerprint<T: Scalar>(
     let print = print.values("--rhs", Some(&parts(b))).values("--x0", starts.map(parts).as_deref());
     let print = print.option("--precond", args.precond).option("--restart", args.restart);
     let print = print.option("--order", args.order).option("--drop", args.drop).option("--fill", args.fill);
-    let print = print.option("--reorder", args.reorder);
+    let print = print.option("--sweeps", args.sweeps).option("--reorder", args.reorder);
     let print = print.option("--block", args.block).option("--single", args.single);
     let print = of_file(print, "--coordinates", args.coordinates.as_deref())?;
     of_file(print, "--nullspace", args.nullspace.as_deref())

@@ -20,6 +20,8 @@ pub struct CholeskyParams {
     /// The factors are those of A + shift diag(A), MATLAB's `diagcomp`; at least 0. `None`, the default: 0, or the first of 1e-3,
     /// 2e-3, 4e-3, ... that gives factors (Manteuffel 1980; Lin and Moré 1999).
     pub shift: Option<f64>,
+    /// Sweeps of the fixed-point iteration for the factors, as [`IluParams::sweeps`](super::IluParams::sweeps). Default 0: by levels.
+    pub sweeps: usize,
 }
 
 impl CholeskyParams {
@@ -32,6 +34,12 @@ impl CholeskyParams {
     /// With this shift.
     pub fn shift(mut self, shift: f64) -> CholeskyParams {
         self.shift = Some(shift);
+        self
+    }
+
+    /// With so many sweeps of the fixed-point iteration.
+    pub fn sweeps(mut self, sweeps: usize) -> CholeskyParams {
+        self.sweeps = sweeps;
         self
     }
 }
@@ -81,12 +89,12 @@ impl<T: Scalar> IncompleteCholesky<T> {
             return Err(no_factor(step));
         }
         let pattern = Pattern::part(Part::Lower, &part.offsets, &part.indices)?;
-        let factors = Factorisation::new(context, &part, &pattern)?;
+        let factors = Factorisation::new(context, &part, &pattern, params.sweeps)?;
         let mut shift = params.shift.unwrap_or(0.0);
         let value = loop {
             let mut values = part.values.clone();
             diagonal.iter().for_each(|&e| values[e as usize] *= T::from_f64(1.0 + shift));
-            match factors.factorise(&values)? {
+            match factors.factorise(&values, &part.indices, &diagonal)? {
                 Ok(value) => break value,
                 Err(step) if params.shift.is_some() || shift >= SHIFTS[1] => return Err(no_factor(step)),
                 Err(_) => shift = if shift == 0.0 { SHIFTS[0] } else { 2.0 * shift },
@@ -150,40 +158,84 @@ struct Factorisation<'a> {
     context: &'a Context,
     offset: Buffer<u32>,
     column: Buffer<u32>,
-    row: Buffer<u32>,
-    schedule: Schedule,
+    by: By,
+}
+
+/// How factors are found.
+enum By {
+    Levels { row: Buffer<u32>, schedule: Schedule },
+    Sweeps(usize),
 }
 
 impl<'a> Factorisation<'a> {
-    fn new<T: Scalar>(context: &'a Context, part: &CsrParts<T>, pattern: &Pattern) -> Result<Factorisation<'a>> {
+    fn new<T: Scalar>(
+        context: &'a Context,
+        part: &CsrParts<T>,
+        pattern: &Pattern,
+        sweeps: usize,
+    ) -> Result<Factorisation<'a>> {
         crate::matrix::index32("a", part.nnz())?;
         let upload = |list: &[usize]| Buffer::from_slice(context, &list.iter().map(|&k| k as u32).collect::<Vec<_>>());
-        let schedule = Schedule::new(context, Part::Lower, pattern)?;
-        let row = Buffer::from_slice(context, &schedule.rows)?;
-        Ok(Factorisation { context, offset: upload(&part.offsets)?, column: upload(&part.indices)?, row, schedule })
+        let by = if sweeps > 0 {
+            By::Sweeps(sweeps)
+        } else {
+            let schedule = Schedule::new(context, Part::Lower, pattern)?;
+            By::Levels { row: Buffer::from_slice(context, &schedule.rows)?, schedule }
+        };
+        Ok(Factorisation { context, offset: upload(&part.offsets)?, column: upload(&part.indices)?, by })
     }
 
     /// The entries of L in the places of those of the matrix, or the first row whose pivot is not positive.
-    fn factorise<T: Scalar>(&self, values: &[T]) -> Result<std::result::Result<Buffer<T>, usize>> {
-        let Factorisation { context, offset, column, row, schedule } = self;
+    fn factorise<T: Scalar>(
+        &self,
+        values: &[T],
+        columns: &[usize],
+        diagonal: &[u32],
+    ) -> Result<std::result::Result<Buffer<T>, usize>> {
+        let Factorisation { context, offset, column, by } = self;
         let mut value = Buffer::from_slice(context, values)?;
         let mut failed = Buffer::from_slice(context, &[u32::MAX])?;
         let unsound = <T::Real as Real>::nearest(UNSOUND) * <T::Real as num_traits::Float>::epsilon();
         let program = incomplete::Program::<T>::new();
-        for &step in &schedule.steps {
-            let (level, value, failed) = (&schedule.level, &mut value, &mut failed);
-            let (range, first, end) = match step {
-                Step::Levels(from, to) if context.family() == KernelFamily::Gpu => {
-                    let range = Schedule::one_group(context);
-                    program.factor_cholesky_levels(
-                        context, range, from, to, level, row, unsound, offset, column, value, failed,
+        match by {
+            By::Sweeps(sweeps) => {
+                let (n, matrix) = (diagonal.len(), value);
+                let range = Schedule::range(context, 0, n);
+                // The lower triangle, its columns scaled as those of a factor.
+                let root = |j: usize| num_traits::Float::sqrt(values[diagonal[j] as usize].re());
+                let start: Vec<T> =
+                    values.iter().zip(columns).map(|(&value, &j)| value / T::from_real(root(j))).collect();
+                let mut former = Buffer::uninit(context, values.len())?;
+                value = Buffer::from_slice(context, &start)?;
+                for _ in 0..*sweeps {
+                    // What a sweep before the last one leaves may be out of range.
+                    failed.fill(u32::MAX)?;
+                    std::mem::swap(&mut former, &mut value);
+                    let (value, failed) = (&mut value, &mut failed);
+                    program.sweep_cholesky_rows(
+                        context, range, n, unsound, offset, column, &matrix, &former, value, failed,
                     )?;
-                    continue;
                 }
-                Step::Levels(first, end) => (Schedule::one_group(context), first as usize, end as usize),
-                Step::Rows(first, end) => (Schedule::range(context, first, end), first, end),
-            };
-            program.factor_cholesky_rows(context, range, first, end, row, unsound, offset, column, value, failed)?;
+            }
+            By::Levels { row, schedule } => {
+                for &step in &schedule.steps {
+                    let (level, value, failed) = (&schedule.level, &mut value, &mut failed);
+                    let (range, first, end) = match step {
+                        Step::Levels(from, to) if context.family() == KernelFamily::Gpu => {
+                            let range = Schedule::one_group(context);
+                            program.factor_cholesky_levels(
+                                context, range, from, to, level, row, unsound, offset, column, value, failed,
+                            )?;
+                            continue;
+                        }
+                        Step::Levels(first, end) => (Schedule::one_group(context), first as usize, end as usize),
+                        Step::Rows(first, end) => (Schedule::range(context, first, end), first, end),
+                    };
+                    program.factor_cholesky_rows(
+                        context, range, first, end, row, unsound, offset, column, value, failed,
+                    )?;
+                }
+            }
         }
         Ok(match failed.to_vec()?[..] {
             [step] if step != u32::MAX => Err(step as usize),

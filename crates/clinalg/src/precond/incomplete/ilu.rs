@@ -63,11 +63,14 @@ pub struct IluParams {
     pub ordering: Ordering,
     /// When rows are permuted. Default where a diagonal entry needs it.
     pub matching: Matching,
+    /// Sweeps of the fixed-point iteration for the factors of ILU(0), in place of elimination by levels (Chow and Patel 2015): as many launches,
+    /// which suits matrices with many levels. With as many sweeps as L has levels the factors are the same. Default 0: by levels.
+    pub sweeps: usize,
 }
 
 impl Default for IluParams {
     fn default() -> IluParams {
-        IluParams { kind: IluKind::Zero, ordering: Ordering::default(), matching: Matching::default() }
+        IluParams { kind: IluKind::Zero, ordering: Ordering::default(), matching: Matching::default(), sweeps: 0 }
     }
 }
 
@@ -90,8 +93,17 @@ impl IluParams {
         self
     }
 
+    /// With so many sweeps of the fixed-point iteration.
+    pub fn sweeps(mut self, sweeps: usize) -> IluParams {
+        self.sweeps = sweeps;
+        self
+    }
+
     fn check(&self) -> Result<()> {
         if let IluKind::Threshold { drop, fill } = self.kind {
+            if self.sweeps > 0 {
+                return Err(Error::value("sweeps", "0 with a threshold: sweeps are for ILU(0)", self.sweeps));
+            }
             if !(drop >= 0.0 && drop.is_finite()) {
                 return Err(Error::value("drop", "a finite number, at least 0", drop));
             }
@@ -172,7 +184,7 @@ impl<T: Scalar> Ilu<T> {
         };
         let ordered = Ordered::new(a, is_matched, params.ordering)?;
         let (lower, upper) = match params.kind {
-            IluKind::Zero => ordered.factorise(context)?,
+            IluKind::Zero => ordered.factorise(context, params.sweeps)?,
             IluKind::Threshold { drop, fill } => {
                 let most = (fill * a.nnz() as f64 / (2 * a.rows.max(1)) as f64).ceil() as usize;
                 ordered.factorise_with_threshold(context, drop, most.max(1))?
@@ -233,14 +245,13 @@ impl<T: Scalar> Ordered<T> {
         Ok(Ordered { matrix, rows, columns, row_log, column_log })
     }
 
-    /// ILU(0) on the device.
-    fn factorise(self, context: &Context) -> Result<(Triangle<T>, Triangle<T>)> {
+    /// ILU(0) on the device, by sweeps or by levels.
+    fn factorise(self, context: &Context, sweeps: usize) -> Result<(Triangle<T>, Triangle<T>)> {
         let Ordered { matrix: CsrParts { offsets, indices, values, .. }, rows, columns, .. } = self;
         let n = rows.len();
         let lower = Pattern::part(Part::Lower, &offsets, &indices)?;
         let diagonal: Vec<u32> =
             (0..n).map(|i| (offsets[i] + lower.offsets[i + 1] - lower.offsets[i]) as u32).collect();
-        let schedule = Schedule::new(context, Part::Lower, &lower)?;
         let narrow = |list: &[usize]| -> Result<Buffer<u32>> {
             crate::matrix::index32("a", list.last().copied().unwrap_or(0))?;
             Buffer::from_slice(context, &list.iter().map(|&k| k as u32).collect::<Vec<_>>())
@@ -250,24 +261,40 @@ impl<T: Scalar> Ordered<T> {
         let middle = Buffer::from_slice(context, &diagonal)?;
         let mut value = Buffer::from_slice(context, &values)?;
         let mut failed = Buffer::from_slice(context, &[u32::MAX])?;
-        let row = Buffer::from_slice(context, &schedule.rows)?;
         let unsound = <T::Real as Real>::nearest(UNSOUND) * <T::Real as num_traits::Float>::epsilon();
         let program = incomplete::Program::<T>::new();
-        for &step in &schedule.steps {
-            let (level, value, failed) = (&schedule.level, &mut value, &mut failed);
-            let (range, first, end) = match step {
-                Step::Levels(from, to) if context.family() == KernelFamily::Gpu => {
-                    let range = Schedule::one_group(context);
-                    program.factor_lu_levels(
-                        context, range, from, to, level, &row, unsound, &offset, &column, &middle, value, failed,
-                    )?;
-                    continue;
-                }
-                Step::Levels(first, end) => (Schedule::one_group(context), first as usize, end as usize),
-                Step::Rows(first, end) => (Schedule::range(context, first, end), first, end),
-            };
-            program
-                .factor_lu_rows(context, range, first, end, &row, unsound, &offset, &column, &middle, value, failed)?;
+        if sweeps > 0 {
+            let matrix = Buffer::from_slice(context, &values)?;
+            let (range, mut former) = (Schedule::range(context, 0, n), Buffer::uninit(context, values.len())?);
+            for _ in 0..sweeps {
+                // What a sweep before the last one leaves may be out of range.
+                failed.fill(u32::MAX)?;
+                std::mem::swap(&mut former, &mut value);
+                let (value, failed) = (&mut value, &mut failed);
+                program.sweep_lu_rows(
+                    context, range, n, unsound, &offset, &column, &middle, &matrix, &former, value, failed,
+                )?;
+            }
+        } else {
+            let schedule = Schedule::new(context, Part::Lower, &lower)?;
+            let row = Buffer::from_slice(context, &schedule.rows)?;
+            for &step in &schedule.steps {
+                let (level, value, failed) = (&schedule.level, &mut value, &mut failed);
+                let (range, first, end) = match step {
+                    Step::Levels(from, to) if context.family() == KernelFamily::Gpu => {
+                        let range = Schedule::one_group(context);
+                        program.factor_lu_levels(
+                            context, range, from, to, level, &row, unsound, &offset, &column, &middle, value, failed,
+                        )?;
+                        continue;
+                    }
+                    Step::Levels(first, end) => (Schedule::one_group(context), first as usize, end as usize),
+                    Step::Rows(first, end) => (Schedule::range(context, first, end), first, end),
+                };
+                program.factor_lu_rows(
+                    context, range, first, end, &row, unsound, &offset, &column, &middle, value, failed,
+                )?;
+            }
         }
         if let [step] = failed.to_vec()?[..]
             && step != u32::MAX
