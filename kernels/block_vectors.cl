@@ -27,6 +27,8 @@
 #endif
 
 #ifdef CPU
+// Rows of a block that are worked on together.
+#define BLOCK 256
 #define ITEMS 1
 #else
 #define ITEMS LOCAL
@@ -56,12 +58,15 @@ gram(ulong n, uint p, uint q, uint parts, __global const SCALAR *x, __global con
     // Columns past the last are those before, whose sums nobody stores.
     __global const SCALAR *xs[TILE];
     __global const SCALAR *ys[TILE];
+#pragma unroll
     for (uint k = 0; k < TILE; ++k) {
         xs[k] = x + min(i0 + k, p - 1) * n;
         ys[k] = y + min(j0 + k, q - 1) * n;
     }
     ROWS sums[TILE][TILE];
+#pragma unroll
     for (uint i = 0; i < TILE; ++i) {
+#pragma unroll
         for (uint j = 0; j < TILE; ++j) {
             sums[i][j] = (ROWS)ZERO;
         }
@@ -69,11 +74,14 @@ gram(ulong n, uint p, uint q, uint parts, __global const SCALAR *x, __global con
     size_t r = part_start(n, part, parts) + lane * WIDTH;
     for (; r + WIDTH <= end; r += ITEMS * WIDTH) {
         ROWS left[TILE];
+#pragma unroll
         for (uint i = 0; i < TILE; ++i) {
             left[i] = LOAD_ROWS(xs[i], r);
         }
+#pragma unroll
         for (uint j = 0; j < TILE; ++j) {
             const ROWS right = LOAD_ROWS(ys[j], r);
+#pragma unroll
             for (uint i = 0; i < TILE; ++i) {
                 sums[i][j] += MULTIPLY_CONJ(left[i], right);
             }
@@ -82,7 +90,9 @@ gram(ulong n, uint p, uint q, uint parts, __global const SCALAR *x, __global con
 #ifndef CPU
     __local SCALAR shared[LOCAL];
 #endif
+#pragma unroll
     for (uint i = 0; i < TILE; ++i) {
+#pragma unroll
         for (uint j = 0; j < TILE; ++j) {
             SCALAR sum = SUM_ROWS(sums[i][j]);
 #ifdef CPU
@@ -107,61 +117,76 @@ gram(ulong n, uint p, uint q, uint parts, __global const SCALAR *x, __global con
     }
 }
 
-// sums[i] = sum over the parts k of partial[k count + i].
-__kernel void gram_sum(ulong count, uint parts, __global const SCALAR *partial, __global SCALAR *sums)
+// sums[at + i] = sum over the parts k of partial[k count + i].
+__kernel void gram_sum(ulong count, uint parts, __global const SCALAR *partial, ulong at, __global SCALAR *sums)
 {
     for (size_t i = get_global_id(0); i < count; i += get_global_size(0)) {
         SCALAR sum = SCALAR_ZERO;
         for (uint k = 0; k < parts; ++k) {
             sum += partial[k * count + i];
         }
-        sums[i] = sum;
+        sums[at + i] = sum;
     }
 }
 
-// The rows from r on of a tile of columns of Y = X C + beta Y; beta = 0 never reads Y.
+// The rows from r on of the columns from j on, at most four, of Y = alpha X C + beta Y; beta = 0 never reads Y. c0 to c3 are columns of C.
 #define COMBINE(TYPE, LOAD, STORE)                                                                                      \
     {                                                                                                                   \
-        TYPE sums[TILE];                                                                                                \
-        for (uint k = 0; k < TILE; ++k) {                                                                               \
-            sums[k] = (TYPE)ZERO;                                                                                       \
+        TYPE s0 = (TYPE)ZERO, s1 = (TYPE)ZERO, s2 = (TYPE)ZERO, s3 = (TYPE)ZERO;                                        \
+        __global const SCALAR *from = x + r;                                                                            \
+        for (uint i = 0; i < p; ++i, from += n) {                                                                       \
+            const TYPE value = LOAD(from, 0);                                                                           \
+            s0 += MULTIPLY(value, c0[i]);                                                                               \
+            s1 += MULTIPLY(value, c1[i]);                                                                               \
+            s2 += MULTIPLY(value, c2[i]);                                                                               \
+            s3 += MULTIPLY(value, c3[i]);                                                                               \
         }                                                                                                               \
-        for (uint i = 0; i < p; ++i) {                                                                                  \
-            const TYPE value = LOAD(x + i * n, r);                                                                      \
-            for (uint k = 0; k < TILE; ++k) {                                                                           \
-                sums[k] += MULTIPLY(value, c[i + (size_t)min(j + k, q - 1) * p]);                                       \
-            }                                                                                                           \
+        __global SCALAR *to = y + j * n + r;                                                                            \
+        STORE(beta == ZERO ? alpha * s0 : alpha * s0 + beta * LOAD(to, 0), to, 0);                                      \
+        if (j + 1 < q) {                                                                                                \
+            STORE(beta == ZERO ? alpha * s1 : alpha * s1 + beta * LOAD(to + n, 0), to + n, 0);                          \
         }                                                                                                               \
-        for (uint k = 0; k < TILE; ++k) {                                                                               \
-            if (j + k < q) {                                                                                            \
-                __global SCALAR *column = y + (j + k) * n;                                                              \
-                STORE(beta == ZERO ? alpha * sums[k] : alpha * sums[k] + beta * LOAD(column, r), column, r);            \
-            }                                                                                                           \
+        if (j + 2 < q) {                                                                                                \
+            STORE(beta == ZERO ? alpha * s2 : alpha * s2 + beta * LOAD(to + 2 * n, 0), to + 2 * n, 0);                  \
+        }                                                                                                               \
+        if (j + 3 < q) {                                                                                                \
+            STORE(beta == ZERO ? alpha * s3 : alpha * s3 + beta * LOAD(to + 3 * n, 0), to + 3 * n, 0);                  \
         }                                                                                                               \
     }
+// Columns past the last are the last one, whose sums nobody stores.
+#define COLUMNS_OF_C                                                                                                    \
+    __global const SCALAR *c0 = c + (size_t)j * p, *c1 = c + (size_t)min(j + 1, q - 1) * p;                             \
+    __global const SCALAR *c2 = c + (size_t)min(j + 2, q - 1) * p, *c3 = c + (size_t)min(j + 3, q - 1) * p;
 
 #define LOAD_ONE(x, r) ((x)[r])
 #define STORE_ONE(v, y, r) ((y)[r] = (v))
 
-// Y = alpha X C + beta Y for X of p columns, C of p rows and q columns; beta = 0 never reads Y.
-__kernel void combine(ulong n, uint p, uint q, REAL alpha, __global const SCALAR *x, __global const SCALAR *c, REAL beta,
-                      __global SCALAR *y)
+// Y = alpha X C + beta Y for X of p columns, C of p rows and q columns, which begins at c[at]; beta = 0 never reads Y.
+__kernel void combine(ulong n, uint p, uint q, REAL alpha, __global const SCALAR *x, ulong at, __global const SCALAR *c,
+                      REAL beta, __global SCALAR *y)
 {
+    c += at;
 #ifdef CPU
     const size_t end = part_start(n, get_global_id(0) + 1, get_global_size(0));
     const size_t start = part_start(n, get_global_id(0), get_global_size(0));
-    for (uint j = 0; j < q; j += TILE) {
-        size_t r = start;
-        for (; r + WIDTH <= end; r += WIDTH) {
-            COMBINE(ROWS, LOAD_ROWS, STORE_ROWS)
-        }
-        for (; r < end; ++r) {
-            COMBINE(SCALAR, LOAD_ONE, STORE_ONE)
+    // Rows whose part of X stays in the nearest cache for all columns of Y.
+    for (size_t first = start; first < end; first += BLOCK) {
+        const size_t last = min(first + BLOCK, end);
+        for (uint j = 0; j < q; j += TILE) {
+            COLUMNS_OF_C
+            size_t r = first;
+            for (; r + WIDTH <= last; r += WIDTH) {
+                COMBINE(ROWS, LOAD_ROWS, STORE_ROWS)
+            }
+            for (; r < last; ++r) {
+                COMBINE(SCALAR, LOAD_ONE, STORE_ONE)
+            }
         }
     }
 #else
     for (size_t r = get_global_id(0); r < n; r += get_global_size(0)) {
         for (uint j = 0; j < q; j += TILE) {
+            COLUMNS_OF_C
             COMBINE(SCALAR, LOAD_ONE, STORE_ONE)
         }
     }

@@ -101,6 +101,13 @@ pub(crate) struct Columns<'a, T: BlockScalar> {
     pub(crate) cols: usize,
 }
 
+/// Coefficients on the device: where they begin, and their shape.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Coefficients {
+    at: usize,
+    shape: (usize, usize),
+}
+
 /// What products of blocks need on the device, and columns for operators that take one vector at a time.
 pub(crate) struct Products<T: BlockScalar> {
     context: Context,
@@ -122,8 +129,8 @@ impl<T: BlockScalar> Products<T> {
             context: context.clone(),
             rows,
             partial: Buffer::zeroed(context, parts * most * most)?,
-            sums: Buffer::zeroed(context, most * most)?,
-            coefficients: Buffer::zeroed(context, most * most)?,
+            sums: Buffer::zeroed(context, 2 * most * most)?,
+            coefficients: Buffer::zeroed(context, 2 * most * most)?,
             from: column()?,
             to: column()?,
         })
@@ -136,23 +143,58 @@ impl<T: BlockScalar> Products<T> {
 
     /// X' Y, read by the host.
     pub(crate) fn gram(&mut self, x: Columns<'_, T>, y: Columns<'_, T>) -> Result<Small<T::Small>> {
-        let (p, q) = (x.cols, y.cols);
-        if p == 0 || q == 0 {
-            return Ok(Small::zeros(p, q));
+        let [gram] = self.grams([(x, y)])?;
+        Ok(gram)
+    }
+
+    /// X' Y for one or two pairs, read by the host at once.
+    pub(crate) fn grams<const N: usize>(
+        &mut self,
+        pairs: [(Columns<'_, T>, Columns<'_, T>); N],
+    ) -> Result<[Small<T::Small>; N]> {
+        let (context, program) = (&self.context, Program::<T>::new());
+        let mut ends = [0; N];
+        let mut at = 0;
+        for ((x, y), end) in pairs.iter().zip(&mut ends) {
+            let (p, q) = (x.cols, y.cols);
+            if p * q > 0 {
+                let tiles = p.div_ceil(TILE) * q.div_ceil(TILE);
+                let parts = parts(context, self.rows, tiles);
+                let local = if context.family() == KernelFamily::Cpu { 1 } else { context.local() };
+                let groups = Range::d1(parts * tiles * local, local);
+                let sizes = (p as u32, q as u32, parts as u32);
+                let (partial, sums) = (Out::shared(&self.partial), Out::shared(&self.sums));
+                let (x, y) = (x.of.values(), y.of.values());
+                program.gram(context, groups, self.rows, sizes.0, sizes.1, sizes.2, x, y, partial)?;
+                program.gram_sum(context, items(context, p * q), p * q, sizes.2, &self.partial, at, sums)?;
+            }
+            at += p * q;
+            *end = at;
         }
-        let tiles = p.div_ceil(TILE) * q.div_ceil(TILE);
-        let parts = parts(&self.context, self.rows, tiles);
-        let local = if self.context.family() == KernelFamily::Cpu { 1 } else { self.context.local() };
-        let (program, groups) = (Program::<T>::new(), Range::d1(parts * tiles * local, local));
-        let (context, sizes) = (&self.context, (p as u32, q as u32, parts as u32));
-        let partial = Out::shared(&self.partial);
-        let (x, y) = (x.of.values(), y.of.values());
-        program.gram(context, groups, self.rows, sizes.0, sizes.1, sizes.2, x, y, partial)?;
-        let sums = Out::shared(&self.sums);
-        program.gram_sum(context, items(context, p * q), p * q, sizes.2, &self.partial, sums)?;
-        let mut values = vec![T::zero(); p * q];
-        self.sums.read_range(0, &mut values)?;
-        Ok(Small::from_iterator(p, q, values.into_iter().map(T::to_small)))
+        let mut values = vec![T::zero(); at];
+        if at > 0 {
+            self.sums.read_range(0, &mut values)?;
+        }
+        let mut k = 0;
+        Ok(pairs.map(|(x, y)| {
+            let own = &values[ends[k] - x.cols * y.cols..ends[k]];
+            k += 1;
+            Small::from_iterator(x.cols, y.cols, own.iter().map(|&value| value.to_small()))
+        }))
+    }
+
+    /// Writes one or two coefficient matrices to the device, at once; they are there until the next call.
+    pub(crate) fn upload<const N: usize>(&mut self, matrices: [&Small<T::Small>; N]) -> Result<[Coefficients; N]> {
+        let values: Vec<T> = matrices.iter().flat_map(|c| c.iter()).map(|&value| T::of_small(value)).collect();
+        if !values.is_empty() {
+            self.coefficients.write_range(0, &values)?;
+        }
+        let mut next = 0;
+        Ok(matrices.map(|c| {
+            let at = next;
+            next += c.len();
+            Coefficients { at, shape: c.shape() }
+        }))
     }
 
     /// The first columns of Y become alpha X C + beta Y, enqueued; beta = 0 never reads Y.
@@ -164,17 +206,28 @@ impl<T: BlockScalar> Products<T> {
         beta: f64,
         y: &mut Dense<T>,
     ) -> Result<()> {
-        assert!(c.nrows() == x.cols && c.ncols() <= y.cols(), "coefficients of other blocks");
-        if c.ncols() == 0 {
+        let [c] = self.upload([c])?;
+        self.combine_by(alpha, x, c, beta, y)
+    }
+
+    /// As [`Products::combine`], with coefficients that are on the device.
+    pub(crate) fn combine_by(
+        &self,
+        alpha: f64,
+        x: Columns<'_, T>,
+        c: Coefficients,
+        beta: f64,
+        y: &mut Dense<T>,
+    ) -> Result<()> {
+        let Coefficients { at, shape: (p, q) } = c;
+        assert!(p == x.cols && q <= y.cols(), "coefficients of other blocks");
+        if q == 0 {
             return Ok(());
         }
-        let values: Vec<T> = c.iter().map(|&value| T::of_small(value)).collect();
-        self.coefficients.write_range(0, &values)?;
         let (context, range) = (&self.context, items(&self.context, self.rows));
-        let (p, q) = (x.cols as u32, c.ncols() as u32);
         let [alpha, beta] = [alpha, beta].map(<T::Real as Scalar>::from_f64);
-        let y = Out::shared(y.values());
-        Program::new().combine(context, range, self.rows, p, q, alpha, x.of.values(), &self.coefficients, beta, y)
+        let (p, q, y) = (p as u32, q as u32, Out::shared(y.values()));
+        Program::new().combine(context, range, self.rows, p, q, alpha, x.of.values(), at, &self.coefficients, beta, y)
     }
 
     /// The first columns of Y become X, enqueued.

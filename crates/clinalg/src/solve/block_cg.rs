@@ -316,12 +316,15 @@ impl<T: BlockScalar> Work<T> {
                 }
                 _ => &*q,
             };
-            let gram = products.gram(Columns { of: q, cols }, Columns { of: preconditioned, cols })?;
+            let own = Columns { of: q, cols };
+            let [gram, squares] = match m {
+                Some(_) if !fresh => products.grams([(own, Columns { of: preconditioned, cols }), (own, own)])?,
+                _ => {
+                    let gram = products.gram(own, Columns { of: preconditioned, cols })?;
+                    [gram.clone(), gram]
+                }
+            };
             if !fresh {
-                let squares = match m {
-                    Some(_) => products.gram(Columns { of: q, cols }, Columns { of: q, cols })?,
-                    None => gram.clone(),
-                };
                 let worst = worst_residual(&squares, &c, active, of_b);
                 let seen = judge.record(worst, worst);
                 if let Some(seen) = seen.or(judge.cancelled().then_some(Stop::Cancelled)) {
@@ -341,12 +344,13 @@ impl<T: BlockScalar> Work<T> {
             }
             *least = (*least).min(kept);
             let w = basis.adjoint() * &gram;
-            products.combine(1.0, Columns { of: preconditioned, cols }, &basis, 0.0, next)?;
+            let [to_basis, to_directions] = products.upload([&basis, &w.adjoint()])?;
+            products.combine_by(1.0, Columns { of: preconditioned, cols }, to_basis, 0.0, next)?;
             if !fresh {
-                products.combine(1.0, Columns { of: s, cols }, &w.adjoint(), 1.0, next)?;
+                products.combine_by(1.0, Columns { of: s, cols }, to_directions, 1.0, next)?;
             }
             swap(s, next);
-            products.combine(1.0, Columns { of: q, cols }, &basis, 0.0, spare)?;
+            products.combine_by(1.0, Columns { of: q, cols }, to_basis, 0.0, spare)?;
             swap(q, spare);
             c = w * c;
             (cols, fresh) = (kept, false);
@@ -370,8 +374,9 @@ impl<T: BlockScalar> Work<T> {
                     to_x[(i, column)] = step[(i, k)] * number(scale);
                 }
             }
-            products.combine(1.0, Columns { of: s, cols }, &to_x, 1.0, x)?;
-            products.combine(-1.0, Columns { of: t, cols }, &factor.inverse(), 1.0, q)?;
+            let [to_x, to_residuals] = products.upload([&to_x, &factor.inverse()])?;
+            products.combine_by(1.0, Columns { of: s, cols }, to_x, 1.0, x)?;
+            products.combine_by(-1.0, Columns { of: t, cols }, to_residuals, 1.0, q)?;
         }
     }
 }
