@@ -2190,3 +2190,32 @@ fn a_preconditioner_is_chosen_from_the_matrix() {
         assert_eq!(report["converged"], true, "{report}");
     }
 }
+
+/// -Laplace u - s u on n x n points, without the factor h^-2.
+fn helmholtz(n: usize, s: f64) -> String {
+    let own = 4.0 - s;
+    let mut lines = Vec::new();
+    for k in 0..n * n {
+        lines.push(format!("{0} {0} {own:e}", k + 1));
+        let after = [((k % n) + 1 < n, k + 1), (k + n < n * n, k + n)];
+        lines.extend(after.iter().filter(|a| a.0).map(|(_, other)| format!("{} {} -1", other + 1, k + 1)));
+    }
+    format!("%%MatrixMarket matrix coordinate real symmetric\n{0} {0} {1}\n{2}\n", n * n, lines.len(), lines.join("\n"))
+}
+
+/// Indefinite with a positive diagonal, which the preconditioner chosen first takes for definite.
+#[test]
+fn helmholtz_problems_are_solved_by_default() {
+    if !device() {
+        return;
+    }
+    let folder = folder();
+    for s in [0.1, 0.3, 0.7, 1.3, 1.93] {
+        let path = file(&folder, "helmholtz.mtx", &helmholtz(50, s));
+        let report = words(&format!("solve {path} --json")).json();
+        assert_eq!(report["converged"], true, "{s}: {report}");
+        assert!(number(&report, "relative_residual") <= 1e-10, "{s}: {report}");
+        let history = numbers(&report, "residual_history");
+        assert_eq!(history.len(), number(&report, "iterations") as usize + 1, "{s}");
+    }
+}

@@ -404,6 +404,28 @@ fn systems_without_a_solution_are_reported() {
     let report = done.json();
     let verdict = report["verdict"].as_str().unwrap_or_default();
     assert!(done.code == 1 && verdict.contains("3.2e-1 of its norm"), "{report:#}");
+    // Null vectors that are not constant, and of an unsymmetric matrix alone; b has a part along those of A'.
+    let scaled = |i: usize, j: usize| (1.0 + (i % 5) as f64) * (1.0 + (j % 5) as f64);
+    let plain = |_: usize, _: usize| 1.0;
+    for (name, west, size) in
+        [("scaled.mtx", 1.0, &scaled as &dyn Fn(usize, usize) -> f64), ("drifts.mtx", 1.5, &plain as _)]
+    {
+        let n = 400_usize;
+        let mut lines = Vec::new();
+        for i in 0..n {
+            let beside = [(i > 0, i.wrapping_sub(1), west), (i + 1 < n, i + 1, 1.0)];
+            let sum: f64 = beside.iter().filter(|e| e.0).map(|e| e.2).sum();
+            lines.push(format!("{0} {0} {1}", i + 1, sum * size(i, i)));
+            let entries = beside.iter().filter(|e| e.0);
+            lines.extend(entries.map(|e| format!("{} {} {}", i + 1, e.1 + 1, -e.2 * size(i, e.1))));
+        }
+        file(&folder, name, &format!("{general}\n{n} {n} {}\n{}\n", lines.len(), lines.join("\n")));
+        let done = inside(folder.path(), &format!("solve {name} --json"));
+        let report = done.json();
+        let verdict = report["verdict"].as_str().unwrap_or_default();
+        assert!(done.code == 1 && verdict.contains("A is singular to this accuracy"), "{name}: {report:#}");
+        assert!(number(&report, "relative_residual") <= 1.0, "{name}: {report:#}");
+    }
     file(&folder, "row.mtx", &format!("{general}\n2 2 2\n1 1 1\n1 2 1\n"));
     file(&folder, "nan.mtx", &format!("{general}\n2 2 2\n1 1 1\n2 2 nan\n"));
     for (line, needle) in [("row.mtx", "row 2 (counted from 1) of zeros"), ("nan.mtx", "row 2 and column 2")] {

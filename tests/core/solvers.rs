@@ -16,8 +16,9 @@ use clinalg::ops::DotParts;
 use clinalg::precond::Jacobi;
 use clinalg::runtime::devices;
 use clinalg::solve::{
-    BiCgStab, BiCgStabParams, Cg, CgParams, GaussSeidelParams, Gmres, GmresParams, Identity, JacobiIteration,
-    JacobiParams, Operator, Preconditioner, RedBlackGaussSeidel, Report, Solver, Stop, Stopping,
+    BiCgStab, BiCgStabParams, Cg, CgParams, FlexibleCg, GaussSeidelParams, Gmres, GmresParams, Identity,
+    JacobiIteration, JacobiParams, Minres, Operator, Preconditioner, RedBlackGaussSeidel, Report, Solver, Stop,
+    Stopping,
 };
 use clinalg::{Band, Context, ContextOptions, Csr, Dense, Error, Precision, Real, Result, Vector, ops};
 use clinalg::{BandParts, CsrParts};
@@ -76,6 +77,7 @@ on_every_device!(
     bicgstab_changes_its_shadow,
     bicgstab_returns_its_best_iterate,
     gmres_returns_its_best_iterate,
+    conjugate_gradients_and_minres_return_their_best_iterates,
     stagnation_of_a_wrong_preconditioner,
     any_size_of_right_hand_side,
     solvers_are_reusable,
@@ -1017,6 +1019,38 @@ fn gmres_returns_its_best_iterate<T: Real>(context: &Context) {
     let limits = stopping::<T>().max_iterations(1);
     let report = Gmres::new(context, n, restarted(3, limits)).unwrap().solve(&a, Some(&mut m), &b, &mut x).unwrap();
     assert!(report.relative_residual <= report.history[0], "{report}");
+}
+
+/// A singular system that has no solution, scaled so that its null vector is not constant: the iterates leave every bound.
+fn conjugate_gradients_and_minres_return_their_best_iterates<T: Real>(context: &Context) {
+    let n = 80_usize;
+    let scale = |i: usize| 1.0 + (i % 5) as f64;
+    let mut entries = Triplets::new();
+    for i in 0..n {
+        let neighbours = [i.checked_sub(1), (i + 1 < n).then_some(i + 1)].into_iter().flatten();
+        let count = neighbours.clone().count() as f64;
+        entries.push((i, i, count * scale(i) * scale(i)));
+        entries.extend(neighbours.map(|j| (i, j, -scale(i) * scale(j))));
+    }
+    let host = parts(n, &entries);
+    let (a, b) = (upload::<T>(context, &host), vector::<T>(context, &vec![1.0; n]));
+    let limits = || stopping::<T>().max_iterations(2000);
+    let solvers: [(&str, Box<dyn Solver<T>>); 3] = [
+        ("CG", Box::new(Cg::new(context, n, limits().into()).unwrap())),
+        ("flexible CG", Box::new(FlexibleCg::new(context, n, limits().into()).unwrap())),
+        ("MINRES", Box::new(Minres::new(context, n, limits().into()).unwrap())),
+    ];
+    for (name, mut solver) in solvers {
+        let mut x = Vector::zeros(context, n).unwrap();
+        let report = solver.solve(&a, None, &b, &mut x).unwrap();
+        assert!(!report.stop.is_success(), "{name}: {report}");
+        assert!(report.relative_residual <= 1.0, "{name}: {report}");
+        let x = download(&x);
+        let left: f64 = (0..n).map(|i| (1.0 - host.row(i).map(|(j, v)| v * x[j]).sum::<f64>()).powi(2)).sum();
+        let relative = (left / n as f64).sqrt();
+        let bound = 1e4 * eps::<T>();
+        assert!((relative - report.relative_residual).abs() <= bound, "{name}: {relative} and {report}");
+    }
 }
 
 fn stagnation_of_a_wrong_preconditioner<T: Real>(context: &Context) {

@@ -4453,8 +4453,9 @@ clinalg_status clinalg_solver_options_default(clinalg_solver_options *options,
 /**
  * Solves A x = b for a dense, sparse or band matrix or an operator, real or complex, or for a matrix on a team. `*x` holds the start on entry and the last
  * iterate after; 0 there makes a new vector and starts from zero. `history`, if not null, gets the first `capacity` relative
- * residuals, the start's first. With `CLINALG_METHOD_CG`, b and x may be dense matrices of up to 256 columns, which block conjugate gradients solve for
- * together; residuals are the largest of a column then. Options of a larger size than this library knows are an error.
+ * residuals, the start's first. b and x may be dense matrices of several columns. These are solved for one after the other, or together by block
+ * conjugate gradients with `CLINALG_METHOD_CG` where A has 64 entries in a row or more and b four columns or more; the report is that of the column
+ * with the largest residual. Options of a larger size than this library knows are an error.
  *
  * # Safety
  * `options` names as many bytes as its first member says; `x` is valid for reading and writing; `report` and `history` are null or

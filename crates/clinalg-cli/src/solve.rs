@@ -332,7 +332,7 @@ fn solve<T: Number>(args: &Args, global: &Global, given: Given, out: &mut Output
 
     out.phase("solve");
     let start = Instant::now();
-    let mut all = Solved { begun, left: None };
+    let mut all = Solved { begun, left: None, symmetric: symmetric && one_device };
     for (k, right) in b.chunks(parts.rows.max(1)).enumerate().skip(all.begun.reports.len()) {
         let from = starts.as_ref().map(|starts| &starts[k * parts.cols..(k + 1) * parts.cols]);
         all.column(args, &mut *system, &stopping, &progress, (right, from))?;
@@ -361,7 +361,10 @@ fn solve<T: Number>(args: &Args, global: &Global, given: Given, out: &mut Output
     // Not below, if it is NaN.
     let is_near = report.relative_residual <= NEAR * tolerance;
     let judged = square && one_device && columns == 1 && !is_near && report.stop != Stop::Cancelled;
-    let verdict = judged.then(|| singular::verdict(&parts, &b, &x)).flatten();
+    let verdict = match judged {
+        true => singular::examine(&place.contexts()[0], &parts, &b, &x)?,
+        false => None,
+    };
     if let Some(renumbered) = &renumbered {
         renumbered.undo(&mut x)?;
     }
@@ -542,23 +545,18 @@ impl Args {
     }
 }
 
-/// What a method that gives up leaves.
-fn iterate(method: Method) -> &'static str {
-    match method {
-        Method::BiCgStab | Method::Idrs => "best iterate",
-        _ => "last iterate",
-    }
-}
-
 /// What was found for the right-hand sides so far.
 struct Solved<T> {
     begun: Begun<T>,
     /// What there was when the first solve was ended from outside.
     left: Option<Begun<T>>,
+    /// Whether the matrix is symmetric or Hermitian.
+    symmetric: bool,
 }
 
 impl<T: Scalar> Solved<T> {
-    /// Solves for one more right-hand side, from a start or from 0; GMRES takes over where a method that was chosen here gives up.
+    /// Solves for one more right-hand side, from a start or from 0; where a method that was chosen here gives up, GMRES takes over, and after it
+    /// MINRES for symmetric matrices.
     fn column(
         &mut self,
         args: &Args,
@@ -578,19 +576,24 @@ impl<T: Scalar> Solved<T> {
             let at_start = if before.is_empty() { Vec::new() } else { system.solution()? };
             let mut memory = std::mem::take(&mut self.begun.memory);
             report = system.solve(Some(&mut memory), &mut step)?;
-            let Begun { method, .. } = self.begun;
+            let Begun { method, gave_up, .. } = self.begun;
             if matches!(report.stop, Stop::Cancelled | Stop::IterationLimit) && self.left.is_none() {
                 let start = if memory.is_empty() { at_start } else { Vec::new() };
                 self.left = Some(Begun { before: before.clone(), start, memory, ..self.begun.clone() });
             }
-            let may_change = args.method.is_none() && matches!(method, Method::BiCgStab | Method::Cg | Method::Minres);
-            if !(report.stop.is_failure_of_method() && may_change) {
+            let next = match (method, gave_up) {
+                (Method::BiCgStab | Method::Cg | Method::Minres, None) => Some(Method::Gmres),
+                // Without a preconditioner it needs no definite matrix, and its residual never rises.
+                (Method::Gmres, Some(_)) if self.symmetric => Some(Method::Minres),
+                _ => None,
+            };
+            let Some(next) = next.filter(|_| report.stop.is_failure_of_method() && args.method.is_none()) else {
                 break;
-            }
-            progress.stage(format!("{} failed; GMRES continues from its {}", method.title(), iterate(method)));
-            system.change_method(args, Method::Gmres, stopping.clone())?;
-            (self.begun.gave_up, self.begun.method) = (Some(method), Method::Gmres);
-            before = report.history;
+            };
+            progress.stage(format!("{} failed; {} continues from its best iterate", method.title(), next.title()));
+            system.change_method(args, next, stopping.clone())?;
+            (self.begun.gave_up, self.begun.method) = (gave_up.or(Some(method)), next);
+            before = report.after(before).history;
         }
         self.begun.reports.push(report.after(before));
         self.begun.x.extend(system.solution()?);

@@ -7,7 +7,6 @@ use clinalg::solve::Stop;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::iterate;
 use super::method::{Method, Order, Precond, Reorder};
 use crate::args::DeviceName;
 use crate::exit::Failure;
@@ -124,7 +123,7 @@ impl Document {
             (true, _) => " (chosen: the matrix is not symmetric)",
         };
         let why = match self.gave_up {
-            Some(before) => format!(" (from the {} of {}, which gave up)", iterate(before), before.title()),
+            Some(before) => format!(" (from the best iterate of {}, which gave up)", before.title()),
             None => why.to_owned(),
         };
         out.field("method", format!("{}{why}", self.method_words()))?;

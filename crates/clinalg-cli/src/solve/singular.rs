@@ -1,9 +1,12 @@
 //! Systems without a solution, or with many.
 
-use clinalg::{CsrParts, Error, Real, Scalar};
+use clinalg::precond::Jacobi;
+use clinalg::solve::{LeastSquares, LeastSquaresParams, Stopping};
+use clinalg::{Context, Csr, CsrParts, Error, Real, Scalar, Vector};
 use num_traits::{Float, Zero};
 
 use crate::exit::Failure;
+use crate::interrupt;
 use crate::output::norm;
 
 /// Units of rounding that a sum may have of its terms and count as zero.
@@ -157,6 +160,34 @@ impl NullVectors {
         }
         Ok(removed)
     }
+}
+
+/// Iterations of least squares that look for a null vector of A', and entries of A that they may take in all.
+const EXAMINED: (usize, usize) = (2000, 4_000_000_000);
+
+/// As [`verdict`]; where that says nothing, of the residual that least squares leave from x on: of a system without a solution this is along
+/// null vectors of A'.
+pub(super) fn examine<T: Scalar>(
+    context: &Context,
+    a: &CsrParts<T>,
+    b: &[T],
+    x: &[T],
+) -> Result<Option<String>, Failure> {
+    let seen = verdict(a, b, x);
+    if seen.is_some() {
+        return Ok(seen);
+    }
+    let matrix = Csr::from_parts(context, a)?;
+    // Columns whose norms cannot be inverted are those of another failure.
+    let Ok(mut m) = Jacobi::of_normal_equations(&matrix) else { return Ok(None) };
+    let start: Vec<T> = if x.iter().all(|x| x.has_finite_parts()) { x.to_vec() } else { vec![T::zero(); a.cols] };
+    let (of_b, mut of_x) = (Vector::from_slice(context, b)?, Vector::from_slice(context, &start)?);
+    let most = EXAMINED.0.min(EXAMINED.1 / a.nnz().max(1));
+    let tolerance = 10.0 * <T::Real as Float>::epsilon().into_f64();
+    let params = LeastSquaresParams::from(Stopping::default().tolerance(tolerance).max_iterations(most));
+    let mut solver = LeastSquares::new(context, a.rows, a.cols, params)?;
+    solver.solve_with(&matrix, Some(&mut m), &of_b, &mut of_x, &mut |_, _| interrupt::go_on())?;
+    Ok(verdict(a, b, &of_x.to_vec()?))
 }
 
 /// What the residual of a solve that did not converge says of a square matrix; `None` where it says nothing.

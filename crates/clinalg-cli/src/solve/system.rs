@@ -1,6 +1,6 @@
 //! Systems of `clinalg solve` on one device.
 
-use clinalg::precond::instability;
+use clinalg::precond::{IluKind, instability, last_threshold};
 use clinalg::solve::{KrylovMemory, Preconditioner, Report, Resumable, Stopping};
 use clinalg::{Context, Csr, CsrParts, Error, Scalar, Vector};
 
@@ -88,11 +88,17 @@ impl<T: Number> AnySystem<T> for System<T> {
 
     fn change_method(&mut self, args: &Args, method: Method, stopping: Stopping) -> Result<(), Failure> {
         self.solver = solver(self.a.context(), method, stopping, args.restart, self.a.rows())?;
-        let precond = args.second();
-        if precond == args.precond {
+        // MINRES is the last method, where GMRES failed with another preconditioner.
+        let precond = if method == Method::Minres { Precond::None } else { args.second() };
+        if precond == args.precond && precond != Precond::Ilut {
             return Ok(());
         }
-        let options = PrecondOptions { precond, ..args.precond_options() };
+        let mut options = PrecondOptions { precond, ..args.precond_options() };
+        if args.may_fall_back()
+            && let IluKind::Threshold { drop, fill } = last_threshold(self.a.nnz())
+        {
+            (options.drop, options.fill) = (options.drop.min(drop), options.fill.max(fill));
+        }
         match preconditioner(&self.a, &self.a.to_parts()?, options) {
             Ok(made) => (self.precond, self.preconditioner) = (precond, made),
             Err(Failure::Library(error)) if unsuited(&error) => {

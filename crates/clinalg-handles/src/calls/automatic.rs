@@ -1,6 +1,8 @@
 //! Solves of sparse systems by the method and the preconditioner that suit the matrix, on handles.
 
-use clinalg::precond::{Jacobi, Needs, Preconditioner, Suited, advise, instability, is_hermitian};
+use clinalg::precond::{
+    Ilu, IluParams, Jacobi, Needs, Preconditioner, Suited, advise, instability, is_hermitian, last_threshold,
+};
 use clinalg::solve::{LeastSquares, LeastSquaresParams, Progress, Report, Solver, Stop, Stopping};
 use clinalg::{Context, Csr, CsrParts, Dense, Error, Result, Scalar, Vector};
 
@@ -91,6 +93,7 @@ trait Columns<T: Scalar> {
 struct System<'a, T: Scalar> {
     a: &'a Csr<T>,
     parts: CsrParts<T>,
+    hermitian: bool,
     method: Method,
     suited: Suited,
     /// The reason for method and preconditioner.
@@ -132,16 +135,32 @@ impl<'a, T: Element + Coarsened> System<'a, T> {
         if suited != advice.suited {
             why.push_str("; the first preconditioner was unstable or could not be made");
         }
-        Ok(System { a, parts, method, suited, why, preconditioner: made?, solver, stopping })
+        Ok(System { a, parts, hermitian, method, suited, why, preconditioner: made?, solver, stopping })
     }
 
-    /// GMRES from here on.
-    fn change(&mut self) -> Result<()> {
-        self.method = Method::Gmres(RESTART);
+    /// The next method for a system on which the one before failed: GMRES, after it MINRES for Hermitian matrices; `None` after the last.
+    fn next(&self, failed: usize) -> Option<Method> {
+        match (self.method, failed) {
+            (Method::Gmres(_), 1) if self.hermitian => Some(Method::Minres),
+            (Method::Gmres(_), _) | (_, 1..) => None,
+            _ => Some(Method::Gmres(RESTART)),
+        }
+    }
+
+    fn change(&mut self, method: Method) -> Result<()> {
+        self.method = method;
         self.solver = solver_of(self.method, (self.a.context(), self.a.rows()), &self.stopping)?;
-        if matches!(self.suited, Suited::Amg | Suited::Cholesky | Suited::Ilu | Suited::Saddle) {
-            match make(Suited::Ilut, self.a, &self.parts, self.method) {
-                Ok(made) => (self.suited, self.preconditioner) = (Suited::Ilut, made),
+        if method == Method::Minres {
+            (self.suited, self.preconditioner) = (Suited::None, None);
+            return Ok(());
+        }
+        if self.suited != Suited::Jacobi {
+            let params = IluParams::default().kind(last_threshold(self.parts.nnz()));
+            match Ilu::from_parts(self.a.context(), &self.parts, &params) {
+                Ok(made) => {
+                    self.suited = Suited::Ilut;
+                    self.preconditioner = Some(Box::new(made));
+                }
                 Err(error) if is_unsuited(&error) => {}
                 Err(error) => return Err(error),
             }
@@ -153,16 +172,16 @@ impl<'a, T: Element + Coarsened> System<'a, T> {
 impl<T: Element + Coarsened> Columns<T> for System<'_, T> {
     fn column(&mut self, b: &Vector<T>, x: &mut Vector<T>, progress: Progress<'_>) -> Result<Report> {
         let mut before: Vec<f64> = Vec::new();
+        let mut failed = 0;
         loop {
             let m = self.preconditioner.as_mut().map(|m| &mut **m as &mut dyn Preconditioner<T>);
             let report = self.solver.solve_with(self.a, m, b, x, progress)?;
-            let may_change = before.is_empty() && !matches!(self.method, Method::Gmres(_));
-            if !(report.stop.is_failure_of_method() && may_change) {
-                return Ok(report.after(before));
-            }
-            before = report.history;
-            self.change()?;
-            self.why.push_str("; the first method gave up");
+            let next = self.next(failed).filter(|_| report.stop.is_failure_of_method());
+            let Some(next) = next else { return Ok(report.after(before)) };
+            before = report.after(before).history;
+            failed += 1;
+            self.change(next)?;
+            self.why.push_str(if failed == 1 { "; the first method gave up" } else { ", and the second" });
         }
     }
 

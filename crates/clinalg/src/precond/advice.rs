@@ -2,7 +2,7 @@
 
 use num_traits::{Float, Zero};
 
-use super::Split;
+use super::{IluKind, Split};
 use crate::solve::Preconditioner;
 use crate::{Csr, CsrParts, Real, Result, Scalar, Vector};
 
@@ -194,6 +194,15 @@ pub fn is_hermitian<T: Scalar>(parts: &CsrParts<T>) -> Result<bool> {
         }
         all
     }))
+}
+
+/// Entries of a matrix up to which factors of 40 times as many are made on the host within seconds.
+const FEW_ENTRIES: usize = 200_000;
+
+/// ILUT for a system on which another method failed: with the defaults, but for small matrices with factors that are nearly exact. Indefinite ones
+/// need that, since what is dropped from their factors can make these as good as singular.
+pub fn last_threshold(nnz: usize) -> IluKind {
+    if nnz <= FEW_ENTRIES { IluKind::Threshold { drop: 1e-8, fill: 40.0 } } else { IluKind::threshold() }
 }
 
 /// |M^-1 1| |A| in maximum norms where it is beyond what rounding leaves of a solution: a lower bound of |M^-1| |A| (Chow and Saad, J. Comput.

@@ -21,7 +21,7 @@ mod multigrid;
 mod saddle;
 
 pub use crate::solve::{Identity, Preconditioner};
-pub use advice::{Advice, Needs, Suited, advise, instability, is_hermitian};
+pub use advice::{Advice, Needs, Suited, advise, instability, is_hermitian, last_threshold};
 pub use approximate::{Fsai, Spai0};
 pub use incomplete::{
     CholeskyParams, Ilu, IluKind, IluParams, IncompleteCholesky, Matching, Ordering, Ssor, SsorParams, Triangle,

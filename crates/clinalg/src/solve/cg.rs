@@ -2,6 +2,7 @@
 
 use num_traits::Float;
 
+use super::best::Best;
 use super::checked::{CheckedOperator, CheckedPreconditioner, check_own};
 use super::memory::{Kept, Kind, number_of, numbers_from, seen_by};
 use super::run::{Run, check_system};
@@ -18,13 +19,14 @@ use crate::{Context, Real, Result, Scalar, Vector};
 /// definite preconditioner (Hestenes and Stiefel 1952; Saad, Iterative Methods for Sparse Linear
 /// Systems, 2003, algorithms 6.18 and 9.1).
 ///
-/// Owns four vectors of `n` values. One iteration takes a product with a dot product
+/// Owns five vectors of `n` values. One iteration takes a product with a dot product
 /// ([`Operator::apply_dot`](crate::ops::Operator::apply_dot)) and two launches on vectors; a preconditioner adds its
 /// own work and one more launch. The scalars stay on the device: the host enqueues 1 to 32 iterations, more while convergence is
 /// far away, then reads their scalars and checks each iteration. Iterations after convergence are enqueued but change nothing, so
 /// x, the number of iterations and the history are the same as with one iteration at a time.
 ///
-/// The residual may rise for a long time while the error falls, so the stagnation window is at least `n`.
+/// The residual may rise for a long time while the error falls, so the stagnation window is at least `n`. Of the iterates that the host looks
+/// at, the one with the smallest residual is returned if the solve does not converge.
 ///
 /// A direction p with p'Ap <= 0 ends the solve with [`Stop::Indefinite`]; one with p'Ap below the machine
 /// precision times the largest Rayleigh quotient so far, with [`Stop::Breakdown`]: A is singular to
@@ -49,6 +51,7 @@ pub struct Cg<T: Scalar> {
     z: Vector<T>,
     p: Vector<T>,
     q: Vector<T>,
+    best: Best<Vector<T>>,
     norms: DotParts<T>,
     scalars: Scalars<T>,
 }
@@ -61,7 +64,8 @@ impl<T: Scalar> Cg<T> {
     pub fn new(context: &Context, n: usize, params: CgParams) -> Result<Cg<T>> {
         let vector = || Vector::uninit(context, n);
         let (norms, scalars) = (DotParts::new(context)?, Scalars::new(context)?);
-        Ok(Cg { params, r: vector()?, z: vector()?, p: vector()?, q: vector()?, norms, scalars })
+        let best = Best::new(vector()?);
+        Ok(Cg { params, r: vector()?, z: vector()?, p: vector()?, q: vector()?, best, norms, scalars })
     }
 
     /// Iterates from r = b - A x, or from where `stand` is, until a stopping criterion is met.
@@ -73,7 +77,7 @@ impl<T: Scalar> Cg<T> {
         x: &mut Vector<T>,
         stand: &mut Stand,
     ) -> Result<Stop> {
-        let Cg { r, z, p, q, scalars, .. } = self;
+        let Cg { r, z, p, q, best, scalars, .. } = self;
         let eps = T::Real::epsilon().into_f64();
         if !stand.goes_on {
             stand.unit = run.rescale(r)?;
@@ -139,6 +143,7 @@ impl<T: Scalar> Cg<T> {
                 }
                 let norm = unit * next.squares.sqrt();
                 (stand.row, stand.norm) = (next, norm);
+                best.enter(norm);
                 if let Some(stop) = run.record(norm, norm) {
                     return Ok(stop);
                 }
@@ -147,6 +152,7 @@ impl<T: Scalar> Cg<T> {
                     return Ok(Stop::Converged);
                 }
             }
+            best.look(x, stand.norm)?;
             if run.cancelled() {
                 return Ok(Stop::Cancelled);
             }
@@ -165,7 +171,7 @@ impl<T: Scalar> Cg<T> {
         progress: Progress<'_>,
     ) -> Result<Report> {
         let n = self.r.len();
-        check_own([&self.r, &self.z, &self.p, &self.q])?;
+        check_own([&self.r, &self.z, &self.p, &self.q, self.best.vector()])?;
         check_system(self.r.context(), n, a, m.as_deref(), b, x)?;
         let a = &CheckedOperator::new(a, n);
         let mut m = m.map(|m| CheckedPreconditioner::new(m, n));
@@ -177,12 +183,16 @@ impl<T: Scalar> Cg<T> {
         run.be_patient(self.r.len());
         let mut stand = Stand::default();
         let mut resumed = None;
-        if let Some(numbers) = kept.resume(&mut run, x, [&mut self.r, &mut self.p])? {
-            let seen;
-            (stand, seen) = Stand::of(&numbers);
-            // The device's margin above the tolerance.
-            let margin = (stand.row.stop != 0.0).then_some(Stop::Converged);
-            resumed = run.end_of(stand.norm).or(seen).or(margin);
+        match kept.resume(&mut run, x, [&mut self.r, &mut self.p, self.best.vector_mut()])? {
+            None => self.best.start(x, run.norm())?,
+            Some(numbers) => {
+                let (seen, best);
+                (stand, seen, best) = Stand::of(&numbers);
+                self.best.restore(best);
+                // The device's margin above the tolerance.
+                let margin = (stand.row.stop != 0.0).then_some(Stop::Converged);
+                resumed = run.end_of(stand.norm).or(seen).or(margin);
+            }
         }
         loop {
             if let Some(stop) = end {
@@ -192,9 +202,11 @@ impl<T: Scalar> Cg<T> {
                 Some(seen) => seen,
                 None => self.cycle(&mut run, a, m.as_deref_mut(), x, &mut stand)?,
             };
-            kept.keep(&run, x, [&self.r, &self.p], stand.numbers(seen))?;
+            let own = [&self.r, &self.p, self.best.vector()];
+            kept.keep(&run, x, own, stand.numbers(seen, self.best.numbers()))?;
             stand.goes_on = false;
             end = run.confirm(seen, x, &mut self.r, &mut self.p, &mut self.q, &mut self.norms)?;
+            run.keep_best(end, &mut self.best, x, &mut self.r, &mut self.norms)?;
         }
     }
 }
@@ -224,16 +236,17 @@ struct Stand {
 }
 
 impl Stand {
-    fn numbers(&self, seen: Stop) -> impl Iterator<Item = f64> + use<> {
+    fn numbers(&self, seen: Stop, best: [f64; 3]) -> impl Iterator<Item = f64> + use<> {
         let Stand { unit, largest, steepest, norm, row, .. } = *self;
-        [number_of(seen), unit, largest, steepest, norm].into_iter().chain(row.numbers())
+        [number_of(seen), unit, largest, steepest, norm].into_iter().chain(row.numbers()).chain(best)
     }
 
-    /// With the end that was seen there.
-    fn of(numbers: &[f64]) -> (Stand, Option<Stop>) {
+    /// With the end that was seen there, and the numbers of the best iterate.
+    fn of(numbers: &[f64]) -> (Stand, Option<Stop>, [f64; 3]) {
         let [seen, unit, largest, steepest, norm] = numbers_from(numbers, 0);
         let row = Row::of(numbers_from(numbers, 5));
-        (Stand { unit, largest, steepest, norm, row, goes_on: true }, seen_by(seen))
+        let best = numbers_from(numbers, 5 + NUMBERS);
+        (Stand { unit, largest, steepest, norm, row, goes_on: true }, seen_by(seen), best)
     }
 }
 

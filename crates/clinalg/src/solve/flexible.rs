@@ -2,6 +2,7 @@
 
 use num_traits::Float;
 
+use super::best::Best;
 use super::checked::{CheckedOperator, CheckedPreconditioner, check_own};
 use super::memory::{Kept, Kind, number_of, numbers_from, seen_by};
 use super::run::{Run, check_system};
@@ -14,8 +15,8 @@ use crate::{Context, Real, Result, Scalar, Vector};
 /// Conjugate gradients for symmetric (complex: Hermitian) positive definite A whose preconditioner may differ from one application to
 /// the next or be slightly unsymmetric: a K-cycle, a solve in single precision (Notay 2000, FCG(1)).
 ///
-/// Each direction is made orthogonal to the last one by a dot product instead of by recurrence. Owns four vectors of `n` values; an
-/// iteration reads numbers back three times. [`Cg`](crate::solve::Cg) is faster where the preconditioner is a fixed symmetric one.
+/// Each direction is made orthogonal to the last one by a dot product instead of by recurrence. Owns five vectors of `n` values; an
+/// iteration reads numbers back three times. The best iterate among those worth a copy is returned if the solve does not converge. [`Cg`](crate::solve::Cg) is faster where the preconditioner is a fixed symmetric one.
 #[derive(Debug)]
 pub struct FlexibleCg<T: Scalar> {
     params: FlexibleCgParams,
@@ -23,6 +24,7 @@ pub struct FlexibleCg<T: Scalar> {
     z: Vector<T>,
     p: Vector<T>,
     q: Vector<T>,
+    best: Best<Vector<T>>,
     norms: DotParts<T>,
 }
 
@@ -47,8 +49,8 @@ impl<T: Scalar> FlexibleCg<T> {
     /// [`Error::Allocation`](crate::Error::Allocation), [`Error::NoFp64`](crate::Error::NoFp64).
     pub fn new(context: &Context, n: usize, params: FlexibleCgParams) -> Result<FlexibleCg<T>> {
         let vector = || Vector::uninit(context, n);
-        let norms = DotParts::new(context)?;
-        Ok(FlexibleCg { params, r: vector()?, z: vector()?, p: vector()?, q: vector()?, norms })
+        let (best, norms) = (Best::new(vector()?), DotParts::new(context)?);
+        Ok(FlexibleCg { params, r: vector()?, z: vector()?, p: vector()?, q: vector()?, best, norms })
     }
 
     /// Iterates from r = b - A x, or from where `stand` is, until a stopping criterion is met.
@@ -60,7 +62,7 @@ impl<T: Scalar> FlexibleCg<T> {
         x: &mut Vector<T>,
         stand: &mut Stand,
     ) -> Result<Stop> {
-        let FlexibleCg { r, z, p, q, norms, .. } = self;
+        let FlexibleCg { r, z, p, q, best, norms, .. } = self;
         let eps = T::Real::epsilon().into_f64();
         let wide = T::Wide::from_f64;
         if !stand.goes_on {
@@ -97,9 +99,11 @@ impl<T: Scalar> FlexibleCg<T> {
             ops::update(T::narrow(-step), q, T::one(), r)?;
             let norm = unit * ops::norm2(r)?.into_f64();
             (stand.curvature, stand.norm) = (curvature, norm);
+            best.enter(norm);
             if let Some(stop) = run.record(norm, norm) {
                 return Ok(stop);
             }
+            best.look(x, norm)?;
             if run.cancelled() {
                 return Ok(Stop::Cancelled);
             }
@@ -119,7 +123,7 @@ impl<T: Scalar> FlexibleCg<T> {
         progress: Progress<'_>,
     ) -> Result<Report> {
         let n = self.r.len();
-        check_own([&self.r, &self.z, &self.p, &self.q])?;
+        check_own([&self.r, &self.z, &self.p, &self.q, self.best.vector()])?;
         check_system(self.r.context(), n, a, m.as_deref(), b, x)?;
         let a = &CheckedOperator::new(a, n);
         let mut m = m.map(|m| CheckedPreconditioner::new(m, n));
@@ -130,10 +134,14 @@ impl<T: Scalar> FlexibleCg<T> {
         run.be_patient(n);
         let mut stand = Stand::default();
         let mut resumed = None;
-        if let Some(numbers) = kept.resume(&mut run, x, [&mut self.r, &mut self.p, &mut self.q])? {
-            let [seen, unit, largest, curvature, norm] = numbers_from(&numbers, 0);
-            stand = Stand { unit, largest, curvature, norm, goes_on: true };
-            resumed = run.end_of(norm).or(seen_by(seen));
+        match kept.resume(&mut run, x, [&mut self.r, &mut self.p, &mut self.q, self.best.vector_mut()])? {
+            None => self.best.start(x, run.norm())?,
+            Some(numbers) => {
+                let [seen, unit, largest, curvature, norm] = numbers_from(&numbers, 0);
+                stand = Stand { unit, largest, curvature, norm, goes_on: true };
+                self.best.restore(numbers_from(&numbers, 5));
+                resumed = run.end_of(norm).or(seen_by(seen));
+            }
         }
         loop {
             if let Some(stop) = end {
@@ -144,10 +152,11 @@ impl<T: Scalar> FlexibleCg<T> {
                 None => self.cycle(&mut run, a, m.as_deref_mut(), x, &mut stand)?,
             };
             let Stand { unit, largest, curvature, norm, .. } = stand;
-            let numbers = [number_of(seen), unit, largest, curvature, norm];
-            kept.keep(&run, x, [&self.r, &self.p, &self.q], numbers)?;
+            let numbers = [number_of(seen), unit, largest, curvature, norm].into_iter().chain(self.best.numbers());
+            kept.keep(&run, x, [&self.r, &self.p, &self.q, self.best.vector()], numbers)?;
             stand.goes_on = false;
             end = run.confirm(seen, x, &mut self.r, &mut self.p, &mut self.q, &mut self.norms)?;
+            run.keep_best(end, &mut self.best, x, &mut self.r, &mut self.norms)?;
         }
     }
 }

@@ -3,6 +3,7 @@
 use num_traits::Float;
 
 use super::basis::shrink;
+use super::best::Best;
 use super::checked::{CheckedOperator, CheckedPreconditioner, check_own};
 use super::memory::{Kept, Kind, number_of, numbers_from, seen_by};
 use super::run::{Run, check_system};
@@ -15,9 +16,10 @@ use crate::{Context, Real, Result, Scalar, Vector};
 /// MINRES for symmetric (complex: Hermitian) A, definite or not, with an optional positive definite preconditioner (Paige and Saunders
 /// 1975; Elman, Silvester and Wathen, *Finite Elements and Fast Iterative Solvers*, 2014, algorithm 4.1).
 ///
-/// Owns eight vectors of `n` values. An iteration takes a product and reads numbers back twice. The residual never rises: without a
+/// Owns nine vectors of `n` values. An iteration takes a product and reads numbers back twice. The residual never rises: without a
 /// preconditioner |b - A x|, with one sqrt(r^H M^-1 r). In the latter case the history is this norm, scaled at each restart to agree
-/// with |b - A x|; the tolerance holds for the true residual in any case. Consistent singular systems are solved as well.
+/// with |b - A x|; the tolerance holds for the true residual in any case, and the best iterate among those worth a
+/// copy is returned if the solve does not converge. Consistent singular systems are solved as well.
 ///
 /// The residual may stand still for long, so the stagnation window is at least `n`.
 #[derive(Debug)]
@@ -32,6 +34,7 @@ pub struct Minres<T: Scalar> {
     /// Directions.
     w: [Vector<T>; 3],
     next: Vector<T>,
+    best: Best<Vector<T>>,
     norms: DotParts<T>,
 }
 
@@ -93,8 +96,9 @@ impl<T: Scalar> Minres<T> {
     pub fn new(context: &Context, n: usize, params: MinresParams) -> Result<Minres<T>> {
         let vector = || Vector::uninit(context, n);
         let w = [vector()?, vector()?, vector()?];
-        let norms = DotParts::new(context)?;
-        Ok(Minres { params, v: vector()?, former: vector()?, z: vector()?, q: vector()?, w, next: vector()?, norms })
+        let (best, norms) = (Best::new(vector()?), DotParts::new(context)?);
+        let (v, former, z, q, next) = (vector()?, vector()?, vector()?, vector()?, vector()?);
+        Ok(Minres { params, v, former, z, q, w, next, best, norms })
     }
 
     /// Iterates from v = b - A x, or from where `stand` is, until a stopping criterion is met.
@@ -106,7 +110,7 @@ impl<T: Scalar> Minres<T> {
         x: &mut Vector<T>,
         stand: &mut Stand,
     ) -> Result<Stop> {
-        let Minres { v, former, z, q, w, next, norms, .. } = self;
+        let Minres { v, former, z, q, w, next, best, norms, .. } = self;
         let real = |value: f64| T::from_f64(value);
         let eps = T::Real::epsilon().into_f64();
         // z = M^-1 v and gamma = sqrt(v^H z).
@@ -184,9 +188,11 @@ impl<T: Scalar> Minres<T> {
             std::mem::swap(z, next);
             (*before, *gamma) = (*gamma, next_gamma);
             let norm = start * (eta.abs() / first);
+            best.enter(norm);
             if let Some(stop) = run.record(norm, norm) {
                 return Ok(stop);
             }
+            best.look(x, norm)?;
             if run.cancelled() {
                 return Ok(Stop::Cancelled);
             }
@@ -205,7 +211,8 @@ impl<T: Scalar> Minres<T> {
         progress: Progress<'_>,
     ) -> Result<Report> {
         let n = self.v.len();
-        check_own([&self.v, &self.former, &self.z, &self.q, &self.next].into_iter().chain(&self.w))?;
+        let own = [&self.v, &self.former, &self.z, &self.q, &self.next, self.best.vector()];
+        check_own(own.into_iter().chain(&self.w))?;
         check_system(self.v.context(), n, a, m.as_deref(), b, x)?;
         let a = &CheckedOperator::new(a, n);
         let mut m = m.map(|m| CheckedPreconditioner::new(m, n));
@@ -216,11 +223,15 @@ impl<T: Scalar> Minres<T> {
         run.be_patient(n);
         let mut stand = Stand::default();
         let mut resumed = None;
-        let own = [&mut self.v, &mut self.former, &mut self.z].into_iter().chain(&mut self.w);
-        if let Some(numbers) = kept.resume(&mut run, x, own)? {
-            let seen;
-            (stand, seen) = Stand::of(&numbers);
-            resumed = run.end_of(stand.norm()).or(seen);
+        let own = [&mut self.v, &mut self.former, &mut self.z, self.best.vector_mut()].into_iter().chain(&mut self.w);
+        match kept.resume(&mut run, x, own)? {
+            None => self.best.start(x, run.norm())?,
+            Some(numbers) => {
+                let seen;
+                (stand, seen) = Stand::of(&numbers);
+                self.best.restore(numbers_from(&numbers, 12));
+                resumed = run.end_of(stand.norm()).or(seen);
+            }
         }
         loop {
             if let Some(stop) = end {
@@ -230,10 +241,11 @@ impl<T: Scalar> Minres<T> {
                 Some(seen) => seen,
                 None => self.cycle(&mut run, a, m.as_deref_mut(), x, &mut stand)?,
             };
-            let own = [&self.v, &self.former, &self.z].into_iter().chain(&self.w);
-            kept.keep(&run, x, own, stand.numbers(seen))?;
+            let own = [&self.v, &self.former, &self.z, self.best.vector()].into_iter().chain(&self.w);
+            kept.keep(&run, x, own, stand.numbers(seen).into_iter().chain(self.best.numbers()))?;
             stand.goes_on = false;
             end = run.confirm(seen, x, &mut self.v, &mut self.z, &mut self.q, &mut self.norms)?;
+            run.keep_best(end, &mut self.best, x, &mut self.v, &mut self.norms)?;
         }
     }
 }

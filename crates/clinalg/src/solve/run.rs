@@ -4,6 +4,7 @@ use std::ops::{Deref, DerefMut};
 
 use num_traits::Float;
 
+use super::best::Best;
 use super::judge::{Judge, Verdict, unit};
 use super::{Operator, Preconditioner, Progress, Report, Stop, Stopping};
 use crate::error::check_length;
@@ -168,6 +169,26 @@ impl<'a, T: Scalar> Run<'a, T> {
         self.check(x, r, norms)?;
         self.watch_anew();
         Ok(self.norm())
+    }
+
+    /// After [`Run::confirm`] found `end`: looks at x where the iteration goes on, and puts it back to the best iterate where the solve ends
+    /// without success.
+    pub(super) fn keep_best(
+        &mut self,
+        end: Option<Stop>,
+        best: &mut Best<Vector<T>>,
+        x: &mut Vector<T>,
+        r: &mut Vector<T>,
+        norms: &mut DotParts<T>,
+    ) -> Result<()> {
+        match end {
+            Some(Stop::Converged) => Ok(()),
+            None => best.look(x, self.norm()),
+            Some(_) => {
+                let norm = self.norm();
+                best.take(x, norm, |x| self.go_back(x, r, norms))
+            }
+        }
     }
 
     /// The rounding error of b - A x, as eps (|A s| + |b|) where s is x with scattered signs: what
