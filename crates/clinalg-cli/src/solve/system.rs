@@ -90,7 +90,7 @@ impl<T: Number> AnySystem<T> for System<T> {
         self.solver = solver(self.a.context(), method, stopping, args.restart, self.a.rows())?;
         // MINRES is the last method, where GMRES failed with another preconditioner.
         let precond = if method == Method::Minres { Precond::None } else { args.second() };
-        if precond == args.precond && precond != Precond::Ilut {
+        if precond == self.precond && precond != Precond::Ilut {
             return Ok(());
         }
         let mut options = PrecondOptions { precond, ..args.precond_options() };

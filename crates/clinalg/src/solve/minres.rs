@@ -18,8 +18,8 @@ use crate::{Context, Real, Result, Scalar, Vector};
 ///
 /// Owns nine vectors of `n` values. An iteration takes a product and reads numbers back twice. The residual never rises: without a
 /// preconditioner |b - A x|, with one sqrt(r^H M^-1 r). In the latter case the history is this norm, scaled at each restart to agree
-/// with |b - A x|; the tolerance holds for the true residual in any case, and the best iterate among those worth a
-/// copy is returned if the solve does not converge. Consistent singular systems are solved as well.
+/// with |b - A x|; the tolerance holds for the true residual in any case, and of the start and the iterates at
+/// restarts, the best one is returned if the solve does not converge: on a singular system without a solution the recurrence tells nothing of it. Consistent singular systems are solved as well.
 ///
 /// The residual may stand still for long, so the stagnation window is at least `n`.
 #[derive(Debug)]
@@ -34,6 +34,7 @@ pub struct Minres<T: Scalar> {
     /// Directions.
     w: [Vector<T>; 3],
     next: Vector<T>,
+    /// Of those whose true residual was computed.
     best: Best<Vector<T>>,
     norms: DotParts<T>,
 }
@@ -110,7 +111,7 @@ impl<T: Scalar> Minres<T> {
         x: &mut Vector<T>,
         stand: &mut Stand,
     ) -> Result<Stop> {
-        let Minres { v, former, z, q, w, next, best, norms, .. } = self;
+        let Minres { v, former, z, q, w, next, norms, .. } = self;
         let real = |value: f64| T::from_f64(value);
         let eps = T::Real::epsilon().into_f64();
         // z = M^-1 v and gamma = sqrt(v^H z).
@@ -188,11 +189,9 @@ impl<T: Scalar> Minres<T> {
             std::mem::swap(z, next);
             (*before, *gamma) = (*gamma, next_gamma);
             let norm = start * (eta.abs() / first);
-            best.enter(norm);
             if let Some(stop) = run.record(norm, norm) {
                 return Ok(stop);
             }
-            best.look(x, norm)?;
             if run.cancelled() {
                 return Ok(Stop::Cancelled);
             }
