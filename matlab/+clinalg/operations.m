@@ -57,7 +57,11 @@ classdef operations < handle
       if c, c = clinalg.array(c); return, end
       clinalg.operands.check_classes('.*', a, b);
       [a, b] = clinalg.operands.numbers(a, b);
-      if isnumeric(a) && ~isobject(a) && isscalar(a) && clinalg.operands.keeps_class(b, a)
+      if issparse(a) && isscalar(a) || issparse(b) && isscalar(b)
+        % A sparse number makes the product sparse.
+        [a, b] = clinalg.operands.full_number(a, b);
+        c = sparse(times(a, b));
+      elseif isnumeric(a) && ~isobject(a) && isscalar(a) && clinalg.operands.keeps_class(b, a)
         c = scaled(b, a);
       elseif isnumeric(b) && ~isobject(b) && isscalar(b) && clinalg.operands.keeps_class(a, b)
         c = scaled(a, b);
@@ -346,6 +350,7 @@ classdef operations < handle
         if c, c = clinalg.array(c); return, end
       end
       if isscalar(a) || isscalar(b)
+        [a, b] = clinalg.operands.full_number(a, b);
         c = times(a, b);
         return
       end
@@ -389,6 +394,7 @@ classdef operations < handle
       end
       [m, n] = size(a);
       if isscalar(a)
+        [a, b] = clinalg.operands.full_number(a, b);
         x = ldivide(a, b);
       elseif ~issparse(a) && ~issparse(b) && m >= n && n > 0 && size(b, 1) == m && size(b, 2) > 0
         [a, b] = clinalg.operands.pair(a, b);
@@ -409,6 +415,7 @@ classdef operations < handle
       end
       clinalg.operands.check_classes('/', b, a);
       if isscalar(a)
+        [b, a] = clinalg.operands.full_number(b, a);
         x = rdivide(b, a);
       elseif size(b, 2) ~= size(a, 2)
         error('clinalg:argument:shape', '/: b is %s, a is %s; the numbers of columns must agree', ...
@@ -560,6 +567,12 @@ classdef operations < handle
       else
         s = clinalg.hosted.one('dot', [{a, b}, varargin]);
       end
+    end
+
+    function varargout = gmres(A, varargin)
+    %gmres  clinalg.gmres with the arguments of gmres: gmres(A, b, restart, tol, maxit, M1, M2, x0).
+      given = clinalg.operands.gmres_arguments(varargin);
+      [varargout{1 : max(nargout, 1)}] = clinalg.gmres(A, given{:});
     end
 
     % Factorisations of full matrices; their bodies are in clinalg.factorisations.

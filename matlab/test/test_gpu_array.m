@@ -87,7 +87,13 @@ f = clinalg.vector(b);
 check(flag == 0 && norm(S * gather(x) - b) <= 1e-9 * norm(b));
 [x, flag] = bicgstab(@(v) X * v, f, 1e-10, 200);
 check(flag == 0 && norm(A * gather(x) - b) <= 1e-9 * norm(b));
-% Octave's gmres fills arrays of its own, so the function takes its columns to the device and back.
+for given = {{X, f}, {X, b}, {A, f}, {@(v) X * v, f}}
+  [x, flag] = gmres(given{1}{:}, 64, 1e-10, 64);
+  check(flag == 0 && isa(x, 'clinalg.array') && norm(A * gather(x) - b) <= 1e-9 * norm(b));
+end
+[x, flag] = gmres(A, b, 64, 1e-10, 64, X);
+check(flag == 0 && norm(A * x - b) <= 1e-9 * norm(b), 'a preconditioner on the device');
+% With nothing on the device among its arguments it is MATLAB's own, which fills arrays in MATLAB's memory.
 [x, flag] = gmres(@(v) gather(X * clinalg.vector(v)), b, 64, 1e-10, 64);
 check(flag == 0 && norm(A * x - b) <= 1e-9 * norm(b));
 [t, y] = ode45(@(t, y) gather(-(X * clinalg.vector(y))), [0 0.5], b, odeset('RelTol', 1e-8, 'AbsTol', 1e-10));
