@@ -706,6 +706,74 @@ classdef hosted < handle
       varargout = clinalg.hosted.call('gradient', nargout, 'D', varargin);
     end
 
+    % Differential equations, nonlinear equations and minimisation: the function of the caller takes and gives arrays on the device.
+
+    function varargout = ode45(varargin)
+    %ode45  Differential equations y' = f(t, y) with y on the device in f; t and y of the result are in MATLAB's memory. clinalg.ode
+    % integrates on the device.
+      varargout = clinalg.hosted.with_function('ode45', nargout, varargin, 3, 2);
+    end
+
+    function varargout = ode23(varargin)
+    %ode23  As ode45, of a lower order.
+      varargout = clinalg.hosted.with_function('ode23', nargout, varargin, 3, 2);
+    end
+
+    function varargout = fsolve(varargin)
+    %fsolve  Solution of f(x) = 0 with x on the device in f.
+      varargout = clinalg.hosted.with_function('fsolve', max(nargout, 1), varargin, 2, 1);
+    end
+
+    function varargout = fminsearch(varargin)
+    %fminsearch  Minimum of f(x) by a simplex method, with x on the device in f.
+      varargout = clinalg.hosted.with_function('fminsearch', max(nargout, 1), varargin, 2, 1);
+    end
+
+    function varargout = fminunc(varargin)
+    %fminunc  Minimum of f(x) by quasi-Newton steps, with x on the device in f.
+      varargout = clinalg.hosted.with_function('fminunc', max(nargout, 1), varargin, 2, 1);
+    end
+
+    function varargout = ode15s(varargin) %#ok<STOUT>
+    %ode15s  Not for arrays on the device.
+      clinalg.hosted.not_on_device('ode15s', 'ode45, clinalg.ode, or ode15s of gather(y0)');
+    end
+
+    function varargout = ode15i(varargin) %#ok<STOUT>
+    %ode15i  Not for arrays on the device.
+      clinalg.hosted.not_on_device('ode15i', 'ode15i of gather(y0)');
+    end
+
+    function varargout = ode23s(varargin) %#ok<STOUT>
+    %ode23s  Not for arrays on the device.
+      clinalg.hosted.not_on_device('ode23s', 'ode45, clinalg.ode, or ode23s of gather(y0)');
+    end
+
+    function varargout = lsode(varargin) %#ok<STOUT>
+    %lsode  Not for arrays on the device.
+      clinalg.hosted.not_on_device('lsode', 'ode45, clinalg.ode, or lsode of gather(y0)');
+    end
+
+    function varargout = fzero(varargin) %#ok<STOUT>
+    %fzero  Not for arrays on the device.
+      clinalg.hosted.not_on_device('fzero', 'fsolve, or fzero of gather(x0)');
+    end
+
+    function varargout = fminbnd(varargin) %#ok<STOUT>
+    %fminbnd  Not for arrays on the device.
+      clinalg.hosted.not_on_device('fminbnd', 'numbers as limits, gather(a)');
+    end
+
+    function varargout = sqp(varargin) %#ok<STOUT>
+    %sqp  Not for arrays on the device.
+      clinalg.hosted.not_on_device('sqp', 'fminunc, or sqp of gather(x0)');
+    end
+
+    function varargout = lsqnonneg(varargin) %#ok<STOUT>
+    %lsqnonneg  Not for arrays on the device.
+      clinalg.hosted.not_on_device('lsqnonneg', 'lsqnonneg(gather(A), gather(b)); A \ b has no bounds');
+    end
+
     % Plots and printed text.
 
     function varargout = num2str(varargin)
@@ -843,6 +911,39 @@ classdef hosted < handle
       for k = 1 : last
         results{k} = clinalg.hosted.uploaded(results{k}, as_single);
       end
+    end
+
+    function results = with_function(name, count, given, start, argument)
+    % Results of a function of MATLAB whose first argument is a function of the caller. That function takes arrays on the device as its
+    % argument with this number where the given argument `start` is one. Results are on the device but for those of differential equations.
+      f = given{1};
+      if ischar(f) || isa(f, 'string')
+        f = str2func(char(f));
+      elseif ~isa(f, 'function_handle')
+        error('clinalg:argument:class', '%s: argument 1 is of class %s, expected a function handle', name, class(f));
+      end
+      on_device = numel(given) >= start && isa(given{start}, 'clinalg.array');
+      given(2 : end) = clinalg.hosted.gathered(name, given(2 : end));
+      given{1} = @(varargin) clinalg.hosted.called(f, argument * on_device, varargin);
+      results = cell(1, count);
+      [results{:}] = feval(name, given{:});
+      if ~strncmp(name, 'ode', 3)
+        results = cellfun(@(value) {clinalg.hosted.uploaded(value, false)}, results);
+      end
+    end
+
+    function varargout = called(f, argument, given)
+    % Values in MATLAB's memory of a function of the caller, whose argument with this number is copied to the device.
+      if argument > 0
+        given{argument} = clinalg.operands.whole(given{argument}, false);
+      end
+      varargout = cell(1, max(nargout, 1));
+      [varargout{:}] = f(given{:});
+      varargout = cellfun(@(value) {clinalg.operands.on_host(value)}, varargout);
+    end
+
+    function not_on_device(name, instead)
+      error('clinalg:call:unsupported', '%s: %s does not take arrays on the device; use %s', name, name, instead);
     end
 
     function result = one(name, given)

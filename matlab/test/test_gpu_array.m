@@ -99,4 +99,15 @@ check(flag == 0 && norm(A * x - b) <= 1e-9 * norm(b));
 [t, y] = ode45(@(t, y) gather(-(X * clinalg.vector(y))), [0 0.5], b, odeset('RelTol', 1e-8, 'AbsTol', 1e-10));
 check_close(y(end, :).', expm(-0.5 * full(A)) * b, 1e-6);
 check(t(end) == 0.5);
+[t, y] = ode45(@(t, y) on_device(-(X * y)), [0 0.5], f, odeset('RelTol', 1e-8, 'AbsTol', 1e-10));
+check(isa(y, 'double') && t(end) == 0.5, 'the result is in MATLAB''s memory');
+check_close(y(end, :).', expm(-0.5 * full(A)) * b, 1e-6);
+check_error('clinalg:argument:shape', 'inner sizes', @() ode45(@(t, y) X * [y; y], [0 0.5], f));
+x = fsolve(@(v) on_device(X * v - f), f);
+check(isa(x, 'clinalg.array'));
+check_close(gather(x), A \ b, 1e-4);
+end
+
+function x = on_device(x)
+check(isa(x, 'clinalg.array'), 'an array in MATLAB''s memory');
 end
