@@ -291,7 +291,9 @@ classdef operations < handle
         [a, b] = clinalg.operands.pair(a, b);
         c = clinalg.array.shaped(clinalg_mex('MexComplex', 0, a.h, b.h), dims);
       else
+        % MATLAB's memory may hold what is complex with imaginary parts of zero, and a copy from there is real.
         c = clinalg.hosted.one('complex', {a, b});
+        if isa(c, 'clinalg.array'), c = clinalg.operands.promoted(c); end
       end
     end
 
