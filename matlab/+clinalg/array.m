@@ -247,8 +247,8 @@ classdef array < clinalg.hosted & clinalg.operations
       end
     end
 
-    function disp(a)
-    %disp  Shape, class and storage, and the values of up to 1000 elements.
+    function varargout = disp(a)
+    %disp  Shape, class and storage, and the values of up to 1000 elements; in Octave as text, too: s = disp(a).
       info = clinalg_mex('MexInfo', 0, hand(a));
       words = '';
       if strcmp(info.kind, 'sparse')
@@ -260,10 +260,15 @@ classdef array < clinalg.hosted & clinalg.operations
       if info.complex
         type = [type, ' complex'];
       end
-      fprintf('  %s %s array of class %s on the device%s\n', clinalg.operands.by(size(a)), type, info.class, words);
+      text = sprintf('  %s %s array of class %s on the device%s\n', clinalg.operands.by(size(a)), type, info.class, words);
       few = strcmp(info.kind, 'full') * numel(a) + strcmp(info.kind, 'sparse') * info.entries;
-      if few > 0 && few <= 1000
-        disp(gather(a));
+      few = few > 0 && few <= 1000;
+      if nargout > 0
+        if few, text = [text, disp(gather(a))]; end
+        varargout = {text};
+      else
+        fprintf('%s', text);
+        if few, disp(gather(a)); end
       end
     end
 

@@ -195,6 +195,14 @@ classdef operands
       end
     end
 
+    function c = folded(f, a, b, others)
+    % f(f(a, b), others{1}) and so on.
+      c = f(a, b);
+      for k = 1 : numel(others)
+        c = f(c, others{k});
+      end
+    end
+
     function [a, b] = full_number(a, b)
     % One sparse number of two operands as a full one: a product or quotient with it is sparse only if the other operand is.
       if isscalar(a) && ~isscalar(b)

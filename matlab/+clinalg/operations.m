@@ -19,8 +19,9 @@ classdef operations < handle
     % plus, minus, times, rdivide and products with numbers hold the body of `fused`, and functions of one operand that of `fused_one`: a call of either
     % takes Octave 20 us more, a tenth of the operation (Octave 7.3, arrays of 100 elements).
 
-    function c = plus(a, b)
+    function c = plus(a, b, varargin)
     %+  Sum.
+      if nargin > 2, c = clinalg.operands.folded(@plus, a, b, varargin); return, end
       if isa(a, 'clinalg.array'), x = a.h; elseif isinteger(a), x = []; else, x = a; end
       if isa(b, 'clinalg.array'), y = b.h; elseif isinteger(b), y = []; else, y = b; end
       c = clinalg_mex('MexLazy2', 0, 'plus', x, y);
@@ -49,8 +50,9 @@ classdef operations < handle
       c = a;
     end
 
-    function c = times(a, b)
+    function c = times(a, b, varargin)
     %.*  Product, element by element.
+      if nargin > 2, c = clinalg.operands.folded(@times, a, b, varargin); return, end
       if isa(a, 'clinalg.array'), x = a.h; elseif isinteger(a), x = []; else, x = a; end
       if isa(b, 'clinalg.array'), y = b.h; elseif isinteger(b), y = []; else, y = b; end
       c = clinalg_mex('MexLazy2', 0, 'times', x, y);
@@ -320,7 +322,10 @@ classdef operations < handle
 
     function c = bsxfun(f, a, b)
     %bsxfun  f(a, b), whose operands expand by themselves.
-      if ischar(f)
+      if issparse(a) || issparse(b)
+        c = clinalg.hosted.one('bsxfun', {f, a, b});
+        return
+      elseif ischar(f)
         f = str2func(f);
       end
       c = f(a, b);
@@ -328,8 +333,9 @@ classdef operations < handle
 
     % Matrices.
 
-    function c = mtimes(a, b)
+    function c = mtimes(a, b, varargin)
     %*  Product of matrices, or with a number.
+      if nargin > 2, c = clinalg.operands.folded(@mtimes, a, b, varargin); return, end
       if isa(a, 'clinalg.array') && isa(b, 'clinalg.array')
         h = a.h;
         op = 'notransp';
@@ -437,9 +443,14 @@ classdef operations < handle
       t = flipped(a, false);
     end
 
-    function v = diag(a, k)
-    %diag  A diagonal as a vector, or a matrix with a vector as diagonal; on the device of a sparse matrix.
-      if nargin < 2, k = 0; end
+    function v = diag(a, k, n)
+    %diag  A diagonal as a vector, or a matrix with a vector as diagonal, diag(v, m, n) of m x n; on the device of a sparse matrix.
+      if nargin > 2
+        v = clinalg.hosted.one('diag', {a, k, n});
+        return
+      elseif nargin < 2
+        k = 0;
+      end
       [m, n] = size(a);
       count = min(m - max(0, -k), n - max(0, k));
       if ~is_plain_sparse(a) || m == 1 || n == 1 || ~isscalar(k) || count < 2
@@ -597,14 +608,19 @@ classdef operations < handle
       [varargout{1 : max(nargout, 1)}] = clinalg.factorisations.qr(varargin{:});
     end
 
-    function b = inv(a)
-    %inv  Inverse of a square matrix. To solve a system, A \ b is faster and more accurate.
-      b = clinalg.factorisations.inv(a);
+    function [b, reciprocal] = inv(a)
+    %inv  Inverse of a square matrix, and its reciprocal condition number. To solve a system, A \ b is faster and more accurate.
+      if nargout < 2
+        b = clinalg.factorisations.inv(a);
+      else
+        [b, reciprocal] = clinalg.factorisations.inv(a);
+      end
     end
 
-    function d = det(a)
-    %det  Determinant of a square matrix.
+    function [d, reciprocal] = det(a)
+    %det  Determinant of a square matrix; its reciprocal condition number is estimated in MATLAB's memory.
       d = clinalg.factorisations.det(a);
+      if nargout > 1, reciprocal = rcond(a); end
     end
   end
 
