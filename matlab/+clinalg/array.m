@@ -207,17 +207,17 @@ classdef array < clinalg.hosted & clinalg.operations
     % Arrays like another one.
 
     function c = zeros(varargin)
-    %zeros  zeros(..., 'like', a) on the device.
+    %zeros  zeros(..., 'like', a) on the device, sparse if a is.
       c = clinalg.operands.made_like('zeros', varargin);
     end
 
     function c = ones(varargin)
-    %ones  ones(..., 'like', a) on the device.
+    %ones  ones(..., 'like', a) on the device, sparse if a is.
       c = clinalg.operands.made_like('ones', varargin);
     end
 
     function c = eye(varargin)
-    %eye  eye(..., 'like', a) on the device.
+    %eye  eye(..., 'like', a) on the device, sparse if a is.
       c = clinalg.operands.made_like('eye', varargin);
     end
 

@@ -369,7 +369,15 @@ classdef operands
       if n > 1 && strcmp(given{n - 1}, 'like')
         other = given{n};
         given = clinalg.hosted.gathered(name, given(1 : n - 2));
-        c = clinalg.operands.whole(full(cast(feval(name, given{:}), underlyingType(other))), false);
+        c = feval(name, given{:});
+        if issparse(other) && any(strcmp(name, {'zeros', 'ones', 'eye'}))
+          if ndims(c) > 2
+            error('clinalg:argument:shape', '%s: the array is %s and like a sparse matrix, expected two dimensions', name, clinalg.operands.by(size(c)));
+          end
+          c = clinalg.operands.whole(sparse(double(c)), strcmp(underlyingType(other), 'single'));
+        else
+          c = clinalg.operands.whole(full(cast(c, underlyingType(other))), false);
+        end
         if iscomplex(other)
           c = clinalg.operands.promoted(c);
         end

@@ -260,6 +260,9 @@ for type = {'double', 'single'}
   end
   check(iscomplex(zeros(2, 'like', complex(x))) && isaUnderlying(x, 'float'));
 end
+S = clinalg.matrix(speye(3), 'single');
+e = eye(2, 3, 'like', S);
+check(issparse(e) && isUnderlyingType(e, 'single') && isequal(gather(e), speye(2, 3)) && ~issparse(rand(2, 'like', S)));
 check_error('clinalg:argument:value', '''like''', @() zeros(x));
 end
 
