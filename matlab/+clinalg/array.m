@@ -221,6 +221,26 @@ classdef array < clinalg.hosted & clinalg.operations
       c = clinalg.operands.made_like('eye', varargin);
     end
 
+    function c = NaN(varargin)
+    %NaN  NaN(..., 'like', a) on the device.
+      c = clinalg.operands.made_like('NaN', varargin);
+    end
+
+    function c = nan(varargin)
+    %nan  nan(..., 'like', a) on the device.
+      c = clinalg.operands.made_like('nan', varargin);
+    end
+
+    function c = Inf(varargin)
+    %Inf  Inf(..., 'like', a) on the device.
+      c = clinalg.operands.made_like('Inf', varargin);
+    end
+
+    function c = inf(varargin)
+    %inf  inf(..., 'like', a) on the device.
+      c = clinalg.operands.made_like('inf', varargin);
+    end
+
     function c = rand(varargin)
     %rand  rand(..., 'like', a): MATLAB's random numbers on the device.
       c = clinalg.operands.made_like('rand', varargin);

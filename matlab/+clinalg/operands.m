@@ -370,7 +370,7 @@ classdef operands
         other = given{n};
         given = clinalg.hosted.gathered(name, given(1 : n - 2));
         c = feval(name, given{:});
-        if issparse(other) && any(strcmp(name, {'zeros', 'ones', 'eye'}))
+        if issparse(other) && any(strcmp(name, {'zeros', 'ones', 'eye', 'NaN', 'nan', 'Inf', 'inf'}))
           if ndims(c) > 2
             error('clinalg:argument:shape', '%s: the array is %s and like a sparse matrix, expected two dimensions', name, clinalg.operands.by(size(c)));
           end
