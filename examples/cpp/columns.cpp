@@ -1,4 +1,4 @@
-// The temperatures at which a plate settles when it is heated at one of several points: -Laplace u = f on the unit square, u = 0 on its boundary, by
+// The steady temperatures of a plate that is heated at one of several points: -Laplace u = f on the unit square, u = 0 on its boundary, by
 // five-point differences. All right-hand sides are solved together by block conjugate gradients, and one after the other.
 //
 //   columns [intervals] [sources]      128 intervals per side and 8 sources by default

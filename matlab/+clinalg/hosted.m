@@ -2,7 +2,8 @@ classdef hosted < handle
 %clinalg.hosted  Functions of clinalg.array that compute in MATLAB's memory.
 %   Each copies its arguments from the device, calls the function of the same name, and copies results back: their cost
 %   is that of the copies. Numbers, logical arrays, positions, integers and texts stay in MATLAB's memory.
-%   Sorting, searching and sets, transforms, filters, polynomials, interpolation, plots and printed text.
+%   Sorting, searching and sets, special functions, statistics, transforms, filters, polynomials, interpolation, plots and printed text. ode45, ode23,
+%   fsolve, fminsearch and fminunc call the function of the caller with arrays on the device.
 %   help clinalg.operations lists what runs on the device itself.
 %
 %   Example:
@@ -1330,7 +1331,7 @@ classdef hosted < handle
     end
 
     function not_on_device(name, instead)
-      error('clinalg:call:unsupported', '%s: %s does not take arrays on the device; use %s', name, name, instead);
+      error('clinalg:call:unsupported', '%s: arrays on the device are not accepted; use %s', name, instead);
     end
 
     function result = one(name, given)
