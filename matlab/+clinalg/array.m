@@ -207,18 +207,38 @@ classdef array < clinalg.hosted & clinalg.operations
     % Arrays like another one.
 
     function c = zeros(varargin)
-    %zeros  zeros(..., 'like', a) on the device.
+    %zeros  zeros(..., 'like', a) on the device, sparse if a is.
       c = clinalg.operands.made_like('zeros', varargin);
     end
 
     function c = ones(varargin)
-    %ones  ones(..., 'like', a) on the device.
+    %ones  ones(..., 'like', a) on the device, sparse if a is.
       c = clinalg.operands.made_like('ones', varargin);
     end
 
     function c = eye(varargin)
-    %eye  eye(..., 'like', a) on the device.
+    %eye  eye(..., 'like', a) on the device, sparse if a is.
       c = clinalg.operands.made_like('eye', varargin);
+    end
+
+    function c = NaN(varargin)
+    %NaN  NaN(..., 'like', a) on the device.
+      c = clinalg.operands.made_like('NaN', varargin);
+    end
+
+    function c = nan(varargin)
+    %nan  nan(..., 'like', a) on the device.
+      c = clinalg.operands.made_like('nan', varargin);
+    end
+
+    function c = Inf(varargin)
+    %Inf  Inf(..., 'like', a) on the device.
+      c = clinalg.operands.made_like('Inf', varargin);
+    end
+
+    function c = inf(varargin)
+    %inf  inf(..., 'like', a) on the device.
+      c = clinalg.operands.made_like('inf', varargin);
     end
 
     function c = rand(varargin)
@@ -247,8 +267,8 @@ classdef array < clinalg.hosted & clinalg.operations
       end
     end
 
-    function disp(a)
-    %disp  Shape, class and storage, and the values of up to 1000 elements.
+    function varargout = disp(a)
+    %disp  Shape, class and storage, and the values of up to 1000 elements; in Octave as text, too: s = disp(a).
       info = clinalg_mex('MexInfo', 0, hand(a));
       words = '';
       if strcmp(info.kind, 'sparse')
@@ -260,10 +280,15 @@ classdef array < clinalg.hosted & clinalg.operations
       if info.complex
         type = [type, ' complex'];
       end
-      fprintf('  %s %s array of class %s on the device%s\n', clinalg.operands.by(size(a)), type, info.class, words);
+      text = sprintf('  %s %s array of class %s on the device%s\n', clinalg.operands.by(size(a)), type, info.class, words);
       few = strcmp(info.kind, 'full') * numel(a) + strcmp(info.kind, 'sparse') * info.entries;
-      if few > 0 && few <= 1000
-        disp(gather(a));
+      few = few > 0 && few <= 1000;
+      if nargout > 0
+        if few, text = [text, disp(gather(a))]; end
+        varargout = {text};
+      else
+        fprintf('%s', text);
+        if few, disp(gather(a)); end
       end
     end
 

@@ -90,23 +90,25 @@ classdef factorisations
       if nargout < 2, Q = R; end
     end
 
-    function b = inv(a)
+    function [b, reciprocal] = inv(a)
       a = clinalg.factorisations.square_operand(a, 'inv', 'A \ b');
       if isempty(a) || isscalar(a)
-        b = inv(gather(a));
+        [b, reciprocal] = inv(gather(a));
         return
       end
       try
         [b, reciprocal] = clinalg_mex('MexInverse', 0, a.h);
       catch problem
         if ~strcmp(problem.identifier, 'clinalg:matrix:singular'), rethrow(problem), end
-        warning('clinalg:matrix:singular', 'inv: the matrix is singular; the result is infinite');
+        if nargout < 2, warning('clinalg:matrix:singular', 'inv: the matrix is singular; the result is infinite'); end
+        reciprocal = zeros(1, underlyingType(a));
         b = copy(a);
         clinalg_mex('MexFill', 0, b.h, Inf);
         return
       end
       b = clinalg.array(b);
-      if reciprocal < eps(underlyingType(a))
+      if strcmp(underlyingType(a), 'single'), reciprocal = single(reciprocal); end
+      if nargout < 2 && reciprocal < eps(underlyingType(a))
         warning('clinalg:matrix:nearlySingular', 'inv: the matrix is nearly singular, the result may be inaccurate: rcond = %g', reciprocal);
       end
     end

@@ -2,7 +2,8 @@ classdef hosted < handle
 %clinalg.hosted  Functions of clinalg.array that compute in MATLAB's memory.
 %   Each copies its arguments from the device, calls the function of the same name, and copies results back: their cost
 %   is that of the copies. Numbers, logical arrays, positions, integers and texts stay in MATLAB's memory.
-%   Sorting, searching and sets, transforms, filters, polynomials, interpolation, plots and printed text.
+%   Sorting, searching and sets, special functions, statistics, transforms, filters, polynomials, interpolation, plots and printed text. ode45, ode23,
+%   fsolve, fminsearch and fminunc call the function of the caller with arrays on the device.
 %   help clinalg.operations lists what runs on the device itself.
 %
 %   Example:
@@ -140,6 +141,26 @@ classdef hosted < handle
       varargout = clinalg.hosted.call('istriu', nargout, 'H', varargin);
     end
 
+    function varargout = issorted(varargin)
+    %issorted  Whether the elements are in order.
+      varargout = clinalg.hosted.call('issorted', nargout, 'H', varargin);
+    end
+
+    function varargout = isna(varargin)
+    %isna  Which elements are missing values.
+      varargout = clinalg.hosted.call('isna', nargout, 'H', varargin);
+    end
+
+    function varargout = isprime(varargin)
+    %isprime  Which elements are prime numbers.
+      varargout = clinalg.hosted.call('isprime', nargout, 'H', varargin);
+    end
+
+    function varargout = signbit(varargin)
+    %signbit  Whether the sign bit is set.
+      varargout = clinalg.hosted.call('signbit', nargout, 'H', varargin);
+    end
+
     % Positions and counts in MATLAB's memory.
 
     function varargout = find(varargin)
@@ -165,6 +186,61 @@ classdef hosted < handle
     function varargout = rank(varargin)
     %rank  Rank of a matrix.
       varargout = clinalg.hosted.call('rank', nargout, 'H', varargin);
+    end
+
+    function varargout = sub2ind(varargin)
+    %sub2ind  Linear indices of subscripts.
+      varargout = clinalg.hosted.call('sub2ind', nargout, 'H', varargin);
+    end
+
+    function varargout = ind2sub(varargin)
+    %ind2sub  Subscripts of linear indices.
+      varargout = clinalg.hosted.call('ind2sub', nargout, 'H', varargin);
+    end
+
+    function varargout = delaunay(varargin)
+    %delaunay  Triangles of a Delaunay triangulation.
+      varargout = clinalg.hosted.call('delaunay', nargout, 'H', varargin);
+    end
+
+    function varargout = convhull(varargin)
+    %convhull  Convex hull.
+      varargout = clinalg.hosted.call('convhull', nargout, 'H', varargin);
+    end
+
+    function varargout = amd(varargin)
+    %amd  Order of the rows and columns with little fill-in, of a sparse matrix.
+      varargout = clinalg.hosted.call('amd', nargout, 'H', varargin);
+    end
+
+    function varargout = colamd(varargin)
+    %colamd  Order of the columns with little fill-in, of a sparse matrix.
+      varargout = clinalg.hosted.call('colamd', nargout, 'H', varargin);
+    end
+
+    function varargout = symamd(varargin)
+    %symamd  Order of the rows and columns with little fill-in, of a sparse symmetric matrix.
+      varargout = clinalg.hosted.call('symamd', nargout, 'H', varargin);
+    end
+
+    function varargout = symrcm(varargin)
+    %symrcm  Reverse Cuthill-McKee order of a sparse matrix.
+      varargout = clinalg.hosted.call('symrcm', nargout, 'H', varargin);
+    end
+
+    function varargout = dmperm(varargin)
+    %dmperm  Dulmage-Mendelsohn order of a sparse matrix.
+      varargout = clinalg.hosted.call('dmperm', nargout, 'H', varargin);
+    end
+
+    function varargout = etree(varargin)
+    %etree  Elimination tree of a sparse matrix.
+      varargout = clinalg.hosted.call('etree', nargout, 'H', varargin);
+    end
+
+    function varargout = sprank(varargin)
+    %sprank  Structural rank of a sparse matrix.
+      varargout = clinalg.hosted.call('sprank', nargout, 'H', varargin);
     end
 
     % Other classes, in MATLAB's memory.
@@ -222,6 +298,16 @@ classdef hosted < handle
     function varargout = mat2cell(varargin)
     %mat2cell  Cells of parts.
       varargout = clinalg.hosted.call('mat2cell', nargout, 'H', varargin);
+    end
+
+    function varargout = typecast(varargin)
+    %typecast  The bytes as another class.
+      varargout = clinalg.hosted.call('typecast', nargout, 'D', varargin);
+    end
+
+    function varargout = swapbytes(varargin)
+    %swapbytes  The bytes in reverse order.
+      varargout = clinalg.hosted.call('swapbytes', nargout, 'D', varargin);
     end
 
     % Elementwise functions.
@@ -351,6 +437,141 @@ classdef hosted < handle
       varargout = clinalg.hosted.call('lcm', nargout, 'D', varargin);
     end
 
+    function varargout = eps(varargin)
+    %eps  Distance to the next larger number.
+      varargout = clinalg.hosted.call('eps', nargout, 'D', varargin);
+    end
+
+    function varargout = sinc(varargin)
+    %sinc  sin(pi x) / (pi x).
+      varargout = clinalg.hosted.call('sinc', nargout, 'D', varargin);
+    end
+
+    function varargout = bitand(varargin)
+    %bitand  Bitwise and.
+      varargout = clinalg.hosted.call('bitand', nargout, 'D', varargin);
+    end
+
+    function varargout = bitor(varargin)
+    %bitor  Bitwise or.
+      varargout = clinalg.hosted.call('bitor', nargout, 'D', varargin);
+    end
+
+    function varargout = bitxor(varargin)
+    %bitxor  Bitwise exclusive or.
+      varargout = clinalg.hosted.call('bitxor', nargout, 'D', varargin);
+    end
+
+    function varargout = bitshift(varargin)
+    %bitshift  Bits shifted.
+      varargout = clinalg.hosted.call('bitshift', nargout, 'D', varargin);
+    end
+
+    function varargout = bitset(varargin)
+    %bitset  A bit set.
+      varargout = clinalg.hosted.call('bitset', nargout, 'D', varargin);
+    end
+
+    function varargout = bitget(varargin)
+    %bitget  A bit.
+      varargout = clinalg.hosted.call('bitget', nargout, 'D', varargin);
+    end
+
+    function varargout = lgamma(varargin)
+    %lgamma  Logarithm of the gamma function.
+      varargout = clinalg.hosted.call('lgamma', nargout, 'D', varargin);
+    end
+
+    function varargout = gammainc(varargin)
+    %gammainc  Incomplete gamma function.
+      varargout = clinalg.hosted.call('gammainc', nargout, 'D', varargin);
+    end
+
+    function varargout = betainc(varargin)
+    %betainc  Incomplete beta function.
+      varargout = clinalg.hosted.call('betainc', nargout, 'D', varargin);
+    end
+
+    function varargout = psi(varargin)
+    %psi  Digamma and polygamma functions.
+      varargout = clinalg.hosted.call('psi', nargout, 'D', varargin);
+    end
+
+    function varargout = erfcinv(varargin)
+    %erfcinv  Inverse complementary error function.
+      varargout = clinalg.hosted.call('erfcinv', nargout, 'D', varargin);
+    end
+
+    function varargout = erfcx(varargin)
+    %erfcx  Scaled complementary error function.
+      varargout = clinalg.hosted.call('erfcx', nargout, 'D', varargin);
+    end
+
+    function varargout = expint(varargin)
+    %expint  Exponential integral.
+      varargout = clinalg.hosted.call('expint', nargout, 'D', varargin);
+    end
+
+    function varargout = cosint(varargin)
+    %cosint  Cosine integral.
+      varargout = clinalg.hosted.call('cosint', nargout, 'D', varargin);
+    end
+
+    function varargout = sinint(varargin)
+    %sinint  Sine integral.
+      varargout = clinalg.hosted.call('sinint', nargout, 'D', varargin);
+    end
+
+    function varargout = ellipke(varargin)
+    %ellipke  Complete elliptic integrals.
+      varargout = clinalg.hosted.call('ellipke', nargout, 'D', varargin);
+    end
+
+    function varargout = ellipj(varargin)
+    %ellipj  Jacobi elliptic functions.
+      varargout = clinalg.hosted.call('ellipj', nargout, 'D', varargin);
+    end
+
+    function varargout = legendre(varargin)
+    %legendre  Associated Legendre functions.
+      varargout = clinalg.hosted.call('legendre', nargout, 'D', varargin);
+    end
+
+    function varargout = besselj(varargin)
+    %besselj  Bessel function of the first kind.
+      varargout = clinalg.hosted.call('besselj', nargout, 'D', varargin);
+    end
+
+    function varargout = bessely(varargin)
+    %bessely  Bessel function of the second kind.
+      varargout = clinalg.hosted.call('bessely', nargout, 'D', varargin);
+    end
+
+    function varargout = besseli(varargin)
+    %besseli  Modified Bessel function of the first kind.
+      varargout = clinalg.hosted.call('besseli', nargout, 'D', varargin);
+    end
+
+    function varargout = besselk(varargin)
+    %besselk  Modified Bessel function of the second kind.
+      varargout = clinalg.hosted.call('besselk', nargout, 'D', varargin);
+    end
+
+    function varargout = besselh(varargin)
+    %besselh  Hankel function.
+      varargout = clinalg.hosted.call('besselh', nargout, 'D', varargin);
+    end
+
+    function varargout = airy(varargin)
+    %airy  Airy functions.
+      varargout = clinalg.hosted.call('airy', nargout, 'D', varargin);
+    end
+
+    function varargout = bincoeff(varargin)
+    %bincoeff  Binomial coefficients.
+      varargout = clinalg.hosted.call('bincoeff', nargout, 'D', varargin);
+    end
+
     % Reductions and running results.
 
     function varargout = sumsq(varargin)
@@ -413,6 +634,36 @@ classdef hosted < handle
       varargout = clinalg.hosted.call('cumtrapz', nargout, 'D', varargin);
     end
 
+    function varargout = quantile(varargin)
+    %quantile  Quantiles along a dimension.
+      varargout = clinalg.hosted.call('quantile', nargout, 'D', varargin);
+    end
+
+    function varargout = prctile(varargin)
+    %prctile  Percentiles along a dimension.
+      varargout = clinalg.hosted.call('prctile', nargout, 'D', varargin);
+    end
+
+    function varargout = iqr(varargin)
+    %iqr  Interquartile range.
+      varargout = clinalg.hosted.call('iqr', nargout, 'D', varargin);
+    end
+
+    function varargout = statistics(varargin)
+    %statistics  Smallest value, quartiles, largest value, mean and further moments.
+      varargout = clinalg.hosted.call('statistics', nargout, 'D', varargin);
+    end
+
+    function varargout = movmean(varargin)
+    %movmean  Moving mean.
+      varargout = clinalg.hosted.call('movmean', nargout, 'D', varargin);
+    end
+
+    function varargout = movmedian(varargin)
+    %movmedian  Moving median.
+      varargout = clinalg.hosted.call('movmedian', nargout, 'D', varargin);
+    end
+
     % Reductions whose further outputs are positions, which stay in MATLAB's memory.
 
     function varargout = cummax(varargin)
@@ -453,6 +704,11 @@ classdef hosted < handle
     function varargout = setdiff(varargin)
     %setdiff  Values of a set that are not in another.
       varargout = clinalg.hosted.call('setdiff', nargout, 'D1', varargin);
+    end
+
+    function varargout = histc(varargin)
+    %histc  Counts of values between edges.
+      varargout = clinalg.hosted.call('histc', nargout, 'D1', varargin);
     end
 
     % Shapes.
@@ -535,6 +791,36 @@ classdef hosted < handle
     function varargout = accumarray(varargin)
     %accumarray  Sums by subscripts.
       varargout = clinalg.hosted.call('accumarray', nargout, 'D', varargin);
+    end
+
+    function varargout = repelem(varargin)
+    %repelem  Each element several times.
+      varargout = clinalg.hosted.call('repelem', nargout, 'D', varargin);
+    end
+
+    function varargout = vech(varargin)
+    %vech  Lower triangle in a column.
+      varargout = clinalg.hosted.call('vech', nargout, 'D', varargin);
+    end
+
+    function varargout = perms(varargin)
+    %perms  All permutations.
+      varargout = clinalg.hosted.call('perms', nargout, 'D', varargin);
+    end
+
+    function varargout = nchoosek(varargin)
+    %nchoosek  Binomial coefficient, or all choices.
+      varargout = clinalg.hosted.call('nchoosek', nargout, 'D', varargin);
+    end
+
+    function varargout = accumdim(varargin)
+    %accumdim  Sums along a dimension by subscripts.
+      varargout = clinalg.hosted.call('accumdim', nargout, 'D', varargin);
+    end
+
+    function varargout = compan(varargin)
+    %compan  Companion matrix.
+      varargout = clinalg.hosted.call('compan', nargout, 'D', varargin);
     end
 
     % Matrices.
@@ -624,6 +910,26 @@ classdef hosted < handle
       varargout = clinalg.hosted.call('spdiags', nargout, 'D', varargin);
     end
 
+    function varargout = balance(varargin)
+    %balance  Balanced matrix.
+      varargout = clinalg.hosted.call('balance', nargout, 'D', varargin);
+    end
+
+    function varargout = qz(varargin)
+    %qz  Generalised Schur decomposition.
+      varargout = clinalg.hosted.call('qz', nargout, 'D', varargin);
+    end
+
+    function varargout = svds(varargin)
+    %svds  A few singular values and vectors.
+      varargout = clinalg.hosted.call('svds', nargout, 'D', varargin);
+    end
+
+    function varargout = sylvester(varargin)
+    %sylvester  Solution of A X + X B = C.
+      varargout = clinalg.hosted.call('sylvester', nargout, 'D', varargin);
+    end
+
     % Transforms, filters, polynomials and interpolation.
 
     function varargout = fft(varargin)
@@ -644,6 +950,16 @@ classdef hosted < handle
     function varargout = ifft2(varargin)
     %ifft2  Inverse two-dimensional Fourier transform.
       varargout = clinalg.hosted.call('ifft2', nargout, 'D', varargin);
+    end
+
+    function varargout = fftn(varargin)
+    %fftn  Fourier transform in all dimensions.
+      varargout = clinalg.hosted.call('fftn', nargout, 'D', varargin);
+    end
+
+    function varargout = ifftn(varargin)
+    %ifftn  Inverse Fourier transform in all dimensions.
+      varargout = clinalg.hosted.call('ifftn', nargout, 'D', varargin);
     end
 
     function varargout = fftshift(varargin)
@@ -681,6 +997,36 @@ classdef hosted < handle
       varargout = clinalg.hosted.call('polyfit', nargout, 'D', varargin);
     end
 
+    function varargout = fftconv(varargin)
+    %fftconv  Convolution by Fourier transforms.
+      varargout = clinalg.hosted.call('fftconv', nargout, 'D', varargin);
+    end
+
+    function varargout = roots(varargin)
+    %roots  Roots of a polynomial.
+      varargout = clinalg.hosted.call('roots', nargout, 'D', varargin);
+    end
+
+    function varargout = polyvalm(varargin)
+    %polyvalm  Polynomial of a matrix.
+      varargout = clinalg.hosted.call('polyvalm', nargout, 'D', varargin);
+    end
+
+    function varargout = residue(varargin)
+    %residue  Partial fractions.
+      varargout = clinalg.hosted.call('residue', nargout, 'D', varargin);
+    end
+
+    function varargout = spline(varargin)
+    %spline  Interpolation by cubic splines.
+      varargout = clinalg.hosted.call('spline', nargout, 'D', varargin);
+    end
+
+    function varargout = pchip(varargin)
+    %pchip  Interpolation by monotone cubics.
+      varargout = clinalg.hosted.call('pchip', nargout, 'D', varargin);
+    end
+
     function varargout = interp1(varargin)
     %interp1  Interpolation in a table.
       varargout = clinalg.hosted.call('interp1', nargout, 'D', varargin);
@@ -689,6 +1035,11 @@ classdef hosted < handle
     function varargout = interp2(varargin)
     %interp2  Interpolation in a grid.
       varargout = clinalg.hosted.call('interp2', nargout, 'D', varargin);
+    end
+
+    function varargout = interpn(varargin)
+    %interpn  Interpolation in a grid of any number of dimensions.
+      varargout = clinalg.hosted.call('interpn', nargout, 'D', varargin);
     end
 
     function varargout = cov(varargin)
@@ -706,6 +1057,86 @@ classdef hosted < handle
       varargout = clinalg.hosted.call('gradient', nargout, 'D', varargin);
     end
 
+    % Differential equations, nonlinear equations and minimisation: the function of the caller takes and gives arrays on the device.
+
+    function varargout = ode45(varargin)
+    %ode45  Differential equations y' = f(t, y) with y on the device in f; t and y of the result are in MATLAB's memory. clinalg.ode
+    % integrates on the device.
+      varargout = clinalg.hosted.with_function('ode45', nargout, varargin, 3, 2);
+    end
+
+    function varargout = ode23(varargin)
+    %ode23  As ode45, of a lower order.
+      varargout = clinalg.hosted.with_function('ode23', nargout, varargin, 3, 2);
+    end
+
+    function varargout = fsolve(varargin)
+    %fsolve  Solution of f(x) = 0 with x on the device in f.
+      varargout = clinalg.hosted.with_function('fsolve', max(nargout, 1), varargin, 2, 1);
+    end
+
+    function varargout = fminsearch(varargin)
+    %fminsearch  Minimum of f(x) by a simplex method, with x on the device in f.
+      varargout = clinalg.hosted.with_function('fminsearch', max(nargout, 1), varargin, 2, 1);
+    end
+
+    function varargout = fminunc(varargin)
+    %fminunc  Minimum of f(x) by quasi-Newton steps, with x on the device in f.
+      varargout = clinalg.hosted.with_function('fminunc', max(nargout, 1), varargin, 2, 1);
+    end
+
+    function varargout = ode15s(varargin) %#ok<STOUT>
+    %ode15s  Not for arrays on the device.
+      clinalg.hosted.not_on_device('ode15s', 'ode45, clinalg.ode, or ode15s of gather(y0)');
+    end
+
+    function varargout = ode15i(varargin) %#ok<STOUT>
+    %ode15i  Not for arrays on the device.
+      clinalg.hosted.not_on_device('ode15i', 'ode15i of gather(y0)');
+    end
+
+    function varargout = ode23s(varargin) %#ok<STOUT>
+    %ode23s  Not for arrays on the device.
+      clinalg.hosted.not_on_device('ode23s', 'ode45, clinalg.ode, or ode23s of gather(y0)');
+    end
+
+    function varargout = lsode(varargin) %#ok<STOUT>
+    %lsode  Not for arrays on the device.
+      clinalg.hosted.not_on_device('lsode', 'ode45, clinalg.ode, or lsode of gather(y0)');
+    end
+
+    function varargout = fzero(varargin) %#ok<STOUT>
+    %fzero  Not for arrays on the device.
+      clinalg.hosted.not_on_device('fzero', 'fsolve, or fzero of gather(x0)');
+    end
+
+    function varargout = fminbnd(varargin) %#ok<STOUT>
+    %fminbnd  Not for arrays on the device.
+      clinalg.hosted.not_on_device('fminbnd', 'numbers as limits, gather(a)');
+    end
+
+    function varargout = sqp(varargin) %#ok<STOUT>
+    %sqp  Not for arrays on the device.
+      clinalg.hosted.not_on_device('sqp', 'fminunc, or sqp of gather(x0)');
+    end
+
+    function varargout = lsqnonneg(varargin) %#ok<STOUT>
+    %lsqnonneg  Not for arrays on the device.
+      clinalg.hosted.not_on_device('lsqnonneg', 'lsqnonneg(gather(A), gather(b)); A \ b has no bounds');
+    end
+
+    % What is on the device by another name.
+
+    function varargout = ilu(varargin) %#ok<STOUT>
+    %ilu  Not of arrays on the device: clinalg.ilu.
+      clinalg.hosted.not_on_device('ilu', 'clinalg.ilu(A), clinalg.precond(A, ''ilu''), or ilu(gather(A))');
+    end
+
+    function varargout = ichol(varargin) %#ok<STOUT>
+    %ichol  Not of arrays on the device: clinalg.ichol.
+      clinalg.hosted.not_on_device('ichol', 'clinalg.ichol(A), clinalg.precond(A, ''ic''), or ichol(gather(A))');
+    end
+
     % Plots and printed text.
 
     function varargout = num2str(varargin)
@@ -721,6 +1152,31 @@ classdef hosted < handle
     function varargout = mat2str(varargin)
     %mat2str  The array as text that evaluates to it.
       varargout = clinalg.hosted.call('mat2str', nargout, 'H', varargin);
+    end
+
+    function varargout = dec2bin(varargin)
+    %dec2bin  The numbers as text, binary.
+      varargout = clinalg.hosted.call('dec2bin', nargout, 'H', varargin);
+    end
+
+    function varargout = dec2hex(varargin)
+    %dec2hex  The numbers as text, hexadecimal.
+      varargout = clinalg.hosted.call('dec2hex', nargout, 'H', varargin);
+    end
+
+    function varargout = rat(varargin)
+    %rat  Approximation by fractions, as text or as numerators and denominators.
+      varargout = clinalg.hosted.call('rat', nargout, 'D', varargin);
+    end
+
+    function varargout = rats(varargin)
+    %rats  Approximation by fractions, as text.
+      varargout = clinalg.hosted.call('rats', nargout, 'H', varargin);
+    end
+
+    function varargout = jsonencode(varargin)
+    %jsonencode  JSON text.
+      varargout = clinalg.hosted.call('jsonencode', nargout, 'H', varargin);
     end
 
     function varargout = sprintf(varargin)
@@ -843,6 +1299,39 @@ classdef hosted < handle
       for k = 1 : last
         results{k} = clinalg.hosted.uploaded(results{k}, as_single);
       end
+    end
+
+    function results = with_function(name, count, given, start, argument)
+    % Results of a function of MATLAB whose first argument is a function of the caller. That function takes arrays on the device as its
+    % argument with this number where the given argument `start` is one. Results are on the device but for those of differential equations.
+      f = given{1};
+      if ischar(f) || isa(f, 'string')
+        f = str2func(char(f));
+      elseif ~isa(f, 'function_handle')
+        error('clinalg:argument:class', '%s: argument 1 is of class %s, expected a function handle', name, class(f));
+      end
+      on_device = numel(given) >= start && isa(given{start}, 'clinalg.array');
+      given(2 : end) = clinalg.hosted.gathered(name, given(2 : end));
+      given{1} = @(varargin) clinalg.hosted.called(f, argument * on_device, varargin);
+      results = cell(1, count);
+      [results{:}] = feval(name, given{:});
+      if ~strncmp(name, 'ode', 3)
+        results = cellfun(@(value) {clinalg.hosted.uploaded(value, false)}, results);
+      end
+    end
+
+    function varargout = called(f, argument, given)
+    % Values in MATLAB's memory of a function of the caller, whose argument with this number is copied to the device.
+      if argument > 0
+        given{argument} = clinalg.operands.whole(given{argument}, false);
+      end
+      varargout = cell(1, max(nargout, 1));
+      [varargout{:}] = f(given{:});
+      varargout = cellfun(@(value) {clinalg.operands.on_host(value)}, varargout);
+    end
+
+    function not_on_device(name, instead)
+      error('clinalg:call:unsupported', '%s: arrays on the device are not accepted; use %s', name, instead);
     end
 
     function result = one(name, given)

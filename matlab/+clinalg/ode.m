@@ -16,7 +16,8 @@ function [t, y, te, ye, ie, stats] = ode(rhs, tspan, y0, varargin)
 %     a name      of a test problem such as 'bruss2d-hairer', with options.N points along each axis; y0 = []
 %                 takes its initial values
 %   On a grid, u[-1,0] is u at the neighbour, sum(f) adds f over all points; u' inside it is u at the point that is summed over.
-%   docs/guide/ode/reference.md describes formulas in full. y0 has all points of the first unknown, then those of the next.
+%   docs/guide/ode/reference.md describes formulas in full. y0 has all points of the first unknown, then those of the next; t and y are in
+%   MATLAB's memory, also where y0 is a clinalg.array.
 %
 %   options is a struct, as odeset makes it, or name-value pairs; case does not matter, [] counts as not given:
 %     RelTol, AbsTol        tolerances of a step (defaults 1e-3 and 1e-6), compared with the root mean square;
@@ -53,6 +54,7 @@ function [t, y, te, ye, ie, stats] = ode(rhs, tspan, y0, varargin)
 if nargin < 3
   error('clinalg:argument:count', 'clinalg.ode: too few arguments; the call is clinalg.ode(rhs, tspan, y0, options)');
 end
+y0 = clinalg.operands.on_host(y0);
 o = clinalg.operands.arguments('clinalg.ode', varargin, {}, {'RelTol', 'AbsTol', 'InitialStep', 'MaxStep', 'FixedStep', ...
   'MaxSteps', 'Method', 'Variant', 'Grid', 'Origin', 'Spacing', 'Parameters', 'Data', 'Define', 'Boundary', 'N', 'Events', ...
   'Refine', 'OutputFcn', 'OutputSel'});

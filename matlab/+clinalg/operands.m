@@ -195,6 +195,23 @@ classdef operands
       end
     end
 
+    function c = folded(f, a, b, others)
+    % f(f(a, b), others{1}) and so on.
+      c = f(a, b);
+      for k = 1 : numel(others)
+        c = f(c, others{k});
+      end
+    end
+
+    function [a, b] = full_number(a, b)
+    % One sparse number of two operands as a full one: a product or quotient with it is sparse only if the other operand is.
+      if isscalar(a) && ~isscalar(b)
+        a = full(clinalg.operands.on_host(a));
+      elseif isscalar(b) && ~isscalar(a)
+        b = full(clinalg.operands.on_host(b));
+      end
+    end
+
     function t = keeps_class(a, k)
     % Whether the number k leaves the class of the array a as it is.
       t = isa(k, 'double') || strcmp(underlyingType(a), 'single');
@@ -352,7 +369,15 @@ classdef operands
       if n > 1 && strcmp(given{n - 1}, 'like')
         other = given{n};
         given = clinalg.hosted.gathered(name, given(1 : n - 2));
-        c = clinalg.operands.whole(full(cast(feval(name, given{:}), underlyingType(other))), false);
+        c = feval(name, given{:});
+        if issparse(other) && any(strcmp(name, {'zeros', 'ones', 'eye', 'NaN', 'nan', 'Inf', 'inf'}))
+          if ndims(c) > 2
+            error('clinalg:argument:shape', '%s: the array is %s and like a sparse matrix, expected two dimensions', name, clinalg.operands.by(size(c)));
+          end
+          c = clinalg.operands.whole(sparse(double(c)), strcmp(underlyingType(other), 'single'));
+        else
+          c = clinalg.operands.whole(full(cast(c, underlyingType(other))), false);
+        end
         if iscomplex(other)
           c = clinalg.operands.promoted(c);
         end
@@ -486,6 +511,37 @@ classdef operands
       whole = str2func(['@(', words{1}, ')', regexprep(words{2}, '(?<!\.)([*/^\\])', '.$1')]);
       c = whole(given{:});
       known = isequal(size(c), sizes{1});
+    end
+
+    function given = gmres_arguments(given)
+    % The arguments of gmres after A in the order of MATLAB, checked, for clinalg.gmres.
+      if isempty(given)
+        error('clinalg:argument:count', 'gmres: too few arguments; the call is gmres(A, b, restart, tol, maxit, M1, M2, x0)');
+      elseif numel(given) > 7
+        error('clinalg:argument:count', ['gmres: %d arguments after x0, expected none where an array is on the device; for a function f with a ' ...
+          'parameter p write clinalg.gmres(@(x) f(x, p), b)'], numel(given) - 7);
+      end
+      names = {'b', 'restart', 'tol', 'maxit', 'M1', 'M2', 'x0'};
+      for k = 2 : numel(given)
+        value = clinalg.operands.text(given{k});
+        is_number = any(k == [2 3 4]);
+        if ischar(value) || isstruct(value) || (is_number && ~(isempty(value) || (isnumeric(value) && isscalar(value))))
+          expected = 'a matrix, a function handle or []';
+          if is_number, expected = 'a number or []'; elseif k == 7, expected = 'a column or []'; end
+          error('clinalg:argument:class', ['gmres: argument %d `%s` is %s of class %s, expected %s; clinalg.gmres takes names such as ' ...
+            '''Tolerance'''], k + 1, names{k}, clinalg.operands.by(size(value)), class(value), expected);
+        elseif is_number && ~isempty(value)
+          value = clinalg.operands.on_host(value);
+          if ~(value > 0) || (k ~= 3 && value ~= fix(value))
+            kinds = {'integer', 'number', 'integer'};
+            error('clinalg:argument:value', 'gmres: argument %d `%s` is %g, expected a positive %s; help clinalg.gmres says more', k + 1, names{k}, ...
+              value, kinds{k - 1});
+          end
+          % A restart after more iterations than there are unknowns is none.
+          if k == 2, value = min(value, numel(given{1})); end
+          given{k} = value;
+        end
+      end
     end
 
     function A = sparse_handle(A)

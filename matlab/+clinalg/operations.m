@@ -19,8 +19,9 @@ classdef operations < handle
     % plus, minus, times, rdivide and products with numbers hold the body of `fused`, and functions of one operand that of `fused_one`: a call of either
     % takes Octave 20 us more, a tenth of the operation (Octave 7.3, arrays of 100 elements).
 
-    function c = plus(a, b)
+    function c = plus(a, b, varargin)
     %+  Sum.
+      if nargin > 2, c = clinalg.operands.folded(@plus, a, b, varargin); return, end
       if isa(a, 'clinalg.array'), x = a.h; elseif isinteger(a), x = []; else, x = a; end
       if isa(b, 'clinalg.array'), y = b.h; elseif isinteger(b), y = []; else, y = b; end
       c = clinalg_mex('MexLazy2', 0, 'plus', x, y);
@@ -49,15 +50,20 @@ classdef operations < handle
       c = a;
     end
 
-    function c = times(a, b)
+    function c = times(a, b, varargin)
     %.*  Product, element by element.
+      if nargin > 2, c = clinalg.operands.folded(@times, a, b, varargin); return, end
       if isa(a, 'clinalg.array'), x = a.h; elseif isinteger(a), x = []; else, x = a; end
       if isa(b, 'clinalg.array'), y = b.h; elseif isinteger(b), y = []; else, y = b; end
       c = clinalg_mex('MexLazy2', 0, 'times', x, y);
       if c, c = clinalg.array(c); return, end
       clinalg.operands.check_classes('.*', a, b);
       [a, b] = clinalg.operands.numbers(a, b);
-      if isnumeric(a) && ~isobject(a) && isscalar(a) && clinalg.operands.keeps_class(b, a)
+      if issparse(a) && isscalar(a) || issparse(b) && isscalar(b)
+        % A sparse number makes the product sparse.
+        [a, b] = clinalg.operands.full_number(a, b);
+        c = sparse(times(a, b));
+      elseif isnumeric(a) && ~isobject(a) && isscalar(a) && clinalg.operands.keeps_class(b, a)
         c = scaled(b, a);
       elseif isnumeric(b) && ~isobject(b) && isscalar(b) && clinalg.operands.keeps_class(a, b)
         c = scaled(a, b);
@@ -287,7 +293,9 @@ classdef operations < handle
         [a, b] = clinalg.operands.pair(a, b);
         c = clinalg.array.shaped(clinalg_mex('MexComplex', 0, a.h, b.h), dims);
       else
+        % MATLAB's memory may hold what is complex with imaginary parts of zero, and a copy from there is real.
         c = clinalg.hosted.one('complex', {a, b});
+        if isa(c, 'clinalg.array'), c = clinalg.operands.promoted(c); end
       end
     end
 
@@ -314,7 +322,10 @@ classdef operations < handle
 
     function c = bsxfun(f, a, b)
     %bsxfun  f(a, b), whose operands expand by themselves.
-      if ischar(f)
+      if issparse(a) || issparse(b)
+        c = clinalg.hosted.one('bsxfun', {f, a, b});
+        return
+      elseif ischar(f)
         f = str2func(f);
       end
       c = f(a, b);
@@ -322,8 +333,9 @@ classdef operations < handle
 
     % Matrices.
 
-    function c = mtimes(a, b)
+    function c = mtimes(a, b, varargin)
     %*  Product of matrices, or with a number.
+      if nargin > 2, c = clinalg.operands.folded(@mtimes, a, b, varargin); return, end
       if isa(a, 'clinalg.array') && isa(b, 'clinalg.array')
         h = a.h;
         op = 'notransp';
@@ -346,6 +358,7 @@ classdef operations < handle
         if c, c = clinalg.array(c); return, end
       end
       if isscalar(a) || isscalar(b)
+        [a, b] = clinalg.operands.full_number(a, b);
         c = times(a, b);
         return
       end
@@ -389,6 +402,7 @@ classdef operations < handle
       end
       [m, n] = size(a);
       if isscalar(a)
+        [a, b] = clinalg.operands.full_number(a, b);
         x = ldivide(a, b);
       elseif ~issparse(a) && ~issparse(b) && m >= n && n > 0 && size(b, 1) == m && size(b, 2) > 0
         [a, b] = clinalg.operands.pair(a, b);
@@ -409,6 +423,7 @@ classdef operations < handle
       end
       clinalg.operands.check_classes('/', b, a);
       if isscalar(a)
+        [b, a] = clinalg.operands.full_number(b, a);
         x = rdivide(b, a);
       elseif size(b, 2) ~= size(a, 2)
         error('clinalg:argument:shape', '/: b is %s, a is %s; the numbers of columns must agree', ...
@@ -428,9 +443,14 @@ classdef operations < handle
       t = flipped(a, false);
     end
 
-    function v = diag(a, k)
-    %diag  A diagonal as a vector, or a matrix with a vector as diagonal; on the device of a sparse matrix.
-      if nargin < 2, k = 0; end
+    function v = diag(a, k, n)
+    %diag  A diagonal as a vector, or a matrix with a vector as diagonal, diag(v, m, n) of m x n; on the device of a sparse matrix.
+      if nargin > 2
+        v = clinalg.hosted.one('diag', {a, k, n});
+        return
+      elseif nargin < 2
+        k = 0;
+      end
       [m, n] = size(a);
       count = min(m - max(0, -k), n - max(0, k));
       if ~is_plain_sparse(a) || m == 1 || n == 1 || ~isscalar(k) || count < 2
@@ -562,6 +582,12 @@ classdef operations < handle
       end
     end
 
+    function varargout = gmres(A, varargin)
+    %gmres  clinalg.gmres with the arguments of gmres: gmres(A, b, restart, tol, maxit, M1, M2, x0).
+      given = clinalg.operands.gmres_arguments(varargin);
+      [varargout{1 : max(nargout, 1)}] = clinalg.gmres(A, given{:});
+    end
+
     % Factorisations of full matrices; their bodies are in clinalg.factorisations.
 
     function varargout = lu(varargin)
@@ -582,14 +608,19 @@ classdef operations < handle
       [varargout{1 : max(nargout, 1)}] = clinalg.factorisations.qr(varargin{:});
     end
 
-    function b = inv(a)
-    %inv  Inverse of a square matrix. To solve a system, A \ b is faster and more accurate.
-      b = clinalg.factorisations.inv(a);
+    function [b, reciprocal] = inv(a)
+    %inv  Inverse of a square matrix, and its reciprocal condition number. To solve a system, A \ b is faster and more accurate.
+      if nargout < 2
+        b = clinalg.factorisations.inv(a);
+      else
+        [b, reciprocal] = clinalg.factorisations.inv(a);
+      end
     end
 
-    function d = det(a)
-    %det  Determinant of a square matrix.
+    function [d, reciprocal] = det(a)
+    %det  Determinant of a square matrix; its reciprocal condition number is estimated in MATLAB's memory.
       d = clinalg.factorisations.det(a);
+      if nargout > 1, reciprocal = rcond(a); end
     end
   end
 

@@ -46,6 +46,7 @@ if nargin < 3
 end
 own = {'Steps', 'Windows', 'Eps', 'Iterations', 'Adaptive', 'Method', 'Variant', 'Block', 'Guess'};
 shared = {'Grid', 'Origin', 'Spacing', 'Parameters', 'Data', 'Define', 'Boundary', 'N'};
+y0 = clinalg.operands.on_host(y0);
 o = clinalg.operands.arguments('clinalg.waveform', varargin, {}, [own, shared]);
 for name = shared
   described.(name{1}) = o.(lower(name{1}));

@@ -34,18 +34,18 @@ for k = 1 : numel(lines)
   if isempty(line) || line(1) == '%'
     continue
   end
-  [line, exact, real_only, double_only, id] = marks(line);
+  [line, exact, real_only, double_only, stays_complex, id] = marks(line);
   if (real_only && is_complex) || (double_only && isa(own.x, 'single'))
     continue
   end
-  words = difference(line, own, device, exact, id, eps(as(1)));
+  words = difference(line, own, device, exact, stays_complex && is_complex, id, eps(as(1)));
   if ~isempty(words)
     wrong{end + 1} = sprintf('line %d: %s: %s', k, line, words);
   end
 end
 % No expression has changed an array.
 for name = fieldnames(own).'
-  check(isempty(unlike(device.(name{1}), own.(name{1}), true, 0)), 'an expression changed %s', name{1});
+  check(isempty(unlike(device.(name{1}), own.(name{1}), true, 0, false)), 'an expression changed %s', name{1});
 end
 if ~isempty(wrong)
   fprintf('%s\n', wrong{:});
@@ -53,15 +53,20 @@ if ~isempty(wrong)
 end
 end
 
-function [line, exact, real_only, double_only, id] = marks(line)
-% What stands before the expression: ~ for a rounding error, 'real:', 'double:', and '!id' for the error of the device.
+function [line, exact, real_only, double_only, stays_complex, id] = marks(line)
+% What stands before the expression: ~ for a rounding error, 'real:', 'double:', ^ for a result that stays complex, and '!id' for the error of the
+% device.
 exact = true;
 real_only = false;
 double_only = false;
+stays_complex = false;
 id = '';
 while true
   if line(1) == '~' && line(2) == ' '
     exact = false;
+    line = strtrim(line(2 : end));
+  elseif line(1) == '^' && line(2) == ' '
+    stays_complex = true;
     line = strtrim(line(2 : end));
   elseif strncmp(line, 'real: ', 6)
     real_only = true;
@@ -78,7 +83,7 @@ while true
 end
 end
 
-function words = difference(line, own, device, exact, id, precision)
+function words = difference(line, own, device, exact, stays_complex, id, precision)
 % What is wrong, or nothing.
 words = '';
 [expected, host_problem] = value_of(line, own);
@@ -96,7 +101,7 @@ elseif ~isempty(host_problem)
 elseif ~isempty(problem)
   words = sprintf('error [%s] %s', problem.identifier, problem.message);
 else
-  words = unlike(got, expected, exact, precision);
+  words = unlike(got, expected, exact, precision, stays_complex);
 end
 end
 
@@ -120,8 +125,9 @@ catch problem
 end
 end
 
-function words = unlike(got, expected, exact, precision)
+function words = unlike(got, expected, exact, precision, stays_complex)
 words = '';
+is_complex = isnumeric(got) && iscomplex(got);
 if isa(got, 'clinalg.array')
   if ~strcmp(underlyingType(got), class(expected)) && ~issparse(got)
     words = sprintf('is of class %s, expected %s', underlyingType(got), class(expected));
@@ -135,7 +141,7 @@ if iscell(expected)
     return
   end
   for k = 1 : numel(expected)
-    words = unlike(got{k}, expected{k}, exact, precision);
+    words = unlike(got{k}, expected{k}, exact, precision, stays_complex);
     if ~isempty(words), return, end
   end
 elseif ~strcmp(class(got), class(expected))
@@ -144,6 +150,10 @@ elseif ~isequal(size(got), size(expected))
   words = sprintf('is %s, expected %s', mat2str(size(got)), mat2str(size(expected)));
 elseif isnumeric(expected) && issparse(got) ~= issparse(expected)
   words = 'is sparse, or should be';
+elseif isnumeric(expected) && is_complex ~= (iscomplex(expected) || stays_complex) && (exact || ~rounded(got, expected, precision))
+  words = sprintf('is complex: %d, expected %d', is_complex, iscomplex(expected) || stays_complex);
+elseif stays_complex && iscomplex(expected)
+  words = 'need not be marked ^';
 elseif ~isnumeric(expected)
   if ~isequal(got, expected), words = 'differs'; end
 else
@@ -157,6 +167,12 @@ else
     words = sprintf('differs by %g relative to %g', max(abs(got(~same) - expected(~same))), scale);
   end
 end
+end
+
+function t = rounded(got, expected, precision)
+% Whether all imaginary parts are rounding errors.
+numbers = [double(full(got(:))); double(full(expected(:)))];
+t = all(abs(imag(numbers)) <= 200 * precision * max([abs(numbers(isfinite(numbers))); 0]));
 end
 
 function [own, device] = variables(as, is_complex)

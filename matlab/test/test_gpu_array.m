@@ -87,10 +87,27 @@ f = clinalg.vector(b);
 check(flag == 0 && norm(S * gather(x) - b) <= 1e-9 * norm(b));
 [x, flag] = bicgstab(@(v) X * v, f, 1e-10, 200);
 check(flag == 0 && norm(A * gather(x) - b) <= 1e-9 * norm(b));
-% Octave's gmres fills arrays of its own, so the function takes its columns to the device and back.
+for given = {{X, f}, {X, b}, {A, f}, {@(v) X * v, f}}
+  [x, flag] = gmres(given{1}{:}, 64, 1e-10, 64);
+  check(flag == 0 && isa(x, 'clinalg.array') && norm(A * gather(x) - b) <= 1e-9 * norm(b));
+end
+[x, flag] = gmres(A, b, 64, 1e-10, 64, X);
+check(flag == 0 && norm(A * x - b) <= 1e-9 * norm(b), 'a preconditioner on the device');
+% With nothing on the device among its arguments it is MATLAB's own, which fills arrays in MATLAB's memory.
 [x, flag] = gmres(@(v) gather(X * clinalg.vector(v)), b, 64, 1e-10, 64);
 check(flag == 0 && norm(A * x - b) <= 1e-9 * norm(b));
 [t, y] = ode45(@(t, y) gather(-(X * clinalg.vector(y))), [0 0.5], b, odeset('RelTol', 1e-8, 'AbsTol', 1e-10));
 check_close(y(end, :).', expm(-0.5 * full(A)) * b, 1e-6);
 check(t(end) == 0.5);
+[t, y] = ode45(@(t, y) on_device(-(X * y)), [0 0.5], f, odeset('RelTol', 1e-8, 'AbsTol', 1e-10));
+check(isa(y, 'double') && t(end) == 0.5, 'the result is in MATLAB''s memory');
+check_close(y(end, :).', expm(-0.5 * full(A)) * b, 1e-6);
+check_error('clinalg:argument:shape', 'inner sizes', @() ode45(@(t, y) X * [y; y], [0 0.5], f));
+x = fsolve(@(v) on_device(X * v - f), f);
+check(isa(x, 'clinalg.array'));
+check_close(gather(x), A \ b, 1e-4);
+end
+
+function x = on_device(x)
+check(isa(x, 'clinalg.array'), 'an array in MATLAB''s memory');
 end

@@ -1,7 +1,7 @@
 function tests = test_ode()
 tests = {@like_ode45, @steps_and_times, @single_precision, @heat_on_a_grid, @all_on_all, @test_problems, @events_like_ode45, ...
   @events_on_a_grid, @output_functions, ...
-  @between_steps, @tolerances_by_component, @waveform_relaxation, @waveform_options, @waveform_errors, @bad_equations};
+  @between_steps, @tolerances_by_component, @waveform_relaxation, @waveform_options, @waveform_errors, @arrays_on_the_device, @bad_equations};
 end
 
 function waveform_relaxation()
@@ -24,6 +24,15 @@ check_error('clinalg:ode:memory', 'waveform relaxation, component: ', @() MexWav
 check_error('clinalg:ode:unstable', 'stability limit of `euler`', @() MexWaveform(gpu, heat, [0 100], y0, 8));
 grows = sprintf('grid 12\nu'' = u*u + min(u[1], 0)');
 check_error('clinalg:ode:waveform', 'component 8', @() MexWaveform(gpu, grows, [0 16], (1:12).' == 8, [32 4]));
+end
+
+function arrays_on_the_device()
+y0 = single([1; 2; 3]);
+[t, y] = clinalg.ode(struct('u', '-u'), [0 1], clinalg.vector(y0), 'Grid', 3);
+[t_host, y_host] = clinalg.ode(struct('u', '-u'), [0 1], y0, 'Grid', 3);
+check(isequal(t, t_host) && isequal(y, y_host) && isa(y, 'single'));
+z = clinalg.waveform(struct('u', '-u'), [0 1], clinalg.vector(y0), 'Grid', 3, 'Steps', 4);
+check(isequal(z, clinalg.waveform(struct('u', '-u'), [0 1], y0, 'Grid', 3, 'Steps', 4)));
 end
 
 function waveform_options()

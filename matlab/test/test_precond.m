@@ -151,16 +151,17 @@ end
 
 function best_iterate()
 % As MATLAB's pcg where it does not converge.
-A = gallery('poisson', 30);
-A(1, 1) = 1e6;
-b = sin(1 : 900).';
+% The residuals differ by much more than rounding errors, iteration 12 makes them larger.
+n = 200;
+A = spdiags((1 : n).' .^ 2, 0, n, n);
+b = sin(1 : n).';
 [x, flag, relres, iter, resvec] = clinalg.pcg(A, b, 1e-14, 12);
 [~, host_flag, ~, host_iter] = pcg(A, b, 1e-14, 12);
 check(flag == 1 && host_flag == 1 && iter == host_iter && iter < 12 && numel(resvec) == 13, '%d', iter);
 check_close(relres, norm(b - A * x) / norm(b), 1e-8);
 check(norm(b - A * x) <= min(resvec) * (1 + 1e-8));
 % With a start, which is worse than nothing.
-start = 1e3 * ones(900, 1);
+start = 1e3 * ones(n, 1);
 [x, flag, relres, iter] = clinalg.pcg(A, b, 1e-14, 12, [], [], start);
 [again, ~] = clinalg.pcg(A, b, 1e-14, iter, [], [], start);
 check(flag == 1 && isequal(x, again));

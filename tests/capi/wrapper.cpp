@@ -224,6 +224,15 @@ void solvers()
     short_one.max_iterations = 3;
     Vector z;
     CHECK(solve(a, b, z, short_one).stop == CLINALG_STOP_ITERATION_LIMIT);
+    Values columns(2 * n, 1);
+    std::fill(columns.begin() + n, columns.end(), -2.0);
+    Dense both;
+    const Report together = solve(a, dense(n, 2, columns), both);
+    const Values found = both.gather<double>();
+    CHECK(together.converged() && both.rows() == n && both.cols() == 2 && error(vector(Values(found.begin(), found.begin() + n))) < 1e-7);
+    for (std::size_t i = 0; i < n; ++i) CHECK(std::fabs(found[n + i] + 2 * found[i]) < 1e-7);
+    // The solution is the initial guess of the next solve.
+    CHECK(solve(a, dense(n, 2, columns), both, SolverOptions(CLINALG_METHOD_CG, m)).iterations == 0);
 
     AmgOptions options;
     options.reusable = 1;

@@ -372,6 +372,17 @@ fn frequencies_of_an_l_shape_from_cpp() {
 }
 
 #[test]
+fn several_right_hand_sides_from_cpp() {
+    let text = run(compile(["CXX", "c++"], "examples/cpp/columns.cpp", &["-std=c++11"]).args(["64", "4"]));
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let count =
+        |after: &str| words[words.iter().position(|word| *word == after).unwrap() + 1].parse::<usize>().unwrap();
+    // A block takes fewer iterations than any of its columns alone.
+    assert!(count("together:") < count("other:") / 4, "{text}");
+    assert!(words.last().unwrap().parse::<f64>().unwrap() < 1e-6, "{text}");
+}
+
+#[test]
 fn an_equation_on_a_grid_from_cpp() {
     let text = run(&mut compile(["CXX", "c++"], "examples/cpp/equation.cpp", &["-std=c++11"]));
     let half: f64 = text.split_whitespace().nth(4).unwrap().parse().unwrap();

@@ -1,5 +1,5 @@
 //! The file `matlab/functionSignatures.json`, from which MATLAB completes calls: of the functions `Mex*` from the table, of `clinalg.*`
-//! from their first lines and the names that they check.
+//! from their first lines and the names that they check, with the methods of classes.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -62,6 +62,45 @@ fn names(source: &str) -> Vec<String> {
     found.into_iter().map(|name| name.trim_end_matches('*').to_owned()).collect()
 }
 
+/// The classes whose methods are called by name, on objects that other methods or constructors make.
+const CLASSES: [&str; 5] = ["factor", "grid_poisson", "grid_wave", "team", "wave"];
+
+fn words(text: &str) -> Vec<String> {
+    text.split([',', ' ', '[', ']', ')']).filter(|word| !word.is_empty()).map(str::to_owned).collect()
+}
+
+/// The public methods of a class but for its constructor, operators and what displays or deletes an object. The object is the first input.
+fn methods(class: &str, source: &str) -> Vec<String> {
+    let mut entries = Vec::new();
+    let mut public = false;
+    for line in source.lines() {
+        if line.starts_with("  methods") {
+            public = line.trim() == "methods";
+        }
+        let Some((head, inputs)) = line.strip_prefix("    function ").and_then(|rest| rest.split_once('(')) else {
+            continue;
+        };
+        let (outputs, name) = head.split_once('=').unwrap_or(("", head));
+        let name = name.trim();
+        if !public || name == class || ["delete", "disp", "mldivide", "size"].contains(&name) {
+            continue;
+        }
+        let inputs: Vec<_> = words(inputs)
+            .iter()
+            .filter(|word| *word != "varargin")
+            .enumerate()
+            .map(|(k, word)| {
+                let kind = if k == 0 { format!("[\"clinalg.{class}\"]") } else { String::new() };
+                input(word.trim_end_matches('_'), if k == 0 { "required" } else { "ordered" }, &kind)
+            })
+            .collect();
+        let outputs = words(outputs);
+        let outputs: Vec<_> = outputs.iter().map(String::as_str).collect();
+        entries.push(entry(&format!("clinalg.{class}.{name}"), &inputs, &outputs));
+    }
+    entries
+}
+
 /// The parts of `function [outputs] = name(inputs)`, in a class those of its constructor.
 fn of_package(name: &str, source: &str) -> Option<String> {
     let first = match source.strip_prefix("classdef") {
@@ -73,9 +112,6 @@ fn of_package(name: &str, source: &str) -> Option<String> {
     };
     let (head, inputs) = first.trim().strip_prefix("function ")?.split_once('(')?;
     let outputs = head.split_once('=').map_or("", |(outputs, _)| outputs);
-    let words = |text: &str| -> Vec<String> {
-        text.split([',', ' ', '[', ']', ')']).filter(|word| !word.is_empty()).map(str::to_owned).collect()
-    };
     let required = source
         .split_once("if nargin < ")
         .and_then(|(_, rest)| rest.split_once('\n'))
@@ -103,8 +139,13 @@ fn the_signatures_are_those_of_the_table() {
     files.sort();
     for file in files {
         let source = std::fs::read_to_string(&file).unwrap();
-        entries.extend(of_package(file.file_stem().unwrap().to_str().unwrap(), &source));
+        let name = file.file_stem().unwrap().to_str().unwrap();
+        entries.extend(of_package(name, &source));
+        if CLASSES.contains(&name) {
+            entries.extend(methods(name, &source));
+        }
     }
+    entries.push(entry("gather", &[input("a", "required", "")], &["x"]));
     let mut text = "{\n  \"_schemaVersion\":\"1.0.0\",\n".to_owned();
     let _ = writeln!(text, "{}\n}}", entries.join(",\n"));
     let path = folder.join("functionSignatures.json");
@@ -118,6 +159,9 @@ fn the_signatures_are_those_of_the_table() {
         "\"clinalg.wave\":",
         "\"name\":\"RelTol\"",
         "\"name\":\"Adaptive\"",
+        "\"clinalg.grid_poisson.solve\":",
+        "\"clinalg.team.gmres\":",
+        "\"gather\":",
     ] {
         assert!(found.contains(expected), "{expected}");
     }

@@ -40,8 +40,8 @@ pub(super) const FUNCTIONS: &[Function] = &[
             Argument::new("ode", Kind::Output),
         ],
         c: Offer::Names(&["clinalg_ode_snippet"]),
-        matlab: Offer::Missing("the text of kernels is for callers who vouch for it"),
-        program: Offer::Missing("the text of kernels is for callers who vouch for it"),
+        matlab: Offer::Missing("not offered: OpenCL C from the caller is not checked, formulas are"),
+        program: Offer::Missing("not offered: OpenCL C from the caller is not checked, formulas are"),
     },
     Function {
         name: "ode_release",
@@ -243,7 +243,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
             Argument::new("report", Kind::Report("clinalg_ode_report")),
         ],
         c: Offer::Names(&["clinalg_ode_solve_vector"]),
-        matlab: Offer::Missing("MexOde takes and returns arrays of the host"),
+        matlab: Offer::Missing("not yet: MexOde copies y0 to the device and the solution back in every call"),
         program: Offer::Missing(LIBRARY),
     },
     Function {
@@ -257,7 +257,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
             Argument::new("stepper", Kind::Output),
         ],
         c: Offer::Names(&["clinalg_ode_stepper_create"]),
-        matlab: Offer::Missing("`clinalg.ode` makes what it needs in each call"),
+        matlab: Offer::Missing("not yet: MexOde allocates its memory in every call; compiled kernels are kept"),
         program: Offer::Missing(LIBRARY),
     },
     Function {
@@ -272,7 +272,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
             Argument::new("report", Kind::Report("clinalg_ode_report")),
         ],
         c: Offer::Names(&["clinalg_ode_stepper_solve"]),
-        matlab: Offer::Missing("`clinalg.ode` makes what it needs in each call"),
+        matlab: Offer::Missing("not yet: MexOde allocates its memory in every call; compiled kernels are kept"),
         program: Offer::Missing(LIBRARY),
     },
     Function {
