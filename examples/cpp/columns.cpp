@@ -1,5 +1,5 @@
 // The steady temperatures of a plate that is heated at one of several points: -Laplace u = f on the unit square, u = 0 on its boundary, by
-// five-point differences. All right-hand sides are solved together by block conjugate gradients, and one after the other.
+// five-point differences. All right-hand sides are solved for in one call, and in a call each.
 //
 //   columns [intervals] [sources]      128 intervals per side and 8 sources by default
 
@@ -36,7 +36,7 @@ int main(int argc, char **argv) try {
     options.max_iterations = 2000;
     clinalg::Dense together;
     const clinalg::Report report = clinalg::solve(a, clinalg::dense(n, sources, heat), together, options);
-    std::printf("%zu unknowns, %zu right-hand sides together: %zu iterations\n", n, sources, report.iterations);
+    std::printf("%zu unknowns, %zu right-hand sides in one call: %zu iterations of the one with the largest residual\n", n, sources, report.iterations);
 
     const std::vector<double> u = together.gather<double>();
     std::size_t iterations = 0;
@@ -47,7 +47,7 @@ int main(int argc, char **argv) try {
         iterations += clinalg::solve(a, clinalg::vector(b), x, options).iterations;
         difference = std::max(difference, norm_inf(x - clinalg::vector(std::vector<double>(u.begin() + k * n, u.begin() + (k + 1) * n))));
     }
-    std::printf("one after the other: %zu iterations, largest difference %.1e\n", iterations, difference);
+    std::printf("in a call each: %zu iterations in all, largest difference %.1e\n", iterations, difference);
     return report.converged() ? 0 : 1;
 } catch (const clinalg::Error &error) {
     std::fprintf(stderr, "%s: %s\n", error.id().c_str(), error.what());

@@ -120,7 +120,8 @@ pub(super) fn with_preconditioner<T: Element + Coarsened, R>(
 }
 
 /// Entries of a row from which on block conjugate gradients pay, and columns: below that what they do on the blocks takes longer than the
-/// products they save (two CPU cores, PoCL: 125 entries 1.2 to 1.6 times as fast as one column after the other, 27 entries half as fast).
+/// products they save. Two CPU cores, PoCL: with 125 entries 1.2 to 1.6 times as fast as one column after the other, with 27 half as fast; with
+/// IC(0) and 5 entries 1.04 to 1.16 times, with multigrid 0.7 times.
 const BLOCK_PAYS: (usize, usize) = (64, 4);
 
 /// Solves A X = B for several columns: together where that pays, else one after the other. The report is that of all or of the column with the
