@@ -470,9 +470,9 @@ static void automatic(void)
     OK(clinalg_object_get_info(x, &info));
     CHECK(info.kind == CLINALG_KIND_VECTOR && distance(x, wanted, N) < 1e-7);
     CHECK(done.columns == 1 && done.converged == 1 && reports[0].stop == CLINALG_STOP_CONVERGED);
-    CHECK(reports[0].iterations > 1 && reports[0].iterations < 30 && reports[0].relative_residual <= 1e-10);
-    CHECK(strcmp(done.method, "conjugate gradients") == 0 && strcmp(done.preconditioner, "algebraic multigrid") == 0);
-    CHECK(strstr(done.reason, "symmetric") != NULL);
+    CHECK(reports[0].iterations > 1 && reports[0].iterations < 200 && reports[0].relative_residual <= 1e-10);
+    CHECK(strcmp(done.method, "conjugate gradients") == 0 && done.preconditioner[0] == 0);
+    CHECK(strstr(done.reason, "900 equations") != NULL);
     OK(clinalg_object_release(x));
     x = 0;
     OK(clinalg_dense_create(CLINALG_PRECISION_F64, N, 2, right, &both));

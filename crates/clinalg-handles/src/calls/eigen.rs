@@ -81,7 +81,7 @@ fn check_hermitian<T: Element>(a: &Matrix<'_, T>, argument: &'static str) -> Res
     if is_hermitian {
         return Ok(());
     }
-    let expected = "a real symmetric or complex Hermitian matrix or operator; where only rounding makes it another one, use (A + A')/2";
+    let expected = "a real symmetric or complex Hermitian matrix or operator; if only rounding makes it differ from its transpose, use (A + A')/2";
     let got = if T::IS_COMPLEX { "a complex one that is not Hermitian" } else { "one that is not symmetric" };
     Err(Error::value(argument, expected, got))
 }
