@@ -492,7 +492,7 @@ static void automatic(void)
     options.progress_data = &seen;
     OK(clinalg_device_memory(&seen.before));
     OK(clinalg_system_solve_automatic(&options, handle, both, &x, reports, 2, &done));
-    CHECK(done.columns == 1 && reports[0].stop == CLINALG_STOP_CANCELLED && reports[0].iterations == 2);
+    CHECK(done.columns == 1 && reports[0].stop == CLINALG_STOP_CANCELLED && reports[0].iterations < 5);
     OK(clinalg_object_release(x));
     OK(clinalg_object_release(b));
     x = 0;
