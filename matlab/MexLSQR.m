@@ -2,16 +2,16 @@ function [x, flag, relres, iter, resvec, reason] = MexLSQR(gpu, A, b, tol, maxit
 %MexLSQR  Solve a least-squares problem by LSQR.
 %   [x, flag, relres, iter, resvec, reason] = MexLSQR(gpu, A, b [, tol] [, maxit] [, precond] [, x])
 %
-%   Finds the x that makes norm(b - A x) smallest, for a full, sparse or band matrix A of any shape and one or more columns b, with
-%   lsqr's order of arguments; of several solutions the one nearest to the initial guess, which x holds and which is zero
-%   without it.
+%   Finds the x that makes norm(b - A x) smallest, for a full, sparse or band matrix A of any shape and one or more columns b,
+%   with lsqr's order of arguments. Of several solutions it is the one nearest to the initial guess, which x holds and which is
+%   zero without it.
 %     tol      norm(b - A x) / norm(b) or norm(A' r) / (norm(A, 'fro') norm(r)) for r = b - A x to reach (default 1e-6)
 %     maxit    maximum number of iterations for each column (default the smallest of the rows and columns of A and 20)
 %     precond  'none' (default) or 'jacobi': the columns of a sparse A are scaled to a norm of 1, so that of several solutions
 %              x is the nearest in the scaled norm
-%   The results are those of MexCG; flag is 0 where one of both quotients met tol. relres is norm(b - A x) / norm(b), which stays large
-%   where no x solves the system. Of several columns relres, iter and resvec are those of one that did not converge, else
-%   of the one with the largest relres.
+%   The results are those of MexCG; flag is 0 where one of both quotients met tol. relres is norm(b - A x) / norm(b), which
+%   stays large where no x solves the system. Of several columns relres, iter and resvec are those of one that did not converge,
+%   else of the one with the largest relres.
 %
 %   Example:
 %     gpu = MexInitOpenCL();
