@@ -109,6 +109,7 @@
 %   MexBiCGStab                    - Solve a system by stabilised biconjugate gradients.
 %   MexMINRES                      - Solve a symmetric system by minimal residuals.
 %   MexGMRES                       - Solve a system by generalised minimal residuals.
+%   MexLSQR                        - Solve a least-squares problem by LSQR.
 %   MexSolveSparse                 - Solve a sparse system by a method and a preconditioner that suit the matrix.
 %   MexSolveBegin                  - Begin a Krylov method whose products the caller computes.
 %   MexSolveNext                   - Give a product to a Krylov method, and ask for the next.

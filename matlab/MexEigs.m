@@ -3,15 +3,14 @@ function [X, d, flag, residuals, iter, reason] = MexEigs(gpu, A, k, which, tol, 
 %   [X, d, flag, residuals, iter, reason] = MexEigs(gpu, A [, k] [, which] [, tol] [, maxit] [, precond] [, mass])
 %
 %   Finds k eigenvalues of A x = lambda x at one end of the spectrum by LOBPCG, a block method that needs products with A
-%   only. A is a real symmetric matrix or operator, whose symmetry is not tested, or a complex Hermitian one; a complex one that
-%   is not Hermitian is an error.
+%   only. A is a real symmetric or complex Hermitian matrix or operator; any other is an error.
 %     k        number of eigenvalues (default the smaller of 6 and the rows of A)
 %     which    'smallest' (default): the smallest eigenvalues in ascending order; 'largest': the largest in descending order
 %     tol      relative residual norm(A x - lambda B x) / (abs(lambda) norm(B x)) to reach (default 1e-8 in double,
 %              1e-4 in single precision)
 %     maxit    maximum number of iterations (default 1000)
 %     precond  as for MexCG, symmetric positive definite; for the smallest eigenvalues only
-%     mass     the handle of a symmetric positive definite matrix B: the problem is A x = lambda B x
+%     mass     the handle of a symmetric (complex: Hermitian) positive definite matrix B: the problem is A x = lambda B x
 %   X is a full matrix of the eigenvectors, x' B x = 1 for each column x; d has the eigenvalues. flag is 0 if all met tol, 1 if
 %   maxit was reached, 3 if the residual stopped falling, 4 otherwise; reason is its meaning as text. residuals has the
 %   relative residual of each pair.

@@ -21,6 +21,7 @@
 %   bicgstab  - stabilised biconjugate gradients on the device
 %   gmres     - generalised minimal residuals on the device
 %   minres    - minimal residuals for symmetric matrices on the device
+%   lsqr      - least squares on the device by LSQR
 %   krylov    - what pcg, bicgstab, gmres and minres have in common
 %   precond   - preconditioner of a sparse matrix: incomplete factors, approximate inverses
 %   ilu       - incomplete LU factors of a sparse matrix

@@ -4,8 +4,8 @@ function [V, D, flag] = eigs(A, varargin)
 %   d = clinalg.eigs(A, B, k, sigma, options)
 %   [V, D, flag] = clinalg.eigs(...)
 %
-%   A is a real symmetric matrix on the device or in MATLAB's memory; its symmetry is not tested. The k eigenvalues (default
-%   6) are those of A, or of A*x = lambda*B*x for a symmetric positive definite B. sigma is
+%   A is a real symmetric or complex Hermitian matrix on the device or in MATLAB's memory; others are an error: use eigs.
+%   The k eigenvalues (default 6) are those of A, or of A*x = lambda*B*x for a symmetric positive definite B. sigma is
 %     'largestabs'    the largest in magnitude (default); both ends of the spectrum are computed
 %     'largestreal'   the largest
 %     'smallestreal'  the smallest

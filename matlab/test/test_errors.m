@@ -121,6 +121,7 @@ calls = {
   'MexBiCGStab', {gpu, spd(), x(), 1e-6, 10, 'none', x()}
   'MexGMRES', {gpu, spd(), x(), 2, 1e-6, 10, 'none', x()}
   'MexMINRES', {gpu, spd(), x(), 1e-6, 10, 'none', x()}
+  'MexLSQR', {gpu, spd(), x(), 1e-6, 10, 'none', x()}
   'MexSolveSparse', {gpu, tri(), MexMatrix(gpu, ones(4, 1)), 1e-6, 10}
   'MexSaddle', {gpu, saddle(), 'diagonal', 'diagonal', 'jacobi', 'auto', [], 2, 1}
   'MexSaddleInfo', {gpu, MexSaddle(gpu, saddle())}

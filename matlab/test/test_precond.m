@@ -1,6 +1,7 @@
 function tests = test_precond()
 tests = {@incomplete_factors_against_the_host, @approximate_inverses_against_closed_forms, @solvers_take_them, ...
-  @factors_as_matrices, @functions_of_the_caller, @best_iterate, @eigenvalues, @multigrid, @multigrid_options, @complex_matrices, @saddle_points, @errors};
+  @factors_as_matrices, @functions_of_the_caller, @best_iterate, @eigenvalues, ...
+  @unsymmetric_matrices_have_no_eigenpairs, @multigrid, @multigrid_options, @complex_matrices, @saddle_points, @errors};
 end
 
 function incomplete_factors_against_the_host()
@@ -271,6 +272,33 @@ check_error('clinalg:argument:value', 'half of the 144 rows', @() clinalg.eigs(A
 check_error('clinalg:argument:value', 'smallestreal', @() clinalg.eigs(A, 2, 'nearest'));
 check_error('clinalg:argument:class', 'use eigs', @() clinalg.eigs(A, 2, 0.5));
 check_error('clinalg:argument:value', 'real', @() clinalg.eigs(A * 1i, 2, 'sa'));
+end
+
+function unsymmetric_matrices_have_no_eigenpairs()
+A = gallery('poisson', 12);
+wind = A + 1e-4 * spdiags(ones(144, 1), 1, 144, 144);
+one = A;
+one(7, 8) = one(7, 8) + 1e-4;
+skew = gallery('tridiag', 40, -1, 2, -0.999);
+for type = {'double', 'single'}
+  accuracy = max(1e-9, 1e4 * eps(type{1}));
+  for S = {wind, one, skew}
+    for X = {clinalg.matrix(S{1}, type{1}), clinalg.matrix(full(S{1}), type{1})}
+      check_error('clinalg:argument:value', 'symmetric', @() clinalg.eigs(X{1}, 2, 'sa'));
+    end
+  end
+  check_error('clinalg:argument:value', 'symmetric', @() clinalg.eigs(clinalg.matrix(full(skew), 1, 1, type{1}), 2, 'sa'));
+  check_error('clinalg:argument:value', '`mass`', @() clinalg.eigs(clinalg.matrix(A, type{1}), speye(144) + 0.1 * (wind - A), 2, 'sa'));
+  % Symmetric up to rounding: products in another order.
+  [Q, ~] = qr(cos((1 : 60)' * (1 : 60) + 0.5 * ones(60, 1) * (1 : 60) .^ 2));
+  d = [-30 : -1, 1 : 30]';
+  rounded = cast(Q, type{1}) * diag(cast(d, type{1})) * cast(Q, type{1})';
+  rounded = rounded .* (1 + eps(type{1}) * triu(ones(60)));
+  check_close(double(clinalg.eigs(clinalg.matrix(rounded), 2, 'sa')), [-30; -29], accuracy);
+  scaled = A .* (1 + double(eps(type{1})) * triu(ones(144)));
+  exact = sort(eig(full(A)));
+  check_close(double(clinalg.eigs(clinalg.matrix(sparse(scaled), type{1}), 2, 'la')), exact(end : -1 : end - 1), accuracy);
+end
 end
 
 function multigrid()

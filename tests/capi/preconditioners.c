@@ -414,6 +414,61 @@ static int32_t end_at_once(size_t iteration, double residual, void *data)
     return 1;
 }
 
+static int32_t shift(clinalg_handle x, clinalg_handle y, void *data)
+{
+    /* y = x plus `amount` times x moved on by one place. */
+    const double amount = *(const double *)data;
+    double values[SIDE * SIDE], moved[SIDE * SIDE];
+    size_t k;
+    if (clinalg_array_read(x, CLINALG_PRECISION_F64, 0, SIDE * SIDE, values) != CLINALG_STATUS_OK) return 1;
+    for (k = 0; k < SIDE * SIDE; ++k) moved[k] = (double)(k + 1) * values[k] + (k > 0 ? amount * values[k - 1] : 0);
+    return clinalg_array_write(y, CLINALG_PRECISION_F64, 0, SIDE * SIDE, moved) != CLINALG_STATUS_OK;
+}
+
+/* Matrices that are not symmetric, as A, as the mass matrix and as an operator. */
+static void unsymmetric(clinalg_handle symmetric)
+{
+    double amount = 1e-3, values[2];
+    const double corner[4] = {2, 1, 1 + 1e-9, 2};
+    const size_t offsets[3] = {0, 2, 4}, columns[4] = {0, 1, 0, 1};
+    clinalg_eigen_options options;
+    clinalg_handle wind = 0, dense = 0, small = 0, applied = 0, vectors = 0;
+    size_t k, starts[SIDE * SIDE + 1], indices[2 * SIDE * SIDE], entries = 0;
+    double numbers[2 * SIDE * SIDE];
+    OK(clinalg_eigen_options_default(&options, sizeof options));
+    options.count = 1;
+    for (k = 0; k < SIDE * SIDE; ++k) {
+        starts[k] = entries;
+        indices[entries] = k, numbers[entries++] = 2;
+        if (k + 1 < SIDE * SIDE) indices[entries] = k + 1, numbers[entries++] = -1;
+    }
+    starts[k] = entries;
+    OK(clinalg_sparse_from_csr(CLINALG_PRECISION_F64, SIDE * SIDE, SIDE * SIDE, starts, indices, numbers, &wind));
+    FAILS(clinalg_matrix_eigenpairs(&options, wind, &vectors, values, NULL, NULL), CLINALG_STATUS_VALUE);
+    CHECK(strstr(clinalg_last_error_message(), "not symmetric") != NULL);
+    options.mass = wind;
+    FAILS(clinalg_matrix_eigenpairs(&options, symmetric, &vectors, values, NULL, NULL), CLINALG_STATUS_VALUE);
+    CHECK(strstr(clinalg_last_error_message(), "mass") != NULL);
+    options.mass = 0;
+    OK(clinalg_sparse_from_csr(CLINALG_PRECISION_F64, 2, 2, offsets, columns, corner, &small));
+    FAILS(clinalg_matrix_eigenpairs(&options, small, &vectors, values, NULL, NULL), CLINALG_STATUS_VALUE);
+    OK(clinalg_dense_create(CLINALG_PRECISION_F64, 2, 2, corner, &dense));
+    FAILS(clinalg_matrix_eigenpairs(&options, dense, &vectors, values, NULL, NULL), CLINALG_STATUS_VALUE);
+    OK(clinalg_operator_create(CLINALG_PRECISION_F64, SIDE * SIDE, SIDE * SIDE, shift, &amount, NULL, &applied));
+    FAILS(clinalg_matrix_eigenpairs(&options, applied, &vectors, values, NULL, NULL), CLINALG_STATUS_VALUE);
+    CHECK(vectors == 0);
+    /* Without the shift it is diagonal: 1 to SIDE^2. */
+    amount = 0;
+    options.which = CLINALG_SPECTRUM_END_LARGEST;
+    OK(clinalg_matrix_eigenpairs(&options, applied, &vectors, values, NULL, NULL));
+    CHECK(fabs(values[0] - SIDE * SIDE) < 1e-8);
+    OK(clinalg_object_release(vectors));
+    OK(clinalg_object_release(wind));
+    OK(clinalg_object_release(dense));
+    OK(clinalg_object_release(small));
+    OK(clinalg_object_release(applied));
+}
+
 /* Eigenvalues of the 5-point matrix, 4 - 2 cos(i pi / 25) - 2 cos(j pi / 25), at both ends and with a mass matrix of 2 I. */
 static void eigenvalues(void)
 {
@@ -471,6 +526,7 @@ static void eigenvalues(void)
     FAILS(clinalg_matrix_eigenpairs(&options, a, &vectors, values, NULL, NULL), CLINALG_STATUS_VALUE);
     FAILS(clinalg_matrix_eigenpairs(&options, a, NULL, values, NULL, NULL), CLINALG_STATUS_NULL_POINTER);
     CHECK(vectors == 0);
+    unsymmetric(a);
     OK(clinalg_object_release(wrong));
     OK(clinalg_object_release(mass));
     OK(clinalg_object_release(a));

@@ -327,6 +327,201 @@ static void refusals(void)
     OK(clinalg_object_release(dense));
 }
 
+enum { TALL = 60, WIDE = 25 };
+
+/* A tall sparse matrix: the unit matrix, below it second differences of the unknowns, column j times 1 + j modulo 3. */
+static clinalg_handle tall(double (*full)[WIDE])
+{
+    size_t offsets[TALL + 1] = {0}, columns[3 * TALL], i, j, entries = 0;
+    double values[3 * TALL];
+    clinalg_handle made = 0;
+    for (i = 0; i < TALL; ++i) {
+        for (j = 0; j < WIDE; ++j) {
+            const size_t at = i % WIDE;
+            const double plain = i < WIDE ? i == j : at == j ? 2 : at + 1 == j || j + 1 == at ? -1 : 0;
+            full[i][j] = plain * (double)(1 + j % 3);
+            if (plain != 0) columns[entries] = j, values[entries++] = full[i][j];
+        }
+        offsets[i + 1] = entries;
+    }
+    OK(clinalg_sparse_from_csr(CLINALG_PRECISION_F64, TALL, WIDE, offsets, columns, values, &made));
+    return made;
+}
+
+/* The largest entry of A' (b - A x): 0 for a least-squares solution. */
+static double normal_residual(double (*full)[WIDE], const double *b, clinalg_handle x)
+{
+    double found[WIDE], most = 0;
+    size_t i, j;
+    OK(clinalg_array_read(x, CLINALG_PRECISION_F64, 0, WIDE, found));
+    for (j = 0; j < WIDE; ++j) {
+        double sum = 0;
+        for (i = 0; i < TALL; ++i) {
+            double r = b[i];
+            size_t k;
+            for (k = 0; k < WIDE; ++k) r -= full[i][k] * found[k];
+            sum += full[i][j] * r;
+        }
+        if (!(fabs(sum) <= most)) most = fabs(sum);
+    }
+    return most;
+}
+
+/* Rectangular systems by LSQR and LSMR, whose solutions fulfil the normal equations. */
+static void least_squares(void)
+{
+    static double full[TALL][WIDE];
+    static const uint32_t methods[2] = {CLINALG_METHOD_LSQR, CLINALG_METHOD_LSMR};
+    double right[2 * TALL], history[3], solution[2 * WIDE], minimal[2];
+    const size_t offsets[2] = {0, 2}, columns[2] = {0, 1};
+    const double line[2] = {3, 4}, five = 5;
+    clinalg_handle a = tall(full), b, x = 0, both = 0, square, row = 0, one, dense = 0, none = 0;
+    clinalg_solver_options options;
+    clinalg_object_info info;
+    clinalg_report report;
+    size_t i, m, plain;
+    for (i = 0; i < 2 * TALL; ++i) right[i] = cos((double)(i + 1));
+    b = vector(right, TALL);
+    for (m = 0; m < 2; ++m) {
+        options = options_of(methods[m], CLINALG_PRECONDITIONER_NONE);
+        options.tolerance = 1e-13;
+        OK(clinalg_system_solve(&options, a, b, &x, &report, history, 3));
+        plain = report.iterations;
+        OK(clinalg_object_get_info(x, &info));
+        CHECK(info.kind == CLINALG_KIND_VECTOR && info.rows == WIDE && report.stop == CLINALG_STOP_CONVERGED);
+        CHECK(report.relative_residual > 0.1 && report.relative_residual < 1 && fabs(history[0] - 1) < 1e-12);
+        CHECK(normal_residual(full, right, x) < 1e-9);
+        /* Columns of equal length need fewer iterations. */
+        options.preconditioner = CLINALG_PRECONDITIONER_JACOBI;
+        OK(clinalg_array_fill(x, 0));
+        OK(clinalg_system_solve(&options, a, b, &x, &report, NULL, 0));
+        CHECK(report.stop == CLINALG_STOP_CONVERGED && report.iterations < plain && normal_residual(full, right, x) < 1e-9);
+        OK(clinalg_object_release(x));
+        x = 0;
+    }
+    /* Two columns. */
+    OK(clinalg_dense_create(CLINALG_PRECISION_F64, TALL, 2, right, &both));
+    OK(clinalg_system_solve(&options, a, both, &x, &report, NULL, 0));
+    OK(clinalg_object_get_info(x, &info));
+    CHECK(info.kind == CLINALG_KIND_DENSE && info.rows == WIDE && info.cols == 2);
+    OK(clinalg_array_read(x, CLINALG_PRECISION_F64, 0, 2 * WIDE, solution));
+    OK(clinalg_object_release(x));
+    x = vector(solution + WIDE, WIDE);
+    CHECK(normal_residual(full, right + TALL, x) < 1e-9);
+    /* Of the points of a line, 3 x + 4 y = 5, the nearest to 0, (3, 4) / 5. */
+    OK(clinalg_sparse_from_csr(CLINALG_PRECISION_F64, 1, 2, offsets, columns, line, &row));
+    one = vector(&five, 1);
+    options.preconditioner = CLINALG_PRECONDITIONER_NONE;
+    OK(clinalg_system_solve(&options, row, one, &none, &report, NULL, 0));
+    OK(clinalg_array_read(none, CLINALG_PRECISION_F64, 0, 2, minimal));
+    CHECK(fabs(minimal[0] - 0.6) < 1e-12 && fabs(minimal[1] - 0.8) < 1e-12 && report.relative_residual < 1e-12);
+    OK(clinalg_object_release(none));
+    none = 0;
+
+    options.preconditioner = CLINALG_PRECONDITIONER_ILU;
+    FAILS(clinalg_system_solve(&options, a, b, &none, NULL, NULL, 0), CLINALG_STATUS_VALUE);
+    SAYS("Jacobi");
+    options.preconditioner = CLINALG_PRECONDITIONER_JACOBI;
+    OK(clinalg_dense_create(CLINALG_PRECISION_F64, 1, 2, line, &dense));
+    FAILS(clinalg_system_solve(&options, dense, one, &none, NULL, NULL, 0), CLINALG_STATUS_SHAPE);
+    SAYS("sparse");
+    options.preconditioner = CLINALG_PRECONDITIONER_NONE;
+    FAILS(clinalg_system_solve(&options, a, one, &none, NULL, NULL, 0), CLINALG_STATUS_SHAPE);
+    SAYS("60 x 1");
+    FAILS(clinalg_system_solve(&options, a, b, &b, NULL, NULL, 0), CLINALG_STATUS_VALUE);
+    FAILS(clinalg_system_solve(&options, a, b, &one, NULL, NULL, 0), CLINALG_STATUS_SHAPE);
+    FAILS(clinalg_solver_create(&options, a, &none), CLINALG_STATUS_VALUE);
+    SAYS("clinalg_system_solve");
+    OK(clinalg_operator_create(CLINALG_PRECISION_F64, TALL, TALL, halve, &m, NULL, &square));
+    FAILS(clinalg_system_solve(&options, square, b, &none, NULL, NULL, 0), CLINALG_STATUS_SHAPE);
+    SAYS("transpose");
+    CHECK(none == 0);
+    OK(clinalg_object_release(square));
+    OK(clinalg_object_release(a));
+    OK(clinalg_object_release(b));
+    OK(clinalg_object_release(x));
+    OK(clinalg_object_release(both));
+    OK(clinalg_object_release(row));
+    OK(clinalg_object_release(one));
+    OK(clinalg_object_release(dense));
+}
+
+/* Systems that are solved by what suits the matrix. */
+static void automatic(void)
+{
+    static matrix a;
+    static double full[TALL][WIDE], wanted[2 * N], right[2 * N];
+    clinalg_system_options options;
+    clinalg_system_report done;
+    clinalg_report reports[2];
+    clinalg_object_info info;
+    clinalg_handle handle, b, x = 0, both = 0, rectangular;
+    watch seen = {{0, 0, 0}, 0, 0, 2};
+    size_t i;
+    OK(clinalg_system_options_default(&options, sizeof options));
+    CHECK(options.tolerance == 0 && options.max_iterations == 1000);
+    five_points(&a, 0, 0);
+    handle = upload(&a);
+    for (i = 0; i < 2 * N; ++i) wanted[i] = sin((double)i) + 1;
+    product(&a, wanted, right);
+    product(&a, wanted + N, right + N);
+    b = vector(right, N);
+    OK(clinalg_system_solve_automatic(&options, handle, b, &x, reports, 1, &done));
+    OK(clinalg_object_get_info(x, &info));
+    CHECK(info.kind == CLINALG_KIND_VECTOR && distance(x, wanted, N) < 1e-7);
+    CHECK(done.columns == 1 && done.converged == 1 && reports[0].stop == CLINALG_STOP_CONVERGED);
+    CHECK(reports[0].iterations > 1 && reports[0].iterations < 200 && reports[0].relative_residual <= 1e-10);
+    CHECK(strcmp(done.method, "conjugate gradients") == 0 && done.preconditioner[0] == 0);
+    CHECK(strstr(done.reason, "900 equations") != NULL);
+    OK(clinalg_object_release(x));
+    x = 0;
+    OK(clinalg_dense_create(CLINALG_PRECISION_F64, N, 2, right, &both));
+    OK(clinalg_system_solve_automatic(&options, handle, both, &x, NULL, 0, NULL));
+    OK(clinalg_object_get_info(x, &info));
+    CHECK(info.kind == CLINALG_KIND_DENSE && info.cols == 2 && distance(x, wanted, N) < 1e-7);
+    OK(clinalg_object_release(x));
+    x = 0;
+    /* An iteration is not enough, and the caller ends the first column. */
+    options.max_iterations = 1;
+    OK(clinalg_system_solve_automatic(&options, handle, both, &x, reports, 2, &done));
+    CHECK(done.columns == 2 && done.converged == 0 && reports[1].stop == CLINALG_STOP_ITERATION_LIMIT);
+    OK(clinalg_object_release(x));
+    x = 0;
+    options.max_iterations = 1000;
+    options.progress = look;
+    options.progress_data = &seen;
+    OK(clinalg_device_memory(&seen.before));
+    OK(clinalg_system_solve_automatic(&options, handle, both, &x, reports, 2, &done));
+    CHECK(done.columns == 1 && reports[0].stop == CLINALG_STOP_CANCELLED && reports[0].iterations < 5);
+    OK(clinalg_object_release(x));
+    OK(clinalg_object_release(b));
+    x = 0;
+    options.progress = NULL;
+
+    rectangular = tall(full);
+    b = vector(right, TALL);
+    OK(clinalg_system_solve_automatic(&options, rectangular, b, &x, reports, 1, &done));
+    OK(clinalg_object_get_info(x, &info));
+    CHECK(info.rows == WIDE && strcmp(done.method, "LSMR") == 0 && done.preconditioner[0] == 0 && done.converged == 1);
+    CHECK(normal_residual(full, right, x) < 1e-6);
+    OK(clinalg_object_release(x));
+    x = 0;
+
+    FAILS(clinalg_system_solve_automatic(NULL, handle, both, &x, NULL, 0, NULL), CLINALG_STATUS_NULL_POINTER);
+    FAILS(clinalg_system_solve_automatic(&options, handle, both, NULL, NULL, 0, NULL), CLINALG_STATUS_NULL_POINTER);
+    FAILS(clinalg_system_solve_automatic(&options, both, both, &x, NULL, 0, NULL), CLINALG_STATUS_HANDLE_KIND);
+    FAILS(clinalg_system_solve_automatic(&options, handle, b, &x, NULL, 0, NULL), CLINALG_STATUS_SHAPE);
+    options.tolerance = -1;
+    FAILS(clinalg_system_solve_automatic(&options, handle, both, &x, NULL, 0, NULL), CLINALG_STATUS_VALUE);
+    options.struct_size = 4;
+    FAILS(clinalg_system_solve_automatic(&options, handle, both, &x, NULL, 0, NULL), CLINALG_STATUS_VALUE);
+    CHECK(x == 0);
+    OK(clinalg_object_release(rectangular));
+    OK(clinalg_object_release(handle));
+    OK(clinalg_object_release(b));
+    OK(clinalg_object_release(both));
+}
+
 enum { FIRST = 40, SECOND = 4, BOTH = FIRST + SECOND };
 
 /* [A B'; B 0] with second differences A and the sums of every ten values B; `last` puts B's rows first. */
@@ -553,6 +748,8 @@ int main(void)
     refills(CLINALG_PRECONDITIONER_IC);
     columns_in_one_call();
     columns_share_directions();
+    least_squares();
+    automatic();
     given_parts();
     refusals();
     saddle_points();

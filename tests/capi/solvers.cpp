@@ -75,6 +75,47 @@ static void solvers() {
     }
 }
 
+static void automatic_solves() {
+    // More rows than are solved without a preconditioner; x = (1, ..., 1)'.
+    const std::size_t n = 1200;
+    const clinalg::Csr a = differences(n, 2.5);
+    const clinalg::Vector b = a * clinalg::vector(std::vector<double>(n, 1.0));
+    clinalg::Vector x;
+    clinalg::SystemReport report = clinalg::solve_automatic(a, b, x);
+    expect(report.converged() && report.columns.size() == 1 && report.columns[0].relative_residual <= 1e-10, "it converges");
+    expect(report.method == "conjugate gradients" && !report.preconditioner.empty() && !report.reason.empty(), "what was taken");
+    for (double value : x.gather<double>()) expect(std::fabs(value - 1) < 1e-8, "the solution");
+    std::vector<double> values = b.gather<double>();
+    values.resize(2 * n, 0.0);
+    clinalg::Dense columns;
+    clinalg::SystemOptions options;
+    options.tolerance = 1e-6;
+    report = clinalg::solve_automatic(a, clinalg::dense(n, 2, values), columns, options);
+    expect(report.columns.size() == 2 && report.converged() && report.columns[1].iterations == 0 && columns.cols() == 2, "two columns");
+    options.progress = [](std::size_t, double) -> bool { throw std::runtime_error("enough"); };
+    try {
+        (void)clinalg::solve_automatic(a, b, x, options);
+        expect(false, "an exception of the callback arrives");
+    } catch (const std::runtime_error &error) {
+        expect(error.what() == std::string("enough"), "it is the callback's");
+    }
+
+    // A line through (0, 1), (1, 2), (2, 4) by least squares.
+    const clinalg::Csr line = clinalg::csr(3, 2, {0, 1, 3, 5}, {0, 0, 1, 0, 1}, std::vector<double>{1, 1, 1, 1, 2});
+    const clinalg::Vector points = clinalg::vector(std::vector<double>{1, 2, 4});
+    clinalg::Vector y;
+    report = clinalg::solve_automatic(line, points, y);
+    const std::vector<double> automatic = y.gather<double>();
+    expect(report.method == "LSMR" && report.preconditioner.empty() && report.converged(), "least squares");
+    clinalg::Vector z;
+    const clinalg::SolverOptions lsqr(CLINALG_METHOD_LSQR, CLINALG_PRECONDITIONER_JACOBI);
+    expect(clinalg::solve(line, points, z, lsqr).converged(), "LSQR");
+    const std::vector<double> found = z.gather<double>();
+    for (const std::vector<double> &of : {automatic, found}) {
+        expect(of.size() == 2 && std::fabs(of[0] - 5.0 / 6) < 1e-9 && std::fabs(of[1] - 1.5) < 1e-9, "the line");
+    }
+}
+
 static void saddle_points() {
     // Minimise |x|^2 / 2 with x_1 + x_2 = 2: x = (1, 1, 0), multiplier -1.
     const clinalg::Csr k = clinalg::csr(4, 4, {0, 2, 4, 5, 7}, {0, 3, 1, 3, 2, 0, 1}, std::vector<double>{1, 1, 1, 1, 1, 1, 1});
@@ -157,6 +198,7 @@ static void heat() {
 int main() try {
     heat();
     solvers();
+    automatic_solves();
     saddle_points();
     waves();
     clinalg::shutdown();

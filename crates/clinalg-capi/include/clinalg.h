@@ -361,6 +361,15 @@ typedef enum {
    * Conjugate gradients with a preconditioner that may differ in each iteration, such as K-cycles.
    */
   CLINALG_METHOD_FLEXIBLE_CG = 5,
+  /**
+   * LSQR: the x that makes |b - A x| smallest, for dense, sparse and band matrices of any shape; the preconditioner is none or, for sparse ones,
+   * `CLINALG_PRECONDITIONER_JACOBI`, which scales the columns to a norm of 1. Only in `clinalg_system_solve`.
+   */
+  CLINALG_METHOD_LSQR = 6,
+  /**
+   * LSMR: as LSQR, and may be stopped earlier, as |A^H (b - A x)| never rises.
+   */
+  CLINALG_METHOD_LSMR = 7,
 } clinalg_method;
 
 /**
@@ -968,9 +977,90 @@ typedef enum {
 typedef struct clinalg_ode_step clinalg_ode_step;
 
 /**
+ * A function that a solve calls after every iteration or cycle, 0 being the start, with its relative residual and the pointer of the
+ * options; 0 continues, another number ends the solve with `CLINALG_STOP_CANCELLED`. It must not use the objects of the solve.
+ */
+typedef int32_t (*clinalg_progress)(size_t iteration, double relative_residual, void *data);
+
+/**
+ * Options of `clinalg_system_solve_automatic`. Fill them with `clinalg_system_options_default(&options, sizeof options)`, then change what is to
+ * differ. Later versions append members, which take their defaults in programs compiled before.
+ */
+typedef struct {
+  /**
+   * `sizeof(clinalg_system_options)`, as the program was compiled.
+   */
+  size_t struct_size;
+  /**
+   * Relative residual |b - A x| / |b| to reach; 0 for 1e-10 in double and 1e-5 in single precision.
+   */
+  double tolerance;
+  /**
+   * Maximum number of iterations for each column of b and each method.
+   */
+  size_t max_iterations;
+  /**
+   * Called after every iteration; null for none.
+   */
+  clinalg_progress progress;
+  /**
+   * Passed to `progress`.
+   */
+  void *progress_data;
+} clinalg_system_options;
+
+/**
  * A device object; 0 is never one.
  */
 typedef uint64_t clinalg_handle;
+
+/**
+ * The outcome of a solve. A solve that does not converge is not a failed call: check `stop`.
+ */
+typedef struct {
+  /**
+   * Why it ended.
+   */
+  clinalg_stop stop;
+  /**
+   * Iterations or cycles done.
+   */
+  size_t iterations;
+  /**
+   * |b - A x| / |b|, computed from the returned x.
+   */
+  double relative_residual;
+  /**
+   * Entries of the residual history, `iterations + 1`.
+   */
+  size_t history;
+} clinalg_report;
+
+/**
+ * How a sparse system was solved. Texts end in zero and are cut to the size of the member.
+ */
+typedef struct {
+  /**
+   * Columns that were solved for: all those of b, fewer where `progress` ended the solve.
+   */
+  size_t columns;
+  /**
+   * Columns that met the tolerance.
+   */
+  size_t converged;
+  /**
+   * The method that the last column ended with.
+   */
+  char method[64];
+  /**
+   * The preconditioner; empty for none.
+   */
+  char preconditioner[64];
+  /**
+   * Why they were taken.
+   */
+  char reason[512];
+} clinalg_system_report;
 
 /**
  * A function that writes the product A x into the vector y, with the pointer given to `clinalg_operator_create`; 0 continues, another
@@ -1015,12 +1105,6 @@ typedef struct {
    */
   uint64_t live_buffers;
 } clinalg_memory_report;
-
-/**
- * A function that a solve calls after every iteration or cycle, 0 being the start, with its relative residual and the pointer of the
- * options; 0 continues, another number ends the solve with `CLINALG_STOP_CANCELLED`. It must not use the objects of the solve.
- */
-typedef int32_t (*clinalg_progress)(size_t iteration, double relative_residual, void *data);
 
 /**
  * Options of an eigenvalue problem. Fill them with `clinalg_eigen_options_default(&options, sizeof options)`, then change what is to
@@ -1236,28 +1320,6 @@ typedef struct {
    */
   void *progress_data;
 } clinalg_solver_options;
-
-/**
- * The outcome of a solve. A solve that does not converge is not a failed call: check `stop`.
- */
-typedef struct {
-  /**
-   * Why it ended.
-   */
-  clinalg_stop stop;
-  /**
-   * Iterations or cycles done.
-   */
-  size_t iterations;
-  /**
-   * |b - A x| / |b|, computed from the returned x.
-   */
-  double relative_residual;
-  /**
-   * Entries of the residual history, `iterations + 1`.
-   */
-  size_t history;
-} clinalg_report;
 
 /**
  * Options of the Poisson solver. Fill them with `clinalg_poisson_options_default(&options, sizeof options)`, then change what is to
@@ -2234,6 +2296,36 @@ extern "C" {
 #endif // __cplusplus
 
 /**
+ * The defaults: 1e-10 in double and 1e-5 in single precision in at most 1000 iterations for each column and method. `struct_size` is
+ * `sizeof(clinalg_system_options)`.
+ *
+ * # Safety
+ * `options` is null or has room for `struct_size` bytes.
+ */
+clinalg_status clinalg_system_options_default(clinalg_system_options *options,
+                                              size_t struct_size);
+
+/**
+ * Solves A x = b for a sparse matrix, real or complex, by the method and the preconditioner that suit it: conjugate gradients with algebraic
+ * multigrid for symmetric matrices with a positive diagonal, MINRES with blocks for symmetric saddle points, else BiCGStab with incomplete factors or
+ * the like, and GMRES where one of them gives up. A matrix that is not square is solved in the sense of least squares by LSMR; of several solutions x is
+ * the one of smallest norm. b is a vector or a dense matrix, whose columns are solved for one after the other. `*x` becomes a new object of the
+ * kind of b. `reports`, if not null, gets the reports of the first `capacity` columns of b, of as many as `report->columns` says. Not to converge is
+ * no failed call: compare `report->converged` with the columns of b. Columns after one that `progress` ended are 0.
+ *
+ * # Safety
+ * `options` names as many bytes as its first member says; `x` is valid for a write; `reports` and `report` are null or valid for a write, the
+ * former of `capacity` values.
+ */
+clinalg_status clinalg_system_solve_automatic(const clinalg_system_options *options,
+                                              clinalg_handle a,
+                                              clinalg_handle b,
+                                              clinalg_handle *x,
+                                              clinalg_report *reports,
+                                              size_t capacity,
+                                              clinalg_system_report *report);
+
+/**
  * An operator of `rows` x `cols`, of the type `precision`, whose product `apply` computes on the current device: products and solvers take its
  * handle in the place of a matrix, and `clinalg_solver_options.inverse` takes one that approximates an inverse. `apply` is called with
  * `data` by the threads that use the operator, one at a time. `free_data`, if not null, is called with `data` once the operator is freed, and also
@@ -2500,8 +2592,8 @@ clinalg_status clinalg_eigen_options_default(clinalg_eigen_options *options,
 
 /**
  * Finds `options->count` eigenpairs of A x = lambda x, or of A x = lambda B x with `options->mass`, by LOBPCG. A is a real symmetric or complex
- * Hermitian matrix or operator. The symmetry of a real one is not tested; a complex one that is not Hermitian is an error. B is a positive definite
- * one of the same type. `*vectors` becomes a new dense matrix with a column per eigenvector, x^H B x = 1; `values` gets the
+ * Hermitian matrix or operator, B a positive definite one of the same type. One that is not symmetric or Hermitian is an error: the entries of
+ * matrices are compared, of operators x^H (A y) and (A x)^H y for two vectors, to 1e-10 in double and 3e-5 in single precision. `*vectors` becomes a new dense matrix with a column per eigenvector, x^H B x = 1; `values` gets the
  * eigenvalues and `residuals`, if not null, the relative residual of each pair, `options->count` numbers each.
  *
  * # Safety
@@ -4455,7 +4547,9 @@ clinalg_status clinalg_solver_options_default(clinalg_solver_options *options,
  * iterate after; 0 there makes a new vector and starts from zero. `history`, if not null, gets the first `capacity` relative
  * residuals, the start's first. b and x may be dense matrices of several columns. These are solved for one after the other, or together by block
  * conjugate gradients with `CLINALG_METHOD_CG` where A has 64 entries in a row or more and b four columns or more; the report is that of the column
- * with the largest residual. Options of a larger size than this library knows are an error.
+ * with the largest residual. With `CLINALG_METHOD_LSQR` and `CLINALG_METHOD_LSMR` A may be rectangular: x makes |b - A x| smallest and is of several
+ * such the nearest to the start. Their solves converge also where |A^H (b - A x)| is small relative to |A| |b - A x|; `relative_residual`, which is
+ * |b - A x| / |b|, stays large where no x solves the system. Options of a larger size than this library knows are an error.
  *
  * # Safety
  * `options` names as many bytes as its first member says; `x` is valid for reading and writing; `report` and `history` are null or

@@ -98,8 +98,8 @@ pub unsafe extern "C" fn clinalg_eigen_options_default(
 }
 
 /// Finds `options->count` eigenpairs of A x = lambda x, or of A x = lambda B x with `options->mass`, by LOBPCG. A is a real symmetric or complex
-/// Hermitian matrix or operator. The symmetry of a real one is not tested; a complex one that is not Hermitian is an error. B is a positive definite
-/// one of the same type. `*vectors` becomes a new dense matrix with a column per eigenvector, x^H B x = 1; `values` gets the
+/// Hermitian matrix or operator, B a positive definite one of the same type. One that is not symmetric or Hermitian is an error: the entries of
+/// matrices are compared, of operators x^H (A y) and (A x)^H y for two vectors, to 1e-10 in double and 3e-5 in single precision. `*vectors` becomes a new dense matrix with a column per eigenvector, x^H B x = 1; `values` gets the
 /// eigenvalues and `residuals`, if not null, the relative residual of each pair, `options->count` numbers each.
 ///
 /// # Safety

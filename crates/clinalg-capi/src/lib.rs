@@ -9,6 +9,7 @@
 //!
 //! Arrays are borrowed for the length of a call. All functions may be called from any thread.
 
+mod automatic;
 mod callback;
 mod complex;
 mod convert;
@@ -40,6 +41,7 @@ mod team;
 mod wave;
 mod waveform;
 
+pub use automatic::*;
 pub use callback::*;
 pub use complex::*;
 pub use convert::*;

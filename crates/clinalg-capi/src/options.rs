@@ -248,7 +248,9 @@ pub unsafe extern "C" fn clinalg_solver_options_default(
 /// iterate after; 0 there makes a new vector and starts from zero. `history`, if not null, gets the first `capacity` relative
 /// residuals, the start's first. b and x may be dense matrices of several columns. These are solved for one after the other, or together by block
 /// conjugate gradients with `CLINALG_METHOD_CG` where A has 64 entries in a row or more and b four columns or more; the report is that of the column
-/// with the largest residual. Options of a larger size than this library knows are an error.
+/// with the largest residual. With `CLINALG_METHOD_LSQR` and `CLINALG_METHOD_LSMR` A may be rectangular: x makes |b - A x| smallest and is of several
+/// such the nearest to the start. Their solves converge also where |A^H (b - A x)| is small relative to |A| |b - A x|; `relative_residual`, which is
+/// |b - A x| / |b|, stays large where no x solves the system. Options of a larger size than this library knows are an error.
 ///
 /// # Safety
 /// `options` names as many bytes as its first member says; `x` is valid for reading and writing; `report` and `history` are null or

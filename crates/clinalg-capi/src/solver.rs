@@ -2,8 +2,9 @@
 
 use std::ops::ControlFlow;
 
+use clinalg::Error;
 use clinalg::multigrid::{Cycle, PoissonParams, Smoother};
-use clinalg::solve::{GmresParams, Progress, Report, Stop, Stopping};
+use clinalg::solve::{GmresParams, LeastSquaresMethod, Progress, Report, Stop, Stopping};
 use clinalg_handles::{Method, PreconditionerKind, Preconditioning, Registry};
 
 use crate::object::ClinalgHandle;
@@ -26,6 +27,11 @@ pub enum ClinalgMethod {
     Idr = 4,
     /// Conjugate gradients with a preconditioner that may differ in each iteration, such as K-cycles.
     FlexibleCg = 5,
+    /// LSQR: the x that makes |b - A x| smallest, for dense, sparse and band matrices of any shape; the preconditioner is none or, for sparse ones,
+    /// `CLINALG_PRECONDITIONER_JACOBI`, which scales the columns to a norm of 1. Only in `clinalg_system_solve`.
+    Lsqr = 6,
+    /// LSMR: as LSQR, and may be stopped earlier, as |A^H (b - A x)| never rises.
+    Lsmr = 7,
 }
 
 /// A preconditioner. Those from ILU on are made for one solve with their default parameters; `clinalg_preconditioner_create` and
@@ -308,7 +314,20 @@ pub(crate) fn method_of(code: u32, restart: usize) -> Result<Method, Fault> {
         (ClinalgMethod::Idr as u32, Method::Idr),
         (ClinalgMethod::FlexibleCg as u32, Method::FlexibleCg),
     ];
+    if least_squares_of(code).is_some() {
+        let expected = "a method for square systems; call clinalg_system_solve for LSQR and LSMR";
+        return Err(Error::value("method", expected, code).into());
+    }
     choice("method", code, &known)
+}
+
+/// The method for least squares of a code, if it is one.
+fn least_squares_of(code: u32) -> Option<LeastSquaresMethod> {
+    let known = [
+        (ClinalgMethod::Lsqr as u32, LeastSquaresMethod::Lsqr),
+        (ClinalgMethod::Lsmr as u32, LeastSquaresMethod::Lsmr),
+    ];
+    choice("method", code, &known).ok()
 }
 
 /// Solves for the handles of A, b and, if there is one, x.
@@ -318,8 +337,11 @@ pub(crate) fn krylov(
     (a, b, x): (u64, u64, Option<u64>),
     progress: Progress<'_>,
 ) -> Result<(u64, Report), Fault> {
-    let method = method_of(wanted.method, wanted.restart)?;
     let stopping = Stopping::default().tolerance(wanted.tolerance).max_iterations(wanted.max_iterations);
+    if let Some(method) = least_squares_of(wanted.method) {
+        return Ok(Registry::global().least_squares(method, preconditioning, (a, b, x), &stopping, progress)?);
+    }
+    let method = method_of(wanted.method, wanted.restart)?;
     Ok(Registry::global().solve_with(method, preconditioning, (a, b, x), &stopping, progress)?)
 }
 

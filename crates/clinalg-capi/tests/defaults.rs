@@ -11,6 +11,7 @@ use clinalg::precond::{IluKind, SsorParams};
 use clinalg::solve::GmresParams;
 use clinalg::wave::{Scheme, WaveParams};
 use clinalg_capi::*;
+use clinalg_handles::Automatic;
 use clinalg_ode::integrate::Options as OdeParams;
 
 /// What the function of defaults fills in.
@@ -28,6 +29,10 @@ fn options_of_c_default_to_those_of_the_library() {
     let (of, want) = (filled(clinalg_solver_options_default), GmresParams::default());
     assert_eq!((of.max_iterations, of.restart), (want.stopping.max_iterations, want.restart));
     assert_eq!(of.tolerance, want.stopping.tolerance_of::<f64>());
+
+    let (of, want) = (filled(clinalg_system_options_default), Automatic::stopping());
+    assert_eq!((of.tolerance, of.max_iterations), (0.0, want.max_iterations));
+    assert!(want.tolerance.is_none());
 
     let (of, want) = (filled(clinalg_poisson_options_default), PoissonParams::default());
     assert_eq!((of.pre, of.post, of.max_cycles, of.dim), (want.pre, want.post, want.max_cycles, want.dim));
@@ -92,6 +97,7 @@ fn the_help_of_matlab_states_the_defaults_of_c() {
     let box_ = filled(clinalg_grid_poisson_options_default);
     let amg = filled(clinalg_amg_options_default);
     let eigen = filled(clinalg_eigen_options_default);
+    let system = filled(clinalg_system_options_default);
     let ode = filled(clinalg_ode_options_default);
     let waveform = filled(clinalg_waveform_options_default);
     let elastodynamics = filled(clinalg_elastodynamics_options_default);
@@ -105,6 +111,7 @@ fn the_help_of_matlab_states_the_defaults_of_c() {
         ("amg", "Steps", amg.smoother_steps as f64),
         ("amg", "CoarseSize", amg.coarse_size as f64),
         ("amg", "Block", amg.block as f64),
+        ("solve", "MaxIterations", system.max_iterations as f64),
         ("eigs", "MaxIterations", eigen.max_iterations as f64),
         ("ode", "MaxSteps", ode.step_limit as f64),
         ("waveform", "Steps", waveform.steps as f64),

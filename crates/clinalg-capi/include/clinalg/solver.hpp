@@ -89,8 +89,8 @@ inline Report report(const clinalg_report &done, std::vector<double> history) {
 
 }  // namespace detail
 
-// Solves A x = b for a matrix, an operator or a matrix on a team. On entry x holds the initial guess (empty: zero), on return the last
-// iterate.
+// Solves A x = b for a matrix, an operator or a matrix on a team; with CLINALG_METHOD_LSQR or CLINALG_METHOD_LSMR a rectangular matrix in the sense of
+// least squares. On entry x holds the initial guess (empty: zero), on return the last iterate.
 CLINALG_NODISCARD inline Report solve(const Object &a, const Vector &b, Vector &x, const SolverOptions &options = SolverOptions()) {
     std::vector<double> history = detail::history(options.max_iterations);
     const clinalg_solver_options plain = detail::with_progress<clinalg_solver_options>(options);
@@ -106,6 +106,54 @@ CLINALG_NODISCARD inline Report solve(const Object &a, const Dense &b, Dense &x,
     clinalg_report done;
     detail::check_solve(clinalg_system_solve(&plain, a.get(), b.get(), x.out(), &done, history.data(), history.size()));
     return detail::report(done, std::move(history));
+}
+
+// The stopping criteria of solve_automatic().
+struct SystemOptions : public detail::Defaults<clinalg_system_options, clinalg_system_options_default> {
+    // Hides the C structure's member of the same name; set this one.
+    Progress progress;
+};
+
+// How solve_automatic() has solved a system.
+struct SystemReport {
+    // One for each column of b, without the residual histories; fewer where the progress ended the solve.
+    std::vector<Report> columns;
+    // The method that the last column ended with, the preconditioner (empty for none), and why they were taken.
+    std::string method, preconditioner, reason;
+    // Whether all columns met the tolerance.
+    bool converged() const {
+        return std::all_of(columns.begin(), columns.end(), [](const Report &column) { return column.converged(); });
+    }
+};
+
+namespace detail {
+
+template <class A> SystemReport solve_automatic(const Csr &a, const A &b, std::size_t count, A &x, const SystemOptions &options) {
+    const clinalg_system_options plain = with_progress<clinalg_system_options>(options);
+    std::vector<clinalg_report> columns(count);
+    clinalg_system_report done;
+    check_solve(clinalg_system_solve_automatic(&plain, a.get(), b.get(), x.out(), columns.data(), count, &done));
+    SystemReport report;
+    for (std::size_t k = 0; k < done.columns; ++k) {
+        report.columns.push_back(Report{columns[k].stop, columns[k].iterations, columns[k].relative_residual, std::vector<double>()});
+    }
+    report.method = done.method;
+    report.preconditioner = done.preconditioner;
+    report.reason = done.reason;
+    return report;
+}
+
+}  // namespace detail
+
+// Solves A x = b for a sparse matrix by the method and the preconditioner that suit it; one that is not square in the sense of least squares.
+// x becomes a new object.
+CLINALG_NODISCARD inline SystemReport solve_automatic(const Csr &a, const Vector &b, Vector &x, const SystemOptions &options = SystemOptions()) {
+    return detail::solve_automatic(a, b, 1, x, options);
+}
+
+// The same for the columns of b, one after the other.
+CLINALG_NODISCARD inline SystemReport solve_automatic(const Csr &a, const Dense &b, Dense &x, const SystemOptions &options = SystemOptions()) {
+    return detail::solve_automatic(a, b, b.cols(), x, options);
 }
 
 namespace detail {

@@ -11,11 +11,16 @@ use super::solve::{Method, shape_for};
 use super::solver::solver_of;
 use super::sparse::sparse;
 use crate::kind::Kind;
-use crate::object::{Element, Object, typed};
+use crate::object::{Element, Object, Stored, typed};
 use crate::registry::{Operand, Registry};
 
 /// Iterations of GMRES between restarts.
 const RESTART: usize = 30;
+
+/// Iterations for each column and method, where the caller sets no limit.
+const MOST: usize = 1000;
+/// The stagnation window: a solve that gets nowhere leaves the system to another method soon.
+const WINDOW: usize = 200;
 
 /// How a sparse system was solved.
 #[derive(Debug, Clone, PartialEq)]
@@ -29,6 +34,13 @@ pub struct Automatic {
     pub why: String,
     /// A report for each column of b.
     pub reports: Vec<Report>,
+}
+
+impl Automatic {
+    /// When [`Registry::solve_automatic`] should end by default.
+    pub fn stopping() -> Stopping {
+        Stopping::default().max_iterations(MOST).stagnation_window(WINDOW)
+    }
 }
 
 fn title(method: Method) -> &'static str {
@@ -206,6 +218,14 @@ impl<T: Scalar> Columns<T> for Smallest<'_, T> {
     }
 }
 
+/// The solution as an object of the kind of b.
+fn like<T: Element>(b: &Stored<T>, x: Dense<T>) -> Result<Object> {
+    Ok(match b {
+        Stored::Vector(_) => Object::from(x.as_vector().copy_range(0..x.rows())?),
+        _ => Object::from(x),
+    })
+}
+
 /// The columns of x with a report each.
 fn solved<T: Scalar>(
     solver: &mut dyn Columns<T>,
@@ -232,7 +252,7 @@ fn solved<T: Scalar>(
 impl Registry {
     /// Solves A x = b for a sparse matrix and one or more columns of b, by what suits the matrix: [`advise`] takes the preconditioner; the method is
     /// CG for Hermitian matrices with a positive diagonal, MINRES for saddle points, else BiCGStab, and GMRES goes on where one of them gives up.
-    /// A matrix that is not square is solved in the sense of least squares by LSMR. Gives the handle of x, a new dense matrix, and what was done;
+    /// A matrix that is not square is solved in the sense of least squares by LSMR. Gives the handle of x, a new object of the kind of b, and what was done;
     /// columns after one that `progress` ended are 0 and have no report.
     ///
     /// # Errors
@@ -268,13 +288,13 @@ impl Registry {
                     let (x, reports) = solved(&mut solver, place, of_b, progress)?;
                     let (method, preconditioner) = Columns::<T>::words(&solver);
                     let why = format!("{} x {} is not square", a.rows(), a.cols());
-                    return Ok((Object::from(x), Automatic { method, preconditioner, why, reports }));
+                    return Ok((like(b, x)?, Automatic { method, preconditioner, why, reports }));
                 }
                 let mut system = System::new(a, a.to_parts()?, stopping)?;
                 let (x, reports) = solved(&mut system, place, of_b, progress)?;
                 let (method, preconditioner) = system.words();
                 let why = system.why;
-                Ok((Object::from(x), Automatic { method, preconditioner, why, reports }))
+                Ok((like(b, x)?, Automatic { method, preconditioner, why, reports }))
             })
         })?;
         Ok((self.insert(x), found))

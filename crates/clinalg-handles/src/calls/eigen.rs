@@ -1,13 +1,13 @@
 //! Eigenvalues on handles.
 
 use clinalg::eigen::{EigenParams, Eigenpairs, Lobpcg};
-use clinalg::precond::SaddleShape;
+use clinalg::precond::{SaddleShape, is_hermitian};
 use clinalg::solve::{Operator, Progress, Stop};
-use clinalg::{Error, Precision, Real as _, Result, Scalar, Vector, ops};
+use clinalg::{Dense, Error, Precision, Real as _, Result, Scalar, Vector, ops};
 
 use crate::calls::solve::{INVERSE, Preconditioning, with_preconditioner};
 use crate::kind::Kind;
-use crate::object::{Object, typed};
+use crate::object::{Element, Matrix, Object, Stored, typed};
 use crate::registry::{Operand, Registry};
 
 /// Eigenvalues, and how they were found.
@@ -24,8 +24,8 @@ pub struct EigenReport {
     pub stop: Stop,
 }
 
-/// An error where x^H (A y) and (A x)^H y differ by more than rounding for two vectors: their products are those of a Hermitian matrix, or not.
-fn check_hermitian<T: Scalar>(a: &dyn Operator<T>) -> Result<()> {
+/// Whether x^H (A y) and (A x)^H y agree up to rounding for two vectors: all that products tell.
+fn products_are_hermitian<T: Scalar>(a: &dyn Operator<T>) -> Result<bool> {
     let (context, n) = (a.context(), a.rows());
     // Without a pattern (splitmix64): waves would be nearly orthogonal to what a stencil makes of other waves.
     let part = |k: u64| {
@@ -46,11 +46,44 @@ fn check_hermitian<T: Scalar>(a: &dyn Operator<T>) -> Result<()> {
     let scale = norm(&of_x)? * norm(&y)? + norm(&x)? * norm(&of_y)?;
     let rounding = if T::PRECISION == Precision::F32 { 3e-5 } else { 1e-10 };
     let imaginary = ops::dot(&x, &of_x)?.im().into_f64().abs();
-    if difference > rounding * scale || imaginary > rounding * norm(&x)? * norm(&of_x)? {
-        let expected = "a matrix or operator that is real symmetric or complex Hermitian";
-        return Err(Error::value("a", expected, "a complex one that is not Hermitian"));
+    Ok(difference <= rounding * scale && imaginary <= rounding * norm(&x)? * norm(&of_x)?)
+}
+
+/// Whether a square dense matrix equals its conjugate transpose up to rounding: 64 units roundoff of the norms of both rows, as the entries of
+/// products such as Q D Q^H have rounding errors of that size.
+fn dense_is_hermitian<T: Scalar>(a: &Dense<T>) -> Result<bool> {
+    let (n, values) = (a.rows(), a.to_column_major()?);
+    let mut norms = vec![0.0_f64; n];
+    for column in values.chunks_exact(n.max(1)) {
+        norms.iter_mut().zip(column).for_each(|(norm, value)| *norm += value.widen().norm_sqr());
     }
-    Ok(())
+    norms.iter_mut().for_each(|norm| *norm = norm.sqrt());
+    let unit = 32.0 * if T::PRECISION == Precision::F32 { f64::from(f32::EPSILON) } else { f64::EPSILON };
+    Ok((0..n).all(|j| {
+        (0..=j).all(|i| {
+            let difference = (values[i + j * n].widen() - values[j + i * n].widen().conj()).modulus();
+            difference <= unit * norms[i].max(norms[j])
+        })
+    }))
+}
+
+/// An error that names `argument` where a square matrix is not symmetric or Hermitian: LOBPCG would give wrong eigenvalues of it.
+fn check_hermitian<T: Element>(a: &Matrix<'_, T>, argument: &'static str) -> Result<()> {
+    let (rows, cols) = a.shape();
+    let is_hermitian = match a {
+        // The sizes are the concern of the solver.
+        _ if rows != cols => true,
+        Matrix::Stored(Stored::Csr(a)) => is_hermitian(&a.to_parts()?)?,
+        Matrix::Stored(Stored::Band(a)) => is_hermitian(&a.to_parts()?.to_csr()?)?,
+        Matrix::Stored(Stored::Dense(a)) => dense_is_hermitian(a)?,
+        Matrix::Stored(Stored::Vector(_)) | Matrix::Applied(_) => products_are_hermitian(a.operator()?)?,
+    };
+    if is_hermitian {
+        return Ok(());
+    }
+    let expected = "a real symmetric or complex Hermitian matrix or operator; if only rounding makes it differ from its transpose, use (A + A')/2";
+    let got = if T::IS_COMPLEX { "a complex one that is not Hermitian" } else { "one that is not symmetric" };
+    Err(Error::value(argument, expected, got))
 }
 
 impl Registry {
@@ -59,7 +92,8 @@ impl Registry {
     /// [`EigenReport::stop`].
     ///
     /// # Errors
-    /// [`Error::Handle`](clinalg::Error::Handle); [`Error::Value`] for complex matrices that are not Hermitian; [`Error::Precision`](clinalg::Error::Precision), [`Error::Shape`](clinalg::Error::Shape), [`Error::Context`](clinalg::Error::Context); those of the
+    /// [`Error::Handle`](clinalg::Error::Handle); [`Error::Value`] for an A or B that is not symmetric or Hermitian: stored
+    /// matrices are tested entry by entry, operators by products with two vectors; [`Error::Precision`](clinalg::Error::Precision), [`Error::Shape`](clinalg::Error::Shape), [`Error::Context`](clinalg::Error::Context); those of the
     /// preconditioner and of [`Lobpcg::run`].
     pub fn eigenpairs(
         &self,
@@ -83,8 +117,9 @@ impl Registry {
                 };
                 let inverse = inputs.get(1 + usize::from(mass.is_some())).copied();
                 let operator = a.operator()?;
-                if T::IS_COMPLEX && operator.rows() == operator.cols() {
-                    check_hermitian(operator)?;
+                check_hermitian(&a, "a")?;
+                if let Some(b) = &b {
+                    check_hermitian(b, "mass")?;
                 }
                 let place = (operator.context(), operator.rows());
                 with_preconditioner((preconditioning, SaddleShape::Diagonal), &a, inverse, place, |m| {

@@ -19,6 +19,7 @@ mod grid_wave;
 #[cfg(feature = "heat")]
 mod heat;
 mod interop;
+mod least_squares;
 mod multigrid;
 #[cfg(feature = "ode")]
 mod ode;

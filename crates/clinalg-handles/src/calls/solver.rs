@@ -73,7 +73,7 @@ impl<T: clinalg::Real> Remade<T> for Amg<T> {
 }
 
 /// The sparse matrix that a preconditioner is made of.
-fn entries<'a, T: Element>(a: &Matrix<'a, T>) -> Result<&'a Csr<T>> {
+pub(super) fn entries<'a, T: Element>(a: &Matrix<'a, T>) -> Result<&'a Csr<T>> {
     match a {
         Matrix::Stored(Stored::Csr(a)) => Ok(a),
         Matrix::Stored(a) => Err(not_sparse(a.kind().words())),

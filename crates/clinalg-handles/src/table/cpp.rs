@@ -97,6 +97,8 @@ const NAMES: &[(&str, Offer)] = &[
     ("clinalg_solve_preconditioned", Missing(DEPRECATED)),
     ("clinalg_solver_options_default", Names(&["SolverOptions"])),
     ("clinalg_system_solve", Names(&["solve"])),
+    ("clinalg_system_options_default", Names(&["SystemOptions"])),
+    ("clinalg_system_solve_automatic", Names(&["solve_automatic"])),
     ("clinalg_poisson_options_default", Names(&["PoissonOptions"])),
     ("clinalg_poisson_solve", Names(&["solve_poisson"])),
     ("clinalg_poisson_solve_mixed", Names(&["solve_poisson_mixed"])),

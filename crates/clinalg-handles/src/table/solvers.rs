@@ -2,9 +2,6 @@
 
 use super::{Argument, DEFAULTS, Function, Kind, LIBRARY, Offer, STEP};
 
-/// Why C chooses no method.
-const CHOSEN: &str = "callers choose method and preconditioner by clinalg_solver_options";
-
 /// Why MATLAB has no solver objects.
 const ONCE: &str =
     "`clinalg.pcg` and its like make what they need in each call, and `clinalg.precond` keeps preconditioners";
@@ -64,7 +61,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
     },
     Function {
         name: "solve_system",
-        title: "Solves A x = b by CG, BiCGStab or GMRES, with extensible options.",
+        title: "Solves A x = b by a Krylov method, or by least squares, with extensible options.",
         arguments: &[
             Argument::new("options", Kind::Options("clinalg_solver_options")),
             Argument::new("a", Kind::Handle),
@@ -75,14 +72,33 @@ pub(super) const FUNCTIONS: &[Function] = &[
             Argument::new("capacity", Kind::Count),
         ],
         c: Offer::Names(&["clinalg_system_solve"]),
-        matlab: Offer::Names(&["MexCG", "MexBiCGStab", "MexGMRES", "MexMINRES"]),
+        matlab: Offer::Names(&["MexCG", "MexBiCGStab", "MexGMRES", "MexMINRES", "MexLSQR"]),
         program: Offer::Names(&["solve"]),
+    },
+    Function {
+        name: "system_options_defaults",
+        title: "The default options of automatic solves of sparse systems.",
+        arguments: &[
+            Argument::new("options", Kind::Report("clinalg_system_options")),
+            Argument::new("struct_size", Kind::Count),
+        ],
+        c: Offer::Names(&["clinalg_system_options_default"]),
+        matlab: Offer::Missing(DEFAULTS),
+        program: Offer::Missing(DEFAULTS),
     },
     Function {
         name: "solve_sparse",
         title: "Solves a sparse system by a method and a preconditioner that suit the matrix.",
-        arguments: &[],
-        c: Offer::Missing(CHOSEN),
+        arguments: &[
+            Argument::new("options", Kind::Options("clinalg_system_options")),
+            Argument::new("a", Kind::Handle),
+            Argument::new("b", Kind::Handle),
+            Argument::new("x", Kind::Output),
+            Argument::new("reports", Kind::Report("clinalg_report")),
+            Argument::new("capacity", Kind::Count),
+            Argument::new("report", Kind::Report("clinalg_system_report")),
+        ],
+        c: Offer::Names(&["clinalg_system_solve_automatic"]),
         matlab: Offer::Names(&["MexSolveSparse"]),
         program: Offer::Names(&["solve"]),
     },

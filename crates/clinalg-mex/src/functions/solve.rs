@@ -1,8 +1,8 @@
 //! Krylov methods with MATLAB's orders of arguments and results.
 
-use clinalg::solve::{Report, Stopping};
+use clinalg::solve::{LeastSquaresMethod, Report, Stopping};
 use clinalg::{Precision, Real};
-use clinalg_handles::{Kind as Object, Method, Operand, Preconditioning, Registry};
+use clinalg_handles::{Automatic, Kind as Object, Method, Operand, Preconditioning, Registry};
 
 use super::grid::choice;
 use super::preconditioner::KINDS;
@@ -132,6 +132,40 @@ flag",
         ..Function::DEFAULT
     },
     Function {
+        name: "MexLSQR",
+        title: "Solve a least-squares problem by LSQR.",
+        inputs: &[
+            GPU,
+            handle_as("A", "a"),
+            handle("b"),
+            TOLERANCE,
+            count_as("maxit", "max_iterations"),
+            Input::named("precond", "preconditioner", Kind::Text),
+            handle("x"),
+        ],
+        required: 3,
+        outputs: RESULTS,
+        text: "\
+Finds the x that makes norm(b - A x) smallest, for a full, sparse or band matrix A of any shape and one or more columns b,
+with lsqr's order of arguments. Of several solutions it is the one nearest to the initial guess, which x holds and which is
+zero without it.
+  tol      norm(b - A x) / norm(b) or norm(A' r) / (norm(A, 'fro') norm(r)) for r = b - A x to reach (default 1e-6)
+  maxit    maximum number of iterations for each column (default the smallest of the rows and columns of A and 20)
+  precond  'none' (default) or 'jacobi': the columns of a sparse A are scaled to a norm of 1, so that of several solutions
+           x is the nearest in the scaled norm
+The results are those of MexCG; flag is 0 where one of both quotients met tol. relres is norm(b - A x) / norm(b), which
+stays large where no x solves the system. Of several columns relres, iter and resvec are those of one that did not converge,
+else of the one with the largest relres.",
+        example: "\
+gpu = MexInitOpenCL();
+A = MexSparseMatrix(gpu, sparse([1 0; 1 1; 1 2]));
+[x, flag] = MexLSQR(gpu, A, MexMatrix(gpu, [1; 2; 4]), 1e-12);
+MexHandleMatrix(gpu, x) - [5/6; 3/2]",
+        see: &["MexSolveSparse", "MexCG", "MexQr"],
+        run: least_squares,
+        ..Function::DEFAULT
+    },
+    Function {
         name: "MexSolveSparse",
         title: "Solve a sparse system by a method and a preconditioner that suit the matrix.",
         inputs: &[GPU, handle_as("A", "a"), handle("b"), TOLERANCE, count_as("maxit", "max_iterations")],
@@ -156,15 +190,12 @@ method, precond",
     },
 ];
 
-/// The most iterations of `A \\ b` for each column.
-const MOST: usize = 1000;
-/// Its stagnation window: a solve that gets nowhere leaves the system to another method soon.
-const WINDOW: usize = 200;
-
 /// A sparse system by what suits the matrix.
 fn automatic(args: &Args<'_>) -> Outcome {
-    let mut stopping =
-        Stopping::default().max_iterations(args.maybe_count(4).unwrap_or(MOST)).stagnation_window(WINDOW);
+    let mut stopping = Automatic::stopping();
+    if let Some(most) = args.maybe_count(4) {
+        stopping = stopping.max_iterations(most);
+    }
     if let Some(tolerance) = args.maybe_real(3) {
         stopping = stopping.tolerance(tolerance);
     }
@@ -182,6 +213,32 @@ fn automatic(args: &Args<'_>) -> Outcome {
         Out::Text(found.why.clone()),
         Out::Text(worst.map_or_else(String::new, |report| report.stop.to_string())),
     ]))
+}
+
+/// The x that makes |b - A x| smallest.
+fn least_squares(args: &Args<'_>) -> Outcome {
+    let objects = args.objects()?;
+    let (a, b) = (args.handle(1), args.handle(2));
+    let known = [("none", Preconditioning::None), ("jacobi", Preconditioning::Jacobi)];
+    let preconditioning = choice(args, 5, "preconditioner", &known)?;
+    let most = match args.maybe_count(4) {
+        Some(most) => most,
+        None => {
+            let shape =
+                objects.call(&[Operand::new("a", a, Object::MATRIX)], None, |inputs, _| Ok(inputs[0].info()))?;
+            shape.rows.min(shape.cols).min(20)
+        }
+    };
+    let stopping = Stopping::default().tolerance(args.maybe_real(3).unwrap_or(1e-6)).max_iterations(most);
+    let system = (a, b, args.maybe_handle(6));
+    let (x, report) = objects.least_squares(
+        LeastSquaresMethod::Lsqr,
+        preconditioning,
+        system,
+        &stopping,
+        &mut interrupt::progress,
+    )?;
+    Ok(Answer::Several(results(objects, b, x, &report, report.iterations)?))
 }
 
 /// The tolerance that suits the precision of an argument.

@@ -1,0 +1,135 @@
+//! Sparse systems by the method and the preconditioner that suit the matrix.
+
+use std::ffi::{c_char, c_void};
+use std::ptr::null_mut;
+
+use clinalg_handles::{Automatic, Registry};
+
+use crate::callback::{ClinalgProgress, progress};
+use crate::object::ClinalgHandle;
+use crate::options::{Versioned, put_defaults, read};
+use crate::solver::{ClinalgReport, summary};
+use crate::status::{ClinalgStatus, Fault, guard};
+use crate::{check_array, put_text, slice_mut};
+
+/// Options of `clinalg_system_solve_automatic`. Fill them with `clinalg_system_options_default(&options, sizeof options)`, then change what is to
+/// differ. Later versions append members, which take their defaults in programs compiled before.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct ClinalgSystemOptions {
+    /// `sizeof(clinalg_system_options)`, as the program was compiled.
+    pub struct_size: usize,
+    /// Relative residual |b - A x| / |b| to reach; 0 for 1e-10 in double and 1e-5 in single precision.
+    pub tolerance: f64,
+    /// Maximum number of iterations for each column of b and each method.
+    pub max_iterations: usize,
+    /// Called after every iteration; null for none.
+    pub progress: ClinalgProgress,
+    /// Passed to `progress`.
+    pub progress_data: *mut c_void,
+}
+
+// SAFETY: numbers and pointers in `repr(C)`, the size first; only what the caller sets is called.
+unsafe impl Versioned for ClinalgSystemOptions {
+    const FIRST: usize = size_of::<ClinalgSystemOptions>();
+
+    fn defaults() -> ClinalgSystemOptions {
+        ClinalgSystemOptions {
+            struct_size: size_of::<ClinalgSystemOptions>(),
+            tolerance: 0.0,
+            max_iterations: Automatic::stopping().max_iterations,
+            progress: None,
+            progress_data: null_mut(),
+        }
+    }
+}
+
+/// How a sparse system was solved. Texts end in zero and are cut to the size of the member.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct ClinalgSystemReport {
+    /// Columns that were solved for: all those of b, fewer where `progress` ended the solve.
+    pub columns: usize,
+    /// Columns that met the tolerance.
+    pub converged: usize,
+    /// The method that the last column ended with.
+    pub method: [c_char; 64],
+    /// The preconditioner; empty for none.
+    pub preconditioner: [c_char; 64],
+    /// Why they were taken.
+    pub reason: [c_char; 512],
+}
+
+/// The text with an ending zero, cut to `N` bytes.
+fn fixed<const N: usize>(text: &str) -> Result<[c_char; N], Fault> {
+    let mut bytes = [0; N];
+    // SAFETY: the buffer has room for N bytes.
+    unsafe { put_text(text, (bytes.as_mut_ptr(), N), null_mut())? };
+    Ok(bytes)
+}
+
+/// The defaults: 1e-10 in double and 1e-5 in single precision in at most 1000 iterations for each column and method. `struct_size` is
+/// `sizeof(clinalg_system_options)`.
+///
+/// # Safety
+/// `options` is null or has room for `struct_size` bytes.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn clinalg_system_options_default(
+    options: *mut ClinalgSystemOptions,
+    struct_size: usize,
+) -> ClinalgStatus {
+    // SAFETY: by the contract above.
+    guard(|| unsafe { put_defaults(options, struct_size) })
+}
+
+/// Solves A x = b for a sparse matrix, real or complex, by the method and the preconditioner that suit it: conjugate gradients with algebraic
+/// multigrid for symmetric matrices with a positive diagonal, MINRES with blocks for symmetric saddle points, else BiCGStab with incomplete factors or
+/// the like, and GMRES where one of them gives up. A matrix that is not square is solved in the sense of least squares by LSMR; of several solutions x is
+/// the one of smallest norm. b is a vector or a dense matrix, whose columns are solved for one after the other. `*x` becomes a new object of the
+/// kind of b. `reports`, if not null, gets the reports of the first `capacity` columns of b, of as many as `report->columns` says. Not to converge is
+/// no failed call: compare `report->converged` with the columns of b. Columns after one that `progress` ended are 0.
+///
+/// # Safety
+/// `options` names as many bytes as its first member says; `x` is valid for a write; `reports` and `report` are null or valid for a write, the
+/// former of `capacity` values.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn clinalg_system_solve_automatic(
+    options: *const ClinalgSystemOptions,
+    a: ClinalgHandle,
+    b: ClinalgHandle,
+    x: *mut ClinalgHandle,
+    reports: *mut ClinalgReport,
+    capacity: usize,
+    report: *mut ClinalgSystemReport,
+) -> ClinalgStatus {
+    guard(|| {
+        // SAFETY: by the contract above.
+        let wanted = unsafe { read(options)? };
+        check_array("x", x, 1)?;
+        let mut stopping = Automatic::stopping().max_iterations(wanted.max_iterations);
+        if wanted.tolerance != 0.0 {
+            stopping = stopping.tolerance(wanted.tolerance);
+        }
+        let mut progress = progress(wanted.progress, wanted.progress_data);
+        let (handle, found) = Registry::global().solve_automatic(a, b, &stopping, &mut progress)?;
+        // SAFETY: by the contract above.
+        unsafe {
+            if !reports.is_null() {
+                let kept = capacity.min(found.reports.len());
+                let summaries = found.reports.iter().map(summary);
+                slice_mut("reports", reports, kept)?.iter_mut().zip(summaries).for_each(|(to, from)| *to = from);
+            }
+            if !report.is_null() {
+                report.write(ClinalgSystemReport {
+                    columns: found.reports.len(),
+                    converged: found.reports.iter().filter(|report| report.stop.is_success()).count(),
+                    method: fixed(found.method)?,
+                    preconditioner: fixed(found.preconditioner)?,
+                    reason: fixed(&found.why)?,
+                });
+            }
+            x.write(handle);
+        }
+        Ok(())
+    })
+}
