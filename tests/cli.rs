@@ -1348,6 +1348,9 @@ fn systems_in_files_of_scipy_matlab_and_gzip() {
         ("packed.mat", "b.npy", "mtx"),
         ("octave.mat", "plain.mat", "mat"),
         ("a.mtx.gz", "b.npy", "npy"),
+        ("v73.mat", "v73_full.mat", "npy"),
+        ("v73_full.mat", "v73_struct.mat", "mat"),
+        ("v73_struct.mat", "v73.mat", "mtx"),
     ];
     for (matrix, rhs, kind) in pairs {
         let x = folder.path().join(format!("x.{kind}")).display().to_string();
@@ -1366,8 +1369,13 @@ fn systems_in_files_of_scipy_matlab_and_gzip() {
     std::fs::write(&newer, b"MATLAB 7.3 MAT-file, Platform: GLNXA64, HDF5 schema 1.00 .").unwrap();
     let cut = folder.path().join("cut.npz");
     std::fs::write(&cut, &std::fs::read(path("csr.npz")).unwrap()[..300]).unwrap();
+    let part = folder.path().join("part.mat");
+    std::fs::write(&part, &std::fs::read(path("v73.mat")).unwrap()[..9000]).unwrap();
     for (line, code, needle) in [
         (format!("solve {}", newer.display()), 5, "save -v7"),
+        (format!("solve {}", part.display()), 5, "part.mat: the file ends after 9000 of 17272 bytes"),
+        (format!("solve {}", path("v73_several.mat")), 5, "box, mask, u, v; name the variable to use A"),
+        (format!("solve {} --rhs {} --x0 {}", path("csr.npz"), path("v73.mat"), path("v73.mat")), 0, "2 of 2 converged"),
         (format!("solve {}", cut.display()), 5, "cut.npz"),
         (format!("solve {} --out x.npz", path("csr.npz")), 2, "as .mtx, .npy or .mat"),
         (format!("solve {} --rhs {} --x0 {}", path("csr.npz"), path("b.npy"), path("csr.npz")), 2, "12 x 2"),

@@ -47,7 +47,7 @@ use system::System;
 /// Solve a sparse system A x = b, or a least-squares problem, from a file
 ///
 /// Reads MatrixMarket files (.mtx, .mtx.gz: coordinate and array, real, complex, integer and pattern, general, symmetric, skew-symmetric
-/// and Hermitian), SciPy's sparse matrices (.npz), arrays of NumPy (.npy) and MATLAB's files up to version 7.2 (.mat: the variable A, or
+/// and Hermitian), SciPy's sparse matrices (.npz), arrays of NumPy (.npy) and MATLAB's files, those of version 7.3 too (.mat: the variable A, or
 /// the only sparse one), of real or complex numbers. The initial guess is x = 0; the solver stops when |b - A x| / |b| is at most the tolerance.
 #[derive(Clone, clap::Args)]
 #[command(after_help = "\

@@ -1,6 +1,9 @@
-//! MATLAB's files of level 5 (versions 5 to 7.2): *MAT-File Format*, The MathWorks. Numeric arrays, sparse matrices, and those in
-//! structures, as collections of matrices have them.
+//! MATLAB's files of level 5 (versions 5 to 7.2): *MAT-File Format*, The MathWorks; and of version 7.3. Numeric arrays, sparse
+//! matrices, and those in structures, as collections of matrices have them.
 
+mod hdf5;
+
+use std::fs::File;
 use std::io::{Read, Write};
 use std::path::Path;
 
@@ -30,6 +33,8 @@ const COMPLEX: u32 = 0x800;
 const HEADER: usize = 128;
 /// Structures in structures; deeper ones are left out.
 const DEEPEST: usize = 8;
+/// So many rows may have no entries; damaged files declare more.
+const MANY_ROWS: usize = 1 << 24;
 
 type Parsed<V> = Result<V, String>;
 
@@ -106,8 +111,7 @@ impl<'a> Elements<'a> {
     }
 
     fn whole_numbers(&mut self) -> Parsed<Vec<usize>> {
-        let index = |v: f64| if v >= 0.0 { Ok(v as usize) } else { Err("a negative index".to_owned()) };
-        self.numbers()?.into_iter().map(index).collect()
+        indices(self.numbers()?)
     }
 
     /// Enters the array of a matrix element, and those of the fields of a structure, among `found`.
@@ -156,26 +160,11 @@ impl<'a> Elements<'a> {
     }
 
     fn sparse(&mut self, rows: usize, cols: usize, is_complex: bool) -> Parsed<Stored> {
-        fn of<T: Scalar>(
-            (rows, cols): (usize, usize),
-            offsets: &[usize],
-            mut indices: Vec<usize>,
-            mut values: Vec<T>,
-        ) -> Parsed<CsrParts<T>> {
-            // There may be room for more entries than there are.
-            let entries = offsets.last().copied().unwrap_or(0);
-            if entries > indices.len() || entries > values.len() {
-                return Err(format!("has {} entries, expected {entries}", indices.len().min(values.len())));
-            }
-            indices.truncate(entries);
-            values.truncate(entries);
-            CsrParts::from_csc(rows, cols, offsets, &indices, &values).map_err(|error| error.to_string())
-        }
-        let (indices, offsets, values) = (self.whole_numbers()?, self.whole_numbers()?, self.numbers()?);
+        let (places, offsets, values) = (self.whole_numbers()?, self.whole_numbers()?, self.numbers()?);
         let shape = (rows, cols);
         Ok(match is_complex {
-            true => Stored::ComplexSparse(of(shape, &offsets, indices, self.with_imaginary(values)?)?),
-            false => Stored::Sparse(of(shape, &offsets, indices, values)?),
+            true => Stored::ComplexSparse(sparse(shape, &offsets, places, self.with_imaginary(values)?)?),
+            false => Stored::Sparse(sparse(shape, &offsets, places, values)?),
         })
     }
 
@@ -195,34 +184,72 @@ impl<'a> Elements<'a> {
     }
 }
 
-/// The array of a file that is meant: one of the usual names, or the only one (the only sparse one for a matrix).
+/// Numbers that count or point.
+fn indices(numbers: Vec<f64>) -> Parsed<Vec<usize>> {
+    let index = |v: f64| if v >= 0.0 { Ok(v as usize) } else { Err("a negative index".to_owned()) };
+    numbers.into_iter().map(index).collect()
+}
+
+/// A sparse matrix from its columns.
+fn sparse<T: Scalar>(
+    (rows, cols): (usize, usize),
+    offsets: &[usize],
+    mut indices: Vec<usize>,
+    mut values: Vec<T>,
+) -> Parsed<CsrParts<T>> {
+    // There may be room for more entries than there are.
+    let entries = offsets.last().copied().unwrap_or(0);
+    if entries > indices.len() || entries > values.len() {
+        return Err(format!("has {} entries, expected {entries}", indices.len().min(values.len())));
+    }
+    if rows > MANY_ROWS && rows / 16 > entries {
+        return Err(format!("has {rows} rows with {entries} entries, so that nearly all are zero; leave out rows of zeros"));
+    }
+    indices.truncate(entries);
+    values.truncate(entries);
+    CsrParts::from_csc(rows, cols, offsets, &indices, &values).map_err(|error| error.to_string())
+}
+
+/// The array of a file that is meant.
 pub(super) fn read(path: &Path, role: Role) -> Result<Stored, Failure> {
+    let mut head = Vec::new();
+    let opened = File::open(path).and_then(|file| file.take(HEADER as u64).read_to_end(&mut head));
+    opened.map_err(|error| fault(path, error))?;
+    let of_array = |name: &str, reason: String| fault(path, format!("{name} {reason}"));
+    if head.starts_with(b"MATLAB 7.3") || head.starts_with(b"\x89HDF\r\n\x1a\n") {
+        let mut found = hdf5::variables(path).map_err(|reason| fault(path, reason))?;
+        let k = chosen(role, &found.iter().map(|v| (v.name.as_str(), v.is_sparse())).collect::<Vec<_>>());
+        let variable = found.swap_remove(k.map_err(|reason| fault(path, reason))?);
+        let name = variable.name.clone();
+        return variable.read().map_err(|reason| of_array(&name, reason));
+    }
     let bytes = std::fs::read(path).map_err(|error| fault(path, error))?;
     let mut found = parse(&bytes).map_err(|reason| fault(path, reason))?;
+    let is_sparse = |v: &Variable| matches!(v.stored, Ok(Stored::Sparse(_) | Stored::ComplexSparse(_)));
+    let k = chosen(role, &found.iter().map(|v| (v.name.as_str(), is_sparse(v))).collect::<Vec<_>>());
+    let Variable { name, stored } = found.swap_remove(k.map_err(|reason| fault(path, reason))?);
+    stored.map_err(|reason| of_array(&name, reason))
+}
+
+/// The variable that is meant, of those with these names that are sparse or not: one of the usual names, or the only one (the only sparse one for a
+/// matrix).
+fn chosen(role: Role, found: &[(&str, bool)]) -> Parsed<usize> {
     let last = |name: &str| name.rsplit('.').next().unwrap_or_default().to_owned();
-    let by_name = role.names().iter().find_map(|name| found.iter().position(|v| last(&v.name) == *name));
-    let sparse: Vec<usize> = (0..found.len())
-        .filter(|&k| matches!(found[k].stored, Ok(Stored::Sparse(_) | Stored::ComplexSparse(_))))
-        .collect();
+    let by_name = role.names().iter().find_map(|name| found.iter().position(|v| last(v.0) == *name));
+    let sparse: Vec<usize> = (0..found.len()).filter(|&k| found[k].1).collect();
     let only = match (role, &sparse[..]) {
         (Role::Matrix, &[k]) => Some(k),
         _ if found.len() == 1 => Some(0),
         _ => None,
     };
-    let Some(k) = by_name.or(only) else {
-        let names: Vec<&str> = found.iter().map(|v| v.name.as_str()).collect();
+    by_name.or(only).ok_or_else(|| {
+        let names: Vec<&str> = found.iter().map(|v| v.0).collect();
         let there = if names.is_empty() { "no numeric array".to_owned() } else { names.join(", ") };
-        let wanted = role.names().join(" or ");
-        return Err(fault(path, format!("the file contains {there}; name the variable to use {wanted}")));
-    };
-    let Variable { name, stored } = found.swap_remove(k);
-    stored.map_err(|reason| fault(path, format!("{name} {reason}")))
+        format!("the file contains {there}; name the variable to use {}", role.names().join(" or "))
+    })
 }
 
 fn parse(bytes: &[u8]) -> Parsed<Vec<Variable>> {
-    if bytes.starts_with(b"MATLAB 7.3") || bytes.get(..8) == Some(b"\x89HDF\r\n\x1a\n") {
-        return Err("a file of MATLAB 7.3 (HDF5), which is not read; save it with `save -v7 FILE A`".into());
-    }
     let no_mat_file = "no file of MATLAB's level 5";
     let header = bytes.get(..HEADER).ok_or(no_mat_file)?;
     let is_big_endian = match &header[126..] {
