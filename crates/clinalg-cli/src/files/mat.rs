@@ -203,7 +203,9 @@ fn sparse<T: Scalar>(
         return Err(format!("has {} entries, expected {entries}", indices.len().min(values.len())));
     }
     if rows > MANY_ROWS && rows / 16 > entries {
-        return Err(format!("has {rows} rows with {entries} entries, so that nearly all are zero; leave out rows of zeros"));
+        return Err(format!(
+            "has {rows} rows with {entries} entries, so that nearly all are zero; leave out rows of zeros"
+        ));
     }
     indices.truncate(entries);
     values.truncate(entries);
