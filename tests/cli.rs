@@ -2196,11 +2196,11 @@ fn a_preconditioner_is_chosen_from_the_matrix() {
         ("--precond fsai --sweeps 3", "--sweeps is for --precond ilu or ic, not for fsai"),
         ("--method cg --restart 30", "--restart is for --method gmres, not for cg"),
     ] {
-        let done = words(&format!("solve {jumping} {line}"));
+        let done = self::words(&format!("solve {jumping} {line}"));
         assert!(done.code == 2 && done.stderr.contains(needle), "{line}: {}", done.stderr);
     }
     for line in ["--restart 20", "--precond ilut --drop 1e-3 --fill 5 --order rcm --method gmres --restart 20"] {
-        let report = words(&format!("solve {jumping} {line} --rhs random --tol 1e-6 --json")).json();
+        let report = self::words(&format!("solve {jumping} {line} --rhs random --tol 1e-6 --json")).json();
         assert_eq!(report["converged"], true, "{line}: {report:#}");
     }
     // The eigenvalues 0.9 - 2 cos(k pi / 1201) have both signs, which the diagonal does not tell.

@@ -3,6 +3,7 @@ import pathlib
 import h5py
 import numpy as np
 import scipy.io
+import scipy.sparse
 from h5py import h5a, h5s, h5t
 
 folder = pathlib.Path(__file__).parent / "formats"
@@ -140,7 +141,7 @@ put_text(file, "name", "chain")
 finish(file)
 
 file = create("v73_empty.mat")
-put_sparse(file, "Z", 0 * a[:, :5].multiply(0))
+put_sparse(file, "Z", scipy.sparse.csc_matrix((12, 5)))
 put(file, "b", np.zeros((12, 1), np.int16))
 finish(file)
 

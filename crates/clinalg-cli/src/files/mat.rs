@@ -26,6 +26,8 @@ const STRUCTURE: u8 = 2;
 const SPARSE: u8 = 5;
 const DOUBLES: u8 = 6;
 const LAST_NUMERIC: u8 = 15;
+/// The names of those without numbers.
+const OTHERS: [(u8, &str); 3] = [(1, "cell"), (4, "char"), (16, "function_handle")];
 /// The bit of the flags of a complex array.
 const COMPLEX: u32 = 0x800;
 
@@ -41,7 +43,17 @@ type Parsed<V> = Result<V, String>;
 /// A variable, or a field of one.
 struct Variable {
     name: String,
+    is_numeric: bool,
     stored: Parsed<Stored>,
+}
+
+/// What a variable can be meant for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Sparse,
+    Full,
+    /// By its name alone, and then it is an error.
+    NotNumeric,
 }
 
 /// A reader of data elements.
@@ -128,6 +140,8 @@ impl<'a> Elements<'a> {
             return if depth < DEEPEST { self.fields(&name, depth, found) } else { Ok(()) };
         }
         if !(SPARSE..=LAST_NUMERIC).contains(&class) {
+            let class = OTHERS.iter().find(|other| other.0 == class).map_or("object", |other| other.1);
+            found.push(Variable { name, is_numeric: false, stored: Err(not_numeric(class)) });
             return Ok(());
         }
         let stored = match shape[..] {
@@ -135,7 +149,7 @@ impl<'a> Elements<'a> {
             [rows, cols] => self.dense(rows, cols, is_complex),
             _ => Err(format!("has {} dimensions, expected two", shape.len())),
         };
-        found.push(Variable { name, stored });
+        found.push(Variable { name, is_numeric: true, stored });
         Ok(())
     }
 
@@ -220,35 +234,43 @@ pub(super) fn read(path: &Path, role: Role) -> Result<Stored, Failure> {
     let of_array = |name: &str, reason: String| fault(path, format!("{name} {reason}"));
     if head.starts_with(b"MATLAB 7.3") || head.starts_with(b"\x89HDF\r\n\x1a\n") {
         let mut found = hdf5::variables(path).map_err(|reason| fault(path, reason))?;
-        let k = chosen(role, &found.iter().map(|v| (v.name.as_str(), v.is_sparse())).collect::<Vec<_>>());
+        let k = chosen(role, &found.iter().map(|v| (v.name.as_str(), v.kind())).collect::<Vec<_>>());
         let variable = found.swap_remove(k.map_err(|reason| fault(path, reason))?);
         let name = variable.name.clone();
         return variable.read().map_err(|reason| of_array(&name, reason));
     }
     let bytes = std::fs::read(path).map_err(|error| fault(path, error))?;
     let mut found = parse(&bytes).map_err(|reason| fault(path, reason))?;
-    let is_sparse = |v: &Variable| matches!(v.stored, Ok(Stored::Sparse(_) | Stored::ComplexSparse(_)));
-    let k = chosen(role, &found.iter().map(|v| (v.name.as_str(), is_sparse(v))).collect::<Vec<_>>());
-    let Variable { name, stored } = found.swap_remove(k.map_err(|reason| fault(path, reason))?);
+    let kind = |v: &Variable| match v.stored {
+        _ if !v.is_numeric => Kind::NotNumeric,
+        Ok(Stored::Sparse(_) | Stored::ComplexSparse(_)) => Kind::Sparse,
+        _ => Kind::Full,
+    };
+    let k = chosen(role, &found.iter().map(|v| (v.name.as_str(), kind(v))).collect::<Vec<_>>());
+    let Variable { name, stored, .. } = found.swap_remove(k.map_err(|reason| fault(path, reason))?);
     stored.map_err(|reason| of_array(&name, reason))
 }
 
-/// The variable that is meant, of those with these names that are sparse or not: one of the usual names, or the only one (the only sparse one for a
-/// matrix).
-fn chosen(role: Role, found: &[(&str, bool)]) -> Parsed<usize> {
+/// The variable that is meant, of those with these names: one of the usual names, or the only one (the only sparse one for a matrix).
+fn chosen(role: Role, found: &[(&str, Kind)]) -> Parsed<usize> {
     let last = |name: &str| name.rsplit('.').next().unwrap_or_default().to_owned();
     let by_name = role.names().iter().find_map(|name| found.iter().position(|v| last(v.0) == *name));
-    let sparse: Vec<usize> = (0..found.len()).filter(|&k| found[k].1).collect();
-    let only = match (role, &sparse[..]) {
-        (Role::Matrix, &[k]) => Some(k),
-        _ if found.len() == 1 => Some(0),
+    let of = |is_meant: fn(Kind) -> bool| (0..found.len()).filter(|&k| is_meant(found[k].1)).collect::<Vec<_>>();
+    let (sparse, numeric) = (of(|kind| kind == Kind::Sparse), of(|kind| kind != Kind::NotNumeric));
+    let only = match (role, &sparse[..], &numeric[..]) {
+        (Role::Matrix, &[k], _) | (_, _, &[k]) => Some(k),
         _ => None,
     };
     by_name.or(only).ok_or_else(|| {
-        let names: Vec<&str> = found.iter().map(|v| v.0).collect();
+        let names: Vec<&str> = numeric.iter().map(|&k| found[k].0).collect();
         let there = if names.is_empty() { "no numeric array".to_owned() } else { names.join(", ") };
         format!("the file contains {there}; name the variable to use {}", role.names().join(" or "))
     })
+}
+
+/// What is wrong with a variable of this class.
+fn not_numeric(class: &str) -> String {
+    format!("has the class {class}, expected a full or sparse array of numbers")
 }
 
 fn parse(bytes: &[u8]) -> Parsed<Vec<Variable>> {

@@ -14,12 +14,12 @@ impl Pattern {
         let body = titled(root, &self.title, &self.subtitle)?;
         let sides = self.sides();
         let [height, width] = [0, 1].map(|d| (self.cells[d] * sides[d]) as u32);
-        let (left, right) = body.split_horizontally(LABELS.0 + width + 30);
+        let (left, right) = body.split_horizontally(LABELS.0 + width + 45);
         let (left, _) = left.split_vertically(height + LABELS.1);
         let last = [self.rows, self.cols].map(|count| count as f64 + 0.5);
         // Rows are counted from the top.
         let mut chart = ChartBuilder::on(&left)
-            .margin_right(30)
+            .margin_right(45)
             .x_label_area_size(LABELS.1)
             .y_label_area_size(LABELS.0)
             .build_cartesian_2d(0.5..last[1], last[0]..0.5)?;
