@@ -1348,6 +1348,9 @@ fn systems_in_files_of_scipy_matlab_and_gzip() {
         ("packed.mat", "b.npy", "mtx"),
         ("octave.mat", "plain.mat", "mat"),
         ("a.mtx.gz", "b.npy", "npy"),
+        ("v73.mat", "v73_full.mat", "npy"),
+        ("v73_full.mat", "v73_struct.mat", "mat"),
+        ("v73_struct.mat", "v73.mat", "mtx"),
     ];
     for (matrix, rhs, kind) in pairs {
         let x = folder.path().join(format!("x.{kind}")).display().to_string();
@@ -1366,8 +1369,17 @@ fn systems_in_files_of_scipy_matlab_and_gzip() {
     std::fs::write(&newer, b"MATLAB 7.3 MAT-file, Platform: GLNXA64, HDF5 schema 1.00 .").unwrap();
     let cut = folder.path().join("cut.npz");
     std::fs::write(&cut, &std::fs::read(path("csr.npz")).unwrap()[..300]).unwrap();
+    let part = folder.path().join("part.mat");
+    std::fs::write(&part, &std::fs::read(path("v73.mat")).unwrap()[..9000]).unwrap();
     for (line, code, needle) in [
         (format!("solve {}", newer.display()), 5, "save -v7"),
+        (format!("solve {}", part.display()), 5, "part.mat: the file ends after 9000 of 17272 bytes"),
+        (format!("solve {}", path("v73_several.mat")), 5, "box, mask, u, v; name the variable to use A"),
+        (
+            format!("solve {} --rhs {} --x0 {}", path("csr.npz"), path("v73.mat"), path("v73.mat")),
+            0,
+            "2 of 2 converged",
+        ),
         (format!("solve {}", cut.display()), 5, "cut.npz"),
         (format!("solve {} --out x.npz", path("csr.npz")), 2, "as .mtx, .npy or .mat"),
         (format!("solve {} --rhs {} --x0 {}", path("csr.npz"), path("b.npy"), path("csr.npz")), 2, "12 x 2"),
@@ -2171,12 +2183,26 @@ fn a_preconditioner_is_chosen_from_the_matrix() {
     assert_eq!((report["method"].as_str(), report["precond"].as_str()), (Some("bicgstab"), Some("ilu")));
     // Unknowns of a node, and vectors of the wrong length.
     let short = file(&folder, "short.mtx", "%%MatrixMarket matrix array real general\n3 2\n1\n2\n3\n4\n5\n6\n");
-    for (option, needle) in [("--coordinates", "3 x 2"), ("--nullspace", "length 6, expected 1600")] {
+    for (option, needle) in [("--coordinates", "3 x 2"), ("--nullspace", "3 x 2")] {
         let done = run(&["solve", &jumping, "--precond", "amg", option, &short]);
         assert!(done.code != 0 && done.stderr.contains(needle), "{option}: {}", done.stderr);
     }
-    let done = run(&["solve", &jumping, "--precond", "jacobi", "--block", "2"]);
-    assert!(done.code == 2 && done.stderr.contains("--block is for --precond amg"), "{}", done.stderr);
+    for (line, needle) in [
+        ("--precond jacobi --block 2", "--block is for --precond amg, not for jacobi"),
+        ("--precond jacobi --report", "--report is for --precond amg, not for jacobi"),
+        ("--drop 1e-3", "--drop is for --precond ilut, not for amg, which was chosen from the matrix"),
+        ("--precond ilu --method gmres --fill 10", "--fill is for --precond ilut, not for ilu"),
+        ("--precond fsai --order natural", "--order is for --precond ilu, ilut, ic or ssor, not for fsai"),
+        ("--precond fsai --sweeps 3", "--sweeps is for --precond ilu or ic, not for fsai"),
+        ("--method cg --restart 30", "--restart is for --method gmres, not for cg"),
+    ] {
+        let done = self::words(&format!("solve {jumping} {line}"));
+        assert!(done.code == 2 && done.stderr.contains(needle), "{line}: {}", done.stderr);
+    }
+    for line in ["--restart 20", "--precond ilut --drop 1e-3 --fill 5 --order rcm --method gmres --restart 20"] {
+        let report = self::words(&format!("solve {jumping} {line} --rhs random --tol 1e-6 --json")).json();
+        assert_eq!(report["converged"], true, "{line}: {report:#}");
+    }
     // The eigenvalues 0.9 - 2 cos(k pi / 1201) have both signs, which the diagonal does not tell.
     // 300 equations are few for a preconditioner, but not for the one of the method that takes over.
     for n in [1200, 300] {

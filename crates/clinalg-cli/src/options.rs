@@ -175,6 +175,7 @@ mod tests {
             "heat-bem --mesh sphere --boundary -t --source 0,0,-5 --steps 4 --problem neumann --report",
             "elastodynamics --mesh cavity:4 --frequencies 0:4:9 --damping 0.10",
             "ode --problem heat2d --n 9 --initial u=-x*y --parameter a=1 --parameter b=-2e-3 --h 1e-4",
+            "solve A.mtx --precond ilut --drop 1e-3 --fill 5 --reorder rcm --plot-pattern p.png",
             "solve A.mtx --rhs b.mtx --method gmres --restart 30 --precond ssor --tol 1e-12",
             "bench --only dot,axpby",
             "tune --op gemm",

@@ -1,10 +1,12 @@
 //! `clinalg solve`.
 
 mod advice;
+mod given;
 mod hierarchy;
 mod least_squares;
 pub(crate) mod method;
 mod number;
+mod pattern;
 mod renumbered;
 mod report;
 mod resume;
@@ -47,7 +49,7 @@ use system::System;
 /// Solve a sparse system A x = b, or a least-squares problem, from a file
 ///
 /// Reads MatrixMarket files (.mtx, .mtx.gz: coordinate and array, real, complex, integer and pattern, general, symmetric, skew-symmetric
-/// and Hermitian), SciPy's sparse matrices (.npz), arrays of NumPy (.npy) and MATLAB's files up to version 7.2 (.mat: the variable A, or
+/// and Hermitian), SciPy's sparse matrices (.npz), arrays of NumPy (.npy) and MATLAB's files, those of version 7.3 too (.mat: the variable A, or
 /// the only sparse one), of real or complex numbers. The initial guess is x = 0; the solver stops when |b - A x| / |b| is at most the tolerance.
 #[derive(Clone, clap::Args)]
 #[command(after_help = "\
@@ -109,6 +111,7 @@ Examples:
   clinalg solve A.mtx                           b = (1, ..., 1)
   clinalg solve A.mtx --rhs b.mtx --out x.mtx --tol 1e-12
   clinalg solve A.mtx --method gmres --restart 50 --plot residuals.svg
+  clinalg solve A.mtx --reorder rcm --plot-pattern pattern.png
   clinalg solve circuit.mat --method gmres --precond ilut --out x.mat
   clinalg solve A.npz --rhs b.npy --x0 x0.npy --precond ic --out x.npy
 
@@ -163,20 +166,23 @@ pub(crate) struct Args {
     /// Renumber the unknowns at upload; solutions are written in the numbering of the file
     #[arg(long, value_enum, default_value_t = Reorder::None)]
     reorder: Reorder,
-    /// Entries below this fraction of the mean magnitude of their row are dropped from the factors of ilut
-    #[arg(long, default_value_t = 1e-4, value_name = "T", value_parser = args::at_least_zero, allow_hyphen_values = true)]
-    drop: f64,
-    /// Maximum number of entries of the factors of ilut, as a multiple of that of A
-    #[arg(long, default_value_t = 10.0, value_name = "TIMES", value_parser = args::at_least_zero, allow_hyphen_values = true)]
-    fill: f64,
+    /// Entries below this fraction of the mean magnitude of their row are dropped from the factors of ilut [default: 1e-4]
+    #[arg(long = "drop", value_name = "T", value_parser = args::at_least_zero, allow_hyphen_values = true)]
+    given_drop: Option<f64>,
+    /// Maximum number of entries of the factors of ilut, as a multiple of that of A [default: 10]
+    #[arg(long = "fill", value_name = "TIMES", value_parser = args::at_least_zero, allow_hyphen_values = true)]
+    given_fill: Option<f64>,
     /// Relative residual to reach [default: 1e-10 in f64, 1e-5 in f32]
     #[arg(long, value_name = "T", value_parser = args::tolerance, allow_hyphen_values = true)]
     tol: Option<f64>,
     /// Maximum number of iterations
     #[arg(long, default_value_t = Stopping::default().max_iterations, value_name = "COUNT", allow_hyphen_values = true)]
     max_iterations: usize,
-    /// Iterations of gmres between restarts; its memory grows with them
-    #[arg(long, default_value_t = GmresParams::default().restart, value_name = "COUNT", value_parser = args::positive, allow_hyphen_values = true)]
+    /// Iterations of gmres between restarts; its memory grows with them [default: 30]
+    #[arg(long = "restart", value_name = "COUNT", value_parser = args::positive, allow_hyphen_values = true)]
+    given_restart: Option<usize>,
+    /// That in use.
+    #[arg(skip)]
     restart: usize,
     /// Precision of the computation
     #[arg(long, value_enum, default_value_t = PrecisionArg::F64)]
@@ -187,6 +193,9 @@ pub(crate) struct Args {
     /// Draw the residual after each iteration into FILE (.png or .svg)
     #[arg(long, value_name = "FILE")]
     plot: Option<PathBuf>,
+    /// Draw the entries of A into FILE (.png or .svg), in the numbering of --reorder
+    #[arg(long, value_name = "FILE")]
+    plot_pattern: Option<PathBuf>,
     /// Write a checkpoint (.npz) where --max-iterations or Ctrl-C ends the solve; Ctrl-C writes clinalg-solve-checkpoint.npz without this option
     #[arg(long, value_name = "FILE")]
     checkpoint: Option<PathBuf>,
@@ -203,6 +212,7 @@ pub(crate) fn schema() -> schemars::Schema {
 /// What a run reads before the type of its numbers is known.
 struct Given {
     picture: Option<Picture>,
+    pattern: Option<Picture>,
     keep: checkpoint::Target,
     loaded: Option<checkpoint::Loaded>,
     matrix: files::Loaded,
@@ -214,6 +224,10 @@ struct Given {
 pub(crate) fn run(args: &Args, global: &Global, out: &mut Output) -> Result<Exit, Failure> {
     out.phase("reading");
     let picture = args.plot.as_deref().map(Picture::new).transpose()?;
+    let pattern = args.plot_pattern.as_deref().map(|path| Picture::given("--plot-pattern", path)).transpose()?;
+    if pattern.is_some() && args.plot == args.plot_pattern {
+        return Err(Failure::usage("--plot and --plot-pattern name the same file; give two names"));
+    }
     if let Some(path) = &args.out {
         args.keeps_its_input(path)?;
         files::check_output(path)?;
@@ -234,7 +248,7 @@ pub(crate) fn run(args: &Args, global: &Global, out: &mut Output) -> Result<Exit
     drop(progress);
     let is_complex =
         matrix.is_complex() || [&rhs, &x0].iter().any(|file| file.as_ref().is_some_and(|f| f.is_complex()));
-    let given = Given { picture, keep, loaded, matrix, rhs, x0, seconds: start.elapsed() };
+    let given = Given { picture, pattern, keep, loaded, matrix, rhs, x0, seconds: start.elapsed() };
     match (args.precision, is_complex) {
         (PrecisionArg::F32, false) => solve::<f32>(args, global, given, out),
         (PrecisionArg::F64, false) => solve::<f64>(args, global, given, out),
@@ -244,7 +258,7 @@ pub(crate) fn run(args: &Args, global: &Global, out: &mut Output) -> Result<Exit
 }
 
 fn solve<T: Number>(args: &Args, global: &Global, given: Given, out: &mut Output) -> Result<Exit, Failure> {
-    let Given { picture, keep, loaded, matrix, rhs, x0, seconds } = given;
+    let Given { picture, pattern, keep, loaded, matrix, rhs, x0, seconds } = given;
     let tolerance = args.tol.unwrap_or(Stopping::default().tolerance_of::<T>());
     let stopping = Stopping::default().tolerance(tolerance).max_iterations(args.max_iterations);
     let progress = Progress::new(out, "iteration", tolerance);
@@ -257,6 +271,11 @@ fn solve<T: Number>(args: &Args, global: &Global, given: Given, out: &mut Output
     singular::check(&parts, &b, least_squares)?;
     let renumbered = Renumbered::new(args, &mut parts, &mut b, starts.as_mut())?;
     let read = seconds + start.elapsed();
+    let mut pictures = Vec::new();
+    if let Some(picture) = pattern {
+        pattern::draw(&picture, args, &parts, renumbered.as_ref())?;
+        pictures.push(picture.path().display().to_string());
+    }
 
     out.phase("device");
     let start = Instant::now();
@@ -284,12 +303,7 @@ fn solve<T: Number>(args: &Args, global: &Global, given: Given, out: &mut Output
         }
     });
     check_combination(method, args.precond, symmetric, square)?;
-    if let Some(option) = args.amg_options().filter(|_| args.precond.coarsening().is_none()) {
-        return Err(Failure::usage(format!("{option} is for --precond amg, not for {}", args.precond.name())));
-    }
-    if args.sweeps.is_some() && !matches!(args.precond, Precond::Ilu | Precond::Ic) {
-        return Err(Failure::usage(format!("--sweeps is for --precond ilu or ic, not for {}", args.precond.name())));
-    }
+    args.check_effect(method)?;
     if matches!(method, Method::Cg | Method::Fcg) && !symmetric {
         log::warn!(
             "{} is not {}, which conjugate gradients need; use bicgstab or gmres",
@@ -409,7 +423,7 @@ fn solve<T: Number>(args: &Args, global: &Global, given: Given, out: &mut Output
         peak_device_bytes: place.peak_bytes_of_all()?,
         out: args.out.as_ref().map(|path| path.display().to_string()),
         checkpoint: written,
-        pictures: Vec::new(),
+        pictures,
         columns: each,
     };
     if let Some(picture) = picture {
@@ -426,6 +440,10 @@ fn solve<T: Number>(args: &Args, global: &Global, given: Given, out: &mut Output
         _ => Exit::NotReached,
     })
 }
+
+/// The defaults of --drop and --fill.
+const DROP: f64 = 1e-4;
+const FILL: f64 = 10.0;
 
 /// What a residual at the rounding floor may be of the tolerance for a success.
 pub(crate) const NEAR: f64 = 10.0;
@@ -446,7 +464,7 @@ impl Args {
         Ok(())
     }
 
-    /// With the preconditioner that suits the matrix where none was named.
+    /// With the default of --restart, and with the preconditioner that suits the matrix where none was named.
     fn resolved<T: Scalar>(
         &self,
         parts: &CsrParts<T>,
@@ -455,6 +473,7 @@ impl Args {
         several_devices: bool,
     ) -> Args {
         let mut resolved = self.clone();
+        resolved.restart = self.given_restart.unwrap_or(GmresParams::default().restart);
         if self.precond == Precond::Auto {
             let advice = match self.amg_options() {
                 Some(option) => Advice { precond: Precond::Amg, why: format!("{option} was given") },
@@ -502,8 +521,14 @@ impl Args {
     }
 
     fn precond_options(&self) -> PrecondOptions {
-        let Args { precond, order, sweeps, drop, fill, .. } = *self;
-        PrecondOptions { precond, order, sweeps: sweeps.unwrap_or(0), drop, fill }
+        let Args { precond, order, sweeps, given_drop, given_fill, .. } = *self;
+        PrecondOptions {
+            precond,
+            order,
+            sweeps: sweeps.unwrap_or(0),
+            drop: given_drop.unwrap_or(DROP),
+            fill: given_fill.unwrap_or(FILL),
+        }
     }
 
     /// The right-hand sides, column by column.

@@ -1,6 +1,9 @@
-//! MATLAB's files of level 5 (versions 5 to 7.2): *MAT-File Format*, The MathWorks. Numeric arrays, sparse matrices, and those in
-//! structures, as collections of matrices have them.
+//! MATLAB's files of level 5 (versions 5 to 7.2): *MAT-File Format*, The MathWorks; and of version 7.3. Numeric arrays, sparse
+//! matrices, and those in structures, as collections of matrices have them.
 
+mod hdf5;
+
+use std::fs::File;
 use std::io::{Read, Write};
 use std::path::Path;
 
@@ -23,6 +26,8 @@ const STRUCTURE: u8 = 2;
 const SPARSE: u8 = 5;
 const DOUBLES: u8 = 6;
 const LAST_NUMERIC: u8 = 15;
+/// The names of those without numbers.
+const OTHERS: [(u8, &str); 3] = [(1, "cell"), (4, "char"), (16, "function_handle")];
 /// The bit of the flags of a complex array.
 const COMPLEX: u32 = 0x800;
 
@@ -30,13 +35,25 @@ const COMPLEX: u32 = 0x800;
 const HEADER: usize = 128;
 /// Structures in structures; deeper ones are left out.
 const DEEPEST: usize = 8;
+/// So many rows may have no entries; damaged files declare more.
+const MANY_ROWS: usize = 1 << 24;
 
 type Parsed<V> = Result<V, String>;
 
 /// A variable, or a field of one.
 struct Variable {
     name: String,
+    is_numeric: bool,
     stored: Parsed<Stored>,
+}
+
+/// What a variable can be meant for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Sparse,
+    Full,
+    /// By its name alone, and then it is an error.
+    NotNumeric,
 }
 
 /// A reader of data elements.
@@ -106,8 +123,7 @@ impl<'a> Elements<'a> {
     }
 
     fn whole_numbers(&mut self) -> Parsed<Vec<usize>> {
-        let index = |v: f64| if v >= 0.0 { Ok(v as usize) } else { Err("a negative index".to_owned()) };
-        self.numbers()?.into_iter().map(index).collect()
+        indices(self.numbers()?)
     }
 
     /// Enters the array of a matrix element, and those of the fields of a structure, among `found`.
@@ -124,6 +140,8 @@ impl<'a> Elements<'a> {
             return if depth < DEEPEST { self.fields(&name, depth, found) } else { Ok(()) };
         }
         if !(SPARSE..=LAST_NUMERIC).contains(&class) {
+            let class = OTHERS.iter().find(|other| other.0 == class).map_or("object", |other| other.1);
+            found.push(Variable { name, is_numeric: false, stored: Err(not_numeric(class)) });
             return Ok(());
         }
         let stored = match shape[..] {
@@ -131,7 +149,7 @@ impl<'a> Elements<'a> {
             [rows, cols] => self.dense(rows, cols, is_complex),
             _ => Err(format!("has {} dimensions, expected two", shape.len())),
         };
-        found.push(Variable { name, stored });
+        found.push(Variable { name, is_numeric: true, stored });
         Ok(())
     }
 
@@ -156,26 +174,11 @@ impl<'a> Elements<'a> {
     }
 
     fn sparse(&mut self, rows: usize, cols: usize, is_complex: bool) -> Parsed<Stored> {
-        fn of<T: Scalar>(
-            (rows, cols): (usize, usize),
-            offsets: &[usize],
-            mut indices: Vec<usize>,
-            mut values: Vec<T>,
-        ) -> Parsed<CsrParts<T>> {
-            // There may be room for more entries than there are.
-            let entries = offsets.last().copied().unwrap_or(0);
-            if entries > indices.len() || entries > values.len() {
-                return Err(format!("has {} entries, expected {entries}", indices.len().min(values.len())));
-            }
-            indices.truncate(entries);
-            values.truncate(entries);
-            CsrParts::from_csc(rows, cols, offsets, &indices, &values).map_err(|error| error.to_string())
-        }
-        let (indices, offsets, values) = (self.whole_numbers()?, self.whole_numbers()?, self.numbers()?);
+        let (places, offsets, values) = (self.whole_numbers()?, self.whole_numbers()?, self.numbers()?);
         let shape = (rows, cols);
         Ok(match is_complex {
-            true => Stored::ComplexSparse(of(shape, &offsets, indices, self.with_imaginary(values)?)?),
-            false => Stored::Sparse(of(shape, &offsets, indices, values)?),
+            true => Stored::ComplexSparse(sparse(shape, &offsets, places, self.with_imaginary(values)?)?),
+            false => Stored::Sparse(sparse(shape, &offsets, places, values)?),
         })
     }
 
@@ -195,34 +198,82 @@ impl<'a> Elements<'a> {
     }
 }
 
-/// The array of a file that is meant: one of the usual names, or the only one (the only sparse one for a matrix).
+/// Numbers that count or point.
+fn indices(numbers: Vec<f64>) -> Parsed<Vec<usize>> {
+    let index = |v: f64| if v >= 0.0 { Ok(v as usize) } else { Err("a negative index".to_owned()) };
+    numbers.into_iter().map(index).collect()
+}
+
+/// A sparse matrix from its columns.
+fn sparse<T: Scalar>(
+    (rows, cols): (usize, usize),
+    offsets: &[usize],
+    mut indices: Vec<usize>,
+    mut values: Vec<T>,
+) -> Parsed<CsrParts<T>> {
+    // There may be room for more entries than there are.
+    let entries = offsets.last().copied().unwrap_or(0);
+    if entries > indices.len() || entries > values.len() {
+        return Err(format!("has {} entries, expected {entries}", indices.len().min(values.len())));
+    }
+    if rows > MANY_ROWS && rows / 16 > entries {
+        return Err(format!(
+            "has {rows} rows with {entries} entries, so that nearly all are zero; leave out rows of zeros"
+        ));
+    }
+    indices.truncate(entries);
+    values.truncate(entries);
+    CsrParts::from_csc(rows, cols, offsets, &indices, &values).map_err(|error| error.to_string())
+}
+
+/// The array of a file that is meant.
 pub(super) fn read(path: &Path, role: Role) -> Result<Stored, Failure> {
+    let mut head = Vec::new();
+    let opened = File::open(path).and_then(|file| file.take(HEADER as u64).read_to_end(&mut head));
+    opened.map_err(|error| fault(path, error))?;
+    let of_array = |name: &str, reason: String| fault(path, format!("{name} {reason}"));
+    if head.starts_with(b"MATLAB 7.3") || head.starts_with(b"\x89HDF\r\n\x1a\n") {
+        let mut found = hdf5::variables(path).map_err(|reason| fault(path, reason))?;
+        let k = chosen(role, &found.iter().map(|v| (v.name.as_str(), v.kind())).collect::<Vec<_>>());
+        let variable = found.swap_remove(k.map_err(|reason| fault(path, reason))?);
+        let name = variable.name.clone();
+        return variable.read().map_err(|reason| of_array(&name, reason));
+    }
     let bytes = std::fs::read(path).map_err(|error| fault(path, error))?;
     let mut found = parse(&bytes).map_err(|reason| fault(path, reason))?;
+    let kind = |v: &Variable| match v.stored {
+        _ if !v.is_numeric => Kind::NotNumeric,
+        Ok(Stored::Sparse(_) | Stored::ComplexSparse(_)) => Kind::Sparse,
+        _ => Kind::Full,
+    };
+    let k = chosen(role, &found.iter().map(|v| (v.name.as_str(), kind(v))).collect::<Vec<_>>());
+    let Variable { name, stored, .. } = found.swap_remove(k.map_err(|reason| fault(path, reason))?);
+    stored.map_err(|reason| of_array(&name, reason))
+}
+
+/// The variable that is meant, of those with these names: one of the usual names, or the only one (the only sparse one for a matrix).
+fn chosen(role: Role, found: &[(&str, Kind)]) -> Parsed<usize> {
     let last = |name: &str| name.rsplit('.').next().unwrap_or_default().to_owned();
-    let by_name = role.names().iter().find_map(|name| found.iter().position(|v| last(&v.name) == *name));
-    let sparse: Vec<usize> = (0..found.len())
-        .filter(|&k| matches!(found[k].stored, Ok(Stored::Sparse(_) | Stored::ComplexSparse(_))))
-        .collect();
-    let only = match (role, &sparse[..]) {
-        (Role::Matrix, &[k]) => Some(k),
-        _ if found.len() == 1 => Some(0),
+    let by_name = role.names().iter().find_map(|name| found.iter().position(|v| last(v.0) == *name));
+    let of = |is_meant: fn(Kind) -> bool| (0..found.len()).filter(|&k| is_meant(found[k].1)).collect::<Vec<_>>();
+    let (sparse, numeric) = (of(|kind| kind == Kind::Sparse), of(|kind| kind != Kind::NotNumeric));
+    let only = match (role, &sparse[..], &numeric[..]) {
+        (Role::Matrix, &[k], _) | (_, _, &[k]) => Some(k),
         _ => None,
     };
-    let Some(k) = by_name.or(only) else {
-        let names: Vec<&str> = found.iter().map(|v| v.name.as_str()).collect();
+    by_name.or(only).ok_or_else(|| {
+        let names: Vec<&str> = numeric.iter().map(|&k| found[k].0).collect();
         let there = if names.is_empty() { "no numeric array".to_owned() } else { names.join(", ") };
-        let wanted = role.names().join(" or ");
-        return Err(fault(path, format!("the file contains {there}; name the variable to use {wanted}")));
-    };
-    let Variable { name, stored } = found.swap_remove(k);
-    stored.map_err(|reason| fault(path, format!("{name} {reason}")))
+        format!("the file contains {there}; name the variable to use {}", role.names().join(" or "))
+    })
+}
+
+/// What is wrong with a variable of this class.
+fn not_numeric(class: &str) -> String {
+    format!("has the class {class}, expected a full or sparse array of numbers")
 }
 
 fn parse(bytes: &[u8]) -> Parsed<Vec<Variable>> {
-    if bytes.starts_with(b"MATLAB 7.3") || bytes.get(..8) == Some(b"\x89HDF\r\n\x1a\n") {
-        return Err("a file of MATLAB 7.3 (HDF5), which is not read; save it with `save -v7 FILE A`".into());
-    }
     let no_mat_file = "no file of MATLAB's level 5";
     let header = bytes.get(..HEADER).ok_or(no_mat_file)?;
     let is_big_endian = match &header[126..] {

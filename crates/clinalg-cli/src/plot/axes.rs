@@ -88,23 +88,27 @@ where
     let (x0, x1, y1) = (10, 46, height - 1);
     let (low, high) = (scale.low, scale.high);
     let colours = (0..height).map(|y| scale.colour(high - (high - low) * f64::from(y) / f64::from(y1)));
-    let pixels = colours.flat_map(|c| [c.0, c.1, c.2].repeat((x1 - x0) as usize)).collect();
-    let image = BitMapElement::with_owned_buffer((x0, 0), ((x1 - x0) as u32, height as u32), pixels);
+    let image = colours.flat_map(|c| [c.0, c.1, c.2].repeat((x1 - x0) as usize)).collect();
+    let image = BitMapElement::with_owned_buffer((x0, 0), ((x1 - x0) as u32, height as u32), image);
     area.draw(&image.ok_or("the colour bar has as many pixels as it should")?)?;
     area.draw(&Rectangle::new([(x0, 0), (x1, y1)], INK.stroke_width(1)))?;
     let (step, digits) = tick_step(low, high);
-    let scale = if high > low { f64::from(y1) / (high - low) } else { 0.0 };
+    let text = |value: f64, digits| match scale.is_logarithmic() {
+        true => scientific(10_f64.powf(value)),
+        false => number(value, digits),
+    };
+    let pixels = if high > low { f64::from(y1) / (high - low) } else { 0.0 };
     let middle = Pos::new(HPos::Left, VPos::Center);
     let mut tick = (low / step).ceil();
     while high > low && tick * step <= high + 1e-9 * step {
-        let y = y1 - ((tick * step - low) * scale).round() as i32;
+        let y = y1 - ((tick * step - low) * pixels).round() as i32;
         area.draw(&PathElement::new([(x1, y), (x1 + 8, y)], INK.stroke_width(1)))?;
         // Adding zero turns -0 into 0.
-        area.draw_text(&number(tick * step + 0.0, digits), &font(21, &INK).pos(middle), (x1 + 14, y))?;
+        area.draw_text(&text(tick * step + 0.0, digits), &font(21, &INK).pos(middle), (x1 + 14, y))?;
         tick += 1.0;
     }
     if high <= low {
-        area.draw_text(&number(low, 3), &font(21, &INK).pos(middle), (x1 + 14, height / 2))?;
+        area.draw_text(&text(low, 3), &font(21, &INK).pos(middle), (x1 + 14, height / 2))?;
     }
     let centred = Pos::new(HPos::Center, VPos::Top);
     area.draw_text(label, &font(24, &INK).pos(centred), ((x0 + x1) / 2, y1 + 14))?;

@@ -45,39 +45,60 @@ fn blue_to_red(t: f64) -> RGBColor {
     RGBColor(channel(0), channel(1), channel(2))
 }
 
+/// How values become colours.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Map {
+    Rising,
+    Signed,
+    /// From a bright to a dark colour, on white where there is nothing.
+    Logarithmic,
+}
+
 /// The values that colours stand for.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Scale {
     pub(super) low: f64,
     pub(super) high: f64,
-    signed: bool,
+    map: Map,
 }
 
 /// The part of the largest magnitude that values on the other side of 0 must reach for a scale with 0 in its middle.
 const SIGNED: f64 = 0.01;
+/// Where the colours of a logarithmic scale begin: yellow would be too bright on white.
+const BRIGHTEST: f64 = 0.8;
 
 impl Scale {
     /// For values from `low` to `high`; where both signs occur, 0 is in the middle and white.
     pub(super) fn new(low: f64, high: f64) -> Scale {
         let most = high.max(-low);
         if low < 0.0 && high > 0.0 && high.min(-low) >= SIGNED * most {
-            return Scale { low: -most, high: most, signed: true };
+            return Scale { low: -most, high: most, map: Map::Signed };
         }
-        Scale { low, high, signed: false }
+        Scale { low, high, map: Map::Rising }
+    }
+
+    /// For values from `low` to `high`, both above 0; its own numbers are their logarithms to base 10.
+    pub(super) fn logarithmic(low: f64, high: f64) -> Scale {
+        Scale { low: low.log10(), high: high.log10(), map: Map::Logarithmic }
+    }
+
+    pub(super) fn is_logarithmic(&self) -> bool {
+        self.map == Map::Logarithmic
     }
 
     pub(super) fn colour(&self, value: f64) -> RGBColor {
         let t = if self.high > self.low { (value - self.low) / (self.high - self.low) } else { 0.5 };
-        match self.signed {
+        match self.map {
             _ if t.is_nan() => RGBColor(255, 255, 255),
-            true => blue_to_red(t),
-            false => viridis(t),
+            Map::Signed => blue_to_red(t),
+            Map::Rising => viridis(t),
+            Map::Logarithmic => viridis(BRIGHTEST * (1.0 - t)),
         }
     }
 
     /// The colour of lines of equal value, which differs from those beside it.
     pub(super) fn line(&self) -> RGBColor {
-        if self.signed { GREY } else { RGBColor(255, 255, 255) }
+        if self.map == Map::Signed { GREY } else { RGBColor(255, 255, 255) }
     }
 }
 

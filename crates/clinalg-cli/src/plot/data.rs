@@ -39,6 +39,52 @@ pub(crate) struct Paths<'a> {
     pub(crate) paths: Vec<Vec<(f64, f64)>>,
 }
 
+/// How densely the cells of a sparse matrix are filled.
+pub(crate) struct Pattern {
+    pub(crate) title: String,
+    pub(crate) subtitle: String,
+    pub(crate) rows: usize,
+    pub(crate) cols: usize,
+    /// Cells from top to bottom and from left to right.
+    pub(crate) cells: [usize; 2],
+    /// Entries over positions in each cell, row by row from the top.
+    pub(crate) densities: Vec<f64>,
+}
+
+/// The most cells along a side of a pattern; each has two pixels or more.
+const CELLS: f64 = 400.0;
+
+impl Pattern {
+    /// Of the entries, each a row and a column.
+    pub(crate) fn new(
+        title: String,
+        subtitle: String,
+        [rows, cols]: [usize; 2],
+        entries: impl Iterator<Item = (usize, usize)>,
+    ) -> Pattern {
+        // The shorter side keeps its part of the longer one, up to one to four.
+        let part = |own: usize, other: usize| {
+            let ratio = own as f64 / other.max(1) as f64;
+            own.clamp(1, (CELLS * ratio.clamp(0.25, 1.0)).round() as usize)
+        };
+        let cells = [part(rows, cols), part(cols, rows)];
+        let cell = |index: usize, cells: usize, count: usize| (index as u128 * cells as u128 / count as u128) as usize;
+        let mut densities = vec![0.0; cells[0] * cells[1]];
+        for (i, j) in entries {
+            densities[cell(i, cells[0], rows) * cells[1] + cell(j, cells[1], cols)] += 1.0;
+        }
+        // The first index in a cell.
+        let first = |at: usize, cells: usize, count: usize| (at as u128 * count as u128).div_ceil(cells as u128);
+        let size = |at: usize, cells: usize, count: usize| {
+            (first(at + 1, cells, count) - first(at, cells, count)).max(1) as f64
+        };
+        for (k, density) in densities.iter_mut().enumerate() {
+            *density /= size(k / cells[1], cells[0], rows) * size(k % cells[1], cells[1], cols);
+        }
+        Pattern { title, subtitle, rows, cols, cells, densities }
+    }
+}
+
 /// Curves over one coordinate.
 pub(crate) struct Profile<'a> {
     pub(crate) title: String,

@@ -1,5 +1,5 @@
 //! Pictures: a field on the unit square, a surface of triangles, curves, paths, a history of residuals, times over launch parameters,
-//! measurements over sizes.
+//! measurements over sizes, the entries of a sparse matrix.
 //! Without the feature `plot` every file is refused.
 
 #[cfg(feature = "plot")]
@@ -17,6 +17,8 @@ mod field;
 #[cfg(feature = "plot")]
 mod paths;
 #[cfg(feature = "plot")]
+mod pattern;
+#[cfg(feature = "plot")]
 mod picture;
 #[cfg(not(feature = "plot"))]
 #[path = "refused.rs"]
@@ -28,5 +30,5 @@ mod scaling;
 #[cfg(feature = "plot")]
 mod surface;
 
-pub(crate) use self::data::{Body, Convergence, Field, Paths, Profile, Scaling, Surface, UNIT};
+pub(crate) use self::data::{Body, Convergence, Field, Paths, Pattern, Profile, Scaling, Surface, UNIT};
 pub(crate) use self::picture::{Frames, Picture};

@@ -8,7 +8,7 @@ use plotters::prelude::*;
 use plotters::style::register_font;
 
 use super::axes::{Drawn, FONT};
-use super::{Body, Convergence, Field, Paths, Profile, Scaling, Surface};
+use super::{Body, Convergence, Field, Paths, Pattern, Profile, Scaling, Surface};
 use crate::exit::Failure;
 use crate::processes;
 
@@ -30,14 +30,22 @@ pub(crate) struct Picture {
 
 impl Picture {
     /// # Errors
-    /// [`Failure::Usage`] unless the name ends in .png or .svg, [`Failure::File`] where it cannot be written.
+    /// As [`Picture::given`].
     pub(crate) fn new(path: &Path) -> Result<Picture, Failure> {
+        Picture::given("--plot", path)
+    }
+
+    /// The file of an option.
+    ///
+    /// # Errors
+    /// [`Failure::Usage`] unless the name ends in .png or .svg, [`Failure::File`] where it cannot be written.
+    pub(crate) fn given(option: &str, path: &Path) -> Result<Picture, Failure> {
         let extension = path.extension().map(|e| e.to_string_lossy().to_lowercase());
         let format = match extension.as_deref() {
             Some("png") => Format::Png,
             Some("svg") => Format::Svg,
             _ => {
-                return Err(Failure::usage(format!("--plot {}: the name must end in .png or .svg", path.display())));
+                return Err(Failure::usage(format!("{option} {}: the name must end in .png or .svg", path.display())));
             }
         };
         crate::output::check_target(path)?;
@@ -69,6 +77,10 @@ impl Picture {
 
     pub(crate) fn paths(&self, paths: &Paths<'_>) -> Result<(), Failure> {
         self.draw(|root| paths.draw(root), |root| paths.draw(root))
+    }
+
+    pub(crate) fn pattern(&self, pattern: &Pattern) -> Result<(), Failure> {
+        self.draw(|root| pattern.draw(root), |root| pattern.draw(root))
     }
 
     pub(crate) fn profile(&self, profile: &Profile<'_>) -> Result<(), Failure> {

@@ -3,7 +3,7 @@
 use std::convert::Infallible;
 use std::path::Path;
 
-use super::{Body, Convergence, Field, Paths, Profile, Scaling, Surface};
+use super::{Body, Convergence, Field, Paths, Pattern, Profile, Scaling, Surface};
 use crate::exit::Failure;
 
 /// A picture, which cannot be made.
@@ -13,7 +13,13 @@ impl Picture {
     /// # Errors
     /// [`Failure::Usage`] always.
     pub(crate) fn new(path: &Path) -> Result<Picture, Failure> {
-        Err(refusal(path))
+        Picture::given("--plot", path)
+    }
+
+    /// # Errors
+    /// [`Failure::Usage`] always.
+    pub(crate) fn given(option: &str, path: &Path) -> Result<Picture, Failure> {
+        Err(refusal(option, path))
     }
 
     pub(crate) fn beside(&self, _: &str) -> Picture {
@@ -40,6 +46,10 @@ impl Picture {
         match self.0 {}
     }
 
+    pub(crate) fn pattern(&self, _: &Pattern) -> Result<(), Failure> {
+        match self.0 {}
+    }
+
     pub(crate) fn profile(&self, _: &Profile<'_>) -> Result<(), Failure> {
         match self.0 {}
     }
@@ -60,7 +70,7 @@ impl Frames {
     /// # Errors
     /// [`Failure::Usage`] always.
     pub(crate) fn new(path: &Path, _: &str, _: usize) -> Result<Frames, Failure> {
-        Err(refusal(path))
+        Err(refusal("--plot", path))
     }
 
     pub(crate) fn picture(&self, _: usize) -> Result<Picture, Failure> {
@@ -68,9 +78,9 @@ impl Frames {
     }
 }
 
-fn refusal(path: &Path) -> Failure {
+fn refusal(option: &str, path: &Path) -> Failure {
     Failure::usage(format!(
-        "--plot {}: this program was built without pictures; build it with the feature `plot`",
+        "{option} {}: this program was built without pictures; build it with the feature `plot`",
         path.display()
     ))
 }

@@ -9,7 +9,7 @@ use clinalg::{Csr, CsrParts, Error, Real};
 use super::method::Made;
 use super::{Args, team};
 use crate::exit::Failure;
-use crate::files;
+use crate::files::{self, Columns};
 
 /// What the options say of the hierarchy: its parameters, and its near-null vectors one after the other.
 fn options<T: Real>(rows: usize, coarsening: Coarsening, args: &Args) -> Result<(AmgParams, Option<Vec<T>>), Failure> {
@@ -20,7 +20,7 @@ fn options<T: Real>(rows: usize, coarsening: Coarsening, args: &Args) -> Result<
             params = params.block(dim);
             Some(motions)
         }
-        (None, Some(path)) => Some(files::read_columns::<T>(path)?.values),
+        (None, Some(path)) => Some(near_null(path, rows)?),
         (None, None) => None,
     };
     if let Some(block) = args.block {
@@ -81,6 +81,26 @@ pub(super) fn on_team<T: Real>(
     Ok(Some((Box::new(m), words)))
 }
 
+/// Near-null vectors, a column each.
+fn near_null<T: Real>(path: &Path, rows: usize) -> Result<Vec<T>, Failure> {
+    let given = files::read_columns::<T>(path)?;
+    if given.rows != rows {
+        let expected = format!("{rows} rows, one for each unknown of A, and a column for each vector");
+        let got = format!("{} x {} ({})", given.rows, given.cols, path.display());
+        return Err(Error::Shape { argument: "nullspace", expected, got }.into());
+    }
+    check_finite("nullspace", path, &given)?;
+    Ok(given.values)
+}
+
+/// An error that names the first value of a file that is not finite.
+fn check_finite<T: Real>(argument: &'static str, path: &Path, given: &Columns<T>) -> Result<(), Failure> {
+    let Some(k) = given.values.iter().position(|value| !value.is_finite()) else { return Ok(()) };
+    let (row, column) = (k % given.rows + 1, k / given.rows + 1);
+    let got = format!("{} in row {row} and column {column} (counted from 1) of {}", given.values[k], path.display());
+    Err(Error::value(argument, "finite numbers", got).into())
+}
+
 /// The rigid motions of nodes with the coordinates of a file, a row per node, and the unknowns per node.
 fn motions<T: Real>(path: &Path, rows: usize) -> Result<(Vec<T>, usize), Failure> {
     let given = files::read_columns::<f64>(path)?;
@@ -89,6 +109,7 @@ fn motions<T: Real>(path: &Path, rows: usize) -> Result<(Vec<T>, usize), Failure
         let got = format!("{} x {} ({})", given.rows, given.cols, path.display());
         return Err(Error::Shape { argument: "coordinates", expected, got }.into());
     }
+    check_finite("coordinates", path, &given)?;
     let by_node: Vec<f64> = (0..rows).map(|k| given.values[k % given.cols * given.rows + k / given.cols]).collect();
     let motions = rigid_motions(&by_node, given.cols)?;
     Ok((motions.into_iter().map(T::from_f64).collect(), given.cols))

@@ -7,7 +7,7 @@ use clinalg::{CsrParts, Scalar};
 use serde_json::json;
 
 use super::Args;
-use super::method::Method;
+use super::method::{Method, PrecondOptions};
 use crate::checkpoint::krylov::{self, parts};
 use crate::checkpoint::{self, Fingerprint, Loaded};
 use crate::data::Values;
@@ -98,7 +98,8 @@ pub(super) fn fingerprint<T: Scalar>(
     let print = print.values("the matrix", Some(&parts(&a.values)));
     let print = print.values("--rhs", Some(&parts(b))).values("--x0", starts.map(parts).as_deref());
     let print = print.option("--precond", args.precond).option("--restart", args.restart);
-    let print = print.option("--order", args.order).option("--drop", args.drop).option("--fill", args.fill);
+    let PrecondOptions { drop, fill, .. } = args.precond_options();
+    let print = print.option("--order", args.order).option("--drop", drop).option("--fill", fill);
     let print = print.option("--sweeps", args.sweeps).option("--reorder", args.reorder);
     let print = print.option("--block", args.block).option("--single", args.single);
     let print = of_file(print, "--coordinates", args.coordinates.as_deref())?;

@@ -14,7 +14,7 @@ const ROUNDING: f64 = 64.0;
 /// A residual r with |A' r| below this part of |A| |r| is a null vector for all that the iteration can tell.
 const NULL: f64 = 1e-8;
 
-/// Errors for entries that are not finite, and for rows of zeros where b is not 0.
+/// Errors for entries that are not finite, for rows of zeros where b is not 0, and for more columns than rows of zeros.
 pub(super) fn check<T: Scalar>(a: &CsrParts<T>, b: &[T], least_squares: bool) -> Result<(), Failure> {
     if let Some((i, j, value)) = a.triplets().find(|entry| !entry.2.has_finite_parts()) {
         let got = format!("{value} in row {} and column {} (counted from 1)", i + 1, j + 1);
@@ -27,14 +27,26 @@ pub(super) fn check<T: Scalar>(a: &CsrParts<T>, b: &[T], least_squares: bool) ->
     if least_squares {
         return Ok(());
     }
+    let mut appears = vec![false; a.cols];
+    a.triplets().filter(|entry| !entry.2.is_zero()).for_each(|(_, j, _)| appears[j] = true);
+    let absent: Vec<usize> = (0..a.cols).filter(|&j| !appears[j]).collect();
     let empty = |&i: &usize| a.row(i).all(|(_, value)| value.is_zero());
-    for i in (0..a.rows).filter(empty) {
+    let rows: Vec<usize> = (0..a.rows).filter(empty).collect();
+    for &i in &rows {
         if let Some(value) = b.iter().skip(i).step_by(a.rows).find(|value| !value.is_zero()) {
             let expected = "a matrix without rows of zeros, or b = 0 there; leave the row and its unknown out, or use --method lsmr for least squares";
             let got = format!("row {} (counted from 1) of zeros, where b is {value}: there is no solution", i + 1);
             return Err(Error::value("a", expected, got).into());
         }
     }
+    let Some(first) = absent.first() else { return Ok(()) };
+    let singular = format!("unknown {} (counted from 1) appears in no equation: the matrix is singular", first + 1);
+    // Else the other equations are as many as the other unknowns.
+    if absent.len() > rows.len() {
+        let expected = "a matrix without columns of zeros; leave the unknown and an equation out, or use --method lsmr for least squares";
+        return Err(Error::value("a", expected, singular).into());
+    }
+    log::warn!("{singular}, and the unknown arbitrary ({} of them)", absent.len());
     Ok(())
 }
 
@@ -269,6 +281,10 @@ mod tests {
         let wrong = CsrParts::from_triplets(2, 2, &[(0, 0, 1.0), (1, 0, f64::NAN)]).unwrap();
         assert!(words(&wrong, &[1.0, 1.0], false).contains("row 2 and column 1"));
         assert!(words(&a, &[1.0, f64::INFINITY, 0.0], true).contains("row 2"));
+        // Unknown 2 with an entry that is 0.
+        let a = CsrParts::from_triplets(3, 3, &[(0, 0, 1.0), (1, 2, 1.0), (2, 0, 1.0), (2, 1, 0.0)]).unwrap();
+        assert!(words(&a, &[1.0, 1.0, 1.0], false).contains("unknown 2 (counted from 1) appears in no equation"));
+        assert!(check(&a, &[1.0; 3], true).is_ok());
     }
 
     #[test]

@@ -52,7 +52,7 @@ impl<T: Real> NearNull<T> {
             return Err(Error::value(
                 "vectors",
                 "finite near-null vectors other than zero",
-                format!("{wrong} in vector {k}"),
+                format!("{wrong} in vector {} (counted from 1)", k + 1),
             ));
         }
         let mut values = Vec::with_capacity(vectors.len());

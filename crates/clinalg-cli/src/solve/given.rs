@@ -1,0 +1,35 @@
+//! Options that would have no effect.
+
+use super::Args;
+use super::method::{Method, Precond};
+use crate::exit::Failure;
+
+impl Args {
+    /// An error for the first option that neither the preconditioner nor the method heeds; both are those in use.
+    pub(super) fn check_effect(&self, method: Method) -> Result<(), Failure> {
+        use Precond::{Ic, Ilu, Ilut, Ssor};
+        let amg = self.precond.coarsening().is_some();
+        let one_of = |preconds: &[Precond]| preconds.contains(&self.precond);
+        let options = [
+            (self.amg_options(), amg, "amg"),
+            (self.report.then_some("--report"), amg, "amg"),
+            (self.sweeps.map(|_| "--sweeps"), one_of(&[Ilu, Ic]), "ilu or ic"),
+            (self.order.map(|_| "--order"), one_of(&[Ilu, Ilut, Ic, Ssor]), "ilu, ilut, ic or ssor"),
+            (self.given_drop.map(|_| "--drop"), one_of(&[Ilut]), "ilut"),
+            (self.given_fill.map(|_| "--fill"), one_of(&[Ilut]), "ilut"),
+        ];
+        for (option, has_effect, preconds) in options {
+            if let Some(option) = option.filter(|_| !has_effect) {
+                let chosen = if self.explanation.is_some() { ", which was chosen from the matrix" } else { "" };
+                let words = format!("{option} is for --precond {preconds}, not for {}{chosen}", self.precond.name());
+                return Err(Failure::usage(words));
+            }
+        }
+        // GMRES takes over from a method that was chosen here, but for least squares.
+        let takes_restart = method == Method::Gmres || (self.method.is_none() && !method.is_least_squares());
+        if self.given_restart.is_some() && !takes_restart {
+            return Err(Failure::usage(format!("--restart is for --method gmres, not for {}", method.name())));
+        }
+        Ok(())
+    }
+}
