@@ -241,6 +241,15 @@ fn algebraic_multigrid_from_c99() {
 }
 
 #[test]
+fn a_method_that_suits_the_matrix_from_c99() {
+    let text = run(&mut compile(["CC", "cc"], "examples/c/automatic.c", &["-std=c99"]));
+    let (how, rest) = text.split_once(": error ").unwrap();
+    let (error, reason) = rest.split_once('\n').unwrap();
+    assert_eq!((how, reason.trim()), ("BiCGStab with ILU(0)", "not symmetric, no zero on the diagonal"));
+    assert!(error.parse::<f64>().unwrap() < 1e-5, "{text}");
+}
+
+#[test]
 fn heat_in_time_steps_from_c99() {
     let text = run(&mut compile(["CC", "cc"], "examples/c/heat_steps.c", &["-std=c99"]));
     let words: Vec<&str> = text.split_whitespace().collect();
