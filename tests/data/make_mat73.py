@@ -125,7 +125,7 @@ text(several, "MATLAB_class", "struct")
 put_references(file, several, "A", [np.eye(2), np.eye(3)])
 finish(file)
 
-# Full and in pieces, of which those at the ends are cut.
+# Full, in chunks of which those at the ends are cut.
 file = create("v73_full.mat")
 put(file, "A", a.toarray().astype(np.float32), compression="gzip", compression_opts=3, chunks=(5, 7))
 put(file, "B", b)

@@ -23,7 +23,7 @@ const WHOLE: [&str; 9] = ["int8", "uint8", "int16", "uint16", "int32", "uint32",
 
 /// Where a variable is, or what is wrong with it.
 enum Place {
-    Full(Dataset, Numbers),
+    Full(Box<Dataset>, Numbers),
     Sparse(Group, Numbers),
     Damaged(String),
     /// Of another class.
@@ -140,7 +140,7 @@ impl Walk {
                 Ok(Some(class)) => self.enter(
                     name,
                     match Numbers::of_class(&class) {
-                        Some(numbers) => Place::Full(dataset, numbers),
+                        Some(numbers) => Place::Full(Box::new(dataset), numbers),
                         None => Place::NotNumeric(class),
                     },
                 ),
@@ -300,7 +300,7 @@ fn raw(dataset: &Dataset, size: usize, limit: usize) -> Parsed<Vec<u8>> {
     if dataset.chunks().is_none() {
         return dataset.read_raw_bytes().map_err(damaged);
     }
-    // The reader takes missing pieces for zeros, so they are put together here.
+    // The reader takes missing chunks for zeros, so they are assembled here.
     let rectangle = |numbers: &[u64]| -> Option<[usize; 2]> {
         let whole = |number: u64| usize::try_from(number).ok();
         match *numbers {
@@ -321,19 +321,19 @@ fn raw(dataset: &Dataset, size: usize, limit: usize) -> Parsed<Vec<u8>> {
         let [top, left] = rectangle(chunk.offsets()).ok_or_else(dimensions)?;
         expected = height.div_ceil(rows.max(1)).saturating_mul(width.div_ceil(cols.max(1)));
         if rows == 0 || cols == 0 || top >= height || left >= width || top % rows != 0 || left % cols != 0 {
-            return Err(format!("is damaged: a piece at ({top}, {left}) of {height} x {width}"));
+            return Err(format!("is damaged: a chunk at ({top}, {left}) of {height} x {width}"));
         }
         let across = cols.min(width - left) * size;
         for row in 0..rows.min(height - top) {
             let from = chunk.bytes().get(row * cols * size..).and_then(|rest| rest.get(..across));
-            let from = from.ok_or("is damaged: a piece is too short")?;
+            let from = from.ok_or("is damaged: a chunk is too short")?;
             bytes[((top + row) * width + left) * size..][..across].copy_from_slice(from);
         }
         seen.insert((top, left));
     }
     match seen.len() == expected {
         true => Ok(bytes),
-        false => Err(format!("is damaged: {} of its {expected} pieces are there", seen.len())),
+        false => Err(format!("is damaged: {} of its {expected} chunks are present", seen.len())),
     }
 }
 
@@ -371,7 +371,7 @@ mod tests {
             assert!(array(name, role).unwrap() == array(other, role).unwrap(), "{name} {role:?}");
         }
         let whole = |role| array("v73_whole.mat", role).unwrap();
-        let diagonal = |k: usize| Complex::from(f64::from(u8::from(k % 13 == 0)));
+        let diagonal = |k: usize| Complex::from(f64::from(u8::from(k.is_multiple_of(13))));
         assert_eq!(whole(Role::Matrix).values, (0..144).map(diagonal).collect::<Vec<_>>());
         assert_eq!(whole(Role::RightSide).values, (-3..9).map(|k| Complex::from(f64::from(k))).collect::<Vec<_>>());
         assert_eq!(whole(Role::Start).values[..3], [1.0, 0.0, 1.0].map(Complex::from));
