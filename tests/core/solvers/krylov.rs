@@ -334,7 +334,7 @@ fn preconditioned_least_squares<T: Scalar>(context: &Context) {
     let tolerance = 1e3 * eps::<T::Real>();
     for method in [LeastSquaresMethod::Lsqr, LeastSquaresMethod::Lsmr] {
         let (mut want, expected) = least_squares(method, tolerance, &scaled, None, &b);
-        want.iter_mut().zip(&norms).for_each(|(x, n)| *x = *x * T::from_f64(n.sqrt().recip()));
+        want.iter_mut().zip(&norms).for_each(|(x, n)| *x *= T::from_f64(n.sqrt().recip()));
         let mut jacobi = Jacobi::of_normal_equations(&matrix).unwrap();
         let (x, found) = least_squares(method, tolerance, &matrix, Some(&mut jacobi), &b);
         assert_eq!((found.report.stop, expected.report.stop), (Stop::Converged, Stop::Converged), "{method:?}");
