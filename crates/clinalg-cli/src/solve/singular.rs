@@ -40,13 +40,17 @@ pub(super) fn check<T: Scalar>(a: &CsrParts<T>, b: &[T], least_squares: bool) ->
         }
     }
     let Some(first) = absent.first() else { return Ok(()) };
-    let singular = format!("unknown {} (counted from 1) appears in no equation: the matrix is singular", first + 1);
+    let singular = format!("singular: unknown {} (counted from 1) appears in no equation", first + 1);
     // Else the other equations are as many as the other unknowns.
     if absent.len() > rows.len() {
         let expected = "a matrix without columns of zeros; leave the unknown and an equation out, or use --method lsmr for least squares";
         return Err(Error::value("a", expected, singular).into());
     }
-    log::warn!("{singular}, and the unknown arbitrary ({} of them)", absent.len());
+    let others = match absent.len() {
+        1 => String::new(),
+        count => format!(" (nor do {} others)", count - 1),
+    };
+    log::warn!("the matrix is {singular}{others}; its value in x is arbitrary");
     Ok(())
 }
 
