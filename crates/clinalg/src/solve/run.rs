@@ -171,8 +171,7 @@ impl<'a, T: Scalar> Run<'a, T> {
         Ok(self.norm())
     }
 
-    /// After [`Run::confirm`] found `end`: looks at x where the iteration goes on, and puts it back to the best iterate where the solve ends
-    /// without success.
+    /// After [`Run::confirm`] found `end`: looks at x where the iteration goes on, and puts it back to the best iterate where the solve fails.
     pub(super) fn keep_best(
         &mut self,
         end: Option<Stop>,
@@ -182,7 +181,8 @@ impl<'a, T: Scalar> Run<'a, T> {
         norms: &mut DotParts<T>,
     ) -> Result<()> {
         match end {
-            Some(Stop::Converged) => Ok(()),
+            // Of a solve that was stopped on request the last iterate tells most: the residual may rise for long while the error falls.
+            Some(Stop::Converged | Stop::Cancelled) => Ok(()),
             None => best.look(x, self.norm()),
             Some(_) => {
                 let norm = self.norm();
