@@ -9,14 +9,19 @@ use crate::kind::Kind;
 use crate::object::cell::read;
 use crate::registry::{Operand, Registry};
 
-/// The iteration after which the residual was smallest, the last one of a solve that succeeded or was stopped.
+/// Relative to its residual, what that of an iterate in a history may differ by from the true one.
+const SAME: f64 = 1e-6;
+
+/// The iteration after which the residual was smallest, the last one of a solve that succeeded or was stopped. The solver may have returned an
+/// earlier iterate already, whose residual is then the last one as well.
 fn smallest(report: &Report) -> usize {
     if matches!(report.stop, Stop::Converged | Stop::Cancelled) {
         return report.iterations;
     }
     let mut best = (report.iterations, report.relative_residual);
-    for (at, &residual) in report.history.iter().enumerate() {
-        if residual < best.1 || (best.1.is_nan() && residual.is_finite()) {
+    for (at, &residual) in report.history.iter().enumerate().take(report.iterations) {
+        let limit = if best.0 == report.iterations { (1.0 + SAME) * best.1 } else { best.1 };
+        if residual < limit || (best.1.is_nan() && residual.is_finite()) {
             best = (at, residual);
         }
     }
@@ -102,7 +107,7 @@ impl Registry {
             }
             let outcome = match again {
                 Ok((residual, at, _))
-                    if residual < report.relative_residual || !report.relative_residual.is_finite() =>
+                    if residual < (1.0 + SAME) * report.relative_residual || !report.relative_residual.is_finite() =>
                 {
                     (report.relative_residual, number) = (residual, at);
                     Ok(())
