@@ -338,7 +338,8 @@ fn solve<T: Number>(args: &Args, global: &Global, given: Given, out: &mut Output
         Some(loaded) => Begun::of(loaded)?,
         None => Begun::new(method),
     };
-    if begun.method != method {
+    // MINRES may be the first method, with a preconditioner, and the last, without one.
+    if begun.gave_up.is_some() {
         system.change_method(args, begun.method, stopping.clone())?;
     }
     place.finish()?;

@@ -179,7 +179,7 @@ impl NullVectors {
 }
 
 /// Iterations of least squares that look for a null vector of A', and entries of A that they may take in all.
-const EXAMINED: (usize, usize) = (10_000, 4_000_000_000);
+const EXAMINED: (usize, usize) = (10_000, 1_000_000_000);
 
 /// As [`verdict`]; where that says nothing, of the residual that least squares leave from x on: of a system without a solution this is along
 /// null vectors of A'.
