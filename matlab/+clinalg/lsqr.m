@@ -3,7 +3,7 @@ function [x, flag, relres, iter, resvec] = lsqr(A, b, varargin)
 %   [x, flag, relres, iter, resvec] = clinalg.lsqr(A, b, tol, maxit, M1, M2, x0)
 %   [...] = clinalg.lsqr(A, b, 'Tolerance', 1e-8, ...)
 %
-%   The arguments and results are those of lsqr, without lsvec: x makes norm(b - A*x) smallest for a full, sparse or band matrix A
+%   The arguments and results are those of lsqr, without lsvec: x minimises norm(b - A*x) for a full, sparse or band matrix A
 %   of any shape, real or complex. Of several solutions it is the one nearest to x0, or to zero. A and b are clinalg.arrays or MATLAB
 %   arrays; x is a clinalg.array if one of them is. All arguments except A and b may be omitted or [].
 %     Tolerance       norm(b - A*x) / norm(b) or, where no x solves the system, norm(A'*r) / (norm(A, 'fro') * norm(r)) for
@@ -12,11 +12,11 @@ function [x, flag, relres, iter, resvec] = lsqr(A, b, varargin)
 %     Preconditioner  M1: 'jacobi' scales the columns of a sparse A to a norm of 1, and x is the nearest in the scaled norm; or
 %                     'none'. M2 has to be []
 %     InitialGuess    x0
-%   flag is 0 where one of both quotients met the tolerance, else as for clinalg.pcg. relres is norm(b - A*x) / norm(b), which stays
+%   flag is 0 if either of the two quotients met the tolerance, else as for clinalg.pcg. relres is norm(b - A*x) / norm(b), which stays
 %   large where no x solves the system. resvec has norm(b - A*x) at the start and after each iteration; it never rises. If b has
-%   several columns, these are of one that did not converge, else of the one with the largest relres.
+%   several columns, these belong to one that did not converge, if any, else to the one with the largest relres.
 %
-%   The number of iterations grows with the condition number of A. For small or badly conditioned A, A \ b is better.
+%   The number of iterations grows with the condition number of A. For small or ill-conditioned A, A \ b is better.
 %
 %   Example:
 %     A = clinalg.matrix(sparse([1 0; 1 1; 1 2]));

@@ -160,7 +160,7 @@ pub(crate) struct Args {
     /// Order of elimination of ilu, ilut and ic, and of the sweeps of ssor [default: natural; ssor: multicolour]
     #[arg(long, value_enum)]
     order: Option<Order>,
-    /// Find the factors of ilu or ic by so many sweeps of the fixed-point iteration, not by levels: for matrices with many levels
+    /// Find the factors of ilu or ic by this many sweeps of the fixed-point iteration, not by levels: for matrices with many levels
     #[arg(long, value_name = "COUNT", value_parser = args::positive, allow_hyphen_values = true)]
     sweeps: Option<usize>,
     /// Renumber the unknowns at upload; solutions are written in the numbering of the file
