@@ -8,7 +8,7 @@ function [iterations, err] = fem_example(rings)
 %   See also clinalg.pcg, clinalg.amg.
 if nargin < 1, rings = 40; end
 
-% 6 r nodes on ring r, the last of which is the boundary.
+% 6 r nodes on ring r; the last ring is the boundary.
 nodes = [0 0];
 for r = 1 : rings
   angle = 2 * pi * (1 : 6 * r).' / (6 * r);
