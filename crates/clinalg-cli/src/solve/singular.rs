@@ -181,6 +181,9 @@ impl NullVectors {
 /// Iterations of least squares that look for a null vector of A', and entries of A that they may take in all.
 const EXAMINED: (usize, usize) = (10_000, 1_000_000_000);
 
+/// What counts as a null vector after them, in units of rounding: they reduce |A' r| of regular matrices as well.
+const EXAMINED_NULL: f64 = 1e4;
+
 /// As [`verdict`]; where that says nothing, of the residual that least squares leave from x on: of a system without a solution this is along
 /// null vectors of A'.
 pub(super) fn examine<T: Scalar>(
@@ -203,13 +206,18 @@ pub(super) fn examine<T: Scalar>(
     let params = LeastSquaresParams::from(Stopping::default().tolerance(tolerance).max_iterations(most));
     let mut solver = LeastSquares::new(context, a.rows, a.cols, params)?;
     solver.solve_with(&matrix, Some(&mut m), &of_b, &mut of_x, &mut |_, _| interrupt::go_on())?;
-    Ok(verdict(a, b, &of_x.to_vec()?))
+    Ok(verdict_to(EXAMINED_NULL * <T::Real as Float>::epsilon().into_f64(), a, b, &of_x.to_vec()?))
 }
 
 /// What the residual of a solve that did not converge says of a square matrix; `None` where it says nothing.
 ///
 /// |A' r| is at least |r| times the smallest singular value, and the largest is at least the norm of each row and column.
 pub(super) fn verdict<T: Scalar>(a: &CsrParts<T>, b: &[T], x: &[T]) -> Option<String> {
+    verdict_to(NULL, a, b, x)
+}
+
+/// The same, with what |A' r| over |A| |r| is at most for a null vector.
+fn verdict_to<T: Scalar>(bound: f64, a: &CsrParts<T>, b: &[T], x: &[T]) -> Option<String> {
     let mut r: Vec<T::Wide> = b.iter().map(|value| value.widen()).collect();
     let mut rows = vec![0.0; a.rows];
     let mut cols = vec![0.0; a.cols];
@@ -226,7 +234,7 @@ pub(super) fn verdict<T: Scalar>(a: &CsrParts<T>, b: &[T], x: &[T]) -> Option<St
     let size = rows.iter().chain(&cols).fold(0.0_f64, |most, &square| most.max(square)).sqrt();
     let [left, product, whole] = [norm(&r), norm(&back), norm(b)];
     let ratio = product / (size * left);
-    if !(ratio < NULL && left > 0.0) {
+    if !(ratio < bound && left > 0.0) {
         return None;
     }
     Some(format!(

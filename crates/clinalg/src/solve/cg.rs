@@ -206,7 +206,7 @@ impl<T: Scalar> Cg<T> {
             kept.keep(&run, x, own, stand.numbers(seen, self.best.numbers()))?;
             stand.goes_on = false;
             end = run.confirm(seen, x, &mut self.r, &mut self.p, &mut self.q, &mut self.norms)?;
-            run.keep_best(end, &mut self.best, x, &mut self.r, &mut self.norms)?;
+            run.keep_best(end, true, &mut self.best, x, &mut self.r, &mut self.norms)?;
         }
     }
 }

@@ -156,7 +156,7 @@ impl<T: Scalar> FlexibleCg<T> {
             kept.keep(&run, x, [&self.r, &self.p, &self.q, self.best.vector()], numbers)?;
             stand.goes_on = false;
             end = run.confirm(seen, x, &mut self.r, &mut self.p, &mut self.q, &mut self.norms)?;
-            run.keep_best(end, &mut self.best, x, &mut self.r, &mut self.norms)?;
+            run.keep_best(end, true, &mut self.best, x, &mut self.r, &mut self.norms)?;
         }
     }
 }

@@ -19,8 +19,8 @@
 //! A solve ends when the true relative residual |b - A x| / |b| meets the tolerance, or for another
 //! reason that [`Report::stop`] names. When the recurrence of a Krylov method meets the tolerance,
 //! the true residual is computed; if it is too large, the iteration restarts from it as long as this reduces it. A solve that fails
-//! returns the iterate with the smallest residual among those it has looked at; conjugate gradients and MINRES that were stopped on request, the
-//! last one.
+//! returns the iterate with the smallest residual among those it has looked at; conjugate gradients and MINRES that were stopped on request, and
+//! conjugate gradients at the limit of iterations, the last one.
 //!
 //! # Rounding floor
 //! No method can reduce |b - A x| far below the rounding error of the residual itself. This error is estimated

@@ -175,15 +175,17 @@ impl<'a, T: Scalar> Run<'a, T> {
     pub(super) fn keep_best(
         &mut self,
         end: Option<Stop>,
+        may_rise: bool,
         best: &mut Best<Vector<T>>,
         x: &mut Vector<T>,
         r: &mut Vector<T>,
         norms: &mut DotParts<T>,
     ) -> Result<()> {
         match end {
-            // Of a solve that was stopped on request the last iterate tells most: the residual may rise for long while the error falls.
             Some(Stop::Converged | Stop::Cancelled) => Ok(()),
-            None => best.look(x, self.norm()),
+            // The residual of conjugate gradients may rise for long while the error falls: the last iterate is to go on from.
+            Some(Stop::IterationLimit) if may_rise => Ok(()),
+            None => best.keep_better(x, self.norm()),
             Some(_) => {
                 let norm = self.norm();
                 best.take(x, norm, |x| self.go_back(x, r, norms))
