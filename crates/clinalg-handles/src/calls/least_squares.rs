@@ -2,10 +2,10 @@
 
 use clinalg::ops::Transposed;
 use clinalg::precond::{Jacobi, Preconditioner};
-use clinalg::solve::{LeastSquares, LeastSquaresMethod, LeastSquaresParams, Progress, Report, Stop, Stopping};
-use clinalg::{Dense, Error, Result, Scalar, Vector};
+use clinalg::solve::{LeastSquares, LeastSquaresMethod, LeastSquaresParams, Progress, Report, Stopping};
+use clinalg::{Dense, Error, Result, Vector};
 
-use super::solve::{INVERSE, Preconditioning};
+use super::solve::{INVERSE, Preconditioning, each_column};
 use super::solver::entries;
 use crate::kind::Kind;
 use crate::object::{Element, Matrix, Object, Stored, typed};
@@ -37,39 +37,6 @@ fn scales_columns(preconditioning: Preconditioning) -> Result<bool> {
     }
 }
 
-/// The columns of x with the report of all: that of a column that did not converge, else of the one with the largest relative residual.
-fn solve_columns<T: Scalar>(
-    solver: &mut LeastSquares<T>,
-    a: &dyn Transposed<T>,
-    mut m: Option<Jacobi<T>>,
-    (b, x, count): (&Vector<T>, &mut Vector<T>, usize),
-    progress: Progress<'_>,
-) -> Result<Report> {
-    let (rows, cols) = (a.rows(), a.cols());
-    let (mut own_b, mut own_x) = (Vector::zeros(a.context(), rows)?, Vector::zeros(a.context(), cols)?);
-    let mut worst: Option<Report> = None;
-    for column in 0..count {
-        own_b.buffer_mut().copy_from(b.slice(column * rows..(column + 1) * rows)?)?;
-        own_x.buffer_mut().copy_from(x.slice(column * cols..(column + 1) * cols)?)?;
-        let m = m.as_mut().map(|m| m as &mut dyn Preconditioner<T>);
-        let report = solver.solve_with(a, m, &own_b, &mut own_x, progress)?.report;
-        x.write_slice(column * cols, &own_x)?;
-        let ends = report.stop == Stop::Cancelled;
-        let is_worse = |worst: &Report| match (report.stop.is_success(), worst.stop.is_success()) {
-            // NaN counts as the largest.
-            (ours, theirs) if ours == theirs => report.relative_residual.total_cmp(&worst.relative_residual).is_gt(),
-            (ours, _) => !ours,
-        };
-        if ends || worst.as_ref().is_none_or(is_worse) {
-            worst = Some(report);
-        }
-        if ends {
-            break;
-        }
-    }
-    Ok(worst.unwrap_or_else(|| Report::new(Stop::Converged, vec![0.0])))
-}
-
 /// Solves into `x`, which holds the start.
 fn solve<T: Element>(
     (method, preconditioning): (LeastSquaresMethod, Preconditioning),
@@ -93,13 +60,16 @@ fn solve<T: Element>(
             return Err(Error::Context { argument });
         }
     }
-    let m = match scales_columns(preconditioning)? {
+    let mut m = match scales_columns(preconditioning)? {
         true => Some(Jacobi::of_normal_equations(entries(&matrix)?)?),
         false => None,
     };
     let params = LeastSquaresParams::from(stopping.clone()).method(method);
     let mut solver = LeastSquares::new(a.context(), rows, cols, params)?;
-    solve_columns(&mut solver, a, m, (b, x, count), progress)
+    each_column((b, x), (rows, cols, count), |b, x| {
+        let m = m.as_mut().map(|m| m as &mut dyn Preconditioner<T>);
+        Ok(solver.solve_with(a, m, b, x, progress)?.report)
+    })
 }
 
 impl Registry {

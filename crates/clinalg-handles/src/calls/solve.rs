@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use clinalg::multigrid::{self, Poisson, PoissonParams, PoissonReport};
 use clinalg::precond::{Jacobi, SaddleShape};
 use clinalg::solve::{BlockCg, BlockScalar, CgParams, Operator, Preconditioner, Progress, Report, Stop, Stopping};
-use clinalg::{Context, Dense, Error, Result, Vector};
+use clinalg::{Context, Dense, Error, Result, Scalar, Vector};
 use serde::{Deserialize, Serialize};
 
 use crate::calls::preconditioner::{Coarsened, PreconditionerKind, found_split, not_sparse, varies};
@@ -147,19 +147,33 @@ fn solve_columns<T: Element + BlockScalar>(
         return Err(Error::Shape { argument: "x", expected, got });
     }
     let mut m = m;
-    let (mut own_b, mut own_x) = (Vector::zeros(&context, n)?, Vector::zeros(&context, n)?);
     let mut solver = solver_of::<T>(method, (&context, n), stopping)?;
-    let mut worst: Option<Report> = None;
-    for column in 0..columns {
-        let of_column = column * n..(column + 1) * n;
-        own_b.buffer_mut().copy_from(b.as_vector().slice(of_column.clone())?)?;
-        own_x.buffer_mut().copy_from(x.as_vector().slice(of_column)?)?;
+    each_column((b.as_vector(), x.as_vector_mut()), (n, n, columns), |b, x| {
         let m = m.as_mut().map(|m| &mut **m as &mut dyn Preconditioner<T>);
-        let report = solver.solve_with(a, m, &own_b, &mut own_x, progress)?;
-        x.as_vector_mut().write_slice(column * n, &own_x)?;
+        solver.solve_with(a, m, b, x, progress)
+    })
+}
+
+/// Solves for `count` columns of x, of `cols` values each, from those of b, of `rows` values, one after the other until a solve is cancelled. The
+/// report is that of the cancelled solve, or of a column that did not converge, else of the one with the largest relative residual.
+pub(super) fn each_column<T: Scalar>(
+    (b, x): (&Vector<T>, &mut Vector<T>),
+    (rows, cols, count): (usize, usize, usize),
+    mut solve: impl FnMut(&Vector<T>, &mut Vector<T>) -> Result<Report>,
+) -> Result<Report> {
+    let (mut own_b, mut own_x) = (Vector::zeros(b.context(), rows)?, Vector::zeros(b.context(), cols)?);
+    let mut worst: Option<Report> = None;
+    for column in 0..count {
+        own_b.buffer_mut().copy_from(b.slice(column * rows..(column + 1) * rows)?)?;
+        own_x.buffer_mut().copy_from(x.slice(column * cols..(column + 1) * cols)?)?;
+        let report = solve(&own_b, &mut own_x)?;
+        x.write_slice(column * cols, &own_x)?;
         let ends = report.stop == Stop::Cancelled;
-        // NaN counts as the largest.
-        let is_worse = |worst: &Report| report.relative_residual.total_cmp(&worst.relative_residual).is_gt();
+        let is_worse = |worst: &Report| match (report.stop.is_success(), worst.stop.is_success()) {
+            // NaN counts as the largest.
+            (ours, theirs) if ours == theirs => report.relative_residual.total_cmp(&worst.relative_residual).is_gt(),
+            (ours, _) => !ours,
+        };
         if ends || worst.as_ref().is_none_or(is_worse) {
             worst = Some(report);
         }
