@@ -100,15 +100,21 @@ impl<T: Scalar> Cg<T> {
             // p'Mp by its recurrence, as r is orthogonal to the former p.
             stand.row = Row { rho, squares, square: rho, largest: stand.largest, ..Row::default() };
             stand.steepest = 0.0;
+            (stand.block, stand.left) = (1, 0);
         }
-        stand.goes_on = false;
         scalars.start(stand.row)?;
         let unit = stand.unit;
         let limits = Limits::<T::Real>::new(unit, run.squares_to_reach(unit), run.squares_to_diverge(unit));
-        let Stand { largest, steepest, .. } = stand;
-        let mut block = 1;
         loop {
-            block = run.block(block, MOST_AT_ONCE);
+            if stand.goes_on && stand.left == 0 {
+                best.look(x, stand.norm)?;
+            }
+            stand.goes_on = false;
+            if stand.left == 0 {
+                stand.block = run.planned(stand.block, MOST_AT_ONCE);
+                stand.left = stand.block;
+            }
+            let block = stand.left.min(run.room()).max(1);
             for _ in 0..block {
                 a.apply_dot(p, q, &mut scalars.dots)?;
                 scalars.residual(&limits, q, r)?;
@@ -118,6 +124,8 @@ impl<T: Scalar> Cg<T> {
                 }
                 scalars.direction(&limits, m.is_some(), if m.is_some() { z } else { r }, x, p)?;
             }
+            stand.left -= block.min(stand.left);
+            let Stand { largest, steepest, .. } = stand;
             for (row, next) in scalars.read(block)? {
                 let Row { rho, squares, square, curvature, .. } = row;
                 if !rho.is_finite() {
@@ -229,6 +237,9 @@ struct Stand {
     steepest: f64,
     /// The residual of the recurrence.
     norm: f64,
+    /// Iterations of the present block, and how many of them are left.
+    block: usize,
+    left: usize,
     /// What the next iteration starts from.
     row: Row,
     /// Whether the next cycle continues from here.
@@ -237,16 +248,18 @@ struct Stand {
 
 impl Stand {
     fn numbers(&self, seen: Stop, best: [f64; 3]) -> impl Iterator<Item = f64> + use<> {
-        let Stand { unit, largest, steepest, norm, row, .. } = *self;
-        [number_of(seen), unit, largest, steepest, norm].into_iter().chain(row.numbers()).chain(best)
+        let Stand { unit, largest, steepest, norm, block, left, row, .. } = *self;
+        let first = [number_of(seen), unit, largest, steepest, norm, block as f64, left as f64];
+        first.into_iter().chain(row.numbers()).chain(best)
     }
 
     /// With the end that was seen there, and the numbers of the best iterate.
     fn of(numbers: &[f64]) -> (Stand, Option<Stop>, [f64; 3]) {
-        let [seen, unit, largest, steepest, norm] = numbers_from(numbers, 0);
-        let row = Row::of(numbers_from(numbers, 5));
-        let best = numbers_from(numbers, 5 + NUMBERS);
-        (Stand { unit, largest, steepest, norm, row, goes_on: true }, seen_by(seen), best)
+        let [seen, unit, largest, steepest, norm, block, left] = numbers_from(numbers, 0);
+        let row = Row::of(numbers_from(numbers, 7));
+        let best = numbers_from(numbers, 7 + NUMBERS);
+        let (block, left) = (block as usize, left as usize);
+        (Stand { unit, largest, steepest, norm, block, left, row, goes_on: true }, seen_by(seen), best)
     }
 }
 

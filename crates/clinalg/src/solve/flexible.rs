@@ -72,6 +72,7 @@ impl<T: Scalar> FlexibleCg<T> {
         let unit = stand.unit;
         loop {
             if stand.goes_on {
+                best.look(x, stand.norm)?;
                 let z = precondition(&mut m, r, z)?;
                 norms.set(q, z)?;
                 let overlap = norms.value()? / wide(stand.curvature);
@@ -103,7 +104,6 @@ impl<T: Scalar> FlexibleCg<T> {
             if let Some(stop) = run.record(norm, norm) {
                 return Ok(stop);
             }
-            best.look(x, norm)?;
             if run.cancelled() {
                 return Ok(Stop::Cancelled);
             }

@@ -163,15 +163,15 @@ impl<'a, T: Scalar> Run<'a, T> {
         })
     }
 
-    /// Starts anew from x, which the method has put back to a better one, after an end that [`Run::confirm`] found: leaves
-    /// Computes r = b - A x and returns its norm.
+    /// After the method has reset x to a better iterate: leaves r = b - A x, returns its norm and monitors progress anew.
     pub(super) fn go_back(&mut self, x: &Vector<T>, r: &mut Vector<T>, norms: &mut DotParts<T>) -> Result<f64> {
         self.check(x, r, norms)?;
         self.watch_anew();
         Ok(self.norm())
     }
 
-    /// After [`Run::confirm`] found `end`: looks at x where the iteration goes on, and puts it back to the best iterate where the solve fails.
+    /// After [`Run::confirm`] found `end`: keeps x where it is the best iterate and the iteration goes on, and resets it to the best
+    /// iterate where the solve fails.
     pub(super) fn keep_best(
         &mut self,
         end: Option<Stop>,
