@@ -2,12 +2,14 @@
 """Algebraic multigrid as a preconditioner of conjugate gradients to a relative residual of 1e-8: set-up, solve, iterations.
 
     cargo build --release -p clinalg --example amg
-    python3 benches/amg.py [--size small|large] [--single] [--profile] [--pyamg] [--hypre PROGRAM] [--out FILE.jsonl] [PROBLEM ...]
+    python3 benches/amg.py [--size small|large] [--single] [--profile] [--pyamg] [--hypre PROGRAM] [--amgcl PROGRAM] [--out FILE.jsonl]
+                            [PROBLEM ...]
 
 With --size large the problems have the sizes of the specification (up to 8e6 unknowns; the matrix takes up to 4 GB of host memory). With
 --pyamg, PyAMG's smoothed aggregation with SciPy's conjugate gradients solves the same matrices on the CPU; it needs numpy, scipy and
 pyamg in the Python that runs this. With --hypre, BoomerAMG with conjugate gradients solves them on the GPU, with the best
-of its usual settings. The raw lines go to --out. clinalg's run 0 builds the kernels; the table
+of its usual settings. With --amgcl, AMGCL's smoothed aggregation with conjugate gradients solves the elasticity problem, with the best of
+several settings. The raw lines go to --out. clinalg's run 0 builds the kernels; the table
 shows the better of runs 1 and 2. Below it are the times of the phases of the set-up, summed over all levels, from run 3, which waits for the device
 after each phase. With --profile, the most expensive kernels of the set-up and the solve follow, from a run that times every kernel.
 """
@@ -67,13 +69,14 @@ def peer(prefix, problem, n):
             "iterations": len(steps), "residual": residual, "operator_complexity": hierarchy.operator_complexity()}
 
 
-def hypre(program, prefix, problem):
-    """The best run of hypre over all settings, and all runs."""
+def other(program, prefix, problem):
+    """The best run of a peer's program over all its settings, and all runs."""
     done = subprocess.run([program, prefix], capture_output=True, text=True)
-    if done.returncode != 0:
-        print(f"{problem}: {done.stderr.strip()}", file=sys.stderr)
+    if done.returncode != 0 or done.stderr:
+        print(f"{problem}: {done.stderr.strip() or f'{program} ended with {done.returncode}'}", file=sys.stderr)
     runs = [{"problem": problem, **json.loads(line)} for line in done.stdout.splitlines() if line.startswith("{")]
-    good = [run for run in runs if run["run"] > 0 and run["residual"] <= 1e-8]
+    # The residual of a recurrence, at which solvers stop, may differ from the true one.
+    good = [run for run in runs if run["run"] > 0 and run["residual"] <= 1e-8 and run.get("true_residual", 0) <= 2e-8]
     return min(good, key=lambda run: run["set_up"] + run["solve"], default=None), runs
 
 
@@ -98,6 +101,7 @@ def main():
     parser.add_argument("--profile", action="store_true", help="the times of kernels")
     parser.add_argument("--pyamg", action="store_true")
     parser.add_argument("--hypre", metavar="PROGRAM", help="the built benches/peers/hypre_amg.c")
+    parser.add_argument("--amgcl", metavar="PROGRAM", help="the built benches/peers/amgcl_elasticity.cu; for elasticity")
     parser.add_argument("--program", default="target/release/examples/amg")
     parser.add_argument("--out")
     arguments = parser.parse_args()
@@ -108,11 +112,12 @@ def main():
     print(f"{'problem':<12} {'rows':>9} {'solver':<14} {'set-up s':>9} {'solve s':>9} {'sum s':>8} {'its':>4} {'residual':>9}")
     for problem in arguments.problems or PROBLEMS:
         n = PROBLEMS[problem][arguments.size == "large"]
+        peers = [program for program in (arguments.hypre, arguments.amgcl if problem == "elasticity" else None) if program]
         with tempfile.TemporaryDirectory() as folder:
             command = [arguments.program, problem, str(n)]
             command += ["--single"] if arguments.single else []
             command += ["--profile"] if arguments.profile else []
-            command += ["--dump", f"{folder}/a"] if arguments.pyamg or arguments.hypre else []
+            command += ["--dump", f"{folder}/a"] if arguments.pyamg or peers else []
             done = subprocess.run(command, capture_output=True, text=True)
             if done.returncode != 0:
                 print(f"{problem}: {done.stderr.strip()}", file=sys.stderr)
@@ -123,8 +128,8 @@ def main():
             if arguments.pyamg:
                 rows.append(("PyAMG", peer(f"{folder}/a", problem, n)))
                 runs.append(rows[-1][1])
-            if arguments.hypre:
-                best, lines = hypre(arguments.hypre, f"{folder}/a", problem)
+            for program in peers:
+                best, lines = other(program, f"{folder}/a", problem)
                 runs += lines
                 if best:
                     rows.append((best["peer"], best))

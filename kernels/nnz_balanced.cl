@@ -33,6 +33,7 @@
 //@ build Multi PER=4 CUT=1 ONCE=1
 #include "common.clh"
 #include "dots.clh"
+#include "once.clh"
 
 // Columns of a page, and the mark of a block that touches too many.
 #define PAGE 4096
@@ -46,29 +47,6 @@
 #define PLACE(k) ((k) + ((k) >> 4))
 #else
 #define PLACE(k) (k)
-#endif
-
-// With ONCE, what is read once does not push x out of the first cache, where the compiler lets one say so.
-#if defined(ONCE) && defined(__NV_CL_C_VERSION)
-inline uint read_column(__global const uint *p)
-{
-    uint v;
-    asm("ld.global.nc.L1::no_allocate.u32 %0, [%1];" : "=r"(v) : "l"(p));
-    return v;
-}
-inline REAL read_value(__global const REAL *p)
-{
-    REAL v;
-#if REAL_BITS == 64
-    asm("ld.global.nc.L1::no_allocate.f64 %0, [%1];" : "=d"(v) : "l"(p));
-#else
-    asm("ld.global.nc.L1::no_allocate.f32 %0, [%1];" : "=f"(v) : "l"(p));
-#endif
-    return v;
-}
-#else
-#define read_column(p) (*(p))
-#define read_value(p) (*(p))
 #endif
 
 // What a kernel takes for 16-bit columns; the lowest column of a block, or the mark, which waits for nothing else; what the products of a block

@@ -1,25 +1,31 @@
 // Products y = alpha A x + beta y with a sparse matrix in SELL-C-sigma (Kreutzer, Hager, Wellein, Fehske and Bishop 2014) on a GPU;
-// beta = 0 never reads y. The rows of a window of LOCAL rows, a work-group, are sorted by their length, the longest first; chunks of CHUNK of them
+// beta = 0 never reads y. The rows of a window of WINDOW rows are sorted by their length, the longest first; chunks of CHUNK of them
 // hold the first entries of their rows, then the second ones and so on. An item has a row. No item reads padding, so that no zero is
 // ever multiplied with what is not finite.
+//
+// A work-group has several windows: those that a compute unit runs at a time are then few and long, and neighbouring rows find in its first
+// cache what others have gathered.
 //
 // With SHORT, columns are 16-bit distances from the lowest one of the window, with PAGES = 16 places in 16 pages of 4096 columns.
 //
 // Traffic, f64: 12 B per entry (10 B with SHORT) and padding, 5 B per row for the order and the offsets, 16 B per row for x and y
 // (24 B where beta is not 0), if every element of x comes from memory once.
-//@ build LOCAL=128
+//@ build LOCAL=512 ONCE=1
+//@ build LOCAL=128 ONCE=1
 //@ variant Short SHORT=1
-//@ build Short LOCAL=128
-//@ build Short LOCAL=128 PAGES=16
+//@ build Short LOCAL=512
+//@ build Short LOCAL=512 PAGES=16
 //@ variant Dots DOTS=1
-//@ build Dots LOCAL=128
+//@ build Dots LOCAL=512 ONCE=1
 //@ variant ShortDots SHORT=1 DOTS=1
-//@ build ShortDots LOCAL=128
-//@ build ShortDots LOCAL=128 PAGES=16
+//@ build ShortDots LOCAL=512
+//@ build ShortDots LOCAL=512 PAGES=16
 #include "common.clh"
 #include "dots.clh"
+#include "once.clh"
 
 #define CHUNK 32
+#define WINDOW 128
 
 #define PAGE 4096
 #define WIDE UINT_MAX
@@ -44,17 +50,18 @@
     for (; count >= 4; count -= 4, k += 4 * CHUNK) {                                                                   \
         const uint at0 = column_at(k), at1 = column_at(k + CHUNK), at2 = column_at(k + 2 * CHUNK),                     \
                    at3 = column_at(k + 3 * CHUNK);                                                                     \
-        const REAL v0 = value[k], v1 = value[k + CHUNK], v2 = value[k + 2 * CHUNK], v3 = value[k + 3 * CHUNK];         \
+        const REAL v0 = read_value(value + k), v1 = read_value(value + k + CHUNK),                                     \
+                   v2 = read_value(value + k + 2 * CHUNK), v3 = read_value(value + k + 3 * CHUNK);                     \
         sum += v0 * x[at0];                                                                                            \
         sum += v1 * x[at1];                                                                                            \
         sum += v2 * x[at2];                                                                                            \
         sum += v3 * x[at3];                                                                                            \
     }                                                                                                                  \
     for (; count > 0; --count, k += CHUNK) {                                                                           \
-        sum += value[k] * x[column_at(k)];                                                                             \
+        sum += read_value(value + k) * x[column_at(k)];                                                                             \
     }
 
-#define FAR_AT(k) column[k]
+#define FAR_AT(k) read_column(column + (k))
 #define NEAR_AT(k) NEAR_COLUMN(narrow[k])
 
 // The sum of a row of `count` entries from place k on.
@@ -78,7 +85,7 @@ inline REAL row_sum(uint count, size_t k, SHORT_ARGUMENTS __global const uint *c
     return sum;
 }
 
-#define ROW_OF(i) ((i) / LOCAL * LOCAL + order[i])
+#define ROW_OF(i) ((i) / WINDOW * WINDOW + order[i])
 #define PLACE_OF(i) ((size_t)start[(i) / CHUNK] * CHUNK + (i) % CHUNK)
 
 #ifndef DOTS
@@ -91,12 +98,12 @@ mv_sell_sorted(ulong rows, __global const uint *start, __global const uchar *ord
     if (i < rows) {
         const size_t row = ROW_OF(i);
         const uint count = offset[row + 1] - offset[row];
-        const REAL sum = row_sum(count, PLACE_OF(i), SHORT_PART(get_group_id(0)) column, value, x);
+        const REAL sum = row_sum(count, PLACE_OF(i), SHORT_PART(i / WINDOW) column, value, x);
         y[row] = combine_product(alpha, sum, beta, y + row);
     }
 }
 #else
-// With dot products, `turns` windows a work-group.
+// With dot products, `turns` times LOCAL rows a work-group.
 __kernel __attribute__((reqd_work_group_size(LOCAL, 1, 1))) void
 mv_sell_sorted(ulong rows, uint turns, __global const uint *start, __global const uchar *order, SHORT_ARGUMENTS REAL alpha,
                __global const uint *offset, __global const uint *column, __global const REAL *value,
@@ -106,12 +113,11 @@ mv_sell_sorted(ulong rows, uint turns, __global const uint *start, __global cons
     const uint item = (uint)get_local_id(0);
     REAL2 dots = (REAL2)ZERO;
     for (uint turn = 0; turn < turns; ++turn) {
-        const size_t window = get_group_id(0) * (size_t)turns + turn;
-        const size_t i = window * LOCAL + item;
+        const size_t i = (get_group_id(0) * (size_t)turns + turn) * LOCAL + item;
         if (i < rows) {
             const size_t row = ROW_OF(i);
             const uint count = offset[row + 1] - offset[row];
-            const REAL sum = row_sum(count, PLACE_OF(i), SHORT_PART(window) column, value, x);
+            const REAL sum = row_sum(count, PLACE_OF(i), SHORT_PART(i / WINDOW) column, value, x);
             dots += finish_row(row, alpha, sum, beta, y, u, w);
         }
     }
@@ -120,8 +126,9 @@ mv_sell_sorted(ulong rows, uint turns, __global const uint *start, __global cons
 #endif
 
 #define FILL_SORTED(name, type)                                                                                        \
-    __kernel void name(ulong rows, __global const uint *start, __global const uchar *order,                            \
-                       __global const uint *offset, __global const type *entry, __global type *placed)                 \
+    __kernel __attribute__((reqd_work_group_size(LOCAL, 1, 1))) void name(                                             \
+        ulong rows, __global const uint *start, __global const uchar *order, __global const uint *offset,              \
+        __global const type *entry, __global type *placed)                                                             \
     {                                                                                                                  \
         const size_t i = get_global_id(0);                                                                             \
         if (i < rows) {                                                                                                \
@@ -147,7 +154,7 @@ place_near(ulong rows, __global const uint *start, __global const uchar *order, 
         const size_t row = ROW_OF(i), end = offset[row + 1];
         size_t to = PLACE_OF(i);
 #ifdef PAGES
-        __global const uint *own = base + (size_t)PAGES * get_group_id(0);
+        __global const uint *own = base + PAGES * (i / WINDOW);
         const bool near = own[0] != WIDE;
         // Columns increase, and so do pages.
         uint place = 0;
@@ -159,7 +166,7 @@ place_near(ulong rows, __global const uint *start, __global const uchar *order, 
             placed[to] = near ? (ushort)(place * PAGE + at % PAGE) : 0;
         }
 #else
-        const uint lowest = base[get_group_id(0)];
+        const uint lowest = base[i / WINDOW];
         for (size_t k = offset[row]; k < end; ++k, to += CHUNK) {
             placed[to] = (ushort)(column[k] - lowest);
         }

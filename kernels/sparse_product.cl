@@ -2,8 +2,9 @@
 // products of a row are added in the order of the entries of A's row, whatever the device, so that the same call gives the same bits.
 //
 // GPUs: rows listed by size; `lanes` items share a row, whose columns are hashed into a table in local memory (Nagasaka, Matsuoka, Azad
-// and Buluc, ICPP 2018), for LONG rows in global memory. Lanes go over a row of B together, so that no two meet the same column, and
-// wait for each other before the next. CPUs: a part of the rows per item, with the place of each column in a table of `cols`.
+// and Buluc, ICPP 2018). Lanes go over a row of B together, so that no two meet the same column, and wait for each other before the next.
+// Rows that are too long for such tables are made by ranges of columns, each with a place for every column in local memory; where columns
+// are too many for that, hashed into global memory (LONG_ROWS). CPUs: a part of the rows per item, with the place of each column in a table of `cols`.
 //
 // Traffic: per product (an entry of A with one of a row of B) 12 B in f64, of which rows of B that are met again come from cache; 12 B per
 // entry of A and C.
@@ -415,4 +416,138 @@ __kernel void fill_product(uint listed, uint lanes, uint size, __global const ui
         barrier(FENCE);
     }
 }
+#ifndef LONG_ROWS
+// Rows of C that are too long for tables, by ranges of `width` columns, a multiple of 32, that have a place each in local memory.
+
+// Items that go over a row of B together where the order does not matter.
+#define SLICE 32
+
+// part[r * (ranges + 1) + q + 1] = entries of row list[r] of C in range q; a bit for every column. A work-group has a row and `several`
+// ranges, of which there are `groups` for each row.
+__kernel void count_ranges(uint groups, uint several, uint ranges, uint width, __global const uint *list,
+                           __global const uint *a_offset, __global const uint *a_column, __global const uint *b_offset,
+                           __global const uint *b_column, __local uint *bits, __global uint *part)
+{
+    const uint item = (uint)get_local_id(0), items = (uint)get_local_size(0);
+    const size_t r = get_group_id(0) / groups;
+    const uint i = list[r], end = a_offset[i + 1], first = (uint)(get_group_id(0) % groups) * several;
+    const uint count = min(several, ranges - first), words = width / 32;
+    const ulong low = (ulong)first * width, columns = (ulong)count * width;
+    for (uint w = item; w < count * words; w += items) {
+        bits[w] = 0;
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (uint k = a_offset[i] + item / SLICE; k < end; k += items / SLICE) {
+        const uint last = b_offset[a_column[k] + 1];
+        for (ulong l = (ulong)b_offset[a_column[k]] + item % SLICE; l < last; l += SLICE) {
+            const ulong at = b_column[l] - low;
+            if (b_column[l] >= low && at < columns) {
+                atomic_or(bits + (at >> 5), 1u << (at & 31));
+            }
+        }
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (uint q = item; q < count; q += items) {
+        uint entries = 0;
+        for (uint w = 0; w < words; ++w) {
+            entries += popcount(bits[q * words + w]);
+        }
+        part[r * (ranges + 1) + first + q + 1] = entries;
+    }
+}
+
+// Entries of the rows listed before each of their ranges, from those in them; count[list[r]] = entries of row list[r].
+__kernel void scan_ranges(uint listed, uint ranges, __global const uint *list, __global uint *part, __global uint *count)
+{
+    const size_t r = get_global_id(0);
+    if (r < listed) {
+        __global uint *own = part + r * (ranges + 1);
+        uint sum = 0;
+        own[0] = 0;
+        for (uint q = 1; q <= ranges; ++q) {
+            sum += own[q];
+            own[q] = sum;
+        }
+        count[list[r]] = sum;
+    }
+}
+
+// The first of the ascending columns from `from` to `end` that is at least `low`.
+inline uint first_column(__global const uint *column, uint from, uint end, uint low)
+{
+    while (from < end) {
+        const uint middle = from + (end - from) / 2;
+        if (column[middle] < low) {
+            from = middle + 1;
+        } else {
+            end = middle;
+        }
+    }
+    return from;
+}
+
+// The rows listed, whose places are `offset`; a work-group has a range of a row, with part[r * (ranges + 1) + q] entries before it. `first`,
+// `last` and `factor` have a place for each item, `bits` and `before` one for each word of a range.
+__kernel void fill_ranges(uint ranges, uint width, __global const uint *part, __global const uint *list,
+                          __global const uint *a_offset, __global const uint *a_column,
+                          __global const SCALAR *a_value, __global const uint *b_offset,
+                          __global const uint *b_column, __global const SCALAR *b_value, __local SCALAR *sum,
+                          __local SCALAR *factor, __local uint *bits, __local uint *before, __local uint *first,
+                          __local uint *last, __global const uint *offset, __global uint *column,
+                          __global SCALAR *value)
+{
+    const uint item = (uint)get_local_id(0);
+    const uint items = (uint)get_local_size(0), words = width / 32;
+    const size_t r = get_group_id(0) / ranges;
+    const uint range = (uint)(get_group_id(0) % ranges), low = range * width;
+    const uint ahead = part[r * (ranges + 1) + range], inside = part[r * (ranges + 1) + range + 1] - ahead;
+    const uint i = list[r], start = a_offset[i];
+    // Nothing to add where the range is empty.
+    const uint end = start + min(inside, 1u) * (a_offset[i + 1] - start);
+    for (uint c = item; c < width; c += items) {
+        sum[c] = SCALAR_ZERO;
+    }
+    for (uint w = item; w < words; w += items) {
+        bits[w] = 0;
+    }
+    for (uint tile = start; tile < end; tile += items) {
+        const uint k = tile + item;
+        uint from = 0, until = 0;
+        if (k < end) {
+            const uint row_end = b_offset[a_column[k] + 1];
+            from = first_column(b_column, b_offset[a_column[k]], row_end, low);
+            until = low + width > low ? first_column(b_column, from, row_end, low + width) : row_end;
+        }
+        first[item] = from;
+        last[item] = until;
+        factor[item] = k < end ? a_value[k] : SCALAR_ZERO;
+        barrier(CLK_LOCAL_MEM_FENCE);
+        for (uint s = 0; s < min(items, end - tile); ++s) {
+            for (ulong l = (ulong)first[s] + item; l < last[s]; l += items) {
+                const uint c = b_column[l] - low;
+                sum[c] += scalar_mul(factor[s], b_value[l]);
+                atomic_or(bits + c / 32, 1u << (c & 31));
+            }
+            barrier(CLK_LOCAL_MEM_FENCE);
+        }
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (uint w = item; w < words; w += items) {
+        uint entries = 0;
+        for (uint v = 0; v < w; ++v) {
+            entries += popcount(bits[v]);
+        }
+        before[w] = entries;
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (uint c = item; c < width; c += items) {
+        const uint word = bits[c / 32], bit = 1u << (c & 31);
+        if (word & bit) {
+            const size_t at = (size_t)offset[i] + ahead + before[c / 32] + popcount(word & (bit - 1));
+            column[at] = low + c;
+            value[at] = sum[c];
+        }
+    }
+}
+#endif
 #endif

@@ -129,7 +129,7 @@ impl<R: Real> NnzBalanced<R> {
         let Blocks { shape, count, start, begin, cut } = Blocks::find::<R>(s)?;
         let program = shape.program::<R>();
         let program = if cut.is_some() { program.cut(1) } else { program };
-        let columns = match Near::find(s, &begin, count, true)? {
+        let columns = match Near::find(s, &begin, count)? {
             Some(near) => {
                 let narrow = near.narrow(s, &begin, count)?;
                 let Near { base, wide } = near;
@@ -260,11 +260,10 @@ pub(super) struct Near {
 }
 
 impl Near {
-    /// If those of every block lie close together, or those of most blocks in few pages; with `sample`, a few blocks are examined first.
-    pub(super) fn find(s: &Structure, begin: &Buffer<u32>, count: usize, sample: bool) -> Result<Option<Near>> {
+    /// If those of every block lie close together, or those of most blocks in few pages.
+    pub(super) fn find(s: &Structure, begin: &Buffer<u32>, count: usize) -> Result<Option<Near>> {
         // A few blocks show for most matrices that 16 bits do not suffice.
-        let sample = sample && count > 2 * SAMPLED;
-        if sample && !Measured::new(s, begin, count, count.div_ceil(SAMPLED))?.is_narrow() {
+        if count > 2 * SAMPLED && !Measured::new(s, begin, count, count.div_ceil(SAMPLED))?.is_narrow() {
             return Ok(None);
         }
         let measured = Measured::new(s, begin, count, 1)?;

@@ -1,9 +1,8 @@
 //! Dense blocks in a sparse matrix (BSR) on a GPU.
 
-use std::ops;
-
 use super::csr::Structure;
 use super::launch::Prepared;
+use super::offsets::Offsets;
 use crate::runtime::Range;
 use crate::runtime::kernels::bsr;
 use crate::{Buffer, Real, Result};
@@ -36,7 +35,7 @@ pub(crate) struct Bsr {
 
 impl Bsr {
     /// The largest blocks of which the matrix consists.
-    pub(super) fn find(s: &Structure, offsets: &[u32]) -> Result<Option<Bsr>> {
+    pub(super) fn find(s: &Structure, offsets: &Offsets<'_>) -> Result<Option<Bsr>> {
         let mean = s.nnz / s.rows.max(1);
         if mean < WIDTH {
             return Ok(None);
@@ -49,9 +48,12 @@ impl Bsr {
             }
             let first = s.rows / 2 / size * size;
             let probed = first..(first + PROBED * size).min(s.rows);
-            let block_rows = |rows| has_block_rows(offsets, rows, size, SKEW * mean);
             // Most matrices fail at the lengths of a few rows, most of those with rows of equal length at their columns.
-            if !block_rows(probed.clone()) || !has_block_columns(s, offsets, probed, size)? || !block_rows(0..s.rows) {
+            let few = offsets.of_rows(probed)?;
+            let most = SKEW * mean;
+            if !(has_block_rows(&few, size, most) && has_block_columns(s, &few, size)?)
+                || !has_block_rows(offsets.all()?, size, most)
+            {
                 continue;
             }
             let mut block = Buffer::<u32>::uninit(context, s.nnz / (size * size))?;
@@ -82,18 +84,19 @@ fn divides(s: &Structure, size: usize) -> bool {
     s.rows.is_multiple_of(size) && s.cols.is_multiple_of(size) && s.nnz.is_multiple_of(size * size)
 }
 
-/// Whether groups of `size` of these rows have equally many entries, a multiple of `size` and at most `most`.
-fn has_block_rows(offsets: &[u32], rows: ops::Range<usize>, size: usize, most: usize) -> bool {
+/// Whether groups of `size` of the rows with these offsets have equally many entries, a multiple of `size` and at most `most`.
+fn has_block_rows(offsets: &[u32], size: usize, most: usize) -> bool {
     let length = |row: usize| (offsets[row + 1] - offsets[row]) as usize;
-    rows.step_by(size).all(|first| {
+    (0..offsets.len() - 1).step_by(size).all(|first| {
         let width = length(first);
         width.is_multiple_of(size) && width <= most && (first + 1..first + size).all(|row| length(row) == width)
     })
 }
 
-/// Whether these rows, which [`has_block_rows`], have their columns in blocks, or too many of them to be looked at here.
-fn has_block_columns(s: &Structure, offsets: &[u32], rows: ops::Range<usize>, size: usize) -> Result<bool> {
-    let (from, to) = (offsets[rows.start] as usize, offsets[rows.end] as usize);
+/// Whether rows with these offsets, which [`has_block_rows`], have their columns in blocks, or too many of them to be looked at here.
+fn has_block_columns(s: &Structure, offsets: &[u32], size: usize) -> Result<bool> {
+    let rows = offsets.len() - 1;
+    let (from, to) = (offsets[0] as usize, offsets[rows] as usize);
     if to - from > MOST_PROBED {
         return Ok(true);
     }
@@ -104,7 +107,7 @@ fn has_block_columns(s: &Structure, offsets: &[u32], rows: ops::Range<usize>, si
         block[0].is_multiple_of(size as u32)
             && block.iter().zip(block[0]..).all(|(column, expected)| *column == expected)
     };
-    Ok(rows.step_by(size).all(|first| {
+    Ok((0..rows).step_by(size).all(|first| {
         row(first).chunks(size).all(aligned) && (first + 1..first + size).all(|other| row(other) == row(first))
     }))
 }
@@ -130,7 +133,7 @@ mod tests {
         let context = Context::new(&devices[0], &options).unwrap();
         let size_of = |rows: usize, entries: &[(usize, usize, f32)]| {
             let a = Csr::from_triplets(&context, rows, rows, entries).unwrap();
-            let offsets = a.structure().offset.to_vec().unwrap();
+            let offsets = Offsets::on_device(&a.structure().offset);
             Bsr::find(a.structure(), &offsets).unwrap().map(|bsr| bsr.size)
         };
         for (size, found) in [(2, 2), (3, 3), (4, 4), (7, 0)] {

@@ -12,6 +12,7 @@ use super::convert::{Columns, Rows};
 use super::dia::{Dia, Stencil};
 use super::format::{self, Format, Found, Packed, Plan, Sell};
 use super::host::{CsrParts, check_offsets};
+use super::offsets::Offsets;
 use super::sorted::Sorted;
 use super::{Values, check_context, index32, sealed};
 use crate::runtime::host;
@@ -322,7 +323,7 @@ impl<T: Scalar> Csr<T> {
     }
 
     fn analysed(structure: Structure, offsets: &[u32], values: Buffer<T>) -> Result<Csr<T>> {
-        let found = format::analyse(&structure, offsets, &values, None)?;
+        let found = format::analyse(&structure, &Offsets::known(&structure.offset, offsets), &values, None)?;
         Ok(Csr::of_found(Arc::new(structure), found, values))
     }
 
@@ -362,7 +363,7 @@ impl<T: Scalar> Csr<T> {
     /// # Errors
     /// [`Error::Value`] when the matrix or the device does not allow the format; the matrix is as it was then.
     pub fn set_format(&mut self, format: Option<Format>) -> Result<()> {
-        let offsets = self.structure.offset.to_vec()?;
+        let offsets = Offsets::on_device(&self.structure.offset);
         let found = format::analyse(&self.structure, &offsets, &self.values, format)?;
         self.plan = Arc::new(found.plan);
         self.stencil = found.stencil.map(Arc::new);
@@ -525,14 +526,15 @@ impl<T: Scalar> Csr<T> {
 
     /// A matrix with these values at the same positions, of another precision maybe; looks for the format of its products.
     pub(crate) fn with_values<U: Scalar>(&self, values: Buffer<U>) -> Result<Csr<U>> {
-        let found = format::analyse(&self.structure, &self.structure.offset.to_vec()?, &values, None)?;
+        let found = format::analyse(&self.structure, &Offsets::on_device(&self.structure.offset), &values, None)?;
         Ok(Csr::of_found(self.structure.clone(), found, values))
     }
 
     /// The matrix with these entries; looks for the format of its products.
     pub(crate) fn from_entries(entries: Entries<T>) -> Result<Csr<T>> {
-        let offsets = entries.structure.offset.to_vec()?;
-        Csr::analysed(entries.structure, &offsets, entries.values)
+        let Entries { structure, values } = entries;
+        let found = format::analyse(&structure, &Offsets::on_device(&structure.offset), &values, None)?;
+        Ok(Csr::of_found(Arc::new(structure), found, values))
     }
 
     /// The matrix with these entries, for a few products only: on a GPU it uses compressed rows without analysing the sparsity pattern.

@@ -11,6 +11,7 @@ use super::bsr::Bsr;
 use super::csr::{Structure, balanced};
 use super::dia::{Dia, Marked, Rule, Stencil, block};
 use super::launch::{self, MultiLaunch, Prepared};
+use super::offsets::Offsets;
 use super::sorted::Sorted;
 use super::spread::{self, RowProduct};
 use super::tuning::{MV_RUNS_CPU, MV_SELL_CPU};
@@ -146,7 +147,7 @@ pub(crate) struct Found<T: Scalar> {
 /// [`Error::Value`] when the matrix cannot have the `forced` format.
 pub(crate) fn analyse<T: Scalar>(
     s: &Structure,
-    offsets: &[u32],
+    offsets: &Offsets<'_>,
     values: &Buffer<T>,
     forced: Option<Format>,
 ) -> Result<Found<T>> {
@@ -161,8 +162,8 @@ pub(crate) fn analyse<T: Scalar>(
     let gpu = context.family() == KernelFamily::Gpu;
     let plain = forced == Some(Format::Csr);
     // A look at every row, which only a forced choice takes the time for.
-    let longest = if plain { offsets.windows(2).map(|w| w[1] - w[0]).max().unwrap_or(0) } else { 0 };
-    let rows = RowProduct::choose(s.rows, s.nnz, longest as usize);
+    let longest = if plain { longest_row(offsets.all()?) } else { 0 };
+    let rows = RowProduct::choose(s.rows, s.nnz, longest);
     let (mut dia, mut stencil) = (None, None);
     let worth = s.rows >= spread::DIA_ROWS && forced.is_none();
     if worth || matches!(forced, Some(Format::Dia | Format::Stencil)) {
@@ -190,8 +191,9 @@ pub(crate) fn analyse<T: Scalar>(
     let takes_runs = !gpu && without && matches!(forced, None | Some(Format::Dia));
     let runs = if takes_runs { Runs::find::<T>(s, offsets)? } else { None };
     let unforced = forced.is_none() && without && runs.is_none();
-    let takes_sell = !gpu && (forced == Some(Format::Balanced) || unforced && !launch::gathers_far::<T>(s, offsets)?);
-    let sell = if takes_sell { Sell::new::<T>(s, offsets, forced.is_some())? } else { None };
+    let takes_sell =
+        !gpu && (forced == Some(Format::Balanced) || unforced && !launch::gathers_far::<T>(s, offsets.all()?)?);
+    let sell = if takes_sell { Sell::new::<T>(s, offsets.all()?, forced.is_some())? } else { None };
     let possible = match forced {
         Some(Format::Stencil) => stencil.is_some(),
         Some(Format::Dia) => dia.is_some() || runs.is_some(),
@@ -216,7 +218,7 @@ pub(crate) fn analyse<T: Scalar>(
         _ if gpu => Product::Rows(launch::csr_gpu(context, s.rows, rows)),
         _ => {
             let launch = launch::csr_cpu(context, s.rows, s.cols);
-            split = Some(Buffer::from_slice(context, &balanced(offsets, launch.range.items()))?);
+            split = Some(Buffer::from_slice(context, &balanced(offsets.all()?, launch.range.items()))?);
             Product::Rows(launch)
         }
     };
@@ -246,6 +248,11 @@ pub(crate) fn analyse<T: Scalar>(
     Ok(Found { plan, stencil })
 }
 
+/// Entries of the longest row.
+fn longest_row(offsets: &[u32]) -> usize {
+    offsets.windows(2).map(|row| row[1] - row[0]).max().unwrap_or(0) as usize
+}
+
 /// The plan for compressed rows on a GPU, chosen by the mean row length alone.
 pub(crate) fn compressed_rows<T: Scalar>(s: &Structure) -> Found<T> {
     let context = s.offset.context();
@@ -269,14 +276,14 @@ pub(crate) fn compressed_rows<T: Scalar>(s: &Structure) -> Found<T> {
 }
 
 /// The compressed rows as they are, the only format of complex matrices.
-fn complex<T: Scalar>(s: &Structure, offsets: &[u32], forced: Option<Format>) -> Result<Found<T>> {
+fn complex<T: Scalar>(s: &Structure, offsets: &Offsets<'_>, forced: Option<Format>) -> Result<Found<T>> {
     if let Some(format) = forced.filter(|&format| format != Format::Csr) {
         return Err(Error::value("format", "csr, the only format of complex matrices", format));
     }
     let started = Instant::now();
     let context = s.offset.context();
-    let longest = offsets.windows(2).map(|w| w[1] - w[0]).max().unwrap_or(0);
-    let rows = RowProduct::choose(s.rows, s.nnz, longest as usize);
+    let offsets = offsets.all()?;
+    let rows = RowProduct::choose(s.rows, s.nnz, longest_row(offsets));
     let (product, split) = match context.family() {
         KernelFamily::Gpu => (launch::csr_gpu(context, s.rows, rows), None),
         KernelFamily::Cpu => {
@@ -428,7 +435,7 @@ fn sell_starts(offsets: &[u32]) -> Vec<u32> {
 
 impl Runs {
     /// The runs of a matrix, if they are long enough to pay.
-    fn find<T: Scalar>(s: &Structure, offsets: &[u32]) -> Result<Option<Runs>> {
+    fn find<T: Scalar>(s: &Structure, offsets: &Offsets<'_>) -> Result<Option<Runs>> {
         let context = s.offset.context();
         let parts = context.chunks().min(s.rows.div_ceil(1024)).max(1);
         let (program, range) = (convert::Program::<T>::new(), Range::d1(parts, 1));
@@ -446,7 +453,7 @@ impl Runs {
         program.list_runs(context, range, s.rows, &s.offset, &s.column, &place, &mut start)?;
         start.write_range(runs, &[s.rows as u32])?;
         let [parts, ..] = launch::numbers::<T>(context, &MV_RUNS_CPU, s.rows);
-        let split = balanced(offsets, launch::parts(context, parts, s.rows));
+        let split = balanced(offsets.all()?, launch::parts(context, parts, s.rows));
         let starts = start.to_vec()?;
         let run_of = |&row: &u32| starts.partition_point(|&s| s <= row).saturating_sub(1) as u32;
         let first: Vec<u32> = split.iter().map(run_of).collect();

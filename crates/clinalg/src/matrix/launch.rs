@@ -3,6 +3,7 @@
 
 use super::balanced::{PAGE, PAGES};
 use super::csr::Structure;
+use super::offsets::Offsets;
 use super::spread::{BlockShape, GATHERED_BYTES, RowProduct};
 use super::tuning::*;
 use crate::runtime::kernels::{band, csr, dense, multivector};
@@ -111,13 +112,14 @@ fn most_rows(
 ///
 /// # Errors
 /// OpenCL errors.
-pub(super) fn takes_long_rows<R: Real>(s: &Structure, offsets: &[u32]) -> Result<bool> {
+pub(super) fn takes_long_rows<R: Real>(s: &Structure, offsets: &Offsets<'_>) -> Result<bool> {
     let context = s.offset.context();
     let block = full_blocks::<R>(context, s.rows).entries();
     let mean = s.nnz / s.rows.max(1);
     if mean < block || s.rows < context.units() * ROWS_OF_UNIT {
         return Ok(false);
     }
+    let offsets = offsets.all()?;
     if !offsets.windows(2).all(|row| (mean / 2..=2 * mean).contains(&((row[1] - row[0]) as usize))) {
         return Ok(false);
     }

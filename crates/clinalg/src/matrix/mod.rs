@@ -21,6 +21,7 @@ mod dia;
 mod format;
 pub(crate) mod host;
 mod launch;
+mod offsets;
 mod scan;
 mod sorted;
 mod spread;

@@ -5,20 +5,31 @@ use super::csr::Structure;
 use super::scan::scan;
 use crate::runtime::Range;
 use crate::runtime::kernels::{sell_sorted, sparse_blocks};
-use crate::{Buffer, Real, Result};
+use crate::{Buffer, Real, Result, tune};
 
 /// Rows of a chunk; `CHUNK` of `sell_sorted.cl`.
 const CHUNK: usize = 32;
 
-/// Rows that are sorted by their length, a work-group; `LOCAL` of `sell_sorted.cl`.
+/// Rows that are sorted by their length; `WINDOW` of `sell_sorted.cl`.
 const WINDOW: usize = 128;
+
+/// Rows of a work-group, where the device allows as many. (NVIDIA H100, microseconds with 128, 256, 512 and 1024: rows of 4 to 40 that
+/// gather from 9000 columns 165, 138, 122, 120; triangles shuffled in windows of 4096 110, 97, 84, 82; rows of 80 144, 142, 141, 141.)
+const GROUP: usize = 512;
 
 /// Padding may be so many places per entry where the format is asked for.
 const MOST_PADDING: usize = 3;
 
-/// Where it is not, padding may be a place for so many entries. (NVIDIA H100, local rows, microseconds by chunks and by blocks: with
-/// a place for 12 entries 157 and 180, for 5 161 and 158, for 4 194 and 189.)
-const PADDING_SHARE: usize = 6;
+/// Where it is not, places that stay empty may be so many for 100 entries with 16-bit columns. (NVIDIA H100, local rows, GB/s by chunks and by
+/// blocks of entries: with 8 for 100 entries 2449 and 1784, with 20 2316 and 1787, with 24 1802 and 1959, with 37 1971 and 2166.)
+const PADDING: usize = 22;
+
+/// The same with 32-bit columns, which gain less and take more memory. (With 1 for 100 entries, shuffled tetrahedra, 1507 and 1420; with 7,
+/// rows of 5 to 9, 1399 and 1408; with 24 1313 and 1404.)
+const WIDE_PADDING: usize = 6;
+
+/// All windows may have so many more than those of the sample.
+const SLACK: usize = 2;
 
 /// Rows that occupy a compute unit, an item each. (NVIDIA H100 with 132 units, local rows of 80 and of 300, microseconds by chunks, by
 /// blocks and by compressed rows: 20 000 rows 14, 13, 12 and 78, 63, 33; 40 000 rows 17, 20, 24 and 84, 123, 61; 80 000 rows 33,
@@ -39,8 +50,9 @@ pub(crate) struct Sorted<R: Real> {
     /// The place in its window of the row of each item.
     pub(crate) order: Buffer<u8>,
     pub(crate) columns: SortedColumns<R>,
-    /// Number of windows.
-    pub(crate) windows: usize,
+    /// Items of a work-group.
+    pub(crate) items: usize,
+    /// A work-group for as many rows as it has items.
     pub(crate) range: Range,
     /// Places of all chunks.
     pub(crate) places: usize,
@@ -92,32 +104,37 @@ impl Windows {
     }
 }
 
+/// The most places that may stay empty, with `percent` for 100 of the entries.
+fn most_padding(entries: usize, percent: usize) -> usize {
+    entries / 100 * percent
+}
+
 /// Whether there are entries, and a work-group can sort a window of them.
 fn fits(s: &Structure) -> bool {
     s.nnz > 0 && s.offset.context().device().max_work_group >= WINDOW
 }
 
 impl<R: Real> Sorted<R> {
-    /// Whether chunks are likely to be faster than blocks of entries: enough rows for an item each, few places that stay empty, and
-    /// columns that take 16 bits in most windows, so that neighbouring rows find in the caches what others have read. (NVIDIA
-    /// H100, GB/s by chunks and by blocks: triangles 2992 and 2537, tetrahedra 3185 and 2272, rows of 80 3310 and 2554; random
-    /// columns, 16 a row, 949 and 1094.)
+    /// Whether chunks are likely to be faster than blocks of entries: enough rows for an item each, and few places that stay empty, fewer where
+    /// columns do not take 16 bits in most windows. (NVIDIA H100, GB/s by chunks and by blocks: triangles 2992 and 2537, tetrahedra 3185 and
+    /// 1851, rows of 80 3366 and 2556.)
     pub(super) fn pays(s: &Structure) -> Result<bool> {
         let context = s.offset.context();
-        let device = context.device();
-        let room = device.global_mem / MEMORY_SHARE as u64;
-        let bytes = (s.nnz + s.nnz / PADDING_SHARE) * (size_of::<R>() + size_of::<u16>());
-        if !fits(s) || s.rows < context.units() * ROWS_OF_UNIT || bytes as u64 > room {
+        if !fits(s) || s.rows < context.units() * ROWS_OF_UNIT {
             return Ok(false);
         }
         let windows = s.rows.div_ceil(WINDOW);
         let step = windows.div_ceil(SAMPLED);
         let Windows { total, entries, .. } = Windows::sort(s, step)?;
-        if total * CHUNK > entries + entries / PADDING_SHARE {
+        let padding = (total * CHUNK).saturating_sub(entries);
+        if padding > most_padding(entries, PADDING) {
             return Ok(false);
         }
         let (_, begin) = start_blocks(s, windows, WINDOW)?;
-        Ok(Measured::new(s, &begin, windows, step)?.is_narrow())
+        let narrow = Measured::new(s, &begin, windows, step)?.is_narrow();
+        let (most, column) = if narrow { (PADDING, size_of::<u16>()) } else { (WIDE_PADDING, size_of::<u32>()) };
+        let bytes = (s.nnz + most_padding(s.nnz, most)) * (size_of::<R>() + column);
+        Ok(padding <= most_padding(entries, most) && bytes as u64 <= context.device().global_mem / MEMORY_SHARE as u64)
     }
 
     /// The chunks, unless most of them would be padding; those of a matrix for which they [pay](Sorted::pays), or of any.
@@ -128,23 +145,24 @@ impl<R: Real> Sorted<R> {
         let context = s.offset.context();
         let Windows { order, width, total, .. } = Windows::sort(s, 1)?;
         let places = total * CHUNK;
-        let most = if pays { s.nnz + s.nnz / PADDING_SHARE } else { (1 + MOST_PADDING) * s.nnz };
+        let most = s.nnz + if pays { most_padding(s.nnz, PADDING + SLACK) } else { MOST_PADDING * s.nnz };
         // 32 bits count the places.
         if places > most || places > u32::MAX as usize {
             return Ok(None);
         }
         let padding = places - s.nnz;
         let (start, _) = scan(context, &width)?;
-        let range = Range::d1(s.rows, WINDOW);
+        let items = tune::local_size(context.device(), GROUP, 2 * size_of::<R>()) as usize;
+        let range = Range::d1(s.rows, items);
         let windows = s.rows.div_ceil(WINDOW);
         let (_, begin) = start_blocks(s, windows, WINDOW)?;
-        let program = sell_sorted::Program::<R>::new().local(WINDOW as u64);
+        let program = sell_sorted::Program::<R>::new().local(items as u64);
         let place = || -> Result<Buffer<u32>> {
             let mut column = Buffer::uninit(context, places)?;
             program.place_columns(context, range, s.rows, &start, &order, &s.offset, &s.column, &mut column)?;
             Ok(column)
         };
-        let columns = match Near::find(s, &begin, windows, !pays)? {
+        let columns = match Near::find(s, &begin, windows)? {
             Some(Near { base, wide }) => {
                 let short = sell_sorted::Short::from(program);
                 let short = if wide.is_some() { short.pages(PAGES as u64) } else { short };
@@ -153,20 +171,15 @@ impl<R: Real> Sorted<R> {
                 let column = if wide.is_some_and(|blocks| blocks > 0) { Some(place()?) } else { None };
                 SortedColumns::Short { program: short, base, narrow, column }
             }
-            None if pays => return Ok(None),
-            None => SortedColumns::Whole { program, column: place()? },
+            None if pays && padding > most_padding(s.nnz, WIDE_PADDING + SLACK) => return Ok(None),
+            None => SortedColumns::Whole { program: program.once(1), column: place()? },
         };
-        Ok(Some(Sorted { start, order, columns, windows, range, places, padding }))
-    }
-
-    /// Items of the work-group of a window.
-    pub(crate) fn items(&self) -> usize {
-        WINDOW
+        Ok(Some(Sorted { start, order, columns, items, range, places, padding }))
     }
 
     /// The program that places values.
     pub(super) fn program(&self) -> sell_sorted::Program<R> {
-        sell_sorted::Program::new().local(WINDOW as u64)
+        sell_sorted::Program::new().local(self.items as u64)
     }
 
     pub(super) fn words(&self) -> String {

@@ -288,8 +288,8 @@ impl<T: Scalar> Csr<T> {
         let s = self.structure();
         let context = Csr::context(self);
         let value = In::parts(self.sorted_values(sorted)?);
-        let (groups, turns) = turns(sorted.windows, most);
-        let (range, turns) = (Range::d1(groups * sorted.items(), sorted.items()), turns as u32);
+        let (groups, turns) = turns(s.rows.div_ceil(sorted.items), most);
+        let (range, turns) = (Range::d1(groups * sorted.items, sorted.items), turns as u32);
         let Operands { alpha, x, beta, y, u, w, partial } = fused.operands(groups).as_real();
         let (start, order, offset) = (&sorted.start, &sorted.order, &s.offset);
         match &sorted.columns {

@@ -18,8 +18,19 @@ struct Bin {
     size: usize,
     /// Rows of a work-group.
     rows: usize,
-    /// Whether the tables are in global memory.
-    long: bool,
+    tables: Tables,
+}
+
+/// Where the entries of a row are gathered.
+#[derive(Debug)]
+enum Tables {
+    /// In a hash table in local memory.
+    Local,
+    /// In a place for each column of a range, in local memory: `count` ranges of `width` columns. `part` holds the entries of each row before each
+    /// range, and all.
+    Ranges { count: usize, width: usize, part: Buffer<u32> },
+    /// In a hash table in global memory.
+    Global,
 }
 
 /// How a product of two patterns is made, for values that change.
@@ -36,9 +47,14 @@ const LONG_BYTES: usize = 256 << 20;
 /// Places of tables in local memory when entries are counted; a table holds as many columns as it has places.
 const COUNT_SIZES: &[usize] = &[32, 64, 128, 512, 4096];
 /// The same when entries are summed; three quarters are filled at most.
-const FILL_SIZES: &[usize] = &[16, 32, 64, 128, 512, 2048];
-/// Places of the largest table of 16-byte values.
-const WIDE_FILL_SIZES: &[usize] = &[16, 32, 64, 128, 512, 1024];
+const FILL_SIZES: &[usize] = &[16, 32, 64, 128, 256, 512, 1024];
+/// The same with 16-byte values.
+const WIDE_FILL_SIZES: &[usize] = &[16, 32, 64, 128, 256, 512];
+/// Longer rows are made by ranges of columns, with so many items each. There are at most so many ranges for each row, and for all; otherwise the
+/// rows are hashed into global memory.
+const RANGE_ITEMS: usize = 128;
+const MOST_RANGES: usize = 512;
+const MOST_PARTS: usize = 1 << 27;
 /// A row of the product is first assumed to have this fraction (one over `SHARE`) of its products as entries, since the products of a Galerkin
 /// product often fall on the same columns. Rows whose table turns out too small are counted again.
 const SHARE: u32 = 8;
@@ -76,7 +92,11 @@ pub(crate) fn multiply<T: Scalar>(a: EntriesRef<'_, T>, b: EntriesRef<'_, T>) ->
                 count_rows::<T>(left, right, lanes, &bound, &mut count)?;
             }
             let sizes = if size_of::<T>() > 8 { WIDE_FILL_SIZES } else { FILL_SIZES };
-            bins = binned::<T>(&count, lanes, sizes, size_of::<u32>() + size_of::<T>(), |size| size / 4 * 3)?;
+            let bytes = size_of::<u32>() + size_of::<T>();
+            bins = binned::<T>(&count, right.cols, lanes, sizes, bytes, |size| size / 4 * 3)?;
+            for bin in &mut bins {
+                bin.count_ranges::<T>(left, right, &mut count)?;
+            }
         }
     }
     let (offset, nnz) = scan(context, &count)?;
@@ -99,16 +119,20 @@ fn count_rows<T: Scalar>(
     let context = a.offset.context();
     let program = Program::<T>::new();
     let (ao, ac, bo, bc) = (&a.offset, &a.column, &b.offset, &b.column);
-    for bin in &binned::<T>(bound, lanes, COUNT_SIZES, size_of::<u32>(), |size| size)? {
+    for bin in &mut binned::<T>(bound, b.cols, lanes, COUNT_SIZES, size_of::<u32>(), |size| size)? {
         let (list, listed, lanes, size) = (&bin.list, bin.listed as u32, bin.lanes as u32, bin.size as u32);
         let (range, places) = (bin.range(context, size_of::<u32>()), bin.places());
         let to = &mut *count;
-        if bin.long {
-            let mut key = Buffer::<u32>::uninit(context, range.groups() * places)?;
-            let (program, key) = (Long::<T>::from(program), &mut key);
-            program.count_product(context, range, listed, lanes, size, list, ao, ac, bo, bc, key, to)?;
-        } else {
-            program.count_product_gpu(context, range, listed, lanes, size, list, ao, ac, bo, bc, places, to)?;
+        match &bin.tables {
+            Tables::Local => {
+                program.count_product_gpu(context, range, listed, lanes, size, list, ao, ac, bo, bc, places, to)?;
+            }
+            Tables::Ranges { .. } => bin.count_ranges::<T>(a, b, count)?,
+            Tables::Global => {
+                let mut key = Buffer::<u32>::uninit(context, range.groups() * places)?;
+                let (program, key) = (Long::<T>::from(program), &mut key);
+                program.count_product(context, range, listed, lanes, size, list, ao, ac, bo, bc, key, to)?;
+            }
         }
     }
     Ok(())
@@ -140,18 +164,47 @@ impl Product {
             let (list, listed, lanes, size) = (&bin.list, bin.listed as u32, bin.lanes as u32, bin.size as u32);
             let range = bin.range(context, size_of::<u32>() + size_of::<T>());
             let places = bin.places();
-            if bin.long {
-                let mut key = Buffer::<u32>::uninit(context, range.groups() * places)?;
-                let mut sum = Buffer::<T>::uninit(context, range.groups() * places)?;
-                let (key, sum) = (&mut key, &mut sum);
-                Long::<T>::from(program).fill_product(
-                    context, range, listed, lanes, size, list, ao, ac, av, bo, bc, bv, key, sum, offset, column, values,
-                )?;
-            } else {
-                program.fill_product_gpu(
+            match &bin.tables {
+                Tables::Local => program.fill_product_gpu(
                     context, range, listed, lanes, size, list, ao, ac, av, bo, bc, bv, places, places, offset, column,
                     values,
-                )?;
+                )?,
+                Tables::Ranges { count, width, part } => {
+                    let (items, words, ranges) = (bin.lanes, width / 32, *count as u32);
+                    let range = Range::d1(bin.listed * count * items, items);
+                    program.fill_ranges(
+                        context,
+                        range,
+                        ranges,
+                        *width as u32,
+                        part,
+                        list,
+                        ao,
+                        ac,
+                        av,
+                        bo,
+                        bc,
+                        bv,
+                        *width,
+                        items,
+                        words,
+                        words,
+                        items,
+                        items,
+                        offset,
+                        column,
+                        values,
+                    )?;
+                }
+                Tables::Global => {
+                    let mut key = Buffer::<u32>::uninit(context, range.groups() * places)?;
+                    let mut sum = Buffer::<T>::uninit(context, range.groups() * places)?;
+                    let (key, sum) = (&mut key, &mut sum);
+                    Long::<T>::from(program).fill_product(
+                        context, range, listed, lanes, size, list, ao, ac, av, bo, bc, bv, key, sum, offset, column,
+                        values,
+                    )?;
+                }
             }
         }
         Ok(())
@@ -159,17 +212,47 @@ impl Product {
 }
 
 impl Bin {
+    /// Counts the entries of rows that are made by ranges, in each range and in all.
+    fn count_ranges<T: Scalar>(&mut self, a: &Structure, b: &Structure, count: &mut Buffer<u32>) -> Result<()> {
+        let Tables::Ranges { count: ranges, width, part } = &mut self.tables else { return Ok(()) };
+        let context = a.offset.context();
+        let program = Program::<T>::new();
+        let words = *width / 32;
+        let several = (LOCAL_BYTES / size_of::<u32>() / words).clamp(1, *ranges);
+        let groups = ranges.div_ceil(several);
+        let range = Range::d1(self.listed * groups * self.lanes, self.lanes);
+        let (ao, ac, bo, bc) = (&a.offset, &a.column, &b.offset, &b.column);
+        let [of_row, several_32, ranges_32, width_32] = [groups, several, *ranges, *width].map(|n| n as u32);
+        program.count_ranges(
+            context,
+            range,
+            of_row,
+            several_32,
+            ranges_32,
+            width_32,
+            &self.list,
+            ao,
+            ac,
+            bo,
+            bc,
+            several * words,
+            &mut *part,
+        )?;
+        let every = items(context, self.listed);
+        program.scan_ranges(context, every, self.listed as u32, ranges_32, &self.list, part, count)
+    }
+
     /// Places of all tables of a work-group. Tables in local memory are padded by one place each, so that they start in different banks.
     fn places(&self) -> usize {
-        self.rows * (self.size + usize::from(!self.long))
+        self.rows * (self.size + usize::from(matches!(self.tables, Tables::Local)))
     }
 
     fn range(&self, context: &Context, bytes: usize) -> Range {
         let local = self.lanes * self.rows;
         let groups = self.listed.div_ceil(self.rows);
-        let groups = match self.long {
-            true => groups.min((LONG_BYTES / (self.size * bytes)).clamp(1, 4 * context.units())),
-            false => groups,
+        let groups = match self.tables {
+            Tables::Global => groups.min((LONG_BYTES / (self.size * bytes)).clamp(1, 4 * context.units())),
+            _ => groups,
         };
         Range::d1(groups * local, local)
     }
@@ -180,9 +263,11 @@ fn lanes(b: &Structure) -> usize {
     (b.nnz / b.rows.max(1)).next_power_of_two().clamp(1, 32)
 }
 
-/// The rows by size, each in the first class whose table holds it. `most` is how many columns a table of so many places takes.
+/// The rows by size, each in the first class whose table holds it. The product has `cols` columns; `most` is how many a table of so many places
+/// takes.
 fn binned<T: Scalar>(
     bound: &Buffer<u32>,
+    cols: usize,
     lanes: usize,
     sizes: &[usize],
     bytes: usize,
@@ -216,17 +301,23 @@ fn binned<T: Scalar>(
             program.list_flagged(context, each, rows, &flag, &offset, &mut list)?;
             (list, listed)
         };
-        bins.push(if long {
+        let width = LOCAL_BYTES / size_of::<T>();
+        let ranges = cols.div_ceil(width);
+        bins.push(if long && ranges <= MOST_RANGES && listed <= MOST_PARTS / (ranges + 1) {
+            let part = Buffer::uninit(context, listed * (ranges + 1))?;
+            let (lanes, tables) = (context.local().min(RANGE_ITEMS), Tables::Ranges { count: ranges, width, part });
+            Bin { list, listed, lanes, size: width, rows: 1, tables }
+        } else if long {
             let largest = bound.to_vec()?.into_iter().max().unwrap_or(0) as usize;
-            let places = largest.div_ceil(most(4)) * 4;
-            Bin { list, listed, lanes: context.local().min(256), size: places.next_power_of_two(), rows: 1, long }
+            let size = (largest.div_ceil(most(4)) * 4).next_power_of_two();
+            Bin { list, listed, lanes: context.local().min(256), size, rows: 1, tables: Tables::Global }
         } else {
             let size = sizes[k];
             let lanes = if size <= ALONE.0 && lanes <= ALONE.1 { 1 } else { lanes };
             let rows = (64 / lanes).min(LOCAL_BYTES / ((size + 1) * bytes)).max(1);
             // A power of two, and no fewer items than a warp has.
             let rows = 1 << rows.ilog2();
-            Bin { list, listed, lanes: lanes.max(32 / rows), size, rows, long }
+            Bin { list, listed, lanes: lanes.max(32 / rows), size, rows, tables: Tables::Local }
         });
     }
     Ok(bins)
