@@ -337,6 +337,44 @@ void conversions(const Array &gpu)
     check(call("MexHandleMatrix", gpu, z)->jc[2] == 0, "stored zeros do not go to the host");
 }
 
+/// An object with a property h of this value.
+Array object(Array h)
+{
+    Array array = full<double>(1, 1, {0});
+    array->type = OPAQUE_CLASS;
+    array->handle = h.release();
+    return array;
+}
+
+/// Objects stand for the handles that they have.
+void handles_of_objects(const Array &gpu)
+{
+    const Array x = call("MexMatrix", gpu, column<double>({3, 4}));
+    const Array own = object(handle(*values<uint64_t>(x)));
+    const Array sum = call("MexLazy2", gpu, text("plus"), own, own);
+    same_values(list_of(call("MexHandleMatrix", gpu, sum)), {6, 8}, "sum of objects");
+    const Array more = call("MexLazy2", gpu, text("times"), number(2), own);
+    same_values(list_of(call("MexHandleMatrix", gpu, more)), {6, 8}, "a number and an object");
+    const Array less = call("MexLazy", gpu, text("uminus"), own);
+    same_values(list_of(call("MexHandleMatrix", gpu, less)), {-3, -4}, "an object");
+    check(*values<double>(call("MexVectorNumber", gpu, text("norm2"), own)) == 5, "norm of an object");
+
+    const Array without = object(nothing());
+    Array foreign = full<double>(1, 1, {0});
+    foreign->type = OPAQUE_CLASS;
+    for (const Array *other : {&without, const_cast<const Array *>(&foreign)}) {
+        check(*values<uint64_t>(call("MexLazy", gpu, text("exp"), *other)) == 0, "an object without a handle");
+        check(*values<uint64_t>(call("MexLazy2", gpu, text("plus"), own, *other)) == 0, "one without a handle");
+        check(call("MexVectorNumber", gpu, text("sum"), *other)->count() == 0, "sum without a handle");
+    }
+    check(*values<uint64_t>(call("MexLazy2", gpu, text("plus"), own, x)) == 0, "a uint64 beside an object is a number");
+    raises("clinalg:argument:class", "`a` is of class double", [&] { call("MexVectorNumber", gpu, text("sum"), number(1)); });
+    raises("clinalg:handle:foreign", "`a`", [&] { call("MexLazy", gpu, text("exp"), object(handle(1))); });
+    for (const Array *h : {&x, &sum, &more, &less}) {
+        call("MexRelease", gpu, *h);
+    }
+}
+
 void bad_input(const Array &gpu)
 {
     const Array x = call("MexMatrix", gpu, column<double>({1, 2, 3}));
@@ -678,6 +716,7 @@ extern "C" __attribute__((visibility("default"))) int run(const char *mode, cons
             objects<float>(gpu);
             indexing(gpu);
             conversions(gpu);
+            handles_of_objects(gpu);
             bad_input(gpu);
             host_memory(gpu);
             timing(gpu);

@@ -103,6 +103,7 @@ void destroy(mxArray *array)
             destroy(field.second);
         }
     }
+    destroy(array->handle);
     free(array->data);
     free(array->imaginary);
     free(array->ir);
@@ -222,6 +223,29 @@ void set_field(mxArray *array, size_t index, const char *name, mxArray *value)
     }
 }
 
+// A copy of the property h, as MATLAB gives one of each property.
+mxArray *get_property(const mxArray *a, size_t index, const char *name)
+{
+    if (a->handle == nullptr || index != 0 || strcmp(name, "h") != 0) {
+        return nullptr;
+    }
+    mxArray *copy = make_array(a->handle->type, a->handle->rows(), a->handle->cols(), false);
+    if (copy->data != nullptr) {
+        memcpy(copy->data, a->handle->data, copy->count() * class_bytes(copy->type));
+    }
+    return copy;
+}
+
+void destroy_array(mxArray *array)
+{
+    for (auto &made : host.made) {
+        if (made == array) {
+            made = nullptr;
+        }
+    }
+    destroy(array);
+}
+
 // Functions for 32-bit sizes, which no program may call any more.
 void *for_32_bits()
 {
@@ -262,6 +286,8 @@ SIZED(mxCreateSparse, create_sparse);
 SIZED(mxCreateStructMatrix, create_struct);
 #endif
 SIZED(mxSetField, set_field);
+SIZED(mxGetProperty, get_property);
+PLAIN(mxDestroyArray, destroy_array);
 ALIAS(mxGetIr, for_32_bits);
 ALIAS(mxGetJc, for_32_bits);
 ALIAS(mxGetString, for_32_bits);

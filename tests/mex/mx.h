@@ -27,6 +27,8 @@ struct mxArray {
     size_t *jc = nullptr;
     size_t nzmax = 0;
     std::string class_name;
+    /// Of an object of a class of the user.
+    mxArray *handle = nullptr;
     std::vector<std::string> fields;
     std::vector<std::map<std::string, mxArray *>> records;
 

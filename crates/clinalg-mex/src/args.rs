@@ -46,8 +46,10 @@ pub(crate) enum Kind {
     Text,
     /// A row of characters or a handle.
     TextOrHandle,
-    /// A handle or a number; anything else counts as not given.
+    /// A handle, an object that has one or a number; anything else counts as not given.
     Operand,
+    /// A handle or an object; one that has no handle counts as not given.
+    Object,
     /// `:`, positions or a mask; anything else counts as not given.
     Subscript,
     /// A handle or a full array; anything else counts as not given.
@@ -59,7 +61,7 @@ impl Kind {
         match self {
             Kind::Runtime => "the handle that MexInitOpenCL gave",
             Kind::Device => "the index of a device (from 0 on) or a part of its name",
-            Kind::Handle => "a handle (a uint64 scalar that a Mex function gave)",
+            Kind::Handle | Kind::Object => "a handle (a uint64 scalar that a Mex function gave)",
             Kind::Real => "a real number",
             Kind::Number => "a real or complex number",
             Kind::Count => "a whole number from 0 on",
@@ -168,6 +170,8 @@ pub(crate) enum Value<'a> {
     #[default]
     Absent,
     Handle(u64),
+    /// The handle that an object has as its property `h`.
+    Object(u64),
     Real(f64),
     Number(Complex<f64>),
     Count(usize),
@@ -272,10 +276,12 @@ impl<'a> Array<'a> {
             Kind::Sparse => Value::Sparse(self.sparse(kind)?),
             Kind::Matrix if self.is_sparse() => Value::Sparse(self.sparse(kind)?),
             Kind::Matrix => Value::Full(self.full(kind)?),
-            Kind::TextOrHandle | Kind::Operand | Kind::Assigned if self.is_uint64() => {
+            Kind::TextOrHandle | Kind::Operand | Kind::Object | Kind::Assigned if self.is_uint64() => {
                 Value::Handle(self.handle(kind)?)
             }
             Kind::Operand => self.operand(),
+            Kind::Object if self.is_object() => self.object(),
+            Kind::Object => return Err(self.wrong_class(kind)),
             Kind::Subscript if self.is_char() => match self.name(&mut [0; 64]) {
                 Some(":") => Value::Text(":".into()),
                 _ => Value::Absent,
@@ -328,8 +334,30 @@ impl<'a> Array<'a> {
         unsafe { (self.host.elements)(self.raw) == 1 }
     }
 
-    /// A number of a class that arrays have, else nothing.
+    /// Whether this is of a class that is not the host's own.
+    fn is_object(self) -> bool {
+        !(class::CELL..=class::FUNCTION).contains(&self.class())
+    }
+
+    /// The handle of an object, whose class keeps it as the property `h`, else nothing.
+    fn object(self) -> Value<'a> {
+        let Some(properties) = &self.host.properties else { return Value::Absent };
+        // SAFETY: live; the host makes a copy of the property, or none.
+        let raw = unsafe { (properties.copy)(self.raw, 0, c"h".as_ptr()) };
+        if raw.is_null() {
+            return Value::Absent;
+        }
+        let handle = Array { raw, ..self }.handle(Kind::Handle);
+        // SAFETY: the copy is this function's own, and nothing keeps it.
+        unsafe { (properties.destroy)(raw) };
+        handle.map_or(Value::Absent, Value::Object)
+    }
+
+    /// A number of a class that arrays have or the handle of an object, else nothing.
     fn operand(self) -> Value<'a> {
+        if self.is_object() {
+            return self.object();
+        }
         let known = matches!(self.class(), class::DOUBLE | class::SINGLE | class::LOGICAL);
         match known && self.is_one() && !self.is_sparse() {
             true => self.full(Kind::Array).map_or(Value::Absent, Value::Full),

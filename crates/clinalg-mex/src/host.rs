@@ -19,11 +19,13 @@ pub(crate) struct MxArray {
 
 /// `mxClassID`, equal in all hosts.
 pub(crate) mod class {
+    pub(crate) const CELL: i32 = 1;
     pub(crate) const LOGICAL: i32 = 3;
     pub(crate) const DOUBLE: i32 = 6;
     pub(crate) const SINGLE: i32 = 7;
     pub(crate) const INT8: i32 = 8;
     pub(crate) const UINT64: i32 = 15;
+    pub(crate) const FUNCTION: i32 = 16;
 }
 
 /// How the host names its functions and lays out complex numbers.
@@ -105,6 +107,29 @@ impl Complex {
     }
 }
 
+type Property = unsafe extern "C-unwind" fn(*const MxArray, usize, *const c_char) -> *mut MxArray;
+type Destroy = unsafe extern "C-unwind" fn(*mut MxArray);
+
+/// Reads the properties of objects.
+pub(crate) struct Properties {
+    pub(crate) copy: Property,
+    pub(crate) destroy: Destroy,
+}
+
+impl Properties {
+    fn find(libraries: &Libraries, scheme: Scheme) -> Option<Properties> {
+        let copy = libraries.address(scheme, "mxGetProperty")?;
+        let destroy = libraries.address(scheme, "mxDestroyArray")?;
+        // SAFETY: as in `Host::find`.
+        Some(unsafe {
+            Properties {
+                copy: transmute_copy::<*mut c_void, Property>(&copy),
+                destroy: transmute_copy::<*mut c_void, Destroy>(&destroy),
+            }
+        })
+    }
+}
+
 type Raise = unsafe extern "C-unwind" fn(*const c_char, *const c_char, ...);
 
 macro_rules! host {
@@ -115,6 +140,8 @@ macro_rules! host {
             pub(crate) char_bytes: usize,
             /// Where the values of a complex array are.
             pub(crate) complex: Complex,
+            /// Nothing where the host has no such functions; objects are then no operands.
+            pub(crate) properties: Option<Properties>,
             $(pub(crate) $field: $type,)*
         }
 
@@ -123,6 +150,7 @@ macro_rules! host {
                 Ok(Host {
                     char_bytes: if scheme == Scheme::Octave { 1 } else { 2 },
                     complex: Complex::find(libraries, scheme)?,
+                    properties: Properties::find(libraries, scheme),
                     $($field: {
                         let address = libraries.address(scheme, $name).ok_or($name)?;
                         // SAFETY: the host documents the function of this name with this signature,

@@ -26,7 +26,7 @@ fn entry(name: &str, inputs: &[String], outputs: &[&str]) -> String {
 fn of_gateway(f: &Function) -> String {
     let kind = |kind: Kind| match kind {
         Kind::Runtime | Kind::Real | Kind::Number | Kind::Count => "[\"numeric\", \"scalar\"]",
-        Kind::Handle => "[\"uint64\", \"scalar\"]",
+        Kind::Handle | Kind::Object => "[\"uint64\", \"scalar\"]",
         Kind::Flag => "[[\"numeric\", \"scalar\"], [\"logical\", \"scalar\"]]",
         Kind::Full | Kind::Array | Kind::Sparse | Kind::Matrix => "[[\"numeric\"], [\"logical\"]]",
         Kind::Text => "[[\"char\"], [\"string\", \"scalar\"]]",

@@ -64,7 +64,9 @@ mod tests {
                 let inputs = by_name(name).expect("compared above").inputs;
                 let Some(input) = inputs.iter().find(|i| i.core == argument.name) else { continue };
                 let fits = match argument.kind {
-                    Kind::Handle | Kind::Output => matches!(input.kind, Input::Handle | Input::TextOrHandle),
+                    Kind::Handle | Kind::Output => {
+                        matches!(input.kind, Input::Handle | Input::Object | Input::TextOrHandle)
+                    }
                     Kind::Real => matches!(input.kind, Input::Real | Input::Number),
                     Kind::Complex => input.kind == Input::Number,
                     Kind::Count => input.kind == Input::Count,

@@ -25,7 +25,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
 c = name(a), element by element, for a full matrix or vector: a new object that is evaluated when a call needs its values,
 together with the operations that it is made of. name is as for MexMap, of complex arrays 'exp', 'log', 'sqrt', 'sin', 'cos',
 'uminus' or 'conj'. c is 0 where the device has no such function, or the result of a real array may be complex ('sqrt' of what
-may be negative).",
+may be negative). a may be of class clinalg.array as well.",
         example: "\
 gpu = MexInitOpenCL();
 c = MexLazy(gpu, 'exp', MexMatrix(gpu, [0 1 2]));
@@ -35,7 +35,7 @@ MexHandleMatrix(gpu, c)",
         run: |args| {
             let f = choice(args, 1, "name", UNARY)?;
             let objects = args.objects()?;
-            let Value::Handle(a) = args.value(2) else { return Ok(Out::Handle(0).into()) };
+            let (Value::Handle(a) | Value::Object(a)) = args.value(2) else { return Ok(Out::Handle(0).into()) };
             Ok(Out::Handle(objects.lazy_map(f, *a)?.unwrap_or(0)).into())
         },
         ..Function::DEFAULT
@@ -51,7 +51,7 @@ c = name(a, b), element by element, for full matrices or vectors of one class an
 a call needs its values, together with the operations that it is made of. A row, a column or a single element is repeated.
 name is as for MexMap2. c is 0 where the device has no such function of these operands: of two classes, of two numbers, of
 sparse or empty arrays, of sizes that do not agree, of arrays that MexMark named, and where the result of real arrays may be
-complex ('power').",
+complex ('power'). a and b may be of class clinalg.array as well; beside one of these, a uint64 is a number and c is 0.",
         example: "\
 gpu = MexInitOpenCL();
 a = MexMatrix(gpu, [1; 2]);
@@ -62,7 +62,11 @@ MexHandleMatrix(gpu, c)",
         run: |args| {
             let f = choice(args, 1, "name", BINARY)?;
             let objects = args.objects()?;
-            let (Some(a), Some(b)) = (term(args, 2), term(args, 3)) else { return Ok(Out::Handle(0).into()) };
+            // The caller of objects knows no handles: a uint64 is a number of a class that arrays have not.
+            let mixed = |a, b| matches!((args.value(a), args.value(b)), (Value::Object(_), Value::Handle(_)));
+            let (Some(a), Some(b), false) = (term(args, 2), term(args, 3), mixed(2, 3) || mixed(3, 2)) else {
+                return Ok(Out::Handle(0).into());
+            };
             Ok(Out::Handle(objects.lazy_map2(f, a, b)?.unwrap_or(0)).into())
         },
         ..Function::DEFAULT
@@ -91,7 +95,7 @@ MexLazy(gpu, 'exp', a)",
 
 fn term(args: &Args<'_>, position: usize) -> Option<Term> {
     match args.value(position) {
-        Value::Handle(handle) => Some(Term::Handle(*handle)),
+        Value::Handle(handle) | Value::Object(handle) => Some(Term::Handle(*handle)),
         Value::Full(full) => Some(match &full.values {
             Numbers::ComplexDouble(parts) => Term::Number(parts.joined()[0], Precision::F64),
             Numbers::ComplexSingle(parts) => {

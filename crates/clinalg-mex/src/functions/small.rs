@@ -48,12 +48,12 @@ MexHandleMatrix(gpu, c)",
     Function {
         name: "MexVectorNumber",
         title: "Sum or norm of a vector.",
-        inputs: &[GPU, text("name"), handle("a")],
+        inputs: &[GPU, text("name"), Input::new("a", Kind::Object)],
         required: 3,
         outputs: &["value"],
         text: "\
 name is 'sum', 'norm1', 'norm2' or 'normInf'. value is [] unless a is a full object with one row or one column that is not
-empty and that MexMark did not name.",
+empty and that MexMark did not name. a may be of class clinalg.array as well.",
         example: "\
 gpu = MexInitOpenCL();
 MexVectorNumber(gpu, 'norm2', MexMatrix(gpu, [3; 4]))",
@@ -66,7 +66,9 @@ MexVectorNumber(gpu, 'norm2', MexMatrix(gpu, [3; 4]))",
                 ("normInf", VectorNumber::NormInf),
             ];
             let what = choice(args, 1, "name", &names)?;
-            Ok(number_or_nothing(args.objects()?.vector_number(what, args.handle(2))?).into())
+            let objects = args.objects()?;
+            let (Value::Handle(a) | Value::Object(a)) = args.value(2) else { return Ok(number_or_nothing(None).into()) };
+            Ok(number_or_nothing(objects.vector_number(what, *a)?).into())
         },
         ..Function::DEFAULT
     },
