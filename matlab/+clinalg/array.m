@@ -1,4 +1,4 @@
-classdef array < clinalg.hosted & clinalg.operations
+classdef array < handle & clinalg.operations & clinalg.hosted
 %clinalg.array  Array in the memory of an OpenCL device, used like one of MATLAB's.
 %   clinalg.matrix and clinalg.vector create one; the device memory is freed when the last reference is cleared.
 %   It has the value semantics of a MATLAB array: after c = x, c(1) = 0 leaves x unchanged.
@@ -33,14 +33,16 @@ classdef array < clinalg.hosted & clinalg.operations
 
   properties (SetAccess = private)
     h % the handle of the object for the Mex functions; [] until a lazy transpose is made
-    form = [] % a struct: of, conjugate for a lazy transpose; dims for more than two dimensions
+  end
+
+  properties (SetAccess = protected)
+    form % [], or a struct: of, conjugate for a lazy transpose; dims for more than two dimensions
   end
 
   methods
-    function o = array(h, form)
+    function o = array(h)
     %array  From the handle of a Mex function; the array frees it.
       o.h = h;
-      if nargin > 1, o.form = form; end
     end
 
     function delete(o)
@@ -151,6 +153,13 @@ classdef array < clinalg.hosted & clinalg.operations
 
     function varargout = gather(varargin)
     %gather  Copies in MATLAB's memory; a sparse or band matrix gives a sparse one.
+      if nargin == 1
+        a = varargin{1};
+        if isempty(a.form)
+          varargout = {clinalg_mex('MexHandleMatrix', 0, a.h)};
+          return
+        end
+      end
       varargout = cell(1, max(nargout, 1));
       for k = 1 : numel(varargout)
         x = varargin{k};
@@ -705,7 +714,8 @@ classdef array < clinalg.hosted & clinalg.operations
     function o = nd(x)
     % A copy on the device of a full array of any number of dimensions.
       [h, form] = clinalg.array.uploaded(x);
-      o = clinalg.array(h, form);
+      o = clinalg.array(h);
+      o.form = form;
     end
 
     function [h, form] = uploaded(x)

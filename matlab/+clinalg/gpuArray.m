@@ -34,7 +34,8 @@ classdef gpuArray < clinalg.array
       else
         [h, form] = clinalg.array.uploaded(values);
       end
-      o@clinalg.array(h, form);
+      o@clinalg.array(h);
+      o.form = form;
     end
   end
 

@@ -1,4 +1,4 @@
-classdef hosted < handle
+classdef (HandleCompatible) hosted
 %clinalg.hosted  Functions of clinalg.array that compute in MATLAB's memory.
 %   Each copies its arguments from the device, calls the function of the same name, and copies results back: their cost
 %   is that of the copies. Numbers, logical arrays, positions, integers and texts stay in MATLAB's memory.

@@ -289,6 +289,11 @@ check_error('clinalg:argument:shape', 'a is 4 x 3, b is 2 x 1', @() A' * [1; 2])
 check_error('clinalg:argument:class', '', @() v * {1});
 check_error('clinalg:argument:class', '', @() v + 'abc');
 check_error('clinalg:argument:class', '', @() v + int8([1; 2; 3]));
+% A handle is a number of a class that arrays have not, and no array.
+for f = {@plus, @minus, @times, @rdivide, @mtimes, @max}
+  check_error('clinalg:argument:class', 'uint64', @() f{1}(v, v.h));
+  check_error('clinalg:argument:class', 'uint64', @() f{1}(v.h, v));
+end
 check_error('clinalg:argument:shape', 'numbers of columns', @() [1 2] / v);
 check_error('clinalg:argument:shape', 'row or a column', @() clinalg.vector(rand(2)));
 check_error('clinalg:argument:value', '''int8''', @() clinalg.matrix(1, 'int8'));
