@@ -329,24 +329,18 @@ classdef (HandleCompatible) operations
     function c = mtimes(a, b, varargin)
     %*  Product of matrices, or with a number.
       if nargin > 2, c = clinalg.operands.folded(@mtimes, a, b, varargin); return, end
-      if isa(a, 'clinalg.array') && isa(b, 'clinalg.array')
-        h = a.h;
-        op = 'notransp';
-        if isempty(h)
-          f = a.form;
-          h = f.of.h;
-          op = 'transp';
-          if f.conjugate, op = 'ctransp'; end
-        end
-        g = b.h;
-        if ~isempty(g) && ~isempty(h)
-          c = clinalg_mex('MexSmallProduct', 0, op, h, g);
-          if isa(c, 'uint64'), c = clinalg.array(c); return, end
-          if ~isempty(c), return, end
-        end
-      elseif ~isobject(a) && isscalar(a) || ~isobject(b) && isscalar(b)
+      if ~isobject(b) && isscalar(b) || ~isobject(a) && isscalar(a)
         c = clinalg_mex('MexLazy2', 0, 'times', a, b);
         if c, c = clinalg.array(c); return, end
+      elseif isobject(a) && isobject(b)
+        c = clinalg_mex('MexSmallProduct', 0, 'notransp', a, b);
+        if isempty(c) && isa(a, 'clinalg.array') && isempty(a.h)
+          op = 'transp';
+          if a.form.conjugate, op = 'ctransp'; end
+          c = clinalg_mex('MexSmallProduct', 0, op, a.form.of, b);
+        end
+        if isa(c, 'uint64'), c = clinalg.array(c); return, end
+        if ~isempty(c), return, end
       end
       if isscalar(a) || isscalar(b)
         [a, b] = clinalg.operands.full_number(a, b);

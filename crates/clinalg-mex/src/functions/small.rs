@@ -75,13 +75,13 @@ MexVectorNumber(gpu, 'norm2', MexMatrix(gpu, [3; 4]))",
     Function {
         name: "MexSmallProduct",
         title: "Product of a matrix of any kind and a column, where the operands fit.",
-        inputs: &[GPU, text("op"), handle("a"), handle("b")],
+        inputs: &[GPU, text("op"), Input::new("a", Kind::Object), Input::new("b", Kind::Object)],
         required: 4,
         outputs: &["c"],
         text: "\
 c = op(a) * b, a new object, or a number where a is a transposed column; op is 'notransp', 'transp' or 'ctransp'. c is []
 where the operands are of two classes, their sizes do not agree, b has several columns, or the result has one element and
-a is no transposed column.",
+a is no transposed column. a and b may be of class clinalg.array as well.",
         example: "\
 gpu = MexInitOpenCL();
 x = MexMatrix(gpu, [1; 2]);
@@ -90,7 +90,12 @@ MexSmallProduct(gpu, 'ctransp', x, x)",
         run: |args| {
             let ops = [("notransp", Transpose::No), ("transp", Transpose::Yes), ("ctransp", Transpose::Conjugate)];
             let op = choice(args, 1, "op", &ops)?;
-            Ok(match args.objects()?.small_product(op, args.handle(2), args.handle(3))? {
+            let objects = args.objects()?;
+            let (Value::Handle(a) | Value::Object(a), Value::Handle(b) | Value::Object(b)) = (args.value(2), args.value(3))
+            else {
+                return Ok(number_or_nothing(None).into());
+            };
+            Ok(match objects.small_product(op, *a, *b)? {
                 Some(SmallProduct::Handle(c)) => Out::Handle(c),
                 Some(SmallProduct::Number(value, scalar)) => number_or_nothing(Some((value, scalar))),
                 None => number_or_nothing(None),
