@@ -149,6 +149,39 @@ classdef array < handle & clinalg.operations & clinalg.hosted
       end
     end
 
+    % Comparisons: a logical array in MATLAB's memory. They are in this class, as `handle` has functions of these names, too, and MATLAB takes
+    % none of two superclasses.
+
+    function varargout = eq(varargin)
+    %==  Equal, element by element.
+      varargout = clinalg.hosted.call('eq', nargout, 'H', varargin);
+    end
+
+    function varargout = ne(varargin)
+    %~=  Not equal, element by element.
+      varargout = clinalg.hosted.call('ne', nargout, 'H', varargin);
+    end
+
+    function varargout = lt(varargin)
+    %<  Less, element by element.
+      varargout = clinalg.hosted.call('lt', nargout, 'H', varargin);
+    end
+
+    function varargout = le(varargin)
+    %<=  Less or equal, element by element.
+      varargout = clinalg.hosted.call('le', nargout, 'H', varargin);
+    end
+
+    function varargout = gt(varargin)
+    %>  Greater, element by element.
+      varargout = clinalg.hosted.call('gt', nargout, 'H', varargin);
+    end
+
+    function varargout = ge(varargin)
+    %>=  Greater or equal, element by element.
+      varargout = clinalg.hosted.call('ge', nargout, 'H', varargin);
+    end
+
     % Parts of complex numbers, copies, conversions.
 
     function varargout = gather(varargin)

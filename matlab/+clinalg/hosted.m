@@ -14,37 +14,7 @@ classdef (HandleCompatible) hosted
 %   See also clinalg.array, clinalg.operations, clinalg.matrix.
 
   methods
-    % Comparison and logic: a logical array in MATLAB's memory.
-
-    function varargout = eq(varargin)
-    %==  Equal, element by element.
-      varargout = clinalg.hosted.call('eq', nargout, 'H', varargin);
-    end
-
-    function varargout = ne(varargin)
-    %~=  Not equal, element by element.
-      varargout = clinalg.hosted.call('ne', nargout, 'H', varargin);
-    end
-
-    function varargout = lt(varargin)
-    %<  Less, element by element.
-      varargout = clinalg.hosted.call('lt', nargout, 'H', varargin);
-    end
-
-    function varargout = le(varargin)
-    %<=  Less or equal, element by element.
-      varargout = clinalg.hosted.call('le', nargout, 'H', varargin);
-    end
-
-    function varargout = gt(varargin)
-    %>  Greater, element by element.
-      varargout = clinalg.hosted.call('gt', nargout, 'H', varargin);
-    end
-
-    function varargout = ge(varargin)
-    %>=  Greater or equal, element by element.
-      varargout = clinalg.hosted.call('ge', nargout, 'H', varargin);
-    end
+    % Logic: a logical array in MATLAB's memory. The comparisons are in clinalg.array.
 
     function varargout = and(varargin)
     %&  Logical and, element by element.
