@@ -11,7 +11,6 @@ mod renumbered;
 mod report;
 mod resume;
 mod saddle;
-mod singular;
 mod system;
 mod team;
 
@@ -20,7 +19,7 @@ use std::time::{Duration, Instant};
 
 use clinalg::CsrParts;
 use clinalg::multigrid::Backend;
-use clinalg::precond::is_hermitian;
+use clinalg::precond::{NullVectors, check_finite, check_zeros, examine, is_hermitian, verdict};
 use clinalg::solve::{GmresParams, KrylovMemory, Report, Stop, Stopping};
 use clinalg::{Complex, Error, Scalar};
 use rand::rngs::StdRng;
@@ -43,7 +42,6 @@ use number::Number;
 use renumbered::Renumbered;
 use report::{Column, Document};
 use resume::Begun;
-use singular::NullVectors;
 use system::System;
 
 /// Solve a sparse system A x = b, or a least-squares problem, from a file
@@ -268,7 +266,10 @@ fn solve<T: Number>(args: &Args, global: &Global, given: Given, out: &mut Output
     let mut b = args.right_sides::<T>(rhs, parts.rows)?;
     let mut starts = args.starts::<T>(x0, parts.cols, b.len() / parts.rows.max(1))?;
     let least_squares = parts.rows != parts.cols || args.method.is_some_and(Method::is_least_squares);
-    singular::check(&parts, &b, least_squares)?;
+    check_finite(&parts, &b)?;
+    if !least_squares && let Some(words) = check_zeros(&parts, &b)? {
+        log::warn!("{words}");
+    }
     let renumbered = Renumbered::new(args, &mut parts, &mut b, starts.as_mut())?;
     let read = seconds + start.elapsed();
     let mut pictures = Vec::new();
@@ -312,12 +313,22 @@ fn solve<T: Number>(args: &Args, global: &Global, given: Given, out: &mut Output
         );
     }
     let null = match symmetric && !method.is_least_squares() {
-        true if args.precond == Precond::Saddle => saddle::null_vectors(&parts)?,
+        true if args.precond == Precond::Saddle => NullVectors::of_saddle(&parts)?,
         true => constants,
         false => None,
     };
     let null_vectors = null.as_ref().map_or(0, NullVectors::count);
-    let null_part_removed = null.map_or(Ok(false), |null| null.remove(&mut b, parts.rows, tolerance, from_file))?;
+    let null_part_removed = match &null {
+        Some(null) if from_file => null.check(&b, tolerance).map(|()| false)?,
+        Some(null) => null.remove(&mut b, tolerance)?,
+        None => false,
+    };
+    if let (Some(null), true) = (&null, null_part_removed) {
+        log::warn!(
+            "the part of the right-hand side along {}, for which there is no solution, is left out",
+            null.words()
+        );
+    }
     let first = &b[..parts.rows];
     let mut system: Box<dyn AnySystem<T>> = match &place {
         Place::Team(team) => T::on_team(team, args, method, &stopping, &parts, first)?,
@@ -347,7 +358,7 @@ fn solve<T: Number>(args: &Args, global: &Global, given: Given, out: &mut Output
 
     out.phase("solve");
     let start = Instant::now();
-    let mut all = Solved { begun, left: None, symmetric: symmetric && one_device };
+    let mut all = Solved { begun, first: method, left: None, symmetric: symmetric && one_device };
     for (k, right) in b.chunks(parts.rows.max(1)).enumerate().skip(all.begun.reports.len()) {
         let from = starts.as_ref().map(|starts| &starts[k * parts.cols..(k + 1) * parts.cols]);
         all.column(args, &mut *system, &stopping, &progress, (right, from))?;
@@ -378,13 +389,17 @@ fn solve<T: Number>(args: &Args, global: &Global, given: Given, out: &mut Output
     let judged = square && one_device && columns == 1 && !is_near && report.stop != Stop::Cancelled;
     let verdict = match judged {
         // A limit says nothing of the matrix.
-        true if report.stop == Stop::IterationLimit && gave_up.is_none() => singular::verdict(&parts, &b, &x),
-        true => singular::examine(&place.contexts()[0], &parts, &b, &x).unwrap_or_else(|_| {
-            log::warn!("the device failed while null vectors of A were looked for");
-            None
-        }),
+        true if report.stop == Stop::IterationLimit && gave_up.is_none() => verdict(&parts, &b, &x),
+        true => {
+            let go_on = &mut |_: usize, _: f64| interrupt::go_on();
+            examine(&place.contexts()[0], &parts, &b, &x, go_on).unwrap_or_else(|_| {
+                log::warn!("the device failed while null vectors of A were looked for");
+                None
+            })
+        }
         false => None,
     };
+    let verdict = verdict.map(|words| format!("{words}; --method lsmr finds the x of the smallest residual"));
     if let Some(renumbered) = &renumbered {
         renumbered.undo(&mut x)?;
     }
@@ -483,18 +498,7 @@ impl Args {
         if self.precond == Precond::Auto {
             let advice = match self.amg_options() {
                 Some(option) => Advice { precond: Precond::Amg, why: format!("{option} was given") },
-                _ => advise(parts, symmetric, self.method, several_devices),
-            };
-            // The coarsest level of a hierarchy, and a factor, are regular without the constants of one part alone.
-            let advice = match null.map_or(0, NullVectors::count) {
-                count @ 2.. if self.amg_options().is_none() && matches!(advice.precond, Precond::Amg | Precond::Ic) => {
-                    let precond = if several_devices { Precond::Jacobi } else { Precond::Ssor };
-                    Advice {
-                        precond,
-                        why: format!("singular: the constants on {count} connected parts are null vectors"),
-                    }
-                }
-                _ => advice,
+                _ => advise(parts, symmetric, self.method, several_devices, null.map_or(0, NullVectors::count)),
             };
             let explanation = format!("{}: {}", advice.precond.title(), advice.why);
             (resolved.precond, resolved.explanation) = (advice.precond, Some(explanation));
@@ -579,6 +583,8 @@ impl Args {
 /// What was found for the right-hand sides so far.
 struct Solved<T> {
     begun: Begun<T>,
+    /// The first method.
+    first: Method,
     /// What there was when the first solve was ended from outside.
     left: Option<Begun<T>>,
     /// Whether the matrix is symmetric or Hermitian.
@@ -587,7 +593,7 @@ struct Solved<T> {
 
 impl<T: Scalar> Solved<T> {
     /// Solves for one more right-hand side, from a start or from 0; where a method that was chosen here gives up, GMRES takes over, and after it
-    /// MINRES for symmetric matrices.
+    /// MINRES for symmetric matrices. GMRES is kept for the next one; MINRES, which then has no preconditioner, is not.
     fn column(
         &mut self,
         args: &Args,
@@ -599,6 +605,11 @@ impl<T: Scalar> Solved<T> {
         system.set_right_side(right)?;
         let start = std::mem::take(&mut self.begun.start);
         system.start_from(if start.is_empty() { from } else { Some(&start) })?;
+        let is_at_start = self.begun.before.is_empty() && self.begun.memory.is_empty();
+        if is_at_start && self.begun.method == Method::Minres && self.begun.gave_up.is_some() {
+            system.first_method(args, self.first, stopping.clone())?;
+            (self.begun.gave_up, self.begun.method) = (None, self.first);
+        }
         let mut before = std::mem::take(&mut self.begun.before);
         let mut report;
         loop {
@@ -643,6 +654,10 @@ trait AnySystem<T: Scalar> {
     fn stopping_mut(&mut self) -> &mut Stopping;
     /// Another method from here on.
     fn change_method(&mut self, args: &Args, method: Method, stopping: Stopping) -> Result<(), Failure>;
+    /// The first method again.
+    fn first_method(&mut self, args: &Args, method: Method, stopping: Stopping) -> Result<(), Failure> {
+        self.change_method(args, method, stopping)
+    }
     /// Solves from x, or from where a memory is that is not empty, and leaves there where a solve was ended from outside. A team leaves nothing.
     fn solve(
         &mut self,

@@ -18,6 +18,7 @@ pub(crate) fn advise<T: Scalar>(
     symmetric: bool,
     method: Option<Method>,
     several_devices: bool,
+    null_vectors: usize,
 ) -> Advice {
     if parts.rows != parts.cols || method.is_some_and(Method::is_least_squares) {
         return Advice { precond: Precond::None, why: "least squares".into() };
@@ -26,6 +27,7 @@ pub(crate) fn advise<T: Scalar>(
         definite: method.is_some_and(|m| !matches!(m, Method::BiCgStab | Method::Gmres | Method::Idrs)),
         positive: matches!(method, Some(Method::Cg | Method::Fcg)),
         team: several_devices,
+        null_vectors,
     };
     let found = suited(parts, symmetric, needs);
     let precond = match found.suited {
@@ -34,6 +36,7 @@ pub(crate) fn advise<T: Scalar>(
         Suited::Ilu => Precond::Ilu,
         Suited::Ilut => Precond::Ilut,
         Suited::Cholesky => Precond::Ic,
+        Suited::Ssor => Precond::Ssor,
         Suited::Saddle => Precond::Saddle,
         _ => Precond::None,
     };
@@ -55,7 +58,7 @@ mod tests {
     #[test]
     fn matrices_get_what_suits_them() {
         let laplace = [(-1, -1.0), (0, 2.0), (1, -1.0)];
-        let precond = |parts: &CsrParts<f64>, symmetric, method| advise(parts, symmetric, method, false).precond;
+        let precond = |parts: &CsrParts<f64>, symmetric, method| advise(parts, symmetric, method, false, 0).precond;
         assert_eq!(precond(&banded(2000, &laplace), true, None), Precond::Amg);
         assert_eq!(precond(&banded(999, &laplace), true, None), Precond::None);
         let mut scaled = banded(999, &laplace);
@@ -82,7 +85,11 @@ mod tests {
         let signs = banded(2000, &[(-1, 0.1), (0, -1.0), (1, 0.1)]);
         assert_eq!(precond(&signs, true, None), Precond::Jacobi);
         assert_eq!(precond(&signs, true, Some(Method::Minres)), Precond::None);
-        assert_eq!(advise(&banded(2000, &laplace), true, None, true).precond, Precond::Amg);
-        assert_eq!(advise(&flow, false, None, true).precond, Precond::Jacobi);
+        assert_eq!(advise(&banded(2000, &laplace), true, None, true, 0).precond, Precond::Amg);
+        assert_eq!(advise(&flow, false, None, true, 0).precond, Precond::Jacobi);
+        for (several_devices, others) in [(false, Precond::Ssor), (true, Precond::Jacobi)] {
+            let of = |count| advise(&banded(2000, &laplace), true, None, several_devices, count).precond;
+            assert_eq!([of(1), of(2)], [Precond::Amg, others]);
+        }
     }
 }

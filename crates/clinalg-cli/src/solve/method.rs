@@ -193,6 +193,18 @@ pub(crate) struct PrecondOptions {
     pub(crate) fill: f64,
 }
 
+impl PrecondOptions {
+    /// Those of incomplete LU factors: of ILU(0) where that is the preconditioner, else of ILUT.
+    pub(crate) fn ilu(&self) -> IluParams {
+        let (kind, sweeps) = match self.precond {
+            Precond::Ilu => (IluKind::Zero, self.sweeps),
+            _ => (IluKind::Threshold { drop: self.drop, fill: self.fill }, 0),
+        };
+        let order = self.order.map_or(Ordering::Natural, Ordering::from);
+        IluParams::default().kind(kind).ordering(order).sweeps(sweeps)
+    }
+}
+
 /// Methods that need a symmetric positive definite preconditioner.
 const SYMMETRIC: [Method; 2] = [Method::Cg, Method::Minres];
 /// Preconditioners that are not symmetric or not definite, even where the matrix is.
@@ -265,6 +277,19 @@ pub(crate) fn solver<T: Scalar>(
 /// A preconditioner with a description of what was made.
 pub(crate) type Made<T> = Option<(Box<dyn Preconditioner<T>>, String)>;
 
+/// Incomplete LU factors of a matrix, with their description.
+pub(crate) fn described<T: Scalar>(m: Ilu<T>, parts: &CsrParts<T>) -> Made<T> {
+    let matched = if m.is_matched() { ", rows permuted for a large diagonal" } else { "" };
+    let [lower, upper] = m.levels();
+    let words = format!(
+        "{} entries ({:.1} times those of the matrix), {lower} and {upper} levels, {} launches per application{matched}",
+        m.nnz(),
+        m.nnz() as f64 / parts.nnz().max(1) as f64,
+        m.launches()
+    );
+    Some((Box::new(m), words))
+}
+
 /// The preconditioner that the options ask for, of the matrix `a`, whose host form is `parts`.
 pub(crate) fn preconditioner<T: Scalar>(
     a: &Csr<T>,
@@ -273,19 +298,6 @@ pub(crate) fn preconditioner<T: Scalar>(
 ) -> Result<Made<T>, Failure> {
     let context = a.context();
     let order = options.order.map(Ordering::from);
-    let ilu = |kind, sweeps| -> Result<Made<T>, Failure> {
-        let params = IluParams::default().kind(kind).ordering(order.unwrap_or(Ordering::Natural)).sweeps(sweeps);
-        let m = Ilu::from_parts(context, parts, &params)?;
-        let matched = if m.is_matched() { ", rows permuted for a large diagonal" } else { "" };
-        let [lower, upper] = m.levels();
-        let words = format!(
-            "{} entries ({:.1} times those of the matrix), {lower} and {upper} levels, {} launches per application{matched}",
-            m.nnz(),
-            m.nnz() as f64 / parts.nnz().max(1) as f64,
-            m.launches()
-        );
-        Ok(Some((Box::new(m), words)))
-    };
     Ok(match options.precond {
         // `hierarchy` makes multigrid, `saddle` its blocks, and `advise` has resolved the choice.
         Precond::Auto | Precond::None | Precond::Amg | Precond::Sa | Precond::Classical | Precond::Saddle => None,
@@ -297,8 +309,7 @@ pub(crate) fn preconditioner<T: Scalar>(
             let words = format!("{} levels", m.levels());
             Some((Box::new(m), words))
         }
-        Precond::Ilu => ilu(IluKind::Zero, options.sweeps)?,
-        Precond::Ilut => ilu(IluKind::Threshold { drop: options.drop, fill: options.fill }, 0)?,
+        Precond::Ilu | Precond::Ilut => described(Ilu::from_parts(context, parts, &options.ilu())?, parts),
         Precond::Ic => {
             let params = CholeskyParams::default().ordering(order.unwrap_or(Ordering::Natural)).sweeps(options.sweeps);
             let m = IncompleteCholesky::from_parts(context, parts, &params)?;

@@ -1,10 +1,9 @@
 //! Saddle points for `clinalg solve`.
 
 use clinalg::precond::{Saddle, SaddleParams, SaddleShape, Split};
-use clinalg::{Csr, CsrParts, Real, Scalar};
+use clinalg::{Csr, CsrParts, Real};
 
 use super::method::{Made, Method};
-use super::singular::NullVectors;
 use crate::exit::Failure;
 
 /// The block preconditioner, in the shape that the method takes.
@@ -19,11 +18,4 @@ pub(super) fn saddle<T: Real>(a: &Csr<T>, parts: &CsrParts<T>, method: Method) -
     let m = Saddle::new(a, &split, &SaddleParams::default().shape(shape))?;
     let words = m.report().to_string();
     Ok(Some((Box::new(m), words)))
-}
-
-/// The null vector that the symmetric A has as the matrix of an enclosed flow.
-pub(super) fn null_vectors<T: Scalar>(parts: &CsrParts<T>) -> Result<Option<NullVectors>, Failure> {
-    let Some(split) = Split::find(parts) else { return Ok(None) };
-    let [_, second] = split.rows(parts.rows)?;
-    Ok(Some(NullVectors::of_block(parts, second)))
 }

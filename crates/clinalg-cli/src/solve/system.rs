@@ -1,10 +1,12 @@
 //! Systems of `clinalg solve` on one device.
 
-use clinalg::precond::{IluKind, instability, last_threshold};
-use clinalg::solve::{KrylovMemory, Preconditioner, Report, Resumable, Stopping};
-use clinalg::{Context, Csr, CsrParts, Error, Scalar, Vector};
+use std::mem::replace;
 
-use super::method::{Made, Method, Precond, PrecondOptions, preconditioner, solver};
+use clinalg::precond::{instability, is_unsuited, last_factors};
+use clinalg::solve::{KrylovMemory, Preconditioner, Report, Resumable, Stopping};
+use clinalg::{Context, Csr, CsrParts, Scalar, Vector};
+
+use super::method::{Made, Method, Precond, PrecondOptions, described, preconditioner, solver};
 use super::number::Number;
 use super::{AnySystem, Args};
 use crate::exit::Failure;
@@ -18,6 +20,10 @@ pub(super) struct System<T: Scalar> {
     /// The name of `preconditioner`.
     precond: Precond,
     preconditioner: Made<T>,
+    /// The first preconditioner with its name, where another one is in use.
+    first: Option<(Precond, Made<T>)>,
+    /// That of the method that took over, where another one is in use.
+    second: Option<(Precond, Made<T>)>,
     solver: Box<dyn Resumable<T>>,
 }
 
@@ -34,7 +40,7 @@ impl<T: Number> System<T> {
         let (precond, preconditioner) = made(&a, parts, args, method)?;
         let solver = solver(context, method, stopping.clone(), args.restart, parts.rows)?;
         let (b, x) = (Vector::from_slice(context, b)?, Vector::zeros(context, parts.rows)?);
-        Ok(System { a, b, x, precond, preconditioner, solver })
+        Ok(System { a, b, x, precond, preconditioner, first: None, second: None, solver })
     }
 }
 
@@ -62,7 +68,7 @@ fn made<T: Number>(
         }
         for other in [Precond::Jacobi, Precond::None] {
             match &last {
-                Err(Failure::Library(error)) if unsuited(error) => {
+                Err(Failure::Library(error)) if is_unsuited(error) => {
                     log::warn!(
                         "the chosen preconditioner could not be set up ({error}); using {} instead",
                         other.title()
@@ -76,11 +82,6 @@ fn made<T: Number>(
     last
 }
 
-/// Whether another preconditioner may do: an error of the values of the matrix or of memory.
-pub(super) fn unsuited(error: &Error) -> bool {
-    matches!(error, Error::Value { .. } | Error::Singular { .. } | Error::Allocation { .. })
-}
-
 impl<T: Number> AnySystem<T> for System<T> {
     fn stopping_mut(&mut self) -> &mut Stopping {
         self.solver.stopping_mut()
@@ -90,18 +91,37 @@ impl<T: Number> AnySystem<T> for System<T> {
         self.solver = solver(self.a.context(), method, stopping, args.restart, self.a.rows())?;
         // MINRES is the last method, where GMRES failed with another preconditioner.
         let precond = if method == Method::Minres { Precond::None } else { args.second() };
-        if precond == self.precond && precond != Precond::Ilut {
+        // The factors of a method that takes over are more exact than those chosen for the first one.
+        if precond == self.precond && (precond != Precond::Ilut || !args.may_fall_back()) {
             return Ok(());
         }
-        let mut options = PrecondOptions { precond, ..args.precond_options() };
-        if args.may_fall_back()
-            && let IluKind::Threshold { drop, fill } = last_threshold(self.a.nnz())
-        {
-            (options.drop, options.fill) = (options.drop.min(drop), options.fill.max(fill));
+        if precond == Precond::None && args.explanation.is_none() {
+            log::warn!("MINRES, which takes over from GMRES, is without --precond {}", self.precond.name());
         }
-        match preconditioner(&self.a, &self.a.to_parts()?, options) {
-            Ok(made) => (self.precond, self.preconditioner) = (precond, made),
-            Err(Failure::Library(error)) if unsuited(&error) => {
+        let options = PrecondOptions { precond, ..args.precond_options() };
+        let made = match self.second.take_if(|second| second.0 == precond) {
+            Some((_, made)) => Ok(made),
+            None if precond == Precond::None => Ok(None),
+            None => {
+                let parts = self.a.to_parts()?;
+                match precond {
+                    Precond::Ilut if args.may_fall_back() => {
+                        let factors = last_factors(self.a.context(), &parts, &options.ilu());
+                        factors.map(|m| described(m, &parts)).map_err(Failure::from)
+                    }
+                    _ => preconditioner(&self.a, &parts, options),
+                }
+            }
+        };
+        match made {
+            Ok(made) => {
+                let before = (replace(&mut self.precond, precond), replace(&mut self.preconditioner, made));
+                match self.first {
+                    None => self.first = Some(before),
+                    Some(_) => self.second = Some(before),
+                }
+            }
+            Err(Failure::Library(error)) if is_unsuited(&error) => {
                 log::warn!(
                     "{} could not be set up for GMRES ({error}); keeping {}",
                     precond.title(),
@@ -109,6 +129,14 @@ impl<T: Number> AnySystem<T> for System<T> {
                 );
             }
             Err(error) => return Err(error),
+        }
+        Ok(())
+    }
+
+    fn first_method(&mut self, args: &Args, method: Method, stopping: Stopping) -> Result<(), Failure> {
+        self.solver = solver(self.a.context(), method, stopping, args.restart, self.a.rows())?;
+        if let Some((precond, made)) = self.first.take() {
+            (self.precond, self.preconditioner) = (precond, made);
         }
         Ok(())
     }

@@ -109,7 +109,7 @@ fn made<T: Real>(
 fn is_unsuited(error: &Error) -> bool {
     match error {
         Error::Rank { source, .. } => is_unsuited(source),
-        error => super::system::unsuited(error),
+        error => clinalg::precond::is_unsuited(error),
     }
 }
 

@@ -1,7 +1,8 @@
 //! Solves of sparse systems by the method and the preconditioner that suit the matrix, on handles.
 
 use clinalg::precond::{
-    Ilu, IluParams, Jacobi, Needs, Preconditioner, Suited, advise, instability, is_hermitian, last_threshold,
+    IluParams, Jacobi, Needs, NullVectors, Preconditioner, Suited, advise, check_finite, check_zeros, examine,
+    instability, is_hermitian, is_unsuited, last_factors, verdict,
 };
 use clinalg::solve::{LeastSquares, LeastSquaresParams, Progress, Report, Solver, Stop, Stopping};
 use clinalg::{Context, Csr, CsrParts, Dense, Error, Result, Scalar, Vector};
@@ -21,6 +22,8 @@ const RESTART: usize = 30;
 const MOST: usize = 1000;
 /// The stagnation window: a solve that gets nowhere leaves the system to another method soon.
 const WINDOW: usize = 200;
+/// A residual up to this multiple of the tolerance is no sign of a singular matrix.
+const NEAR: f64 = 10.0;
 
 /// How a sparse system was solved.
 #[derive(Debug, Clone, PartialEq)]
@@ -30,14 +33,15 @@ pub struct Automatic {
     pub method: &'static str,
     /// The preconditioner, in words; nothing where there is none.
     pub preconditioner: &'static str,
-    /// Why they were taken.
+    /// Why they were taken; of a matrix that is singular, what is known of its null vectors and of a column of b without a solution.
     pub why: String,
     /// A report for each column of b.
     pub reports: Vec<Report>,
 }
 
 impl Automatic {
-    /// When [`Registry::solve_automatic`] should end by default.
+    /// When [`Registry::solve_automatic`] should end by default. With this limit of iterations, GMRES goes on where the first method reaches it; where
+    /// the caller sets another one, the solve ends there.
     pub fn stopping() -> Stopping {
         Stopping::default().max_iterations(MOST).stagnation_window(WINDOW)
     }
@@ -59,6 +63,7 @@ fn title_of(suited: Suited) -> &'static str {
         Suited::Ilu => "ILU(0)",
         Suited::Ilut => "ILUT",
         Suited::Cholesky => "IC(0)",
+        Suited::Ssor => "SSOR",
         Suited::Saddle => "a block preconditioner for saddle points",
         _ => "",
     }
@@ -84,14 +89,10 @@ fn make<T: Element + Coarsened>(
         Suited::Ilu => of(PreconditionerKind::Ilu),
         Suited::Ilut => of(PreconditionerKind::Ilut),
         Suited::Cholesky => of(PreconditionerKind::Cholesky),
+        Suited::Ssor => of(PreconditionerKind::Ssor),
         Suited::Saddle => Ok(Some(T::saddle(a, &found_split(parts)?, shape_for(method))?)),
         _ => Ok(None),
     }
-}
-
-/// Whether another preconditioner may do: an error of the values of the matrix or of memory.
-fn is_unsuited(error: &Error) -> bool {
-    matches!(error, Error::Value { .. } | Error::Singular { .. } | Error::Allocation { .. })
 }
 
 /// What solves the columns of b one by one.
@@ -101,25 +102,44 @@ trait Columns<T: Scalar> {
     fn words(&self) -> (&'static str, &'static str);
 }
 
+/// A method with its preconditioner.
+struct Stage<T: Scalar> {
+    method: Method,
+    /// `None` is that of the first stage.
+    preconditioner: Option<(Suited, Optional<T>)>,
+}
+
 /// A square system.
 struct System<'a, T: Scalar> {
     a: &'a Csr<T>,
     parts: CsrParts<T>,
     hermitian: bool,
-    method: Method,
-    suited: Suited,
+    null: Option<NullVectors>,
+    /// The first method, and those that took over where one failed; they are kept for the columns that come.
+    stages: Vec<Stage<T>>,
+    /// That in use.
+    stage: usize,
+    /// Whether the last column did not converge with any of them, so that the next one begins with the first.
+    is_exhausted: bool,
+    /// Whether null vectors were looked for after a solve.
+    is_examined: bool,
+    /// Whether the first method fails where it reaches the limit of iterations.
+    fails_at_limit: bool,
     /// The reason for method and preconditioner.
     why: String,
-    preconditioner: Optional<T>,
     solver: Box<dyn Solver<T> + Send>,
     stopping: Stopping,
 }
 
 impl<'a, T: Element + Coarsened> System<'a, T> {
-    fn new(a: &'a Csr<T>, parts: CsrParts<T>, stopping: &Stopping) -> Result<System<'a, T>> {
+    fn new(a: &'a Csr<T>, parts: CsrParts<T>, stopping: &Stopping, fails_at_limit: bool) -> Result<System<'a, T>> {
         let hermitian = is_hermitian(&parts)?;
-        let advice = advise(&parts, hermitian, Needs::default());
+        let null = hermitian.then(|| NullVectors::constants(&parts));
+        let null_vectors = null.as_ref().map_or(0, NullVectors::count);
+        let advice = advise(&parts, hermitian, Needs { null_vectors, ..Needs::default() });
         let mut suited = advice.suited;
+        let null = if suited == Suited::Saddle { NullVectors::of_saddle(&parts)? } else { null };
+        let null = null.filter(|null| null.count() > 0);
         let positive = hermitian && parts.diagonal().iter().all(|d| d.widen().re() > 0.0);
         let method = match suited {
             Suited::Saddle => Method::Minres,
@@ -147,35 +167,117 @@ impl<'a, T: Element + Coarsened> System<'a, T> {
         if suited != advice.suited {
             why.push_str("; the first preconditioner was unstable or could not be made");
         }
-        Ok(System { a, parts, hermitian, method, suited, why, preconditioner: made?, solver, stopping })
+        if let Some(null) = &null {
+            why.push_str("; singular along ");
+            why.push_str(&null.words());
+        }
+        let stages = vec![Stage { method, preconditioner: Some((suited, made?)) }];
+        let (stage, is_exhausted, is_examined) = (0, false, false);
+        Ok(System {
+            a,
+            parts,
+            hermitian,
+            null,
+            stages,
+            stage,
+            is_exhausted,
+            is_examined,
+            fails_at_limit,
+            why,
+            solver,
+            stopping,
+        })
     }
 
-    /// The next method for a system on which the one before failed: GMRES, after it MINRES for Hermitian matrices; `None` after the last.
-    fn next(&self, failed: usize) -> Option<Method> {
-        match (self.method, failed) {
-            (Method::Gmres(_), 1) if self.hermitian => Some(Method::Minres),
-            (Method::Gmres(_), _) | (_, 1..) => None,
-            _ => Some(Method::Gmres(RESTART)),
+    /// An error for rows and columns of zeros. Notes which unknowns have arbitrary values, and which column of b has no solution.
+    fn check(&mut self, b: &[T]) -> Result<()> {
+        if let Some(words) = check_zeros(&self.parts, b)? {
+            self.why.push_str("; ");
+            self.why.push_str(&words);
+        }
+        let tolerance = self.stopping.tolerance_of::<T>();
+        if let Some((column, part)) = self.null.as_ref().and_then(|null| null.obstacle(b, tolerance)) {
+            let column = column + 1;
+            let words =
+                format!("; no solution for column {column} of b, whose part along that is {part:.1e} of its norm");
+            self.why.push_str(&words);
+            self.is_examined = true;
+        }
+        Ok(())
+    }
+
+    /// The next method for a system on which that in use failed: GMRES, after it MINRES for Hermitian matrices; `None` after the last.
+    fn next(&self) -> Option<Method> {
+        match (self.stages[self.stage].method, self.stage) {
+            (Method::Gmres(_), 0) => None,
+            (_, 0) => Some(Method::Gmres(RESTART)),
+            (_, 1) if self.hermitian => Some(Method::Minres),
+            _ => None,
         }
     }
 
-    fn change(&mut self, method: Method) -> Result<()> {
-        self.method = method;
-        self.solver = solver_of(self.method, (self.a.context(), self.a.rows()), &self.stopping)?;
+    /// The stage of which the preconditioner in use is.
+    fn source(&self) -> usize {
+        if self.stages[self.stage].preconditioner.is_some() { self.stage } else { 0 }
+    }
+
+    /// The preconditioner of a method that takes over.
+    fn take_over(&self, method: Method) -> Result<Option<(Suited, Optional<T>)>> {
+        // Without one it needs no definite matrix, and its residual never rises.
         if method == Method::Minres {
-            (self.suited, self.preconditioner) = (Suited::None, None);
+            return Ok(Some((Suited::None, None)));
+        }
+        if self.stages[0].preconditioner.as_ref().is_some_and(|first| first.0 == Suited::Jacobi) {
+            return Ok(None);
+        }
+        match last_factors(self.a.context(), &self.parts, &IluParams::default()) {
+            Ok(made) => Ok(Some((Suited::Ilut, Some(Box::new(made))))),
+            Err(error) if is_unsuited(&error) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn go_to(&mut self, stage: usize) -> Result<()> {
+        self.solver = solver_of(self.stages[stage].method, (self.a.context(), self.a.rows()), &self.stopping)?;
+        self.stage = stage;
+        Ok(())
+    }
+
+    /// The next method from here on.
+    fn advance(&mut self, method: Method) -> Result<()> {
+        if self.stage + 1 == self.stages.len() {
+            let preconditioner = self.take_over(method)?;
+            self.why.push_str(if self.stage == 0 { "; the first method gave up" } else { ", and the second" });
+            self.stages.push(Stage { method, preconditioner });
+        }
+        self.go_to(self.stage + 1)
+    }
+
+    fn has_failed(&self, stop: Stop) -> bool {
+        let at_limit = self.fails_at_limit && self.stage == 0 && stop == Stop::IterationLimit;
+        stop.is_failure_of_method() || at_limit
+    }
+
+    /// Says, of the first column that failed, whether it has no solution.
+    fn judge(&mut self, report: &Report, b: &Vector<T>, x: &Vector<T>, progress: Progress<'_>) -> Result<()> {
+        let is_near = report.relative_residual <= NEAR * self.stopping.tolerance_of::<T>();
+        if self.is_examined || is_near || matches!(report.stop, Stop::Converged | Stop::Cancelled) {
             return Ok(());
         }
-        if self.suited != Suited::Jacobi {
-            let params = IluParams::default().kind(last_threshold(self.parts.nnz()));
-            match Ilu::from_parts(self.a.context(), &self.parts, &params) {
-                Ok(made) => {
-                    self.suited = Suited::Ilut;
-                    self.preconditioner = Some(Box::new(made));
-                }
-                Err(error) if is_unsuited(&error) => {}
-                Err(error) => return Err(error),
-            }
+        let (b, x) = (b.to_vec()?, x.to_vec()?);
+        // A limit says nothing of the matrix.
+        let found = if report.stop == Stop::IterationLimit && self.stage == 0 {
+            verdict(&self.parts, &b, &x)
+        } else {
+            self.is_examined = true;
+            let go_on = &mut |_: usize, _: f64| progress(report.iterations, report.relative_residual);
+            // A failure of the device while null vectors are looked for is no reason to lose x.
+            examine(self.a.context(), &self.parts, &b, &x, go_on).unwrap_or(None)
+        };
+        if let Some(words) = found {
+            self.is_examined = true;
+            self.why.push_str("; ");
+            self.why.push_str(&words);
         }
         Ok(())
     }
@@ -183,22 +285,30 @@ impl<'a, T: Element + Coarsened> System<'a, T> {
 
 impl<T: Element + Coarsened> Columns<T> for System<'_, T> {
     fn column(&mut self, b: &Vector<T>, x: &mut Vector<T>, progress: Progress<'_>) -> Result<Report> {
+        if std::mem::take(&mut self.is_exhausted) && self.stage > 0 {
+            self.go_to(0)?;
+        }
         let mut before: Vec<f64> = Vec::new();
-        let mut failed = 0;
         loop {
-            let m = self.preconditioner.as_mut().map(|m| &mut **m as &mut dyn Preconditioner<T>);
+            let source = self.source();
+            let made = self.stages[source].preconditioner.as_mut().and_then(|(_, made)| made.as_mut());
+            let m = made.map(|m| &mut **m as &mut dyn Preconditioner<T>);
             let report = self.solver.solve_with(self.a, m, b, x, progress)?;
-            let next = self.next(failed).filter(|_| report.stop.is_failure_of_method());
-            let Some(next) = next else { return Ok(report.after(before)) };
+            let next = self.next().filter(|_| self.has_failed(report.stop));
+            let Some(next) = next else {
+                self.is_exhausted = !matches!(report.stop, Stop::Converged | Stop::RoundingFloor);
+                let report = report.after(before);
+                self.judge(&report, b, x, progress)?;
+                return Ok(report);
+            };
             before = report.after(before).history;
-            failed += 1;
-            self.change(next)?;
-            self.why.push_str(if failed == 1 { "; the first method gave up" } else { ", and the second" });
+            self.advance(next)?;
         }
     }
 
     fn words(&self) -> (&'static str, &'static str) {
-        (title(self.method), title_of(self.suited))
+        let suited = self.stages[self.source()].preconditioner.as_ref().map_or(Suited::None, |made| made.0);
+        (title(self.stages[self.stage].method), title_of(suited))
     }
 }
 
@@ -251,12 +361,15 @@ fn solved<T: Scalar>(
 
 impl Registry {
     /// Solves A x = b for a sparse matrix and one or more columns of b, by what suits the matrix: [`advise`] takes the preconditioner; the method is
-    /// CG for Hermitian matrices with a positive diagonal, MINRES for saddle points, else BiCGStab, and GMRES goes on where one of them gives up.
+    /// CG for Hermitian matrices with a positive diagonal, MINRES for saddle points, else BiCGStab. GMRES goes on where one of them gives up or, with the
+    /// limit of [`Automatic::stopping`], reaches it, and then MINRES for Hermitian matrices; the next column begins with the method that solved the last one.
     /// A matrix that is not square is solved in the sense of least squares by LSMR. Gives the handle of x, a new object of the kind of b, and what was done;
     /// columns after one that `progress` ended are 0 and have no report.
     ///
     /// # Errors
-    /// [`Error::Handle`], [`Error::Precision`], [`Error::Shape`]; those of the solvers. Not to converge is no error: see [`Report::stop`].
+    /// [`Error::Handle`], [`Error::Precision`], [`Error::Shape`]; [`Error::Value`] that names the row (and column) of an entry of A or b that is not finite, a
+    /// row of zeros where b is not 0, or an unknown that appears in no equation; those of the solvers. Not to converge is no error: see [`Report::stop`],
+    /// and [`Automatic::why`] for singular matrices.
     pub fn solve_automatic(
         &self,
         a: u64,
@@ -279,7 +392,8 @@ impl Registry {
                 if !a.context().same(values.context()) {
                     return Err(Error::Context { argument: "b" });
                 }
-                let of_b = (values, rows, count);
+                let (of_b, parts, host) = ((values, rows, count), a.to_parts()?, values.to_vec()?);
+                check_finite(&parts, &host)?;
                 let place = (a.context(), a.cols());
                 if a.rows() != a.cols() {
                     let params = LeastSquaresParams::from(stopping.clone());
@@ -290,7 +404,9 @@ impl Registry {
                     let why = format!("{} x {} is not square", a.rows(), a.cols());
                     return Ok((like(b, x)?, Automatic { method, preconditioner, why, reports }));
                 }
-                let mut system = System::new(a, a.to_parts()?, stopping)?;
+                let mut system = System::new(a, parts, stopping, stopping.max_iterations == MOST)?;
+                system.check(&host)?;
+                drop(host);
                 let (x, reports) = solved(&mut system, place, of_b, progress)?;
                 let (method, preconditioner) = system.words();
                 let why = system.why;
@@ -298,5 +414,121 @@ impl Registry {
             })
         })?;
         Ok((self.insert(x), found))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::ops::ControlFlow;
+
+    use super::*;
+
+    fn go_on(_: usize, _: f64) -> ControlFlow<()> {
+        ControlFlow::Continue(())
+    }
+
+    /// -u'' + `shift` u on `n` points without conditions at the ends.
+    fn chain(n: usize, shift: f64) -> CsrParts<f64> {
+        let own = |i: usize| shift + f64::from(u8::from(i > 0)) + f64::from(u8::from(i + 1 < n));
+        let entries = |i: usize| [(i, i, own(i)), (i, i.wrapping_sub(1), -1.0), (i, i + 1, -1.0)];
+        let entries: Vec<_> = (0..n).flat_map(entries).filter(|entry| entry.1 < n).collect();
+        CsrParts::from_triplets(n, n, &entries).unwrap()
+    }
+
+    fn waves(n: usize) -> Vec<f64> {
+        (0..n).map(|k| (k as f64).sin()).collect()
+    }
+
+    #[test]
+    fn methods_that_take_over_are_kept_for_the_next_columns() {
+        let Some(context) = clinalg_testing::found(Context::global()) else { return };
+        let parts = chain(300, 1e-6);
+        let (a, b) = (Csr::from_parts(&context, &parts).unwrap(), Vector::from_slice(&context, &waves(300)).unwrap());
+        // CG takes about as many iterations as there are points; the factors are nearly exact.
+        let stopping = Automatic::stopping().max_iterations(20);
+        let mut x = Vector::zeros(&context, 300).unwrap();
+        let mut system = System::new(&a, parts.clone(), &stopping, true).unwrap();
+        let first = system.column(&b, &mut x, &mut go_on).unwrap();
+        assert!(first.stop == Stop::Converged && first.iterations > 20, "{first}");
+        assert_eq!((system.words(), system.stage), (("GMRES", "ILUT"), 1));
+        x.fill(0.0).unwrap();
+        let second = system.column(&b, &mut x, &mut go_on).unwrap();
+        assert!(second.stop == Stop::Converged && second.iterations < 20, "{second}");
+        assert_eq!((system.stages.len(), system.next()), (2, Some(Method::Minres)));
+        assert_eq!(system.why.matches("gave up").count(), 1);
+        // A later failure takes the third method, after which a column begins with the first again, and nothing is made twice.
+        system.advance(Method::Minres).unwrap();
+        system.is_exhausted = true;
+        x.fill(0.0).unwrap();
+        let third = system.column(&b, &mut x, &mut go_on).unwrap();
+        assert!(third.stop == Stop::Converged && third.iterations > 20, "{third}");
+        assert_eq!((system.words(), system.stages.len()), (("GMRES", "ILUT"), 3));
+        // The caller's own limit ends the solve.
+        let mut system = System::new(&a, parts, &stopping, false).unwrap();
+        x.fill(0.0).unwrap();
+        let report = system.column(&b, &mut x, &mut go_on).unwrap();
+        assert_eq!((report.stop, report.iterations, system.stage), (Stop::IterationLimit, 20, 0));
+    }
+
+    fn solve(parts: &CsrParts<f64>, b: &[f64]) -> Result<(Vec<f64>, Automatic)> {
+        let (registry, context) = (Registry::new(), Context::global().unwrap());
+        let a = Csr::from_parts(&context, parts).unwrap();
+        let a = registry.insert(Object::from(a));
+        let b = registry.upload_vector(&context, b).unwrap();
+        let (x, found) = registry.solve_automatic(a, b, &Automatic::stopping(), &mut go_on)?;
+        let mut values = vec![0.0; parts.cols];
+        registry.read(x, 0, &mut values).unwrap();
+        Ok((values, found))
+    }
+
+    #[test]
+    fn singular_systems_are_solved_or_named() {
+        if clinalg_testing::found(Context::global()).is_none() {
+            return;
+        }
+        let n = 200;
+        let a = chain(n, 0.0);
+        let mut b = waves(n);
+        let (_, found) = solve(&a, &b).unwrap();
+        let needles = ["constants (no Dirichlet condition)", "no solution for column 1 of b"];
+        assert!(
+            !found.reports[0].stop.is_success() && needles.iter().all(|word| found.why.contains(word)),
+            "{found:?}"
+        );
+        let mean = b.iter().sum::<f64>() / n as f64;
+        b.iter_mut().for_each(|value| *value -= mean);
+        let (x, found) = solve(&a, &b).unwrap();
+        assert!(found.reports[0].stop == Stop::Converged && found.why.contains("1 null vector"), "{found:?}");
+        assert!(!found.why.contains("no solution"), "{found:?}");
+        let mut residual = b.clone();
+        a.triplets().for_each(|(i, j, value)| residual[i] -= value * x[j]);
+        assert!(residual.iter().all(|value| value.abs() < 1e-8));
+
+        // A null vector that is not constant is found after the solve.
+        let size = |i: usize| 1.0 + (i % 5) as f64;
+        let scaled: Vec<_> = a.triplets().map(|(i, j, value)| (i, j, value * size(i) * size(j))).collect();
+        let (_, found) = solve(&CsrParts::from_triplets(n, n, &scaled).unwrap(), &vec![1.0; n]).unwrap();
+        assert!(!found.reports[0].stop.is_success() && found.why.contains("A is singular"), "{found:?}");
+    }
+
+    #[test]
+    fn entries_that_are_not_finite_and_rows_of_zeros_are_named() {
+        if clinalg_testing::found(Context::global()).is_none() {
+            return;
+        }
+        let of = |entries: &[(usize, usize, f64)]| CsrParts::from_triplets(3, 3, entries).unwrap();
+        let wrong = of(&[(0, 0, 1.0), (1, 1, 1.0), (2, 1, f64::NAN), (2, 2, 1.0)]);
+        let empty = of(&[(0, 0, 1.0), (0, 1, 1.0), (2, 1, 1.0), (2, 2, 1.0)]);
+        let unused = of(&[(0, 0, 1.0), (1, 0, 2.0), (1, 2, 1.0), (2, 2, 1.0)]);
+        let sound = of(&[(0, 0, 1.0), (1, 1, 1.0), (2, 2, 1.0)]);
+        for (a, b, needle) in [
+            (&wrong, [1.0; 3], "row 3 and column 2"),
+            (&sound, [1.0, f64::INFINITY, 1.0], "row 2"),
+            (&empty, [1.0; 3], "row 2 (counted from 1) of zeros"),
+            (&unused, [1.0; 3], "unknown 2 (counted from 1)"),
+        ] {
+            let words = solve(a, &b).unwrap_err().to_string();
+            assert!(words.contains(needle), "{words}");
+        }
     }
 }

@@ -2,9 +2,9 @@
 
 use num_traits::{Float, Zero};
 
-use super::{IluKind, Split};
+use super::{Ilu, IluKind, IluParams, Split};
 use crate::solve::Preconditioner;
-use crate::{Csr, CsrParts, Real, Result, Scalar, Vector};
+use crate::{Context, Csr, CsrParts, Error, Real, Result, Scalar, Vector};
 
 /// Smaller systems are solved before a preconditioner is made, unless their diagonal entries differ by more than [`SPREAD`].
 const SMALL: usize = 1000;
@@ -32,6 +32,8 @@ pub enum Suited {
     Ilut,
     /// [`IncompleteCholesky`](super::IncompleteCholesky).
     Cholesky,
+    /// [`Ssor`](super::Ssor).
+    Ssor,
     /// [`Saddle`](super::Saddle).
     Saddle,
 }
@@ -45,6 +47,8 @@ pub struct Needs {
     pub positive: bool,
     /// For several devices, which have no incomplete factors.
     pub team: bool,
+    /// Null vectors of the matrix, of [`NullVectors::constants`](super::NullVectors::constants).
+    pub null_vectors: usize,
 }
 
 /// A preconditioner with the reason for it.
@@ -102,6 +106,18 @@ impl Rows {
 
 /// The preconditioner for a square matrix, of which [`is_hermitian`] was asked, from its symmetry, signs and sizes of its entries.
 pub fn advise<T: Scalar>(parts: &CsrParts<T>, hermitian: bool, needs: Needs) -> Advice {
+    let advice = of_entries(parts, hermitian, needs);
+    // The coarsest level of a hierarchy, and a factor, are regular without the constants of one part alone.
+    match needs.null_vectors {
+        count @ 2.. if matches!(advice.suited, Suited::Amg | Suited::Cholesky) => Advice {
+            suited: if needs.team { Suited::Jacobi } else { Suited::Ssor },
+            why: format!("singular: the constants on {count} connected parts are null vectors"),
+        },
+        _ => advice,
+    }
+}
+
+fn of_entries<T: Scalar>(parts: &CsrParts<T>, hermitian: bool, needs: Needs) -> Advice {
     let advice = |suited, why: String| Advice { suited, why };
     let n = parts.rows;
     let Rows { zeros, negative, spread, dominance, beside, not_positive } = Rows::of(parts);
@@ -109,7 +125,7 @@ pub fn advise<T: Scalar>(parts: &CsrParts<T>, hermitian: bool, needs: Needs) -> 
         return advice(Suited::None, format!("{n} equations are few"));
     }
     // Diagonal entries of both signs make Jacobi indefinite.
-    let Needs { definite, positive, team } = needs;
+    let Needs { definite, positive, team, .. } = needs;
     if hermitian && !T::IS_COMPLEX && !team && !positive && Split::find(parts).is_some() {
         let second = zeros + negative;
         return advice(
@@ -199,10 +215,29 @@ pub fn is_hermitian<T: Scalar>(parts: &CsrParts<T>) -> Result<bool> {
 /// Entries of a matrix up to which factors of 40 times as many are made on the host within seconds.
 const FEW_ENTRIES: usize = 200_000;
 
-/// ILUT for a system on which another method failed: with the defaults, but for small matrices with factors that are nearly exact. Indefinite ones
-/// need that, since what is dropped from their factors can make these as good as singular.
-pub fn last_threshold(nnz: usize) -> IluKind {
+/// What the factors of [`last_factors`] keep at least.
+fn last_threshold(nnz: usize) -> IluKind {
     if nnz <= FEW_ENTRIES { IluKind::Threshold { drop: 1e-8, fill: 40.0 } } else { IluKind::threshold() }
+}
+
+/// ILUT for a system on which another method failed: with the threshold of `params`, if that is their kind, but for small matrices with factors that
+/// are nearly exact. Indefinite ones need that, since what is dropped from their factors can make these as good as singular.
+///
+/// # Errors
+/// Those of [`Ilu::from_parts`].
+pub fn last_factors<T: Scalar>(context: &Context, parts: &CsrParts<T>, params: &IluParams) -> Result<Ilu<T>> {
+    let kind = match (params.kind, last_threshold(parts.nnz())) {
+        (IluKind::Threshold { drop, fill }, IluKind::Threshold { drop: most, fill: least }) => {
+            IluKind::Threshold { drop: drop.min(most), fill: fill.max(least) }
+        }
+        (_, last) => last,
+    };
+    Ilu::from_parts(context, parts, &params.kind(kind))
+}
+
+/// Whether the error of a preconditioner leaves room for another one: it is of the values of the matrix or of memory.
+pub fn is_unsuited(error: &Error) -> bool {
+    matches!(error, Error::Value { .. } | Error::Singular { .. } | Error::Allocation { .. })
 }
 
 /// |M^-1 1| |A| in maximum norms where it is beyond what rounding leaves of a solution: a lower bound of |M^-1| |A| (Chow and Saad, J. Comput.

@@ -11,7 +11,7 @@
 //! | [`MultigridPreconditioner`] | the Poisson problem on a square or a cube, also with a shift or a coefficient, and problems close to it |
 //! | [`Saddle`] | saddle points: a block of zeros, or of negative entries, on the diagonal |
 //!
-//! [`advise`] says which of them suits a sparse matrix.
+//! [`advise`] says which of them suits a sparse matrix; [`check_finite`], [`check_zeros`], [`NullVectors`] and [`verdict`] say what is wrong with a singular system.
 
 mod advice;
 mod approximate;
@@ -19,9 +19,10 @@ mod incomplete;
 mod jacobi;
 mod multigrid;
 mod saddle;
+mod singular;
 
 pub use crate::solve::{Identity, Preconditioner};
-pub use advice::{Advice, Needs, Suited, advise, instability, is_hermitian, last_threshold};
+pub use advice::{Advice, Needs, Suited, advise, instability, is_hermitian, is_unsuited, last_factors};
 pub use approximate::{Fsai, Spai0};
 pub use incomplete::{
     CholeskyParams, Ilu, IluKind, IluParams, IncompleteCholesky, Matching, Ordering, Ssor, SsorParams, Triangle,
@@ -29,3 +30,4 @@ pub use incomplete::{
 pub use jacobi::Jacobi;
 pub use multigrid::{MultigridParams, MultigridPreconditioner};
 pub use saddle::{Inner, Saddle, SaddleParams, SaddleReport, SaddleShape, Schur, SchurKind, Split};
+pub use singular::{NullVectors, check_finite, check_zeros, examine, verdict};

@@ -1,32 +1,46 @@
-//! Systems without a solution, or with many.
+//! Systems without a solution, or with many: what can be said of them before a solve, and of the residual after one.
 
-use clinalg::precond::Jacobi;
-use clinalg::solve::{LeastSquares, LeastSquaresParams, Stopping};
-use clinalg::{Context, Csr, CsrParts, Error, Real, Scalar, Vector};
 use num_traits::{Float, Zero};
 
-use crate::exit::Failure;
-use crate::interrupt;
-use crate::output::norm;
+use super::{Jacobi, Split};
+use crate::solve::{LeastSquares, LeastSquaresParams, Progress, Stopping};
+use crate::{Context, Csr, CsrParts, Error, Real, Result, Scalar, Vector};
 
 /// Units of rounding that a sum may have of its terms and count as zero.
 const ROUNDING: f64 = 64.0;
 /// A residual r with |A' r| below this part of |A| |r| is a null vector for all that the iteration can tell.
 const NULL: f64 = 1e-8;
 
-/// Errors for entries that are not finite, for rows of zeros where b is not 0, and for more columns than rows of zeros.
-pub(super) fn check<T: Scalar>(a: &CsrParts<T>, b: &[T], least_squares: bool) -> Result<(), Failure> {
+/// A part of b along null vectors up to this part of the tolerance is left to the solve.
+const NEGLIGIBLE: f64 = 0.1;
+
+fn norm<T: Scalar>(values: &[T]) -> f64 {
+    values.iter().map(|value| value.widen().norm_sqr()).sum::<f64>().sqrt()
+}
+
+/// An error unless all entries of A and of b, of one or more columns of as many values as A has rows, are finite.
+///
+/// # Errors
+/// [`Error::Value`] that names the row, of A the column too, counted from 1.
+pub fn check_finite<T: Scalar>(a: &CsrParts<T>, b: &[T]) -> Result<()> {
     if let Some((i, j, value)) = a.triplets().find(|entry| !entry.2.has_finite_parts()) {
         let got = format!("{value} in row {} and column {} (counted from 1)", i + 1, j + 1);
-        return Err(Error::value("a", "a matrix of finite numbers", got).into());
+        return Err(Error::value("a", "a matrix of finite numbers", got));
     }
     if let Some(k) = b.iter().position(|value| !value.has_finite_parts()) {
-        let got = format!("{} in row {} (counted from 1)", b[k], k % a.rows + 1);
-        return Err(Error::value("b", "finite numbers", got).into());
+        let got = format!("{} in row {} (counted from 1)", b[k], k % a.rows.max(1) + 1);
+        return Err(Error::value("b", "finite numbers", got));
     }
-    if least_squares {
-        return Ok(());
-    }
+    Ok(())
+}
+
+/// An error for rows of zeros where a column of b is not 0, and for more columns than rows of zeros: the square matrix A has no solution there, or
+/// none by a Krylov method. Where only unknowns without an equation are left, whose values are arbitrary, gives a sentence that names the first
+/// of them, counted from 1.
+///
+/// # Errors
+/// [`Error::Value`] that names the row or the unknown.
+pub fn check_zeros<T: Scalar>(a: &CsrParts<T>, b: &[T]) -> Result<Option<String>> {
     let mut appears = vec![false; a.cols];
     a.triplets().filter(|entry| !entry.2.is_zero()).for_each(|(_, j, _)| appears[j] = true);
     let absent: Vec<usize> = (0..a.cols).filter(|&j| !appears[j]).collect();
@@ -34,24 +48,23 @@ pub(super) fn check<T: Scalar>(a: &CsrParts<T>, b: &[T], least_squares: bool) ->
     let rows: Vec<usize> = (0..a.rows).filter(empty).collect();
     for &i in &rows {
         if let Some(value) = b.iter().skip(i).step_by(a.rows).find(|value| !value.is_zero()) {
-            let expected = "a matrix without rows of zeros, or b = 0 there; leave the row and its unknown out, or use --method lsmr for least squares";
+            let expected = "a matrix without rows of zeros, or b = 0 there; leave the row and its unknown out, or solve for least squares by LSMR";
             let got = format!("row {} (counted from 1) of zeros, where b is {value}: there is no solution", i + 1);
-            return Err(Error::value("a", expected, got).into());
+            return Err(Error::value("a", expected, got));
         }
     }
-    let Some(first) = absent.first() else { return Ok(()) };
+    let Some(first) = absent.first() else { return Ok(None) };
     let singular = format!("singular: unknown {} (counted from 1) appears in no equation", first + 1);
     // Else the other equations are as many as the other unknowns.
     if absent.len() > rows.len() {
-        let expected = "a matrix without columns of zeros; leave the unknown and an equation out, or use --method lsmr for least squares";
-        return Err(Error::value("a", expected, singular).into());
+        let expected = "a matrix without columns of zeros; leave the unknown and an equation out, or solve for least squares by LSMR";
+        return Err(Error::value("a", expected, singular));
     }
     let others = match absent.len() {
         1 => String::new(),
         count => format!(" (nor do {} others)", count - 1),
     };
-    log::warn!("the matrix is {singular}{others}; its value in x is arbitrary");
-    Ok(())
+    Ok(Some(format!("the matrix is {singular}{others}; its value in x is arbitrary")))
 }
 
 /// Whether A takes the vector with ones where `is_member`, and zeros elsewhere, to zero up to rounding, looking at `rows` alone.
@@ -65,8 +78,22 @@ fn is_null<T: Scalar>(a: &CsrParts<T>, rows: impl Iterator<Item = usize>, is_mem
     })
 }
 
-/// Null vectors with ones at some rows and zeros elsewhere, of a symmetric matrix.
-pub(super) struct NullVectors {
+/// Null vectors with ones at some rows and zeros elsewhere, of a symmetric or Hermitian matrix: b has to be orthogonal to them.
+///
+/// ```
+/// use clinalg::CsrParts;
+/// use clinalg::precond::NullVectors;
+///
+/// let a = CsrParts::from_triplets(2, 2, &[(0, 0, 1.0), (0, 1, -1.0), (1, 0, -1.0), (1, 1, 1.0)])?;
+/// let null = NullVectors::constants(&a);
+/// assert_eq!(null.count(), 1);
+/// assert!(null.check(&[1.0, -1.0], 1e-10).is_ok() && null.check(&[1.0, 1.0], 1e-10).is_err());
+/// # Ok::<(), clinalg::Error>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct NullVectors {
+    /// Rows of the matrix.
+    n: usize,
     /// The rows of each.
     members: Vec<Vec<usize>>,
     /// What b has to be orthogonal to, in words.
@@ -74,17 +101,24 @@ pub(super) struct NullVectors {
 }
 
 impl NullVectors {
-    /// The vector of the second block of a saddle point, if it is one.
-    pub(super) fn of_block<T: Scalar>(a: &CsrParts<T>, second: Vec<usize>) -> NullVectors {
+    /// The constants of the second block of a saddle point, where A maps them to 0 as that of an enclosed flow does; `None` where the square
+    /// matrix A is no saddle point.
+    ///
+    /// # Errors
+    /// Those of [`Split::rows`].
+    pub fn of_saddle<T: Scalar>(a: &CsrParts<T>) -> Result<Option<NullVectors>> {
+        let Some(split) = Split::find(a) else { return Ok(None) };
+        let [_, second] = split.rows(a.rows)?;
         let mut is_second = vec![false; a.rows];
         second.iter().for_each(|&i| is_second[i] = true);
         let null = is_null(a, 0..a.rows, |j| is_second[j]);
         let members = if null { vec![second] } else { Vec::new() };
-        NullVectors { members, along: "the constants of the second block (an enclosed flow)".into() }
+        let along = "the constants of the second block (an enclosed flow)".into();
+        Ok(Some(NullVectors { n: a.rows, members, along }))
     }
 
-    /// The constants on connected parts of A whose rows add up to 0, as of a problem without Dirichlet conditions.
-    pub(super) fn constants<T: Scalar>(a: &CsrParts<T>) -> NullVectors {
+    /// The constants on connected parts of the square matrix A whose rows add up to 0, as of a problem without Dirichlet conditions.
+    pub fn constants<T: Scalar>(a: &CsrParts<T>) -> NullVectors {
         let mut part = vec![usize::MAX; a.rows];
         let mut members: Vec<Vec<usize>> = Vec::new();
         for seed in 0..a.rows {
@@ -111,68 +145,77 @@ impl NullVectors {
             [one] if one.len() == a.rows => "constants (no Dirichlet condition)".into(),
             all => format!("the constants on {} of its connected parts", all.len()),
         };
-        NullVectors { members, along }
+        NullVectors { n: a.rows, members, along }
     }
 
     /// How many there are.
-    pub(super) fn count(&self) -> usize {
+    pub fn count(&self) -> usize {
         self.members.len()
     }
 
-    /// How many there are, in words.
-    fn size(&self) -> String {
+    /// What A maps to 0, and how many null vectors that are, in words.
+    pub fn words(&self) -> String {
+        let along = &self.along;
         match self.count() {
-            1 => "1 null vector".into(),
-            count => format!("{count} null vectors"),
+            1 => format!("{along}, which A maps to 0 (1 null vector)"),
+            count => format!("{along}, which A maps to 0 ({count} null vectors)"),
         }
     }
 
-    /// Removes the parts of b along them, for which there is no solution, with a warning, or refuses b where it comes from a file or nothing is
-    /// left of it.
-    pub(super) fn remove<T: Scalar>(
-        &self,
-        b: &mut [T],
-        rows: usize,
-        tolerance: f64,
-        from_file: bool,
-    ) -> Result<bool, Failure> {
+    /// The mean of a column of b at the rows of a null vector.
+    fn mean<T: Scalar>(b: &[T], members: &[usize]) -> T::Wide {
+        members.iter().map(|&i| b[i].widen()).sum::<T::Wide>() / T::Wide::from_f64(members.len() as f64)
+    }
+
+    /// The part of a column of b along them, relative to its norm; 0 for b = 0.
+    fn part<T: Scalar>(&self, b: &[T]) -> f64 {
+        let square = |members: &Vec<usize>| Self::mean(b, members).norm_sqr() * members.len() as f64;
+        let part = self.members.iter().map(square).sum::<f64>().sqrt();
+        if part == 0.0 { 0.0 } else { part / norm(b) }
+    }
+
+    fn fault(&self, column: usize, part: f64, advice: &str) -> Error {
+        let got = format!("column {}, whose part along the null vectors of A is {part:.1e} of its norm", column + 1);
+        let expected = format!("a right-hand side without a component along {}; {advice}", self.words());
+        Error::value("b", expected, got)
+    }
+
+    /// The first column of b, counted from 0, of as many values as A has rows, whose part along them keeps a solve from the relative residual
+    /// `tolerance`, and the size of this part relative to the norm of the column.
+    pub fn obstacle<T: Scalar>(&self, b: &[T], tolerance: f64) -> Option<(usize, f64)> {
+        let mut parts = b.chunks_exact(self.n.max(1)).map(|b| self.part(b)).enumerate();
+        parts.find(|&(_, part)| part > NEGLIGIBLE * tolerance)
+    }
+
+    /// An error for a column of b that has an [obstacle](NullVectors::obstacle).
+    ///
+    /// # Errors
+    /// [`Error::Value`] that names the column, counted from 1, and the size of the part.
+    pub fn check<T: Scalar>(&self, b: &[T], tolerance: f64) -> Result<()> {
+        let Some((column, part)) = self.obstacle(b, tolerance) else { return Ok(()) };
+        Err(self.fault(column, part, "subtract its mean there"))
+    }
+
+    /// Removes the parts of the columns of b for which [`NullVectors::check`] would fail. Gives whether there was one.
+    ///
+    /// # Errors
+    /// [`Error::Value`] that names the column, counted from 1, of which nothing is left.
+    pub fn remove<T: Scalar>(&self, b: &mut [T], tolerance: f64) -> Result<bool> {
         let mut removed = false;
-        for (column, b) in b.chunks_mut(rows.max(1)).enumerate() {
-            let before = norm(b);
-            let mean = |b: &[T], members: &[usize]| {
-                members.iter().map(|&i| b[i].widen()).sum::<T::Wide>() / T::Wide::from_f64(members.len() as f64)
-            };
-            let square = |members: &Vec<usize>| mean(b, members).norm_sqr() * members.len() as f64;
-            let part = self.members.iter().map(square).sum::<f64>().sqrt() / before;
-            // Of b = 0 it is NaN.
-            if part.is_nan() || part <= 0.1 * tolerance {
+        for (column, b) in b.chunks_exact_mut(self.n.max(1)).enumerate() {
+            let part = self.part(b);
+            if part.is_nan() || part <= NEGLIGIBLE * tolerance {
                 continue;
             }
-            let got =
-                format!("column {}, whose part along the null vectors of A is {part:.1e} of its norm", column + 1);
-            let expected = format!(
-                "a right-hand side without a component along {}, which A maps to 0 ({})",
-                self.along,
-                self.size()
-            );
-            if from_file {
-                return Err(Error::value("b", format!("{expected}; subtract its mean there"), got).into());
-            }
+            let before = norm(b);
             for members in &self.members {
-                let mean = mean(b, members);
+                let mean = Self::mean(b, members);
                 members.iter().for_each(|&i| b[i] = T::narrow(b[i].widen() - mean));
             }
             if norm(b) <= 1e3 * <T::Real as Float>::epsilon().into_f64() * before {
-                return Err(Error::value("b", format!("{expected}; give --rhs random or a file"), got).into());
+                return Err(self.fault(column, part, "give one of which something is left without it"));
             }
             removed = true;
-        }
-        if removed {
-            log::warn!(
-                "A takes {} to 0 ({}): their part of the right-hand side, for which there is no solution, is left out",
-                self.along,
-                self.size()
-            );
         }
         Ok(removed)
     }
@@ -185,13 +228,17 @@ const EXAMINED: (usize, usize) = (10_000, 1_000_000_000);
 const EXAMINED_NULL: f64 = 1e4;
 
 /// As [`verdict`]; where that says nothing, of the residual that least squares leave from x on: of a system without a solution this is along
-/// null vectors of A'.
-pub(super) fn examine<T: Scalar>(
+/// null vectors of A'. `None` too where `progress` ends the look.
+///
+/// # Errors
+/// Those of the device.
+pub fn examine<T: Scalar>(
     context: &Context,
     a: &CsrParts<T>,
     b: &[T],
     x: &[T],
-) -> Result<Option<String>, Failure> {
+    progress: Progress<'_>,
+) -> Result<Option<String>> {
     let seen = verdict(a, b, x);
     if seen.is_some() {
         return Ok(seen);
@@ -205,14 +252,15 @@ pub(super) fn examine<T: Scalar>(
     let tolerance = 10.0 * <T::Real as Float>::epsilon().into_f64();
     let params = LeastSquaresParams::from(Stopping::default().tolerance(tolerance).max_iterations(most));
     let mut solver = LeastSquares::new(context, a.rows, a.cols, params)?;
-    solver.solve_with(&matrix, Some(&mut m), &of_b, &mut of_x, &mut |_, _| interrupt::go_on())?;
+    solver.solve_with(&matrix, Some(&mut m), &of_b, &mut of_x, progress)?;
     Ok(verdict_to(EXAMINED_NULL * <T::Real as Float>::epsilon().into_f64(), a, b, &of_x.to_vec()?))
 }
 
-/// What the residual of a solve that did not converge says of a square matrix; `None` where it says nothing.
+/// What the residual of x, to which a solve for one column b did not converge, says of the square matrix A: a sentence where it shows that A is
+/// singular and how large a part of b has no solution, `None` where it shows nothing.
 ///
 /// |A' r| is at least |r| times the smallest singular value, and the largest is at least the norm of each row and column.
-pub(super) fn verdict<T: Scalar>(a: &CsrParts<T>, b: &[T], x: &[T]) -> Option<String> {
+pub fn verdict<T: Scalar>(a: &CsrParts<T>, b: &[T], x: &[T]) -> Option<String> {
     verdict_to(NULL, a, b, x)
 }
 
@@ -239,7 +287,7 @@ fn verdict_to<T: Scalar>(bound: f64, a: &CsrParts<T>, b: &[T], x: &[T]) -> Optio
     }
     Some(format!(
         "A is singular to this accuracy: |A' r| is {ratio:.0e} |A| |r| for the residual r, so r is along a null vector of A', and b has the part {:.1e} of its norm along it, for which there \
-         is no solution; --method lsmr finds the x of the smallest residual",
+         is no solution",
         left / whole
     ))
 }
@@ -265,17 +313,16 @@ mod tests {
         let null = NullVectors::constants(&a);
         assert_eq!(null.count(), 2);
         let mut b: Vec<f64> = (0..11).map(f64::from).collect();
-        assert!(null.remove(&mut b, 11, 1e-10, false).unwrap());
+        assert!(null.remove(&mut b, 1e-10).unwrap());
         assert_eq!(b, [-2.0, -1.0, 0.0, 1.0, 2.0, -2.0, -1.0, 0.0, 1.0, 2.0, 10.0]);
-        assert!(!null.remove(&mut b, 11, 1e-10, true).unwrap());
+        assert!(null.check(&b, 1e-10).is_ok() && !null.remove(&mut b, 1e-10).unwrap());
         b[0] += 1.0;
-        assert!(matches!(
-            null.remove(&mut b, 11, 1e-10, true),
-            Err(Failure::Library(Error::Value { argument: "b", .. }))
-        ));
+        assert!(matches!(null.check(&b, 1e-10), Err(Error::Value { argument: "b", .. })));
+        assert!(null.obstacle(&b, 1e-10).is_some_and(|(column, part)| column == 0 && part > 1e-3));
         let mut null_alone = [1.0; 11];
         null_alone[10] = 0.0;
-        assert!(null.remove(&mut null_alone, 11, 1e-10, false).is_err());
+        assert!(null.remove(&mut null_alone, 1e-10).is_err());
+        assert!(null.check(&[0.0; 22], 1e-10).is_ok());
         let fixed = CsrParts::from_triplets(2, 2, &[(0, 0, 2.0), (0, 1, -1.0), (1, 0, -1.0), (1, 1, 2.0)]).unwrap();
         assert_eq!(NullVectors::constants(&fixed).count(), 0);
     }
@@ -283,20 +330,17 @@ mod tests {
     #[test]
     fn rows_of_zeros_and_numbers_that_are_none_are_named() {
         let a = CsrParts::from_triplets(3, 3, &[(0, 0, 1.0), (2, 1, 1.0), (1, 1, 0.0)]).unwrap();
-        let words = |a: &CsrParts<f64>, b: &[f64], least_squares| match check(a, b, least_squares) {
-            Err(Failure::Library(error)) => error.to_string(),
-            other => format!("{other:?}"),
-        };
-        assert!(words(&a, &[1.0, 1.0, 1.0], false).contains("row 2 (counted from 1) of zeros"));
-        assert!(words(&a, &[1.0, 0.0, 1.0, 1.0, 3.0, 1.0], false).contains("b is 3"));
-        assert!(check(&a, &[1.0, 0.0, 1.0], false).is_ok() && check(&a, &[1.0; 3], true).is_ok());
+        let zeros = |a: &CsrParts<f64>, b: &[f64]| check_zeros(a, b).unwrap_err().to_string();
+        assert!(zeros(&a, &[1.0, 1.0, 1.0]).contains("row 2 (counted from 1) of zeros"));
+        assert!(zeros(&a, &[1.0, 0.0, 1.0, 1.0, 3.0, 1.0]).contains("b is 3"));
+        assert!(check_zeros(&a, &[1.0, 0.0, 1.0]).unwrap().is_some_and(|words| words.contains("unknown 3")));
         let wrong = CsrParts::from_triplets(2, 2, &[(0, 0, 1.0), (1, 0, f64::NAN)]).unwrap();
-        assert!(words(&wrong, &[1.0, 1.0], false).contains("row 2 and column 1"));
-        assert!(words(&a, &[1.0, f64::INFINITY, 0.0], true).contains("row 2"));
+        assert!(check_finite(&wrong, &[1.0, 1.0]).unwrap_err().to_string().contains("row 2 and column 1"));
+        assert!(check_finite(&a, &[1.0, f64::INFINITY, 0.0]).unwrap_err().to_string().contains("row 2"));
+        assert!(check_finite(&a, &[1.0; 3]).is_ok());
         // Unknown 2 with an entry that is 0.
         let a = CsrParts::from_triplets(3, 3, &[(0, 0, 1.0), (1, 2, 1.0), (2, 0, 1.0), (2, 1, 0.0)]).unwrap();
-        assert!(words(&a, &[1.0, 1.0, 1.0], false).contains("unknown 2 (counted from 1) appears in no equation"));
-        assert!(check(&a, &[1.0; 3], true).is_ok());
+        assert!(zeros(&a, &[1.0, 1.0, 1.0]).contains("unknown 2 (counted from 1) appears in no equation"));
     }
 
     #[test]
