@@ -455,8 +455,9 @@ static void automatic(void)
     clinalg_system_report done;
     clinalg_report reports[2];
     clinalg_object_info info;
-    clinalg_handle handle, b, x = 0, both = 0, rectangular;
+    clinalg_handle handle, b, x = 0, both = 0, rectangular, wrong;
     watch seen = {{0, 0, 0}, 0, 0, 2};
+    clinalg_memory_report after;
     size_t i;
     OK(clinalg_system_options_default(&options, sizeof options));
     CHECK(options.tolerance == 0 && options.max_iterations == 1000);
@@ -515,6 +516,19 @@ static void automatic(void)
     FAILS(clinalg_system_solve_automatic(&options, handle, both, &x, NULL, 0, NULL), CLINALG_STATUS_VALUE);
     options.struct_size = 4;
     FAILS(clinalg_system_solve_automatic(&options, handle, both, &x, NULL, 0, NULL), CLINALG_STATUS_VALUE);
+    /* Found before x is made, which nobody could release. */
+    OK(clinalg_system_options_default(&options, sizeof options));
+    OK(clinalg_device_memory(&seen.before));
+    FAILS(clinalg_system_solve_automatic(&options, handle, both, &x, (void *)((char *)reports + 1), 1, &done), CLINALG_STATUS_VALUE);
+    FAILS(clinalg_system_solve_automatic(&options, handle, both, &x, NULL, 0, (void *)((char *)&done + 1)), CLINALG_STATUS_VALUE);
+    OK(clinalg_device_memory(&after));
+    CHECK(after.live_buffers == seen.before.live_buffers && after.live_bytes == seen.before.live_bytes);
+    /* A NaN ends in an error that names it. */
+    right[3] = NAN;
+    wrong = vector(right, N);
+    FAILS(clinalg_system_solve_automatic(&options, handle, wrong, &x, NULL, 0, NULL), CLINALG_STATUS_VALUE);
+    CHECK(strstr(clinalg_last_error_message(), "row 4") != NULL);
+    OK(clinalg_object_release(wrong));
     CHECK(x == 0);
     OK(clinalg_object_release(rectangular));
     OK(clinalg_object_release(handle));
