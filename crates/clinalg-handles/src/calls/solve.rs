@@ -154,6 +154,16 @@ fn solve_columns<T: Element + BlockScalar>(
     })
 }
 
+/// Whether a report is the one to give rather than `other`: of a solve that did not converge, else with the larger residual, of which NaN is the largest.
+fn is_worse(report: &Report, other: &Report) -> bool {
+    // The sign of a NaN says nothing, but would order it.
+    let size = |report: &Report| report.relative_residual.abs();
+    match (report.stop.is_success(), other.stop.is_success()) {
+        (ours, theirs) if ours == theirs => size(report).total_cmp(&size(other)).is_gt(),
+        (ours, _) => !ours,
+    }
+}
+
 /// Solves for `count` columns of x, of `cols` values each, from those of b, of `rows` values, one after the other until a solve is cancelled. The
 /// report is that of the cancelled solve, or of a column that did not converge, else of the one with the largest relative residual.
 pub(super) fn each_column<T: Scalar>(
@@ -169,12 +179,7 @@ pub(super) fn each_column<T: Scalar>(
         let report = solve(&own_b, &mut own_x)?;
         x.write_slice(column * cols, &own_x)?;
         let ends = report.stop == Stop::Cancelled;
-        let is_worse = |worst: &Report| match (report.stop.is_success(), worst.stop.is_success()) {
-            // NaN counts as the largest.
-            (ours, theirs) if ours == theirs => report.relative_residual.total_cmp(&worst.relative_residual).is_gt(),
-            (ours, _) => !ours,
-        };
-        if ends || worst.as_ref().is_none_or(is_worse) {
+        if ends || worst.as_ref().is_none_or(|worst| is_worse(&report, worst)) {
             worst = Some(report);
         }
         if ends {
@@ -310,5 +315,21 @@ impl Registry {
             self.release(handle, Kind::VALUES)?;
         }
         Ok((handle, solved?))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nan_is_the_worst_residual_whatever_its_sign() {
+        let of = |stop, residual: f64| Report::new(stop, vec![residual]);
+        for nan in [f64::NAN, -f64::NAN] {
+            let (other, nan) = (of(Stop::Diverged, 1e300), of(Stop::NotFinite, nan));
+            assert!(is_worse(&nan, &other) && !is_worse(&other, &nan));
+        }
+        let (solved, not) = (of(Stop::Converged, 1.0), of(Stop::Stagnated, 0.5));
+        assert!(is_worse(&not, &solved) && !is_worse(&solved, &not));
     }
 }
