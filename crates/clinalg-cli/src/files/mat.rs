@@ -52,6 +52,8 @@ struct Variable {
 enum Kind {
     Sparse,
     Full,
+    /// By its name or where it is the only one, and then it is an error.
+    Damaged,
     /// By its name alone, and then it is an error.
     NotNumeric,
 }
@@ -233,7 +235,7 @@ pub(super) fn read(path: &Path, role: Role) -> Result<Stored, Failure> {
     opened.map_err(|error| fault(path, error))?;
     let of_array = |name: &str, reason: String| fault(path, format!("{name} {reason}"));
     if head.starts_with(b"MATLAB 7.3") || head.starts_with(b"\x89HDF\r\n\x1a\n") {
-        let mut found = hdf5::variables(path).map_err(|reason| fault(path, reason))?;
+        let mut found = hdf5::variables(path, role.names()).map_err(|reason| fault(path, reason))?;
         let k = chosen(role, &found.iter().map(|v| (v.name.as_str(), v.kind())).collect::<Vec<_>>());
         let variable = found.swap_remove(k.map_err(|reason| fault(path, reason))?);
         let name = variable.name.clone();
@@ -256,7 +258,8 @@ fn chosen(role: Role, found: &[(&str, Kind)]) -> Parsed<usize> {
     let last = |name: &str| name.rsplit('.').next().unwrap_or_default().to_owned();
     let by_name = role.names().iter().find_map(|name| found.iter().position(|v| last(v.0) == *name));
     let of = |is_meant: fn(Kind) -> bool| (0..found.len()).filter(|&k| is_meant(found[k].1)).collect::<Vec<_>>();
-    let (sparse, numeric) = (of(|kind| kind == Kind::Sparse), of(|kind| kind != Kind::NotNumeric));
+    let (sparse, sound) = (of(|kind| kind == Kind::Sparse), of(|kind| matches!(kind, Kind::Sparse | Kind::Full)));
+    let numeric = if sound.is_empty() { of(|kind| kind == Kind::Damaged) } else { sound };
     let only = match (role, &sparse[..], &numeric[..]) {
         (Role::Matrix, &[k], _) | (_, _, &[k]) => Some(k),
         _ => None,

@@ -60,7 +60,8 @@ impl Variable {
     pub(super) fn kind(&self) -> Kind {
         match self.place {
             Place::Sparse(..) => Kind::Sparse,
-            Place::Full(..) | Place::Damaged(_) => Kind::Full,
+            Place::Full(..) => Kind::Full,
+            Place::Damaged(_) => Kind::Damaged,
             Place::NotNumeric(_) => Kind::NotNumeric,
         }
     }
@@ -79,8 +80,8 @@ fn damaged(error: Error) -> String {
     format!("is damaged: {error}")
 }
 
-/// The variables of a file, with the fields of structures.
-pub(super) fn variables(path: &Path) -> Parsed<Vec<Variable>> {
+/// The variables of a file, with the fields of structures; where damage hides the names of a group, those of the `usual` names.
+pub(super) fn variables(path: &Path, usual: &[&'static str]) -> Parsed<Vec<Variable>> {
     let of_file = |error: Error| {
         format!("a damaged file of MATLAB 7.3 (HDF5): {error}; copy it again, or save it with `save -v7 FILE A`")
     };
@@ -94,28 +95,47 @@ pub(super) fn variables(path: &Path) -> Parsed<Vec<Variable>> {
     if end > length {
         return Err(format!("the file ends after {length} of {end} bytes; copy it again"));
     }
-    let mut walk = Walk { limit, seen: HashSet::new(), found: Vec::new() };
+    let mut walk = Walk { limit, usual, seen: HashSet::new(), found: Vec::new() };
     walk.group(&file.root_group().map_err(of_file)?, "", 0).map_err(of_file)?;
     Ok(walk.found)
 }
 
-struct Walk {
+struct Walk<'a> {
     limit: usize,
+    usual: &'a [&'static str],
     /// Addresses of groups, which links may lead to again.
     seen: HashSet<u64>,
     found: Vec<Variable>,
 }
 
-impl Walk {
+impl Walk<'_> {
     fn group(&mut self, group: &Group, prefix: &str, depth: usize) -> Result<(), Error> {
         if depth > DEEPEST || !self.seen.insert(group.address()) {
             return Ok(());
         }
-        let (groups, datasets) = group.member_names()?;
+        let (groups, datasets) = match group.member_names() {
+            Ok(names) => names,
+            // A damaged member hides the names of the others.
+            Err(error) => match self.usual_names(group, prefix) {
+                Some(names) => names,
+                None => return Err(error),
+            },
+        };
         for name in groups.iter().filter(|name| !INTERNAL.contains(&name.as_str())) {
-            let (inner, name) = (group.group(name)?, format!("{prefix}{name}"));
+            let (opened, name) = (group.group(name), format!("{prefix}{name}"));
+            let inner = match opened {
+                Ok(inner) => inner,
+                Err(error) => {
+                    self.enter(name, Place::Damaged(damaged(error)));
+                    continue;
+                }
+            };
             match class(inner.attribute("MATLAB_class")) {
-                Ok(Some(class)) if class == "struct" => self.group(&inner, &format!("{name}."), depth + 1)?,
+                Ok(Some(class)) if class == "struct" => {
+                    if let Err(error) = self.group(&inner, &format!("{name}."), depth + 1) {
+                        self.enter(name, Place::Damaged(damaged(error)));
+                    }
+                }
                 Ok(Some(class)) => self.enter(
                     name,
                     match Numbers::of_class(&class) {
@@ -151,6 +171,21 @@ impl Walk {
             }
         }
         Ok(())
+    }
+
+    /// The groups and datasets of the usual names, and damaged variables of them among those found; `None` where there are none of either.
+    fn usual_names(&mut self, group: &Group, prefix: &str) -> Option<(Vec<String>, Vec<String>)> {
+        let (mut groups, mut datasets, count) = (Vec::new(), Vec::new(), self.found.len());
+        for &name in self.usual {
+            match (group.group(name), group.dataset(name)) {
+                (Ok(_), _) => groups.push(name.to_owned()),
+                (_, Ok(_)) => datasets.push(name.to_owned()),
+                (Err(Error::GroupNotFound(_)), Err(Error::DatasetNotFound(_))) => {}
+                (_, Err(error)) => self.enter(format!("{prefix}{name}"), Place::Damaged(damaged(error))),
+            }
+        }
+        let is_any = !groups.is_empty() || !datasets.is_empty() || self.found.len() > count;
+        is_any.then_some((groups, datasets))
     }
 
     fn enter(&mut self, name: String, place: Place) {
@@ -197,9 +232,16 @@ fn dense(dataset: &Dataset, stored: Numbers, limit: usize) -> Parsed<Stored> {
     let extents = dataset.shape().iter().rev().map(|&extent| usize::try_from(extent).unwrap_or(usize::MAX));
     let (rows, cols) = shape(extents.collect())?;
     Ok(match values(dataset, stored, limit)? {
-        Values::Real(values) => Stored::Dense(Columns { rows, cols, values }),
-        Values::Complex(values) => Stored::ComplexDense(Columns { rows, cols, values }),
+        Values::Real(values) => Stored::Dense(columns(rows, cols, values)?),
+        Values::Complex(values) => Stored::ComplexDense(columns(rows, cols, values)?),
     })
+}
+
+fn columns<T>(rows: usize, cols: usize, values: Vec<T>) -> Parsed<Columns<T>> {
+    match rows.checked_mul(cols) == Some(values.len()) {
+        true => Ok(Columns { rows, cols, values }),
+        false => Err(format!("is damaged: it has {} values, expected {rows} x {cols}", values.len())),
+    }
 }
 
 fn sparse_of(group: &Group, stored: Numbers, limit: usize) -> Parsed<Stored> {
@@ -391,7 +433,7 @@ mod tests {
             assert!(message.contains(needle), "{name}: {message}");
         }
         for (name, needle) in [("box", "3 dimensions"), ("v", "")] {
-            let found = variables(&path("v73_several.mat")).unwrap();
+            let found = variables(&path("v73_several.mat"), &[]).unwrap();
             let read = found.into_iter().find(|v| v.name == name).unwrap().read();
             match read {
                 Err(reason) => assert!(reason.contains(needle) && !needle.is_empty(), "{name}: {reason}"),
@@ -399,6 +441,40 @@ mod tests {
                 Ok(other) => panic!("{name}: {other:?}"),
             }
         }
+    }
+
+    #[test]
+    fn a_damaged_variable_hides_no_other() {
+        let group = Hdf5File::open(path("v73.mat")).unwrap().group("A").unwrap();
+        let whole = std::fs::read(path("v73.mat")).unwrap();
+        let file = tempfile::NamedTempFile::with_suffix(".mat").unwrap();
+        let mut hidden = 0;
+        // Addresses count from the beginning of the file or from behind the header.
+        for base in [0, 512] {
+            let mut bytes = whole.clone();
+            let at = usize::try_from(group.address()).unwrap() + base;
+            bytes[at..at + 4].fill(0xff);
+            std::fs::write(&file, &bytes).unwrap();
+            if let Err(error) = read(file.path(), Role::Matrix) {
+                let message = error.message();
+                assert!(message.contains("A is damaged"), "{message}");
+                let found = super::super::super::Loaded::read(file.path(), Role::RightSide).unwrap();
+                assert!(found.columns::<f64>().unwrap() == read_back("v73.mat", Role::RightSide));
+                hidden += 1;
+            }
+        }
+        assert!(hidden > 0);
+    }
+
+    fn read_back(name: &str, role: Role) -> Columns<f64> {
+        super::super::super::Loaded::read(&path(name), role).unwrap().columns().unwrap()
+    }
+
+    #[test]
+    fn arrays_have_as_many_values_as_their_extents_say() {
+        assert_eq!(columns(2, 3, vec![0.0; 6]).unwrap().cols, 3);
+        assert!(columns(2, 3, vec![0.0; 5]).unwrap_err().contains("5 values, expected 2 x 3"));
+        assert!(columns(usize::MAX, 2, vec![0.0; 5]).is_err());
     }
 
     /// Ends in an error or in an array, with little memory, whatever is damaged; a part of a file always in an error.
