@@ -29,13 +29,15 @@ fn assert_matrix<T: Real>(
 }
 
 fn products<T: Real>(context: &Context) {
-    // Rows of every size: empty, short, up to a table in local memory, longer than the largest one, and a dense one.
+    // Rows of every size: empty, short, up to a table in local memory, longer than the largest one, and a dense one; long ones among more columns
+    // than ranges go over.
     let shapes = [
         (1, 1, 1, 1, 1),
         (40, 30, 50, 3, 4),
         (300, 500, 4000, 9, 12),
         (60, 400, 6000, 60, 60),
         (5, 300, 9000, 300, 40),
+        (3, 200, 2_200_000, 150, 30),
     ];
     for (m, k, n, left, right) in shapes {
         let a = sparse::<T>(m, k, 1, |i| if i % 7 == 3 { 0 } else { 1 + i * 13 % left });
