@@ -7,12 +7,16 @@
 // between two bands, is done in `phase` 1, an item per seam. No item reads what another one writes in the same launch, and the bits do not
 // depend on the number of bands.
 //
-// Along a row, columns whose couplings are all equal need five or seven numbers per row; transfers go by pairs where every second
+// In two dimensions the wave advances along the rows by stretches, so that all rows at hand stay in the nearest cache: a stage needs of the
+// rows beside only the columns it relaxes, and its own row was finished by the stage before when the wave was a row back.
+//
+// Along a row, columns whose couplings are all equal need a few numbers per row; transfers go by pairs where every second
 // unknown is left out. `ranges` says where, see `Sweep` in multigrid/boxes/sweep.rs.
 //
-// Traffic per point, f64: 26 B in 2-D for all sweeps with the correction before them (16 B more for the residual where it is restricted);
-// coarse levels are smaller by 2 to 4.
+// Traffic per point, f64: 26 B in 2-D for all sweeps with the correction before them or the restriction of the residual after them (in 3-D
+// 16 B more for the residual); coarse levels are smaller by 2 to 4.
 //@ build DIM=2 CPU=1
+//@ build DIM=2 CPU=1 ROWS_AHEAD=2
 //@ build DIM=3 CPU=1
 #include "common.clh"
 #include "grid.clh"
@@ -45,6 +49,12 @@ typedef struct {
     REAL along, south, north, below, above, more;
 } even_type;
 
+// The same couplings and 1, all times omega over the diagonal.
+typedef struct {
+    REAL weight, along, south, north, below, above;
+} relaxed_type;
+
+#if DIM == 3
 inline even_type even_at(size_t nx, __global const REAL *lines, const row_type *row, uint column)
 {
     const REAL m = lines[2 * nx + 1 + column];
@@ -57,6 +67,35 @@ inline even_type even_at(size_t nx, __global const REAL *lines, const row_type *
     even.more = row->mass * lines[nx + 1 + column] + m * row->more;
     return even;
 }
+
+inline relaxed_type relaxed_at(even_type even, REAL omega)
+{
+    const REAL sides = (even.along + even.along) + even.south + even.north + even.below + even.above;
+    relaxed_type relaxed;
+    relaxed.weight = omega / (sides + even.more);
+    relaxed.along = even.along * relaxed.weight;
+    relaxed.south = even.south * relaxed.weight;
+    relaxed.north = even.north * relaxed.weight;
+    relaxed.below = even.below * relaxed.weight;
+    relaxed.above = even.above * relaxed.weight;
+    return relaxed;
+}
+#else
+// Both for row j, of which `row_couplings` has eight numbers.
+inline relaxed_type relaxed_of(__global const REAL *row_couplings, size_t j)
+{
+    __global const REAL *numbers = row_couplings + 8 * j;
+    const relaxed_type relaxed = {numbers[0], numbers[1], numbers[2], numbers[3], ZERO, ZERO};
+    return relaxed;
+}
+
+inline even_type even_of(__global const REAL *row_couplings, size_t j)
+{
+    __global const REAL *numbers = row_couplings + 8 * j;
+    const even_type even = {numbers[4], numbers[5], numbers[6], ZERO, ZERO, numbers[7]};
+    return even;
+}
+#endif
 
 #if DIM == 3
 #define COUPLED(even, west, east, s, n, b, a)                                                                          \
@@ -133,7 +172,7 @@ inline void relax_any(size_t nx, size_t begin, size_t end, uint odd, REAL omega,
 }
 
 // The same where all couplings are equal.
-inline void relax_even(size_t nx, size_t begin, size_t end, uint odd, REAL omega, even_type even, const row_type *row,
+inline void relax_even(size_t nx, size_t begin, size_t end, uint odd, REAL keep, relaxed_type relaxed, const row_type *row,
                        __global const REAL *f, __global REAL *u)
 {
     const INT8 even_lanes = (INT8)(-1, 0, -1, 0, -1, 0, -1, 0);
@@ -141,23 +180,17 @@ inline void relax_even(size_t nx, size_t begin, size_t end, uint odd, REAL omega
     __global const REAL *source = f + row->at, *south = u + row->south, *north = u + row->north, *below = u + row->below,
                         *above = u + row->above;
     (void)below, (void)above;
-    const REAL sides = (even.along + even.along) + even.south + even.north + even.below + even.above;
-    const REAL weight = omega / (sides + even.more), keep = ONE - omega;
-    even.along *= weight;
-    even.south *= weight;
-    even.north *= weight;
-    even.below *= weight;
-    even.above *= weight;
+    const REAL weight = relaxed.weight;
     VECTORS(nx, begin, end, at,
          {
              if (((i + odd) & 1) == 0) {
-                 const REAL sum = COUPLED(even, at[i - 1], at[i + 1], south[i], north[i], below[i], above[i]);
+                 const REAL sum = COUPLED(relaxed, at[i - 1], at[i + 1], south[i], north[i], below[i], above[i]);
                  at[i] = keep * at[i] + (weight * source[i] + sum);
              }
          },
          {
-             const REAL8 sum = COUPLED(even, west, east, vload8(0, south + i), vload8(0, north + i), vload8(0, below + i),
-                                       vload8(0, above + i));
+             const REAL8 sum = COUPLED(relaxed, west, east, vload8(0, south + i), vload8(0, north + i),
+                                       vload8(0, below + i), vload8(0, above + i));
              const REAL8 value = keep * centre + (weight * vload8(0, source + i) + sum);
              const INT8 chosen = ((i + odd) & 1) ? ~even_lanes : even_lanes;
              vstore8(select(centre, value, chosen & lanes), 0, at + i);
@@ -194,28 +227,49 @@ inline void residual_even(size_t nx, size_t begin, size_t end, even_type even, c
          })
 }
 
-// Relaxes the points of a row with (i + odd) % 2 == 0.
-inline void relax_row(size_t nx, uint odd, REAL omega, __global const REAL *lines, __global const uint *ranges,
-                      const row_type *row, __global const REAL *f, __global REAL *u)
+// Relaxes the points of columns `from` to `to` of a row with (i + odd) % 2 == 0.
+inline void relax_row(size_t nx, size_t from, size_t to, uint odd, REAL omega, __global const REAL *lines,
+                      __global const REAL *row_couplings, __global const uint *ranges, size_t j, const row_type *row,
+                      __global const REAL *f, __global REAL *u)
 {
-    const size_t begin = EVEN_BEGIN, end = EVEN_END;
-    relax_any(nx, 0, begin, odd, omega, lines, row, f, u);
-    if (begin < end) {
-        relax_even(nx, begin, end, odd, omega, even_at(nx, lines, row, EVEN_BEGIN), row, f, u);
+    const size_t begin = max((size_t)EVEN_BEGIN, from), end = min((size_t)EVEN_END, to);
+    if (from < EVEN_BEGIN) {
+        relax_any(nx, from, min((size_t)EVEN_BEGIN, to), odd, omega, lines, row, f, u);
     }
-    relax_any(nx, end, nx, odd, omega, lines, row, f, u);
+    if (begin < end) {
+#if DIM == 3
+        (void)row_couplings, (void)j;
+        const relaxed_type relaxed = relaxed_at(even_at(nx, lines, row, EVEN_BEGIN), omega);
+#else
+        const relaxed_type relaxed = relaxed_of(row_couplings, j);
+#endif
+        relax_even(nx, begin, end, odd, ONE - omega, relaxed, row, f, u);
+    }
+    if (to > EVEN_END) {
+        relax_any(nx, max((size_t)EVEN_END, from), to, odd, omega, lines, row, f, u);
+    }
 }
 
-// d = f - A u at a row.
-inline void residual_row(size_t nx, __global const REAL *lines, __global const uint *ranges, const row_type *row,
-                         __global const REAL *f, __global const REAL *u, __global REAL *d)
+// d = f - A u at columns `from` to `to` of a row.
+inline void residual_row(size_t nx, size_t from, size_t to, __global const REAL *lines, __global const REAL *row_couplings,
+                         __global const uint *ranges, size_t j, const row_type *row, __global const REAL *f,
+                         __global const REAL *u, __global REAL *d)
 {
-    const size_t begin = EVEN_BEGIN, end = EVEN_END;
-    residual_any(nx, 0, begin, lines, row, f, u, d);
-    if (begin < end) {
-        residual_even(nx, begin, end, even_at(nx, lines, row, EVEN_BEGIN), row, f, u, d);
+    const size_t begin = max((size_t)EVEN_BEGIN, from), end = min((size_t)EVEN_END, to);
+    if (from < EVEN_BEGIN) {
+        residual_any(nx, from, min((size_t)EVEN_BEGIN, to), lines, row, f, u, d);
     }
-    residual_any(nx, end, nx, lines, row, f, u, d);
+    if (begin < end) {
+#if DIM == 3
+        (void)row_couplings, (void)j;
+        residual_even(nx, begin, end, even_at(nx, lines, row, EVEN_BEGIN), row, f, u, d);
+#else
+        residual_even(nx, begin, end, even_of(row_couplings, j), row, f, u, d);
+#endif
+    }
+    if (to > EVEN_END) {
+        residual_any(nx, max((size_t)EVEN_END, from), to, lines, row, f, u, d);
+    }
 }
 
 // The sum of the squares of n numbers.
@@ -249,10 +303,10 @@ inline void combine(size_t n, bool add, REAL4 w, __global const REAL *a, __globa
     }
 }
 
-// Row (j, k) of u += the interpolant of `coarse`; `across` has room for a coarse row.
-inline void correct_row(size_t nx, size_t ny, size_t mx, size_t my, size_t j, size_t k, __global const uint *ranges,
-                        __global const REAL *pattern, __global const uint *from, __global const REAL *weights,
-                        __global const REAL *coarse, __global REAL *across, __global REAL *row)
+// The interpolant of `coarse` across the rows at row (j, k): a row of it, or in `across`, which has room for a coarse row.
+inline __global const REAL *interpolated_row(size_t nx, size_t ny, size_t mx, size_t my, size_t j, size_t k,
+                                             __global const uint *from, __global const REAL *weights,
+                                             __global const REAL *coarse, __global REAL *across)
 {
     const size_t y = nx + j;
     __global const REAL *south = coarse + from[2 * y] * mx, *north = coarse + from[2 * y + 1] * mx;
@@ -263,15 +317,36 @@ inline void correct_row(size_t nx, size_t ny, size_t mx, size_t my, size_t j, si
     combine(mx, false, w, south + below, north + below, south + above, north + above, across);
 #else
     (void)ny, (void)my, (void)k;
+    if (weights[2 * y] == ONE && weights[2 * y + 1] == ZERO) {
+        return south;
+    }
     combine(mx, false, (REAL4)(weights[2 * y], weights[2 * y + 1], ZERO, ZERO), south, north, south, north, across);
 #endif
+    return across;
+}
+
+// Column from which the correction of a row goes by whole vectors, the first from `column` on.
+inline size_t correction_start(__global const uint *ranges, size_t column)
+{
+    return column <= PAIRS_FINE ? column : PAIRS_FINE + (column - PAIRS_FINE + 15) / 16 * 16;
+}
+
+// Columns `first` to `last` of a row += the interpolant along the row of `coarse`.
+inline void correct_row(size_t nx, size_t mx, size_t first, size_t last, __global const uint *ranges,
+                        __global const REAL *pattern, __global const uint *from, __global const REAL *weights,
+                        __global const REAL *coarse, __global REAL *row)
+{
     if (nx == mx) {
-        combine(nx, true, (REAL4)(ONE, ZERO, ZERO, ZERO), across, across, across, across, row);
+        combine(last - first, true, (REAL4)(ONE, ZERO, ZERO, ZERO), coarse + first, coarse + first, coarse + first,
+                coarse + first, row + first);
         return;
     }
-    const size_t begin = PAIRS_FINE, end = begin + 2 * PAIRS;
-    __global const REAL *pairs = across + PAIRS_COARSE;
-    size_t done = begin;
+    const size_t begin = PAIRS_FINE, end = min((size_t)(begin + 2 * PAIRS), last);
+    __global const REAL *pairs = coarse + PAIRS_COARSE;
+    for (size_t i = first; i < min(begin, last); ++i) {
+        row[i] += weights[2 * i] * coarse[from[2 * i]] + weights[2 * i + 1] * coarse[from[2 * i + 1]];
+    }
+    size_t done = max(begin, first);
     for (; done + 16 <= end; done += 16) {
         const REAL8 a = vload8(0, pairs + (done - begin) / 2), b = vload8(0, pairs + (done - begin) / 2 + 1);
         REAL16 value;
@@ -279,15 +354,17 @@ inline void correct_row(size_t nx, size_t ny, size_t mx, size_t my, size_t j, si
         value.odd = pattern[2] * a + pattern[3] * b;
         vstore16(vload16(0, row + done) + value, 0, row + done);
     }
-    for (size_t i = begin == 0 ? done : 0; i < nx; i = i + 1 == begin ? done : i + 1) {
-        row[i] += weights[2 * i] * across[from[2 * i]] + weights[2 * i + 1] * across[from[2 * i + 1]];
+    for (size_t i = done; i < last; ++i) {
+        row[i] += weights[2 * i] * coarse[from[2 * i]] + weights[2 * i + 1] * coarse[from[2 * i + 1]];
     }
 }
 
-// Coarse row (j, k) = the restriction of `fine`; `across` has room for a fine row.
+// Coarse row (j, k) = the restriction of `fine`; `across` has room for a fine row. In two dimensions `fine` has four rows, `stride` apart: row
+// r % 4 for row r where they come in `turn`, else row b for the b-th that the coarse row takes.
 inline void restrict_to_row(size_t nx, size_t ny, size_t mx, size_t my, size_t j, size_t k, __global const uint *ranges,
                             __global const REAL *pattern, __global const uint *to, __global const REAL *transposed,
-                            __global const REAL *fine, __global REAL *across, __global REAL *coarse)
+                            bool turn, size_t stride, __global const REAL *fine, __global REAL *across,
+                            __global REAL *coarse)
 {
     __global const uint *y = to + 4 * (mx + j);
     __global const REAL *wy = transposed + 4 * (mx + j);
@@ -295,16 +372,15 @@ inline void restrict_to_row(size_t nx, size_t ny, size_t mx, size_t my, size_t j
     __global const uint *z = to + 4 * (mx + my + k);
     __global const REAL *wz = transposed + 4 * (mx + my + k);
     const uint planes = COUNT_Z;
+    (void)turn, (void)stride;
 #else
     (void)ny, (void)my, (void)k;
     const uint planes = 1;
 #endif
     for (uint c = 0; c < planes; ++c) {
 #if DIM == 3
-        const size_t plane = z[c] * nx * ny;
         const REAL wc = wz[c];
 #else
-        const size_t plane = 0;
         const REAL wc = ONE;
 #endif
         // Places that are not used have weight 0, and the row of the first one.
@@ -312,7 +388,12 @@ inline void restrict_to_row(size_t nx, size_t ny, size_t mx, size_t my, size_t j
         REAL w[4];
         for (uint b = 0; b < 4; ++b) {
             const bool used = b < COUNT_Y && wy[b] != ZERO;
-            rows[b] = fine + plane + y[used ? b : 0] * nx;
+            const uint place = used ? b : 0;
+#if DIM == 3
+            rows[b] = fine + (z[c] * ny + y[place]) * nx;
+#else
+            rows[b] = fine + (turn ? y[place] % 4 : place) * stride;
+#endif
             w[b] = used ? wc * wy[b] : ZERO;
         }
         combine(nx, c > 0, (REAL4)(w[0], w[1], w[2], w[3]), rows[0], rows[1], rows[2], rows[3], across);
@@ -340,41 +421,79 @@ inline void restrict_to_row(size_t nx, size_t ny, size_t mx, size_t my, size_t j
 #define TAKES(c, place) (transposed[4 * (units_before + (c)) + (place)] != ZERO)
 #define TAKEN(c, place) ((size_t)to[4 * (units_before + (c)) + (place)])
 
+// Columns of a row that are worked on together in two dimensions, a multiple of 8: those of all rows at hand fit the nearest cache.
+#define STRETCH 256
+
+// Levels of fewer unknowns stay in the second-level cache and need no hints.
+#define LARGE (1 << 17)
+
+// Starts to fetch a stretch of a row; `cache` 3 is the nearest one, 2 the next.
+#define FETCH(row, cache)                                                                                              \
+    for (size_t i = 0; i < STRETCH; i += 64 / sizeof(REAL)) {                                                          \
+        __builtin_prefetch((const __global void *)((row) + i), 0, cache);                                              \
+    }
+
 // `start` GIVEN or FROM_ZERO: u as it is, or 0 whatever it is; CORRECTED: plus the interpolant of `other`, the grid of the coarser
-// level. Then `stages` half-sweeps, `colour` first. `after` RESTRICTED: residuals go to `work`, and `other` = their restriction. SUMMED:
-// partial = the sums of their squares. Item p of phase 0 has the p-th of `parts` bands; item p of phase 1 has the seam above it.
-// `cyclic`: there is one above the last band too. `across` has room for `stride` numbers per item.
+// level. Then `stages` half-sweeps, `colour` first. `after` RESTRICTED: `other` = the restriction of the residuals, which in three
+// dimensions go to `work`. SUMMED: partial = the sums of their squares. Item p of phase 0 has the p-th of `parts` bands; item p of phase 1
+// has the seam above it. `cyclic`: there is one above the last band too. `across` has five rows of `stride` numbers per item, one in
+// three dimensions.
 __kernel void sweep(ulong nx, ulong ny, ulong nz, ulong mx, ulong my, ulong mz, uint phase, uint parts, uint cyclic, uint start,
                     uint after, uint stages, uint colour, REAL omega, ulong stride, __global const uint *ranges,
-                    __global const REAL *pattern, __global const REAL *lines, __global const uint *from,
-                    __global const REAL *weights, __global const uint *to, __global const REAL *transposed,
-                    __global const REAL *f, __global REAL *u, __global REAL *other, __global REAL *work,
-                    __global REAL *across, __global REAL *partial)
+                    __global const REAL *pattern, __global const REAL *lines, __global const REAL *row_couplings,
+                    __global const uint *from, __global const REAL *weights, __global const uint *to,
+                    __global const REAL *transposed, __global const REAL *f, __global REAL *u, __global REAL *other,
+                    __global REAL *work, __global REAL *across, __global REAL *partial)
 {
     const size_t p = get_global_id(0), units = DIM == 3 ? nz : ny, rows = DIM == 3 ? ny : 1;
     const size_t coarse_units = DIM == 3 ? mz : my, coarse_rows = DIM == 3 ? my : 1, units_before = DIM == 3 ? mx + my : mx;
     const uint count = DIM == 3 ? COUNT_Z : COUNT_Y;
     const size_t low = units * p / parts, high = units * (p + 1) / parts;
     REAL total = ZERO;
+#if DIM == 3
+    const size_t stretches = 1;
     across += p * stride;
+    __global REAL *residuals = work;
+#else
+    (void)work;
+    const size_t stretches = phase == 0 ? (nx + STRETCH - 1) / STRETCH : 1;
+    across += 5 * p * stride;
+    __global REAL *residuals = across + stride;
+#endif
 #define ROWS_OF(r, BODY)                                                                                               \
     for (size_t q_of_row = 0; q_of_row < rows; ++q_of_row) {                                                           \
         const size_t j = DIM == 3 ? q_of_row : (r), k = DIM == 3 ? (r) : 0;                                            \
         const row_type row = row_at(nx, ny, nz, lines, j, k);                                                          \
         BODY                                                                                                           \
     }
+// Columns of a row that an operation does in its turn. Stretches end where the row's vectors do, up to 8 columns before their nominal end and
+// not at the same column in each row; with 8 columns of `delay` more than the operation before, none reads what that one has not done.
+#define FROM(row, delay) (stretch == 0 ? 0 : align_column(u + (row).at, (long)(stretch * STRETCH) - 8 * (long)(delay)))
+#define TO(row, delay)                                                                                                 \
+    (stretch == stretches - 1 ? nx : align_column(u + (row).at, (long)((stretch + 1) * STRETCH) - 8 * (long)(delay)))
 #define RELAX(r, s)                                                                                                    \
-    ROWS_OF(r, { relax_row(nx, (uint)(j + k + (s) + 1 + colour) & 1, omega, lines, ranges, &row, f, u); })
-#define RESIDUAL(r)                                                                                                    \
     ROWS_OF(r, {                                                                                                       \
-        __global REAL *d = after == SUMMED ? across : work + row.at;                                                   \
-        residual_row(nx, lines, ranges, &row, f, u, d);                                                                \
-        total += after == SUMMED ? sum_squares_of(nx, d) : ZERO;                                                       \
+        relax_row(nx, FROM(row, (s) - 1), TO(row, (s) - 1), (uint)(j + k + (s) + 1 + colour) & 1, omega, lines,        \
+                  row_couplings, ranges, j, &row, f, u);                                                               \
+    })
+#if DIM == 3
+#define RESIDUALS_AT(slot) (after == SUMMED ? across : residuals + row.at)
+#else
+#define RESIDUALS_AT(slot) (residuals + (slot) * stride)
+#endif
+#define RESIDUAL(r, slot)                                                                                              \
+    ROWS_OF(r, {                                                                                                       \
+        const size_t from_column = FROM(row, stages);                                                                  \
+        const size_t to_column = TO(row, stages);                                                                      \
+        __global REAL *d = RESIDUALS_AT(slot);                                                                         \
+        residual_row(nx, from_column, to_column, lines, row_couplings, ranges, j, &row, f, u, d);                      \
+        total += after == SUMMED ? sum_squares_of(to_column - from_column, d + from_column) : ZERO;                    \
     })
 #define RESTRICT(c)                                                                                                    \
     for (size_t q = 0; q < coarse_rows; ++q) {                                                                         \
         const size_t j = DIM == 3 ? q : (c), k = DIM == 3 ? (c) : 0;                                                   \
-        restrict_to_row(nx, ny, mx, my, j, k, ranges, pattern, to, transposed, work, across, other + (k * my + j) * mx); \
+        restrict_to_row(nx, ny, mx, my, j, k, ranges, pattern, to, transposed, phase == 0, stride, residuals, across,  \
+                        other + (k * my + j) * mx);                                                                    \
     }
     if (phase == 0) {
         const size_t below = p > 0 || cyclic ? 1 : 0, above = p + 1 < parts || cyclic ? 1 : 0;
@@ -388,27 +507,46 @@ __kernel void sweep(ulong nx, ulong ny, ulong nz, ulong mx, ulong my, ulong mz, 
             }
         }
         for (size_t wave = low; wave < high + stages + 1; ++wave) {
-            if (wave < high && start != GIVEN) {
-                ROWS_OF(wave, {
-                    if (start == FROM_ZERO) {
-                        for (size_t i = 0; i < nx; ++i) {
-                            u[row.at + i] = ZERO;
+            __global const REAL *line = other;
+            for (size_t stretch = 0; stretch < stretches; ++stretch) {
+#ifdef ROWS_AHEAD
+                if (nx * ny > LARGE && wave > 0 && wave + ROWS_AHEAD < ny) {
+                    const size_t at = wave * nx + stretch * STRETCH;
+                    FETCH(u + at + ROWS_AHEAD * nx, 2)
+                    FETCH(f + at + ROWS_AHEAD * nx, 2)
+                    // What the first operations on the next stretch read.
+                    FETCH(u + at + STRETCH, 3)
+                    FETCH(f + at + STRETCH - nx, 3)
+                }
+#endif
+                if (wave < high && start != GIVEN) {
+                    const size_t first_column = stretch == 0 ? 0 : correction_start(ranges, stretch * STRETCH);
+                    const size_t last_column =
+                        stretch == stretches - 1 ? nx : min((size_t)nx, correction_start(ranges, (stretch + 1) * STRETCH));
+                    ROWS_OF(wave, {
+                        if (start == FROM_ZERO) {
+                            for (size_t i = first_column; i < last_column; ++i) {
+                                u[row.at + i] = ZERO;
+                            }
+                        } else {
+                            if (stretch == 0) {
+                                line = interpolated_row(nx, ny, mx, my, j, k, from, weights, other, across);
+                            }
+                            correct_row(nx, mx, first_column, last_column, ranges, pattern, from, weights, line, u + row.at);
                         }
-                    } else {
-                        correct_row(nx, ny, mx, my, j, k, ranges, pattern, from, weights, other, across, u + row.at);
+                    })
+                }
+                for (size_t s = 1; s <= stages; ++s) {
+                    if (wave >= low + s + below * s && wave < high + s - above * s) {
+                        RELAX(wave - s, s)
                     }
-                })
-            }
-            for (size_t s = 1; s <= stages; ++s) {
-                if (wave >= low + s + below * s && wave < high + s - above * s) {
-                    RELAX(wave - s, s)
+                }
+                if (after != NOTHING && wave >= first + stages + 1 && wave < end + stages + 1) {
+                    RESIDUAL(wave - stages - 1, j % 4)
                 }
             }
-            if (after == NOTHING || wave < first + stages + 1 || wave >= end + stages + 1) {
-                continue;
-            }
-            RESIDUAL(wave - stages - 1)
-            for (bool ready = after == RESTRICTED; ready && next < coarse_units;) {
+            for (bool ready = after == RESTRICTED && wave >= first + stages + 1 && wave < end + stages + 1;
+                 ready && next < coarse_units;) {
                 for (uint place = 0; place < count; ++place) {
                     ready = ready && (!TAKES(next, place) || TAKEN(next, place) + stages + 1 <= wave);
                 }
@@ -419,14 +557,17 @@ __kernel void sweep(ulong nx, ulong ny, ulong nz, ulong mx, ulong my, ulong mz, 
             }
         }
     } else {
+        const size_t stretch = 0;
         for (size_t s = 1; s <= stages; ++s) {
             for (size_t r = high - s; r < high + s; ++r) {
                 RELAX(r % units, s)
             }
         }
         const size_t lowest = high - stages - 1, zone = 2 * (stages + 1);
-        for (size_t r = lowest; after != NOTHING && r < lowest + zone; ++r) {
-            RESIDUAL(r % units)
+        // In two dimensions each coarse row gets those it takes below.
+        const bool whole_zone = DIM == 3 ? after != NOTHING : after == SUMMED;
+        for (size_t r = lowest; whole_zone && r < lowest + zone; ++r) {
+            RESIDUAL(r % units, 0)
         }
         for (size_t c = 0; after == RESTRICTED && c < coarse_units; ++c) {
             bool here = false;
@@ -434,6 +575,13 @@ __kernel void sweep(ulong nx, ulong ny, ulong nz, ulong mx, ulong my, ulong mz, 
                 here = here || (TAKES(c, place) && (TAKEN(c, place) + units - lowest) % units < zone);
             }
             if (here) {
+#if DIM == 2
+                for (uint place = 0; place < count; ++place) {
+                    if (TAKES(c, place)) {
+                        RESIDUAL(TAKEN(c, place), place)
+                    }
+                }
+#endif
                 RESTRICT(c)
             }
         }

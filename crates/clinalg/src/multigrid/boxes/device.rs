@@ -114,7 +114,7 @@ struct OnDevice<T: Real> {
     sweep: Option<Sweep<T>>,
     parts: Vec<Part>,
     omega: T,
-    /// Residuals.
+    /// Residuals; none yet where passes keep those they need.
     work: Vector<T>,
 }
 
@@ -133,11 +133,12 @@ impl<T: Real> Boxes<T> {
     pub(super) fn new(context: &Context, levels: &[Level], singular: bool) -> Result<Boxes<T>> {
         let on_device = |level: &Level| {
             let lines = Lines::new(context, level)?;
-            let work = Vector::zeros(context, lines.unknowns())?;
             let transfer = (!level.interpolations.is_empty()).then(|| Transfer::new(context, &level.interpolations));
             let (transfer, parts, omega) = (transfer.transpose()?, level.parts(), T::from_f64(level.omega));
             let regular = transfer.as_ref().filter(|_| parts.len() == 1);
             let sweep = regular.map(|transfer| Sweep::new(context, level, transfer.reach)).transpose()?;
+            let kept = lines.dim == 2 && sweep.as_ref().is_some_and(|sweep| sweep.bands(context, &lines, 1).is_some());
+            let work = Vector::zeros(context, if kept { 0 } else { lines.unknowns() })?;
             Ok(OnDevice { lines, transfer, sweep, parts, omega, work })
         };
         let coarsest = levels.last().expect("a box has a level");
@@ -145,7 +146,7 @@ impl<T: Real> Boxes<T> {
         let levels = levels.iter().map(on_device).collect::<Result<Vec<_>>>()?;
         let room = |level: &OnDevice<T>| {
             let bands = level.sweep.as_ref().and_then(|sweep| sweep.bands(context, &level.lines, 0));
-            bands.unwrap_or(0) * sweep::stride(&level.lines)
+            bands.unwrap_or(0) * sweep::room(&level.lines)
         };
         let across = Buffer::zeroed(context, levels.iter().map(room).max().unwrap_or(0))?;
         Ok(Boxes { context: context.clone(), levels, inverse, across })
@@ -165,6 +166,22 @@ impl<T: Real> Boxes<T> {
         let (both, transfer) = ((lines, &self.levels[level + 1].lines), self.transfer(level));
         sweep.run(&self.context, both, transfer, bands, visit, *omega, f, [u, other, work], &self.across)?;
         Ok(true)
+    }
+
+    /// A visit in one pass with the norm of the residual after it; `None` for squares out of range, and where no pass was made.
+    fn summed_pass(
+        &self,
+        level: usize,
+        (start, sweeps): (Start, Sweeps),
+        u: &Vector<T>,
+        f: &Vector<T>,
+        other: &Vector<T>,
+    ) -> Result<Option<f64>> {
+        let Some((sweep, bands)) = self.bands(level, sweeps) else { return Ok(None) };
+        let partials = self.context.partials(sweep.partials(bands), |partial| {
+            self.pass(level, (start, sweeps, After::Summed(partial)), u, f, other).map(drop)
+        })?;
+        Ok(sweep::root(&partials))
     }
 
     /// The bands of a visit in one pass.
@@ -227,7 +244,11 @@ impl<T: Real> Hierarchy for Boxes<T> {
     }
 
     fn defect_norm(&mut self, level: usize, u: &Vector<T>, f: &Vector<T>) -> Result<f64> {
-        self.levels[level].lines.residual_norm(u, f)
+        let none = Sweeps { count: 0, order: Order::RedFirst };
+        match self.summed_pass(level, (Start::Given, none), u, f, f)? {
+            Some(norm) => Ok(norm),
+            None => self.levels[level].lines.residual_norm(u, f),
+        }
     }
 
     fn source_norm(&mut self, _level: usize, _u: &Vector<T>, f: &Vector<T>) -> Result<f64> {
@@ -275,9 +296,12 @@ impl<T: Real> Components for Boxes<T> {
     }
 
     fn restrict_defect(&mut self, level: usize, u: &Vector<T>, f: &Vector<T>, coarse: &mut Vector<T>) -> Result<()> {
-        let OnDevice { lines, work, .. } = &self.levels[level];
+        let OnDevice { lines, work, .. } = &mut self.levels[level];
+        if work.is_empty() {
+            *work = Vector::zeros(&self.context, lines.unknowns())?;
+        }
         lines.residual(u, f, work)?;
-        self.restrict(level, work, coarse)
+        self.restrict(level, &self.levels[level].work, coarse)
     }
 
     fn interpolate_add(&mut self, level: usize, coarse: &Vector<T>, u: &mut Vector<T>) -> Result<()> {
@@ -331,17 +355,14 @@ impl<T: Real> Components for Boxes<T> {
         f: &Vector<T>,
         sweeps: Sweeps,
     ) -> Result<Norms> {
-        let mut defect = None;
-        if let Some((sweep, bands)) = self.bands(level, sweeps) {
-            let partials = self.context.partials(sweep.partials(bands), |partial| {
-                self.pass(level, (Start::Corrected, sweeps, After::Summed(partial)), u, f, coarse).map(drop)
-            })?;
-            defect = sweep::root(&partials);
+        let defect = if self.bands(level, sweeps).is_some() {
+            self.summed_pass(level, (Start::Corrected, sweeps), u, f, coarse)?
         } else {
             self.ascend(level, coarse, u, f, sweeps)?;
-        }
+            None
+        };
         // Squares out of range are rare enough to be summed in a pass of their own.
-        let defect = defect.map_or_else(|| self.defect_norm(level, u, f), Ok)?;
+        let defect = defect.map_or_else(|| self.levels[level].lines.residual_norm(u, f), Ok)?;
         Ok(Norms { defect, size: None })
     }
 

@@ -16,6 +16,9 @@ const ONE_BAND: usize = 4096;
 /// Levels of more unknowns are not left to less than a quarter of the compute units.
 const LARGE: usize = 1 << 16;
 
+/// How many rows ahead a pass fetches memory, as [`Poisson`](crate::multigrid::Poisson) does.
+const ROWS_AHEAD: u64 = 2;
+
 /// What happens to a level before its relaxations; numbered as in the kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Start {
@@ -40,6 +43,23 @@ fn even_columns(factors: &Factors) -> (usize, usize) {
     let last = mass.len() - 1;
     let is_even = |i: usize| couplings[i] == couplings[i + 1];
     longest_run(1, last, 1, |begin, i| is_even(i) && column(i) == column(begin))
+}
+
+/// Eight numbers per row in two dimensions for the columns from `begin` to `end`: omega over the diagonal, alone and times the couplings along the row,
+/// to the south and to the north; these couplings, and what the diagonal has more.
+fn row_couplings<T: Real>(level: &Level, begin: usize, end: usize) -> Vec<T> {
+    let [x, y] = &level.factors[..] else { return Vec::new() };
+    if begin == end {
+        return Vec::new();
+    }
+    let rows = (0..y.mass.len()).flat_map(|j| {
+        let [along, south, north] =
+            [y.mass[j] * x.couplings[begin], x.mass[begin] * y.couplings[j], x.mass[begin] * y.couplings[j + 1]];
+        let more = y.mass[j] * x.more[begin] + x.mass[begin] * y.more[j];
+        let weight = level.omega / (2.0 * along + south + north + more);
+        [weight, weight * along, weight * south, weight * north, along, south, north, more]
+    });
+    rows.map(T::from_f64).collect()
 }
 
 /// The first of the longest runs `begin`, `begin` + `step`, ... below `end` of positions that fit the first one, and where it ends.
@@ -94,6 +114,8 @@ fn joined(to: &[[(usize, f64); REACH]]) -> (usize, usize, usize, [f64; REACH]) {
 /// Where the rows of a level are regular, for its sweeps.
 pub(super) struct Sweep<T: Real> {
     ranges: Buffer<u32>,
+    /// What rows need where the couplings along them are equal, in two dimensions.
+    row_couplings: Buffer<T>,
     pattern: Buffer<T>,
     /// Rows in two dimensions, planes in three.
     units: usize,
@@ -113,6 +135,7 @@ impl<T: Real> Sweep<T> {
         let outer = level.axes.last().expect("a box has directions");
         Ok(Sweep {
             ranges: Buffer::from_slice(context, &[&ranges[..], &reach].concat())?,
+            row_couplings: Buffer::from_slice(context, &row_couplings::<T>(level, even_begin, even_end))?,
             pattern: Buffer::from_slice(context, &pattern)?,
             units: outer.unknowns(),
             cyclic: outer.periodic() && outer.unknowns() > 1,
@@ -144,8 +167,8 @@ impl<T: Real> Sweep<T> {
         if self.cyclic { bands } else { bands - 1 }
     }
 
-    /// The pass in `bands` bands; `other` is the coarse grid that it reads or writes, `work` takes residuals, `across` has room for a
-    /// row per band.
+    /// The pass in `bands` bands; `other` is the coarse grid that it reads or writes, `work` takes residuals in three dimensions, `across` has
+    /// [`room`] per band.
     #[allow(clippy::too_many_arguments)]
     pub(super) fn run(
         &self,
@@ -170,6 +193,7 @@ impl<T: Real> Sweep<T> {
         let (cyclic, stride) = (u32::from(self.cyclic), stride(lines));
         let Transfer { from, weights, to, transposed, .. } = transfer;
         let program = boxes_sweep::Program::<T>::new().dim(lines.dim);
+        let program = if lines.dim == 2 && context.prefetches() { program.rows_ahead(ROWS_AHEAD) } else { program };
         for (phase, items) in [bands, self.seams(bands)].into_iter().enumerate().filter(|(_, items)| *items > 0) {
             program.sweep(
                 context,
@@ -192,6 +216,7 @@ impl<T: Real> Sweep<T> {
                 &self.ranges,
                 &self.pattern,
                 &lines.lines,
+                &self.row_couplings,
                 from,
                 weights,
                 to,
@@ -208,9 +233,14 @@ impl<T: Real> Sweep<T> {
     }
 }
 
-/// Numbers that a band keeps beside the grids: a row, in whole vectors.
-pub(super) fn stride<T: Real>(lines: &Lines<T>) -> usize {
+/// Numbers of a row that a band keeps beside the grids, in whole vectors.
+fn stride<T: Real>(lines: &Lines<T>) -> usize {
     lines.counts[0].next_multiple_of(8) + 8
+}
+
+/// Numbers that a band keeps beside the grids: a row, and in two dimensions the residuals that a coarse one takes.
+pub(super) fn room<T: Real>(lines: &Lines<T>) -> usize {
+    if lines.dim == 2 { (1 + REACH) * stride(lines) } else { stride(lines) }
 }
 
 /// The root of sums of squares of bands and seams; `None` where they are out of range.
