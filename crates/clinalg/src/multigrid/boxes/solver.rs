@@ -118,18 +118,16 @@ impl Problem {
             Levels::Separable(_) => &[],
         };
         let mut piece = Vec::new();
-        let mut write = |at: usize, b: &[f64]| {
-            piece.clear();
-            piece.extend(b.iter().map(|&b| T::from_f64(b)));
-            to.buffer_mut().write_range(at, &piece)
-        };
         if loads.is_empty() && !self.singular {
-            let mut b = Vec::new();
+            // A row in double precision stays in the nearest cache.
+            let mut b = vec![0.0; layout.range(&(0..1)).len()];
             for rows in layout.pieces() {
-                let range = layout.range(&rows);
-                b.resize(range.len(), 0.0);
-                layout.load(rows, factors, f, sides, &mut b);
-                write(range.start, &b)?;
+                piece.clear();
+                for row in rows.clone() {
+                    layout.load(row..row + 1, factors, f, sides, &mut b);
+                    piece.extend(b.iter().map(|&b| T::from_f64(b)));
+                }
+                to.buffer_mut().write_range(layout.range(&rows).start, &piece)?;
             }
             return Ok(None);
         }
@@ -139,7 +137,9 @@ impl Problem {
         let imbalance = self.singular.then(|| layout.balance(factors, &mut b));
         for rows in layout.pieces() {
             let range = layout.range(&rows);
-            write(range.start, &b[range])?;
+            piece.clear();
+            piece.extend(b[range.clone()].iter().map(|&b| T::from_f64(b)));
+            to.buffer_mut().write_range(range.start, &piece)?;
         }
         Ok(imbalance)
     }
