@@ -41,7 +41,7 @@ pub enum Format {
     /// On a GPU, block CSR (BSR): all entries lie in dense blocks of 2 x 2 to 6 x 6, with one column index per block; the values are those of CSR.
     Bsr,
     /// On a GPU SELL-C-sigma: the entries are kept once more in chunks of 32 rows, entry by entry, the rows sorted by their length
-    /// within windows of 128. Columns as in [`Format::Balanced`]. Chosen where rows are of similar length and reach a short way.
+    /// within windows of 128. Columns as in [`Format::Balanced`]. Chosen where rows are of similar length.
     Sell,
 }
 
