@@ -207,6 +207,18 @@ def held_out(large):
         "27 per row, near": lambda: lengths_of(xp.full(million, 27), million, 70, 500),
         "12 per row, 60 000 columns": lambda: lengths_of(xp.full(2 * million, 12), 2 * million, 71, of(2000, 60_000)),
         "rows of 150, local": lambda: lengths_of(between(million // 10, 140, 160, 72), million // 10, 73, of(400, 12_000)),
+        "1 to 100 per row, local": lambda: lengths_of(between(million // 2, 1, 100, 111), million // 2, 112, of(900, 9000)),
+        "0 to 40 per row, local": lambda: lengths_of(between(million, 0, 40, 113), million, 114, of(900, 20_000)),
+        "0 to 10 per row, local": lambda: lengths_of(between(3 * million, 0, 10, 121), 3 * million, 122, of(900, 30_000)),
+        "Poisson lengths": lambda: lengths_of(poisson(3 * million, 7, 115), 3 * million, 116),
+        "short Poisson lengths, local": lambda: lengths_of(poisson(4 * million, 3, 117), 4 * million, 118, of(900, 9000)),
+        "tetrahedra 140^3, shuffled": lambda: grid((of(16, 140),) * 3, TETRAHEDRA, 105, 1 << 40),
+        # Added after the rules of 26 November 2026.
+        "triangles, shuffled": lambda: grid((of(65, 1500),) * 2, TRIANGLES, 131, 1 << 40),
+        "9-point, shuffled in windows of 1024": lambda: grid((of(65, 2000),) * 2, SQUARE, 132, 1024),
+        "2 to 60 per row, local": lambda: lengths_of(between(million // 2, 2, 60, 133), million // 2, 134, of(900, 15_000)),
+        "random, 32 per row": lambda: lengths_of(xp.full(million, 32), million, 135),
+        "R-MAT, 32 per row": lambda: rmat(of(12, 19), 32, 136),
         "half of the rows empty": lambda: lengths_of(xp.where(xp.arange(4 * million) % 2 == 1, 9, 0), 4 * million, 67, of(2000, 50_000)),
     }
 

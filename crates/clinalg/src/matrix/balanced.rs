@@ -19,12 +19,7 @@ const ROWS_OF_ENTRY: usize = 4;
 /// Where a row begins within one of so many parts of a block behind the place of a cut, the block ends there.
 const CUT_SLACK: usize = 28;
 
-/// Entries of an item where rows differ in length, unless one in [`LONG_SHARE`] of all entries lies in rows longer than a full block:
-/// local memory takes its room from the cache of what is gathered. (NVIDIA H100, microseconds with 7, 4 and 2: power law 444, 430,
-/// 431, R-MAT 163, 157, 156, rows of 4 to 40 176, 159, 202; long rows gather in order, and take 197, 206, 259.)
-const GATHERED_ENTRIES: usize = 4;
-
-/// See [`GATHERED_ENTRIES`].
+/// Where one in so many entries lies in rows longer than a full block, blocks are full although rows differ in length: long rows gather in order.
 const LONG_SHARE: usize = 4;
 
 /// So many blocks do not occupy a device for long.
@@ -176,7 +171,7 @@ impl Blocks {
         let context = s.offset.context();
         let program = sparse_blocks::Program::<f32>::new();
         let shape = launch::block_shape::<R>(context, s.rows, s.nnz);
-        let full = launch::full_blocks::<R>(context, s.rows);
+        let full = launch::full_blocks::<R>(context, s.rows, s.nnz);
         let mut found = Buffer::<u32>::zeroed(context, 3)?;
         let local = context.local();
         let items = s.rows.next_multiple_of(local).min(context.units() * GROUPS_OF_UNIT * local);
@@ -189,7 +184,7 @@ impl Blocks {
             let (start, begin) = start_blocks(s, count, shape.rows)?;
             return Ok(Blocks { shape, count, start, begin, cut: None });
         }
-        let shape = if in_long_rows > s.nnz / LONG_SHARE { full } else { full.at_most(GATHERED_ENTRIES) };
+        let shape = if in_long_rows > s.nnz / LONG_SHARE { full } else { full.for_gathers() };
         let entries = shape.entries();
         // Blocks that are not full cost less than a second launch where there are few of them.
         let share = if s.nnz <= FEW_BLOCKS * entries { 2 } else { 5 };

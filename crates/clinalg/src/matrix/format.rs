@@ -179,8 +179,7 @@ pub(crate) fn analyse<T: Scalar>(
     let without = dia.is_none() && !plain;
     let may_be = |format| gpu && without && (forced.is_none() || forced == Some(format));
     let bsr = if may_be(Format::Bsr) { Bsr::find(s, offsets)? } else { None };
-    let long_rows =
-        gpu && without && forced.is_none() && bsr.is_none() && launch::takes_long_rows::<T::Real>(s, offsets)?;
+    let long_rows = gpu && without && forced.is_none() && bsr.is_none() && launch::takes_long_rows(s, offsets)?;
     let sorted = match forced {
         Some(Format::Sell) if gpu => Sorted::new(s, false)?,
         None if gpu && without && bsr.is_none() && !long_rows && Sorted::<T::Real>::pays(s)? => Sorted::new(s, true)?,

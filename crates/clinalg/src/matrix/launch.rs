@@ -106,17 +106,16 @@ fn most_rows(
     Ok(2 * found > count)
 }
 
-/// Whether 32 items per row are faster on a GPU than blocks of entries: rows of similar length that are all longer than a block,
+/// Whether 32 items per row are faster on a GPU than blocks of entries: long rows of similar length,
 /// enough of them to occupy the device, over more columns than 16-bit columns reach. All rows then move over the vector together,
 /// and share what they gather (NVIDIA H100, 10 000 rows of 3000 random entries: 932 GB/s, by blocks 602).
 ///
 /// # Errors
 /// OpenCL errors.
-pub(super) fn takes_long_rows<R: Real>(s: &Structure, offsets: &Offsets<'_>) -> Result<bool> {
+pub(super) fn takes_long_rows(s: &Structure, offsets: &Offsets<'_>) -> Result<bool> {
     let context = s.offset.context();
-    let block = full_blocks::<R>(context, s.rows).entries();
     let mean = s.nnz / s.rows.max(1);
-    if mean < block || s.rows < context.units() * ROWS_OF_UNIT {
+    if mean < LONG_ROW || s.rows < context.units() * ROWS_OF_UNIT {
         return Ok(false);
     }
     let offsets = offsets.all()?;
@@ -124,8 +123,11 @@ pub(super) fn takes_long_rows<R: Real>(s: &Structure, offsets: &Offsets<'_>) -> 
         return Ok(false);
     }
     let touches_many_pages = |columns: &[u32]| columns.chunk_by(|a, b| a / PAGE == b / PAGE).count() > PAGES;
-    most_rows(s, offsets, SAMPLED_LONG_ROWS, block, touches_many_pages)
+    most_rows(s, offsets, SAMPLED_LONG_ROWS, LONG_ROW, touches_many_pages)
 }
+
+/// Mean entries of rows that are long for [`takes_long_rows`].
+const LONG_ROW: usize = 896;
 
 /// Rows of 32 items each that occupy a compute unit.
 const ROWS_OF_UNIT: usize = 64;
@@ -136,15 +138,35 @@ const SAMPLED_LONG_ROWS: usize = 8;
 /// Rows that [`gathers_far`] looks at.
 const SAMPLED_ROWS: usize = 64;
 
+/// Work-groups of a compute unit that keep it busy.
+const GROUPS_OF_UNIT: usize = 4;
+/// Items that large work-groups are not split below.
+const FEWEST_ITEMS: usize = 128;
+
+/// Items of a work-group, at most `wanted`, a power of two: fewer where `work` items in all would leave compute units without work.
+pub(super) fn group_items(context: &Context, wanted: usize, work: usize) -> usize {
+    let mut items = wanted;
+    while items > FEWEST_ITEMS && work < items * GROUPS_OF_UNIT * context.units() {
+        items /= 2;
+    }
+    items
+}
+
+/// Items of a work-group of nnz-balanced CSR on a GPU, and the most entries of each.
+fn block_numbers<T: Scalar>(context: &Context, rows: usize, nnz: usize) -> [usize; 2] {
+    let [local, most, ..] = numbers::<T>(context, &MV_NNZ_BALANCED, rows);
+    [group_items(context, local, nnz / most), most]
+}
+
 /// The blocks of entries of nnz-balanced CSR on a GPU.
 pub(super) fn block_shape<T: Scalar>(context: &Context, rows: usize, nnz: usize) -> BlockShape {
-    let [local, most, ..] = numbers::<T>(context, &MV_NNZ_BALANCED, rows);
+    let [local, most] = block_numbers::<T>(context, rows, nnz);
     BlockShape::choose(local, most, rows, nnz)
 }
 
 /// The fullest blocks that the table allows.
-pub(super) fn full_blocks<T: Scalar>(context: &Context, rows: usize) -> BlockShape {
-    let [local, most, ..] = numbers::<T>(context, &MV_NNZ_BALANCED, rows);
+pub(super) fn full_blocks<T: Scalar>(context: &Context, rows: usize, nnz: usize) -> BlockShape {
+    let [local, most] = block_numbers::<T>(context, rows, nnz);
     BlockShape::full(local, most)
 }
 

@@ -2,6 +2,7 @@
 
 use super::balanced::{Measured, Near, PAGES, start_blocks};
 use super::csr::Structure;
+use super::launch;
 use super::scan::scan;
 use crate::runtime::Range;
 use crate::runtime::kernels::{sell_sorted, sparse_blocks};
@@ -152,7 +153,8 @@ impl<R: Real> Sorted<R> {
         }
         let padding = places - s.nnz;
         let (start, _) = scan(context, &width)?;
-        let items = tune::local_size(context.device(), GROUP, 2 * size_of::<R>()) as usize;
+        let wanted = tune::local_size(context.device(), GROUP, 2 * size_of::<R>()) as usize;
+        let items = launch::group_items(context, wanted, s.rows);
         let range = Range::d1(s.rows, items);
         let windows = s.rows.div_ceil(WINDOW);
         let (_, begin) = start_blocks(s, windows, WINDOW)?;
