@@ -9,7 +9,7 @@ use super::tuning::*;
 use crate::runtime::kernels::{band, csr, dense, multivector};
 use crate::runtime::{KernelFamily, Range};
 use crate::tune::{Choice, Operation, class};
-use crate::{Context, DeviceInfo, Real, Result, Scalar};
+use crate::{Context, DeviceInfo, Result, Scalar};
 
 /// A compilation of a kernel file and the work-items that run one of its kernels, made before the call.
 #[derive(Debug, Clone, Copy)]
