@@ -437,7 +437,7 @@ __kernel void count_ranges(uint groups, uint several, uint ranges, uint width, _
         bits[w] = 0;
     }
     barrier(CLK_LOCAL_MEM_FENCE);
-    for (uint k = a_offset[i] + item / SLICE; k < end; k += items / SLICE) {
+    for (ulong k = (ulong)a_offset[i] + item / SLICE; k < end; k += items / SLICE) {
         const uint last = b_offset[a_column[k] + 1];
         for (ulong l = (ulong)b_offset[a_column[k]] + item % SLICE; l < last; l += SLICE) {
             const ulong at = b_column[l] - low;
@@ -510,8 +510,8 @@ __kernel void fill_ranges(uint ranges, uint width, __global const uint *part, __
     for (uint w = item; w < words; w += items) {
         bits[w] = 0;
     }
-    for (uint tile = start; tile < end; tile += items) {
-        const uint k = tile + item;
+    for (ulong tile = start; tile < end; tile += items) {
+        const ulong k = tile + item;
         uint from = 0, until = 0;
         if (k < end) {
             const uint row_end = b_offset[a_column[k] + 1];
@@ -522,7 +522,7 @@ __kernel void fill_ranges(uint ranges, uint width, __global const uint *part, __
         last[item] = until;
         factor[item] = k < end ? a_value[k] : SCALAR_ZERO;
         barrier(CLK_LOCAL_MEM_FENCE);
-        for (uint s = 0; s < min(items, end - tile); ++s) {
+        for (uint s = 0; s < min(items, (uint)(end - tile)); ++s) {
             for (ulong l = (ulong)first[s] + item; l < last[s]; l += items) {
                 const uint c = b_column[l] - low;
                 sum[c] += scalar_mul(factor[s], b_value[l]);

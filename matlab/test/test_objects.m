@@ -289,7 +289,7 @@ check_error('clinalg:argument:shape', 'a is 4 x 3, b is 2 x 1', @() A' * [1; 2])
 check_error('clinalg:argument:class', '', @() v * {1});
 check_error('clinalg:argument:class', '', @() v + 'abc');
 check_error('clinalg:argument:class', '', @() v + int8([1; 2; 3]));
-% A handle is a number of a class that arrays have not, and no array.
+% A handle is a number of a class that arrays cannot have, and no array.
 for f = {@plus, @minus, @times, @rdivide, @mtimes, @max}
   check_error('clinalg:argument:class', 'uint64', @() f{1}(v, v.h));
   check_error('clinalg:argument:class', 'uint64', @() f{1}(v.h, v));

@@ -2314,7 +2314,7 @@ clinalg_status clinalg_system_options_default(clinalg_system_options *options,
  * the one of smallest norm. b is a vector or a dense matrix, whose columns are solved for one after the other. `*x` becomes a new object of the
  * kind of b. `reports`, if not null, gets the reports of the first `capacity` columns of b, of as many as `report->columns` says. Not to converge is
  * no failed call: compare `report->converged` with the columns of b. Columns after one that `progress` ended are 0. An entry of A or b that is not
- * finite, a row of zeros where b is not 0, and an unknown in no equation are `CLINALG_STATUS_VALUE`, with a message that names row and column.
+ * finite, a row of zeros where b is not 0, and more unknowns in no equation than rows of zeros are `CLINALG_STATUS_VALUE`, with a message that names row and column.
  *
  * # Safety
  * `options` names as many bytes as its first member says; `x` is valid for a write; `reports` and `report` are null or valid for a write, the

@@ -96,7 +96,7 @@ impl<T: Number> AnySystem<T> for System<T> {
             return Ok(());
         }
         if precond == Precond::None && args.explanation.is_none() {
-            log::warn!("MINRES, which takes over from GMRES, is without --precond {}", self.precond.name());
+            log::warn!("MINRES, which takes over from GMRES, runs without --precond {}", self.precond.name());
         }
         let options = PrecondOptions { precond, ..args.precond_options() };
         let made = match self.second.take_if(|second| second.0 == precond) {

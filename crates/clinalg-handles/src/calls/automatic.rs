@@ -199,7 +199,7 @@ impl<'a, T: Element + Coarsened> System<'a, T> {
         if let Some((column, part)) = self.null.as_ref().and_then(|null| null.obstacle(b, tolerance)) {
             let column = column + 1;
             let words =
-                format!("; no solution for column {column} of b, whose part along that is {part:.1e} of its norm");
+                format!("; no solution for column {column} of b, whose part along it is {part:.1e} of its norm");
             self.why.push_str(&words);
             self.is_examined = true;
         }
@@ -258,19 +258,24 @@ impl<'a, T: Element + Coarsened> System<'a, T> {
         stop.is_failure_of_method() || at_limit
     }
 
-    /// Says, of the first column that failed, whether it has no solution.
-    fn judge(&mut self, report: &Report, b: &Vector<T>, x: &Vector<T>, progress: Progress<'_>) -> Result<()> {
+    /// Says, of the first column that failed, whether it has no solution. Gives whether `progress` ended that.
+    fn judge(&mut self, report: &Report, b: &Vector<T>, x: &Vector<T>, progress: Progress<'_>) -> Result<bool> {
         let is_near = report.relative_residual <= NEAR * self.stopping.tolerance_of::<T>();
         if self.is_examined || is_near || matches!(report.stop, Stop::Converged | Stop::Cancelled) {
-            return Ok(());
+            return Ok(false);
         }
         let (b, x) = (b.to_vec()?, x.to_vec()?);
+        let mut is_ended = false;
         // A limit says nothing of the matrix.
         let found = if report.stop == Stop::IterationLimit && self.stage == 0 {
             verdict(&self.parts, &b, &x)
         } else {
             self.is_examined = true;
-            let go_on = &mut |_: usize, _: f64| progress(report.iterations, report.relative_residual);
+            let go_on = &mut |_: usize, _: f64| {
+                let flow = progress(report.iterations, report.relative_residual);
+                is_ended |= flow.is_break();
+                flow
+            };
             // A failure of the device while null vectors are looked for is no reason to lose x.
             examine(self.a.context(), &self.parts, &b, &x, go_on).unwrap_or(None)
         };
@@ -279,7 +284,7 @@ impl<'a, T: Element + Coarsened> System<'a, T> {
             self.why.push_str("; ");
             self.why.push_str(&words);
         }
-        Ok(())
+        Ok(is_ended)
     }
 }
 
@@ -297,8 +302,10 @@ impl<T: Element + Coarsened> Columns<T> for System<'_, T> {
             let next = self.next().filter(|_| self.has_failed(report.stop));
             let Some(next) = next else {
                 self.is_exhausted = !matches!(report.stop, Stop::Converged | Stop::RoundingFloor);
-                let report = report.after(before);
-                self.judge(&report, b, x, progress)?;
+                let mut report = report.after(before);
+                if self.judge(&report, b, x, progress)? {
+                    report.stop = Stop::Cancelled;
+                }
                 return Ok(report);
             };
             before = report.after(before).history;
@@ -368,7 +375,7 @@ impl Registry {
     ///
     /// # Errors
     /// [`Error::Handle`], [`Error::Precision`], [`Error::Shape`]; [`Error::Value`] that names the row (and column) of an entry of A or b that is not finite, a
-    /// row of zeros where b is not 0, or an unknown that appears in no equation; those of the solvers. Not to converge is no error: see [`Report::stop`],
+    /// row of zeros where b is not 0, or more unknowns in no equation than rows of zeros; those of the solvers. Not to converge is no error: see [`Report::stop`],
     /// and [`Automatic::why`] for singular matrices.
     pub fn solve_automatic(
         &self,

@@ -48,7 +48,7 @@ fn asymmetry_of_products<T: Scalar>(a: &dyn Operator<T>) -> Result<f64> {
     let over = |part: f64, scale: f64| if part == 0.0 { 0.0 } else { part / scale };
     let (first, second) = (over(difference, scale), over(imaginary, norm(&x)? * norm(&of_x)?));
     // Not `f64::max`, which drops a NaN.
-    Ok(if first >= second { first } else { second })
+    Ok(if first.is_nan() || first >= second { first } else { second })
 }
 
 /// What rounding may leave of [`asymmetry_of_products`] for a matrix.
@@ -93,7 +93,7 @@ fn check_hermitian<T: Element>(a: &Matrix<'_, T>, argument: &'static str, tolera
             }
             let kind = if T::IS_COMPLEX { "complex Hermitian" } else { "real symmetric" };
             let expected = format!(
-                "a {kind} operator; if only errors of its products make it another, compute them more exactly or raise the tolerance"
+                "a {kind} operator; if it only appears otherwise because its products are inexact, compute them more accurately or raise the tolerance or raise the tolerance"
             );
             let got = format!(
                 "one whose products differ from those of its transpose by {asymmetry:.1e} of their size, beyond {most:.1e}"

@@ -19,7 +19,7 @@ const ROWS_OF_ENTRY: usize = 4;
 /// Where a row begins within one of so many parts of a block behind the place of a cut, the block ends there.
 const CUT_SLACK: usize = 28;
 
-/// Where one in so many entries lies in rows longer than a full block, blocks are full although rows differ in length: long rows gather in order.
+/// Where one in so many entries lies in long rows, blocks are full although rows differ in length: long rows gather in order.
 const LONG_SHARE: usize = 4;
 
 /// So many blocks do not occupy a device for long.
@@ -175,7 +175,7 @@ impl Blocks {
         let mut found = Buffer::<u32>::zeroed(context, 3)?;
         let local = context.local();
         let items = s.rows.next_multiple_of(local).min(context.units() * GROUPS_OF_UNIT * local);
-        let (range, most) = (Range::d1(items, local), full.entries() as u32);
+        let (range, most) = (Range::d1(items, local), launch::LONG_ROW as u32);
         program.measure_rows(context, range, s.rows, shape.rows, most, &s.offset, &mut found)?;
         let found = found.to_vec()?;
         let [longest, fullest, in_long_rows] = [0, 1, 2].map(|k| found[k] as usize);

@@ -126,8 +126,8 @@ pub(super) fn takes_long_rows(s: &Structure, offsets: &Offsets<'_>) -> Result<bo
     most_rows(s, offsets, SAMPLED_LONG_ROWS, LONG_ROW, touches_many_pages)
 }
 
-/// Mean entries of rows that are long for [`takes_long_rows`].
-const LONG_ROW: usize = 896;
+/// Entries of rows that gather in order for long.
+pub(super) const LONG_ROW: usize = 896;
 
 /// Rows of 32 items each that occupy a compute unit.
 const ROWS_OF_UNIT: usize = 64;

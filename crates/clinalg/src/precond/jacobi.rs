@@ -61,8 +61,9 @@ impl<T: Scalar> Jacobi<T> {
             squares[j] += (value * T::Wide::from_f64(factor)).norm_sqr();
         });
         let columns = squares.into_iter().zip(&largest);
-        let mut values: Vec<T> =
-            columns.map(|(square, &size)| T::from_f64(if size == 0.0 { 1.0 } else { square })).collect();
+        let mut values: Vec<T> = columns
+            .map(|(square, &size)| T::from_f64(if size == 0.0 && square == 0.0 { 1.0 } else { square }))
+            .collect();
         invert_diagonal(&mut values)?;
         Ok(Jacobi { inverse: Vector::from_slice(a.context(), &values)? })
     }

@@ -28,7 +28,8 @@ pub fn check_finite<T: Scalar>(a: &CsrParts<T>, b: &[T]) -> Result<()> {
         return Err(Error::value("a", "a matrix of finite numbers", got));
     }
     if let Some(k) = b.iter().position(|value| !value.has_finite_parts()) {
-        let got = format!("{} in row {} (counted from 1)", b[k], k % a.rows.max(1) + 1);
+        let (row, column) = (k % a.rows.max(1) + 1, k / a.rows.max(1) + 1);
+        let got = format!("{} in row {row} of column {column} (counted from 1)", b[k]);
         return Err(Error::value("b", "finite numbers", got));
     }
     Ok(())
@@ -60,11 +61,12 @@ pub fn check_zeros<T: Scalar>(a: &CsrParts<T>, b: &[T]) -> Result<Option<String>
         let expected = "a matrix without columns of zeros; leave the unknown and an equation out, or solve for least squares by LSMR";
         return Err(Error::value("a", expected, singular));
     }
-    let others = match absent.len() {
-        1 => String::new(),
-        count => format!(" (nor do {} others)", count - 1),
+    let arbitrary = match absent.len() {
+        1 => "; its value in x is arbitrary".to_owned(),
+        2 => ", nor does another one; their values in x are arbitrary".to_owned(),
+        count => format!(", nor do {} others; their values in x are arbitrary", count - 1),
     };
-    Ok(Some(format!("the matrix is {singular}{others}; its value in x is arbitrary")))
+    Ok(Some(format!("the matrix is {singular}{arbitrary}")))
 }
 
 /// Whether A takes the vector with ones where `is_member`, and zeros elsewhere, to zero up to rounding, looking at `rows` alone.
@@ -213,7 +215,7 @@ impl NullVectors {
                 members.iter().for_each(|&i| b[i] = T::narrow(b[i].widen() - mean));
             }
             if norm(b) <= 1e3 * <T::Real as Float>::epsilon().into_f64() * before {
-                return Err(self.fault(column, part, "give one of which something is left without it"));
+                return Err(self.fault(column, part, "nothing else is left of this one; give another right-hand side"));
             }
             removed = true;
         }
@@ -228,7 +230,7 @@ const EXAMINED: (usize, usize) = (10_000, 1_000_000_000);
 const EXAMINED_NULL: f64 = 1e4;
 
 /// As [`verdict`]; where that says nothing, of the residual that least squares leave from x on: of a system without a solution this is along
-/// null vectors of A'. `None` too where `progress` ends the look.
+/// null vectors of A'; where `progress` ends them, of the iterate reached.
 ///
 /// # Errors
 /// Those of the device.

@@ -142,7 +142,7 @@ impl<W: Scalar<Real = f64>> Stand<W> {
         });
         let [squares] = numbers_from(numbers, SINGLE);
         let kind = if scattered == 0.0 { Shadow::Residual } else { Shadow::Scattered };
-        let (block, left) = (block as usize, left as usize);
+        let (block, left) = ((block as usize).clamp(1, MOST_AT_ONCE), (left as usize).min(MOST_AT_ONCE));
         let row = Row::of(numbers_from(numbers, SINGLE + 1));
         *self = Stand {
             kind,

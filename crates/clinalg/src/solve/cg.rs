@@ -258,7 +258,7 @@ impl Stand {
         let [seen, unit, largest, steepest, norm, block, left] = numbers_from(numbers, 0);
         let row = Row::of(numbers_from(numbers, 7));
         let best = numbers_from(numbers, 7 + NUMBERS);
-        let (block, left) = (block as usize, left as usize);
+        let (block, left) = ((block as usize).clamp(1, MOST_AT_ONCE), (left as usize).min(MOST_AT_ONCE));
         (Stand { unit, largest, steepest, norm, block, left, row, goes_on: true }, seen_by(seen), best)
     }
 }

@@ -47,17 +47,22 @@ const LONG_BYTES: usize = 256 << 20;
 /// Places of tables in local memory when entries are counted; a table holds as many columns as it has places.
 const COUNT_SIZES: &[usize] = &[32, 64, 128, 512, 4096];
 /// The same when entries are summed; three quarters are filled at most.
-const FILL_SIZES: &[usize] = &[16, 32, 64, 128, 256, 512, 1024];
+const FILL_SIZES: &[usize] = &[16, 32, 64, 128, 256, 512, 1024, 2048];
 /// The same with 16-byte values.
-const WIDE_FILL_SIZES: &[usize] = &[16, 32, 64, 128, 256, 512];
+const WIDE_FILL_SIZES: &[usize] = &[16, 32, 64, 128, 256, 512, 1024];
 /// Longer rows are made by ranges of columns, with so many items each. There are at most so many ranges for each row, and for all; otherwise the
 /// rows are hashed into global memory.
 const RANGE_ITEMS: usize = 128;
+/// Items that go over a row of B together; `SLICE` of `sparse_product.cl`.
+const FEWEST_ITEMS: usize = 32;
 const MOST_RANGES: usize = 512;
-const MOST_PARTS: usize = 1 << 27;
+const MOST_RANGES_OF_ALL: usize = 1 << 24;
 /// A row of the product is first assumed to have this fraction (one over `SHARE`) of its products as entries, since the products of a Galerkin
 /// product often fall on the same columns. Rows whose table turns out too small are counted again.
 const SHARE: u32 = 8;
+/// Places of a table for each item that sorts them, and most such items.
+const SORTED_PLACES: usize = 8;
+const SORTING_ITEMS: usize = 128;
 /// Limits for a row handled by a single work-item: places of its table, and entries per row of B.
 const ALONE: (usize, usize) = (32, 4);
 
@@ -93,7 +98,7 @@ pub(crate) fn multiply<T: Scalar>(a: EntriesRef<'_, T>, b: EntriesRef<'_, T>) ->
             }
             let sizes = if size_of::<T>() > 8 { WIDE_FILL_SIZES } else { FILL_SIZES };
             let bytes = size_of::<u32>() + size_of::<T>();
-            bins = binned::<T>(&count, right.cols, lanes, sizes, bytes, |size| size / 4 * 3)?;
+            bins = binned::<T>(&count, right.cols, (lanes, true), sizes, bytes, |size| size / 4 * 3)?;
             for bin in &mut bins {
                 bin.count_ranges::<T>(left, right, &mut count)?;
             }
@@ -119,7 +124,7 @@ fn count_rows<T: Scalar>(
     let context = a.offset.context();
     let program = Program::<T>::new();
     let (ao, ac, bo, bc) = (&a.offset, &a.column, &b.offset, &b.column);
-    for bin in &mut binned::<T>(bound, b.cols, lanes, COUNT_SIZES, size_of::<u32>(), |size| size)? {
+    for bin in &mut binned::<T>(bound, b.cols, (lanes, false), COUNT_SIZES, size_of::<u32>(), |size| size)? {
         let (list, listed, lanes, size) = (&bin.list, bin.listed as u32, bin.lanes as u32, bin.size as u32);
         let (range, places) = (bin.range(context, size_of::<u32>()), bin.places());
         let to = &mut *count;
@@ -263,12 +268,13 @@ fn lanes(b: &Structure) -> usize {
     (b.nnz / b.rows.max(1)).next_power_of_two().clamp(1, 32)
 }
 
-/// The rows by size, each in the first class whose table holds it. The product has `cols` columns; `most` is how many a table of so many places
+/// The rows by size, each in the first class whose table holds it. The product has `cols` columns; `lanes` items go over a row of B,
+/// and more sort a table that is to be sorted; `most` is how many columns a table of so many places
 /// takes.
 fn binned<T: Scalar>(
     bound: &Buffer<u32>,
     cols: usize,
-    lanes: usize,
+    (lanes, sorts): (usize, bool),
     sizes: &[usize],
     bytes: usize,
     most: impl Fn(usize) -> usize,
@@ -303,7 +309,8 @@ fn binned<T: Scalar>(
         };
         let width = LOCAL_BYTES / size_of::<T>();
         let ranges = cols.div_ceil(width);
-        bins.push(if long && ranges <= MOST_RANGES && listed <= MOST_PARTS / (ranges + 1) {
+        let is_few = ranges <= MOST_RANGES && listed <= MOST_RANGES_OF_ALL / (ranges + 1);
+        bins.push(if long && is_few && context.local() >= FEWEST_ITEMS {
             let part = Buffer::uninit(context, listed * (ranges + 1))?;
             let (lanes, tables) = (context.local().min(RANGE_ITEMS), Tables::Ranges { count: ranges, width, part });
             Bin { list, listed, lanes, size: width, rows: 1, tables }
@@ -313,7 +320,12 @@ fn binned<T: Scalar>(
             Bin { list, listed, lanes: context.local().min(256), size, rows: 1, tables: Tables::Global }
         } else {
             let size = sizes[k];
-            let lanes = if size <= ALONE.0 && lanes <= ALONE.1 { 1 } else { lanes };
+            let most = SORTING_ITEMS.min(context.local());
+            let lanes = match lanes {
+                few if size <= ALONE.0 && few <= ALONE.1 => 1,
+                few if sorts => few.max((size / SORTED_PLACES).min(most)),
+                few => few,
+            };
             let rows = (64 / lanes).min(LOCAL_BYTES / ((size + 1) * bytes)).max(1);
             // A power of two, and no fewer items than a warp has.
             let rows = 1 << rows.ilog2();
