@@ -193,7 +193,7 @@ fn products_in_every_format_match_the_reference() {
 fn choices<T: Real>(context: &Context) {
     // Rows of very different lengths have no place in chunks.
     let ragged = if context.family() == KernelFamily::Gpu { Format::Balanced } else { Format::Csr };
-    // Rows of similar length that reach a short way have one on a GPU which they occupy.
+    // Rows of similar length have one on a GPU which they occupy.
     let units = context.device().compute_units as usize;
     let chunks = |rows: usize| match context.family() {
         KernelFamily::Gpu if rows >= 512 * units => Format::Sell,
@@ -202,6 +202,7 @@ fn choices<T: Real>(context: &Context) {
     // Rows that reach far over a long vector neither, but for compilers that do not prefetch.
     let prefetches = !["Oclgrind", "NVIDIA"].iter().any(|name| context.device().platform.contains(name));
     let far = if prefetches { ragged } else { Format::Balanced };
+    let wide = if chunks(3000) == Format::Sell { Format::Sell } else { far };
     // Rows longer than a block share what they gather on a GPU, which 256 of them must occupy.
     let occupied = context.device().compute_units <= 4;
     let long = if context.family() == KernelFamily::Gpu && occupied { Format::Csr } else { far };
@@ -214,7 +215,7 @@ fn choices<T: Real>(context: &Context) {
         (random(diagonals(4000, 4000, 17, 0)), Format::Dia),
         (sparse(3000, 3000, 5, |_| 16), chunks(3000)),
         (sparse(3000, 3000, 5, |i| (i % 9) * (i % 9) / 2), ragged),
-        (sparse(3000, 600_000, 5, |_| 16), far),
+        (sparse(3000, 600_000, 5, |_| 16), wide),
         (rows_of(3000, 600_000, |i| (0..16).map(|k| (199 * i + 7 * k * k + i * k % 7, 1.5)).collect()), chunks(3000)),
         (sparse(256, 600_000, 5, |_| 1500), long),
         (rows_of(0, 0, |_| vec![]), Format::Csr),
