@@ -1,17 +1,17 @@
 #!/usr/bin/env python3
-"""Products C = A A of sparse matrices on the device beside cuSPARSE's SpGEMM, in one process, in double precision.
+"""Products C = A A of sparse matrices on the device compared with cuSPARSE's SpGEMM, in one process, in double precision.
 
     cargo build --release -p clinalg-capi
     python3 benches/spgemm.py                                # on an NVIDIA GPU; needs NumPy, CuPy and cuSPARSE
     python3 benches/spgemm.py --size small --device 0        # on any device, without CuPy: no peer, SciPy checks
     python3 benches/spgemm.py --show FILE.jsonl ...          # the table of earlier runs
 
-The matrices are made by the generators of benches/products.py from fixed seeds. Every run makes a new C with its pattern and is released
-after it, on both sides; a time is the median of batches of calls. cuSPARSE runs each of its algorithms (of ALG3 with chunks of several
+The matrices are made by the generators of benches/products.py from fixed seeds. Every run makes a new C with its pattern, which is released
+afterwards, on both sides; a time is the median of batches of calls. cuSPARSE runs each of its algorithms (of ALG3 with chunks of several
 sizes), cusparseSpGEMMreuse from the beginning, and CuPy's `cupyx.cusparse.spgemm`, which takes the default algorithm; its memory, work
 space included, comes from CuPy's pool, so that no call waits for an allocation by the driver. "values only" is the last step of
-cusparseSpGEMMreuse, for a pattern of C that is known; it does not count in the ratio. What a side cannot do, for lack of memory or beyond
-32-bit numbers, is in `failed` with its message. Every answer is compared with the first of cuSPARSE's, or with SciPy's: entries, pattern
+cusparseSpGEMMreuse, for a pattern of C that is known; it does not count in the ratio. What a side cannot do, for lack of memory or of
+32-bit indices, is in `failed` with its message. Every result is compared with the first one of cuSPARSE, or with SciPy's: entries, pattern
 and values, up to --compare entries; beyond that, and for the first, C x with A (A x) for a random vector x, and the number of entries.
 Values may differ by rounding relative to the largest of C. Flops are two per product of entries; bytes are 12 per entry and 4 per row, of
 A and C once each. One JSON line per matrix goes to --out.
@@ -46,7 +46,7 @@ def matrices(large):
         return big if large else small
 
     million = of(4_000, 1_000_000)
-    # Those that may exceed the memory are last.
+    # Those that may exceed the memory come last.
     return {
         "5-point": lambda: grid((of(65, 2049),) * 2, CROSS, 1),
         "27-point": lambda: grid((of(16, 128),) * 3, CUBE, 2),
@@ -73,11 +73,11 @@ class Sparse:
 
     @staticmethod
     def product(key, values, rows, x):
-        """C x of what `sorted` gives."""
+        """C x for what `sorted` returns."""
         return xp.bincount(key % rows, weights=values * x[key // rows], minlength=rows)
 
     def sorted(self):
-        """The key of every place and the values, by columns and rows within them."""
+        """The key of every entry and the values, sorted by column, then by row."""
         row = rows_of(self.offsets.astype(xp.int64))
         key = self.columns.astype(xp.int64) * self.rows + row
         del row
@@ -323,7 +323,7 @@ class Bench(products.Bench):
             self.clinalg.release(u, v)
 
     def ours(self, line, matrix, x):
-        """Times clinalg; returns what there is to compare: (key, values) or C x."""
+        """Times clinalg; returns what is to be compared: (key, values) or C x."""
         handle = None
         try:
             handle, _ = self.clinalg.csr(matrix)
@@ -362,7 +362,7 @@ class Bench(products.Bench):
         line["compared"][key] = "entries, pattern, values"
 
     def probe(self, line, key, product, twice, entries):
-        """The same by the products with a vector and by the number of entries, if that is known from another."""
+        """The same through products with a vector and the number of entries, if that is known from another result."""
         error = float(abs(to_device(product) - twice).max() / abs(twice).max())
         line["errors"][key] = error if entries is None or line["entries_of"][key] == entries else math.inf
         line["compared"][key] = "C x with A (A x)" + ("" if entries is None else ", number of entries")
@@ -554,7 +554,7 @@ def main():
         try:
             matrix = make()
         except RuntimeError as error:
-            # After a kernel of the peer has failed nothing more runs in its context.
+            # After a kernel of the peer has failed, nothing more runs in its context.
             print(f"{name} and all that follow: not made, {reason(error)}")
             record({"stopped": name, "reason": reason(error)})
             return summary(lines)

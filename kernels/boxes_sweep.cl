@@ -7,10 +7,10 @@
 // between two bands, is done in `phase` 1, an item per seam. No item reads what another one writes in the same launch, and the bits do not
 // depend on the number of bands.
 //
-// In two dimensions the wave advances along the rows by stretches, so that all rows at hand stay in the nearest cache: a stage needs of the
-// rows beside only the columns it relaxes, and its own row was finished by the stage before when the wave was a row back.
+// In two dimensions the wavefront advances along the rows in stretches, so that all active rows stay in the L1 cache: from the neighbouring
+// rows a stage needs only the columns it relaxes, and the previous stage finished its own row when the wavefront was one row back.
 //
-// Along a row, columns whose couplings are all equal need a few numbers per row; transfers go by pairs where every second
+// Along a row, columns whose couplings are all equal need a few numbers per row; transfers work on pairs where every second
 // unknown is left out. `ranges` says where, see `Sweep` in multigrid/boxes/sweep.rs.
 //
 // Traffic per point, f64: 26 B in 2-D for all sweeps with the correction before them or the restriction of the residual after them (in 3-D
@@ -49,7 +49,7 @@ typedef struct {
     REAL along, south, north, below, above, more;
 } even_type;
 
-// The same couplings and 1, all times omega over the diagonal.
+// The same couplings and 1, all multiplied by omega over the diagonal.
 typedef struct {
     REAL weight, along, south, north, below, above;
 } relaxed_type;
@@ -303,7 +303,7 @@ inline void combine(size_t n, bool add, REAL4 w, __global const REAL *a, __globa
     }
 }
 
-// The interpolant of `coarse` across the rows at row (j, k): a row of it, or in `across`, which has room for a coarse row.
+// The interpolant of `coarse` across the rows at row (j, k): a row of `coarse`, or in `across`, which holds a coarse row.
 inline __global const REAL *interpolated_row(size_t nx, size_t ny, size_t mx, size_t my, size_t j, size_t k,
                                              __global const uint *from, __global const REAL *weights,
                                              __global const REAL *coarse, __global REAL *across)
@@ -325,7 +325,7 @@ inline __global const REAL *interpolated_row(size_t nx, size_t ny, size_t mx, si
     return across;
 }
 
-// Column from which the correction of a row goes by whole vectors, the first from `column` on.
+// The first column at or after `column` from which a row is corrected in whole vectors.
 inline size_t correction_start(__global const uint *ranges, size_t column)
 {
     return column <= PAIRS_FINE ? column : PAIRS_FINE + (column - PAIRS_FINE + 15) / 16 * 16;
@@ -359,8 +359,8 @@ inline void correct_row(size_t nx, size_t mx, size_t first, size_t last, __globa
     }
 }
 
-// Coarse row (j, k) = the restriction of `fine`; `across` has room for a fine row. In two dimensions `fine` has four rows, `stride` apart: row
-// r % 4 for row r where they come in `turn`, else row b for the b-th that the coarse row takes.
+// Coarse row (j, k) = the restriction of `fine`; `across` holds a fine row. In two dimensions `fine` has four rows, `stride` apart: row r
+// is at r % 4 if they come in `turn`, otherwise the b-th that the coarse row needs is at b.
 inline void restrict_to_row(size_t nx, size_t ny, size_t mx, size_t my, size_t j, size_t k, __global const uint *ranges,
                             __global const REAL *pattern, __global const uint *to, __global const REAL *transposed,
                             bool turn, size_t stride, __global const REAL *fine, __global REAL *across,
@@ -421,13 +421,13 @@ inline void restrict_to_row(size_t nx, size_t ny, size_t mx, size_t my, size_t j
 #define TAKES(c, place) (transposed[4 * (units_before + (c)) + (place)] != ZERO)
 #define TAKEN(c, place) ((size_t)to[4 * (units_before + (c)) + (place)])
 
-// Columns of a row that are worked on together in two dimensions, a multiple of 8: those of all rows at hand fit the nearest cache.
+// Columns of a row that are processed together in two dimensions, a multiple of 8: those of all active rows fit the L1 cache.
 #define STRETCH 256
 
-// Levels of fewer unknowns stay in the second-level cache and need no hints.
+// Levels with fewer unknowns stay in the L2 cache and need no prefetches.
 #define LARGE (1 << 17)
 
-// Starts to fetch a stretch of a row; `cache` 3 is the nearest one, 2 the next.
+// Prefetches a stretch of a row; `cache` 3 is the L1 cache, 2 the L2 cache.
 #define FETCH(row, cache)                                                                                              \
     for (size_t i = 0; i < STRETCH; i += 64 / sizeof(REAL)) {                                                          \
         __builtin_prefetch((const __global void *)((row) + i), 0, cache);                                              \
@@ -466,8 +466,8 @@ __kernel void sweep(ulong nx, ulong ny, ulong nz, ulong mx, ulong my, ulong mz, 
         const row_type row = row_at(nx, ny, nz, lines, j, k);                                                          \
         BODY                                                                                                           \
     }
-// Columns of a row that an operation does in its turn. Stretches end where the row's vectors do, up to 8 columns before their nominal end and
-// not at the same column in each row; with 8 columns of `delay` more than the operation before, none reads what that one has not done.
+// Columns of a row that an operation processes in its turn. Stretches end where the row's vectors do, up to 8 columns before their nominal end and
+// not at the same column in each row; with 8 columns more `delay` than the operation before, none reads what that one has not done.
 #define FROM(row, delay) (stretch == 0 ? 0 : align_column(u + (row).at, (long)(stretch * STRETCH) - 8 * (long)(delay)))
 #define TO(row, delay)                                                                                                 \
     (stretch == stretches - 1 ? nx : align_column(u + (row).at, (long)((stretch + 1) * STRETCH) - 8 * (long)(delay)))

@@ -3,7 +3,7 @@
 // hold the first entries of their rows, then the second ones and so on. An item has a row. No item reads padding, so that no zero is
 // ever multiplied with what is not finite.
 //
-// A work-group has several windows: those that a compute unit runs at a time are then few and long, and neighbouring rows find in its first
+// A work-group has several windows: a compute unit then runs few, long ranges of rows at a time, and neighbouring rows find in its L1
 // cache what others have gathered.
 //
 // With SHORT, columns are 16-bit distances from the lowest one of the window, with PAGES = 16 places in 16 pages of 4096 columns.
@@ -103,7 +103,7 @@ mv_sell_sorted(ulong rows, __global const uint *start, __global const uchar *ord
     }
 }
 #else
-// With dot products, `turns` times LOCAL rows a work-group.
+// With dot products, `turns` times LOCAL rows per work-group.
 __kernel __attribute__((reqd_work_group_size(LOCAL, 1, 1))) void
 mv_sell_sorted(ulong rows, uint turns, __global const uint *start, __global const uchar *order, SHORT_ARGUMENTS REAL alpha,
                __global const uint *offset, __global const uint *column, __global const REAL *value,

@@ -2,9 +2,9 @@
 // products of a row are added in the order of the entries of A's row, whatever the device, so that the same call gives the same bits.
 //
 // GPUs: rows listed by size; `lanes` items share a row, whose columns are hashed into a table in local memory (Nagasaka, Matsuoka, Azad
-// and Buluc, ICPP 2018). Lanes go over a row of B together, so that no two meet the same column, and wait for each other before the next.
-// Rows that are too long for such tables are made by ranges of columns, each with a place for every column in local memory; where columns
-// are too many for that, hashed into global memory (LONG_ROWS). CPUs: a part of the rows per item, with the place of each column in a table of `cols`.
+// and Buluc, ICPP 2018). Lanes traverse a row of B together, so that no two meet the same column, and wait for each other before the next.
+// Rows that are too long for such tables are computed in ranges of columns, each with a dense accumulator in local memory; with too many
+// columns for that, they are hashed into global memory (LONG_ROWS). CPUs: a part of the rows per item, with the place of each column in a table of `cols`.
 //
 // Traffic: per product (an entry of A with one of a row of B) 12 B in f64, of which rows of B that are met again come from cache; 12 B per
 // entry of A and C.
@@ -417,13 +417,13 @@ __kernel void fill_product(uint listed, uint lanes, uint size, __global const ui
     }
 }
 #ifndef LONG_ROWS
-// Rows of C that are too long for tables, by ranges of `width` columns, a multiple of 32, that have a place each in local memory.
+// Rows of C that are too long for tables, in ranges of `width` columns, a multiple of 32, each column with a slot in local memory.
 
-// Items that go over a row of B together where the order does not matter.
+// Work-items that traverse a row of B together where the order does not matter.
 #define SLICE 32
 
-// part[r * (ranges + 1) + q + 1] = entries of row list[r] of C in range q; a bit for every column. A work-group has a row and `several`
-// ranges, of which there are `groups` for each row.
+// part[r * (ranges + 1) + q + 1] = entries of row list[r] of C in range q; one bit per column. A work-group has a row and `several`
+// ranges; there are `groups` work-groups per row.
 __kernel void count_ranges(uint groups, uint several, uint ranges, uint width, __global const uint *list,
                            __global const uint *a_offset, __global const uint *a_column, __global const uint *b_offset,
                            __global const uint *b_column, __local uint *bits, __global uint *part)
@@ -456,7 +456,7 @@ __kernel void count_ranges(uint groups, uint several, uint ranges, uint width, _
     }
 }
 
-// Entries of the rows listed before each of their ranges, from those in them; count[list[r]] = entries of row list[r].
+// Number of entries of the listed rows before each of their ranges, from the numbers in them; count[list[r]] = entries of row list[r].
 __kernel void scan_ranges(uint listed, uint ranges, __global const uint *list, __global uint *part, __global uint *count)
 {
     const size_t r = get_global_id(0);
@@ -486,7 +486,7 @@ inline uint first_column(__global const uint *column, uint from, uint end, uint 
     return from;
 }
 
-// The rows listed, whose places are `offset`; a work-group has a range of a row, with part[r * (ranges + 1) + q] entries before it. `first`,
+// The listed rows, which begin at `offset`; a work-group has a range of a row, with part[r * (ranges + 1) + q] entries before it. `first`,
 // `last` and `factor` have a place for each item, `bits` and `before` one for each word of a range.
 __kernel void fill_ranges(uint ranges, uint width, __global const uint *part, __global const uint *list,
                           __global const uint *a_offset, __global const uint *a_column,

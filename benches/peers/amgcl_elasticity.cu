@@ -111,7 +111,7 @@ struct Setting {
     unsigned coarsest; // rows that the host solves directly in every iteration; 0: AMGCL's default
 };
 
-// Smoothed aggregation whose nodes have as many unknowns on the coarser levels as there are rigid modes: AMGCL's own keeps the blocks of the
+// Smoothed aggregation whose nodes have as many unknowns on the coarser levels as there are rigid modes: AMGCL's own keeps the block size of the
 // finest level, which splits those nodes.
 template <class Backend> struct by_nodes : amgcl::coarsening::smoothed_aggregation<Backend> {
     using Base = amgcl::coarsening::smoothed_aggregation<Backend>;
@@ -124,7 +124,7 @@ template <class Backend> struct by_nodes : amgcl::coarsening::smoothed_aggregati
     }
 };
 
-// In double precision.
+// The hierarchy in double precision.
 template <template <class> class Relaxation, template <class> class Coarsening = amgcl::coarsening::smoothed_aggregation> struct Same {
     using Amg = amgcl::amg<Double, Coarsening, Relaxation>;
     Amg amg;

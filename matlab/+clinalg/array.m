@@ -149,8 +149,8 @@ classdef array < handle & clinalg.operations & clinalg.hosted
       end
     end
 
-    % Comparisons: a logical array in MATLAB's memory. They are in this class, as `handle` has functions of these names, too, and MATLAB takes
-    % none of two superclasses.
+    % Comparisons: a logical array in MATLAB's memory. They are in this class because `handle` has methods of these names as well, and MATLAB does not
+    % accept a method that two superclasses define.
 
     function varargout = eq(varargin)
     %==  Equal, element by element.

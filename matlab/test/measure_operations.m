@@ -1,9 +1,9 @@
 function us = measure_operations()
-%measure_operations  Times of small operations on arrays of the device.
+%measure_operations  Times of small operations on device arrays.
 %   us = measure_operations()
 %
-%   Microseconds of one operation with vectors of 100 elements: the least and the median of 200 rounds of 25, which take turns, as other
-%   programs only add. A sum that nobody reads is not evaluated; norm and gather of a sum evaluate it.
+%   Microseconds of one operation with vectors of 100 elements: the minimum and the median of 200 rounds of 25 calls. Operations take turns;
+%   other programs can only add time. A sum that nobody reads is not evaluated; norm and gather of a sum evaluate it.
 x = clinalg.vector(rand(100, 1));
 y = clinalg.vector(rand(100, 1));
 [h, g] = deal(x.h, y.h);

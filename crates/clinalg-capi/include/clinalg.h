@@ -996,7 +996,7 @@ typedef struct {
    */
   double tolerance;
   /**
-   * Maximum number of iterations for each column of b and each method. Where the first method reaches the default, GMRES goes on; another number ends
+   * Maximum number of iterations for each column of b and each method. If the first method reaches the default, GMRES takes over; any other limit ends
    * the solve.
    */
   size_t max_iterations;
@@ -1058,7 +1058,7 @@ typedef struct {
    */
   char preconditioner[64];
   /**
-   * Why they were taken; of a singular matrix, what is known of its null vectors and of a column of b without a solution.
+   * Why they were chosen; for a singular matrix, what is known about its null vectors and about a column of b without a solution.
    */
   char reason[512];
 } clinalg_system_report;
@@ -2309,12 +2309,12 @@ clinalg_status clinalg_system_options_default(clinalg_system_options *options,
 /**
  * Solves A x = b for a sparse matrix, real or complex, by the method and the preconditioner that suit it: conjugate gradients with algebraic
  * multigrid for symmetric matrices with a positive diagonal, MINRES with blocks for symmetric saddle points, else BiCGStab with incomplete factors or
- * the like, then GMRES where one of them gives up, and MINRES after it for symmetric matrices; the next column begins with the method that solved the
+ * the like, then GMRES if one of them gives up, and after it MINRES for symmetric matrices; the next column begins with the method that solved the
  * last one. A matrix that is not square is solved in the sense of least squares by LSMR; of several solutions x is
  * the one of smallest norm. b is a vector or a dense matrix, whose columns are solved for one after the other. `*x` becomes a new object of the
  * kind of b. `reports`, if not null, gets the reports of the first `capacity` columns of b, of as many as `report->columns` says. Not to converge is
  * no failed call: compare `report->converged` with the columns of b. Columns after one that `progress` ended are 0. An entry of A or b that is not
- * finite, a row of zeros where b is not 0, and more unknowns in no equation than rows of zeros are `CLINALG_STATUS_VALUE`, with a message that names row and column.
+ * finite, a row of zeros where b is not 0, and more columns of zeros than rows of zeros give `CLINALG_STATUS_VALUE`, with a message that names the row and column.
  *
  * # Safety
  * `options` names as many bytes as its first member says; `x` is valid for a write; `reports` and `report` are null or valid for a write, the

@@ -325,7 +325,7 @@ fn solve<T: Number>(args: &Args, global: &Global, given: Given, out: &mut Output
     };
     if let (Some(null), true) = (&null, null_part_removed) {
         log::warn!(
-            "the part of the right-hand side along {}, for which there is no solution, is left out",
+            "removed the component of the right-hand side along {}, for which there is no solution",
             null.words()
         );
     }
@@ -388,12 +388,12 @@ fn solve<T: Number>(args: &Args, global: &Global, given: Given, out: &mut Output
     let is_near = report.relative_residual <= NEAR * tolerance;
     let judged = square && one_device && columns == 1 && !is_near && report.stop != Stop::Cancelled;
     let verdict = match judged {
-        // A limit says nothing of the matrix.
+        // Reaching a limit says nothing about the matrix.
         true if report.stop == Stop::IterationLimit && gave_up.is_none() => verdict(&parts, &b, &x),
         true => {
             let go_on = &mut |_: usize, _: f64| interrupt::go_on();
             examine(&place.contexts()[0], &parts, &b, &x, go_on).unwrap_or_else(|_| {
-                log::warn!("the device failed while null vectors of A were looked for");
+                log::warn!("the device failed during the search for null vectors of A");
                 None
             })
         }
@@ -593,7 +593,7 @@ struct Solved<T> {
 
 impl<T: Scalar> Solved<T> {
     /// Solves for one more right-hand side, from a start or from 0; where a method that was chosen here gives up, GMRES takes over, and after it
-    /// MINRES for symmetric matrices. GMRES is kept for the next one; MINRES, which then has no preconditioner, is not.
+    /// MINRES for symmetric matrices. GMRES is kept for the next right-hand side; MINRES, which then has no preconditioner, is not.
     fn column(
         &mut self,
         args: &Args,

@@ -170,7 +170,7 @@ pub(crate) enum Value<'a> {
     #[default]
     Absent,
     Handle(u64),
-    /// The handle that an object has as its property `h`.
+    /// The handle in the property `h` of an object.
     Object(u64),
     Real(f64),
     Number(Complex<f64>),
@@ -334,12 +334,12 @@ impl<'a> Array<'a> {
         unsafe { (self.host.elements)(self.raw) == 1 }
     }
 
-    /// Whether this is of a class that is not the host's own.
+    /// Whether this is an object of a class that is not built into the host.
     fn is_object(self) -> bool {
         !(class::CELL..=class::FUNCTION).contains(&self.class())
     }
 
-    /// The handle of an object, whose class keeps it as the property `h`, else nothing.
+    /// The handle of an object, whose class keeps it in the property `h`; otherwise nothing.
     fn object(self) -> Value<'a> {
         let Some(properties) = &self.host.properties else { return Value::Absent };
         // SAFETY: live; the host makes a copy of the property, or none.
@@ -348,12 +348,12 @@ impl<'a> Array<'a> {
             return Value::Absent;
         }
         let handle = Array { raw, ..self }.handle(Kind::Handle);
-        // SAFETY: the copy is this function's own, and nothing keeps it.
+        // SAFETY: this function owns the copy, and nothing else refers to it.
         unsafe { (properties.destroy)(raw) };
         handle.map_or(Value::Absent, Value::Object)
     }
 
-    /// A number of a class that arrays have or the handle of an object, else nothing.
+    /// A number of a class that arrays can have, or the handle of an object; otherwise nothing.
     fn operand(self) -> Value<'a> {
         if self.is_object() {
             return self.object();

@@ -140,7 +140,7 @@ macro_rules! host {
             pub(crate) char_bytes: usize,
             /// Where the values of a complex array are.
             pub(crate) complex: Complex,
-            /// Nothing where the host has no such functions; objects are then no operands.
+            /// Nothing if the host has no such functions; objects then cannot be operands.
             pub(crate) properties: Option<Properties>,
             $(pub(crate) $field: $type,)*
         }

@@ -52,7 +52,7 @@ struct Variable {
 enum Kind {
     Sparse,
     Full,
-    /// By its name or where it is the only one, and then it is an error.
+    /// Chosen by its name, or as the only variable, and then it is an error.
     Damaged,
     /// By its name alone, and then it is an error.
     NotNumeric,

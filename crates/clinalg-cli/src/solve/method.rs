@@ -194,7 +194,7 @@ pub(crate) struct PrecondOptions {
 }
 
 impl PrecondOptions {
-    /// Those of incomplete LU factors: of ILU(0) where that is the preconditioner, else of ILUT.
+    /// The parameters of incomplete LU factors: of ILU(0) where that is the preconditioner, else of ILUT.
     pub(crate) fn ilu(&self) -> IluParams {
         let (kind, sweeps) = match self.precond {
             Precond::Ilu => (IluKind::Zero, self.sweeps),

@@ -20,9 +20,9 @@ pub(super) struct System<T: Scalar> {
     /// The name of `preconditioner`.
     precond: Precond,
     preconditioner: Made<T>,
-    /// The first preconditioner with its name, where another one is in use.
+    /// The first preconditioner with its name, while another one is in use.
     first: Option<(Precond, Made<T>)>,
-    /// That of the method that took over, where another one is in use.
+    /// The preconditioner of the method that took over, while another one is in use.
     second: Option<(Precond, Made<T>)>,
     solver: Box<dyn Resumable<T>>,
 }
@@ -96,7 +96,10 @@ impl<T: Number> AnySystem<T> for System<T> {
             return Ok(());
         }
         if precond == Precond::None && args.explanation.is_none() {
-            log::warn!("MINRES, which takes over from GMRES, runs without --precond {}", self.precond.name());
+            log::warn!(
+                "MINRES takes over from GMRES and runs without the preconditioner given by --precond {}",
+                self.precond.name()
+            );
         }
         let options = PrecondOptions { precond, ..args.precond_options() };
         let made = match self.second.take_if(|second| second.0 == precond) {

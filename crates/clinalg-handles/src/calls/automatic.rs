@@ -33,15 +33,15 @@ pub struct Automatic {
     pub method: &'static str,
     /// The preconditioner, in words; nothing where there is none.
     pub preconditioner: &'static str,
-    /// Why they were taken; of a matrix that is singular, what is known of its null vectors and of a column of b without a solution.
+    /// Why they were chosen; for a singular matrix, what is known about its null vectors and about a column of b without a solution.
     pub why: String,
     /// A report for each column of b.
     pub reports: Vec<Report>,
 }
 
 impl Automatic {
-    /// When [`Registry::solve_automatic`] should end by default. With this limit of iterations, GMRES goes on where the first method reaches it; where
-    /// the caller sets another one, the solve ends there.
+    /// When [`Registry::solve_automatic`] should end by default. If the first method reaches this limit of iterations, GMRES takes over; if
+    /// the caller sets another limit, the solve ends there.
     pub fn stopping() -> Stopping {
         Stopping::default().max_iterations(MOST).stagnation_window(WINDOW)
     }
@@ -105,7 +105,7 @@ trait Columns<T: Scalar> {
 /// A method with its preconditioner.
 struct Stage<T: Scalar> {
     method: Method,
-    /// `None` is that of the first stage.
+    /// `None`: that of the first stage.
     preconditioner: Option<(Suited, Optional<T>)>,
 }
 
@@ -115,13 +115,13 @@ struct System<'a, T: Scalar> {
     parts: CsrParts<T>,
     hermitian: bool,
     null: Option<NullVectors>,
-    /// The first method, and those that took over where one failed; they are kept for the columns that come.
+    /// The first method, and those that took over where one failed; they are kept for the following columns.
     stages: Vec<Stage<T>>,
     /// That in use.
     stage: usize,
     /// Whether the last column did not converge with any of them, so that the next one begins with the first.
     is_exhausted: bool,
-    /// Whether null vectors were looked for after a solve.
+    /// Whether null vectors were sought after a solve.
     is_examined: bool,
     /// Whether the first method fails where it reaches the limit of iterations.
     fails_at_limit: bool,
@@ -199,14 +199,14 @@ impl<'a, T: Element + Coarsened> System<'a, T> {
         if let Some((column, part)) = self.null.as_ref().and_then(|null| null.obstacle(b, tolerance)) {
             let column = column + 1;
             let words =
-                format!("; no solution for column {column} of b, whose part along it is {part:.1e} of its norm");
+                format!("; no solution for column {column} of b, whose component along them is {part:.1e} of its norm");
             self.why.push_str(&words);
             self.is_examined = true;
         }
         Ok(())
     }
 
-    /// The next method for a system on which that in use failed: GMRES, after it MINRES for Hermitian matrices; `None` after the last.
+    /// The next method for a system on which the current one failed: GMRES, then MINRES for Hermitian matrices; `None` after the last.
     fn next(&self) -> Option<Method> {
         match (self.stages[self.stage].method, self.stage) {
             (Method::Gmres(_), 0) => None,
@@ -216,14 +216,14 @@ impl<'a, T: Element + Coarsened> System<'a, T> {
         }
     }
 
-    /// The stage of which the preconditioner in use is.
+    /// The stage that the preconditioner in use belongs to.
     fn source(&self) -> usize {
         if self.stages[self.stage].preconditioner.is_some() { self.stage } else { 0 }
     }
 
     /// The preconditioner of a method that takes over.
     fn take_over(&self, method: Method) -> Result<Option<(Suited, Optional<T>)>> {
-        // Without one it needs no definite matrix, and its residual never rises.
+        // Without a preconditioner it needs no definite matrix, and its residual never rises.
         if method == Method::Minres {
             return Ok(Some((Suited::None, None)));
         }
@@ -258,7 +258,7 @@ impl<'a, T: Element + Coarsened> System<'a, T> {
         stop.is_failure_of_method() || at_limit
     }
 
-    /// Says, of the first column that failed, whether it has no solution. Gives whether `progress` ended that.
+    /// Says whether the first column that failed has no solution. Returns whether `progress` ended the search.
     fn judge(&mut self, report: &Report, b: &Vector<T>, x: &Vector<T>, progress: Progress<'_>) -> Result<bool> {
         let is_near = report.relative_residual <= NEAR * self.stopping.tolerance_of::<T>();
         if self.is_examined || is_near || matches!(report.stop, Stop::Converged | Stop::Cancelled) {
@@ -266,7 +266,7 @@ impl<'a, T: Element + Coarsened> System<'a, T> {
         }
         let (b, x) = (b.to_vec()?, x.to_vec()?);
         let mut is_ended = false;
-        // A limit says nothing of the matrix.
+        // Reaching a limit says nothing about the matrix.
         let found = if report.stop == Stop::IterationLimit && self.stage == 0 {
             verdict(&self.parts, &b, &x)
         } else {
@@ -276,7 +276,7 @@ impl<'a, T: Element + Coarsened> System<'a, T> {
                 is_ended |= flow.is_break();
                 flow
             };
-            // A failure of the device while null vectors are looked for is no reason to lose x.
+            // A device failure during the search for null vectors is no reason to lose x.
             examine(self.a.context(), &self.parts, &b, &x, go_on).unwrap_or(None)
         };
         if let Some(words) = found {
@@ -368,14 +368,14 @@ fn solved<T: Scalar>(
 
 impl Registry {
     /// Solves A x = b for a sparse matrix and one or more columns of b, by what suits the matrix: [`advise`] takes the preconditioner; the method is
-    /// CG for Hermitian matrices with a positive diagonal, MINRES for saddle points, else BiCGStab. GMRES goes on where one of them gives up or, with the
-    /// limit of [`Automatic::stopping`], reaches it, and then MINRES for Hermitian matrices; the next column begins with the method that solved the last one.
+    /// CG for Hermitian matrices with a positive diagonal, MINRES for saddle points, else BiCGStab. GMRES takes over if one of them gives up or reaches the
+    /// default limit of [`Automatic::stopping`], and then MINRES for Hermitian matrices; the next column begins with the method that solved the last one.
     /// A matrix that is not square is solved in the sense of least squares by LSMR. Gives the handle of x, a new object of the kind of b, and what was done;
     /// columns after one that `progress` ended are 0 and have no report.
     ///
     /// # Errors
     /// [`Error::Handle`], [`Error::Precision`], [`Error::Shape`]; [`Error::Value`] that names the row (and column) of an entry of A or b that is not finite, a
-    /// row of zeros where b is not 0, or more unknowns in no equation than rows of zeros; those of the solvers. Not to converge is no error: see [`Report::stop`],
+    /// row of zeros where b is not 0, or more columns of zeros than rows of zeros; those of the solvers. Failure to converge is no error: see [`Report::stop`],
     /// and [`Automatic::why`] for singular matrices.
     pub fn solve_automatic(
         &self,

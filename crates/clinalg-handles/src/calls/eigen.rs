@@ -24,7 +24,7 @@ pub struct EigenReport {
     pub stop: Stop,
 }
 
-/// How far x^H (A y) and (A x)^H y differ for two vectors, relative to the norms of their factors: all that products tell.
+/// How far x^H (A y) and (A x)^H y differ for two vectors, relative to the norms of their factors: all that products can show.
 fn asymmetry_of_products<T: Scalar>(a: &dyn Operator<T>) -> Result<f64> {
     let (context, n) = (a.context(), a.rows());
     // Without a pattern (splitmix64): waves would be nearly orthogonal to what a stencil makes of other waves.
@@ -51,7 +51,7 @@ fn asymmetry_of_products<T: Scalar>(a: &dyn Operator<T>) -> Result<f64> {
     Ok(if first.is_nan() || first >= second { first } else { second })
 }
 
-/// What rounding may leave of [`asymmetry_of_products`] for a matrix.
+/// How large rounding may make [`asymmetry_of_products`] for a symmetric matrix.
 fn rounding_of_products<T: Scalar>() -> f64 {
     if T::PRECISION == Precision::F32 { 3e-5 } else { 1e-10 }
 }
@@ -75,7 +75,7 @@ fn dense_is_hermitian<T: Scalar>(a: &Dense<T>) -> Result<bool> {
 }
 
 /// An error that names `argument` where a square matrix is not symmetric or Hermitian: LOBPCG would give wrong eigenvalues of it. The products of an
-/// operator may be inexact up to `tolerance`, the relative residual of the pairs.
+/// operator may have relative errors up to `tolerance`, the relative residual of the eigenpairs.
 fn check_hermitian<T: Element>(a: &Matrix<'_, T>, argument: &'static str, tolerance: f64) -> Result<()> {
     let (rows, cols) = a.shape();
     let is_hermitian = match a {
@@ -93,7 +93,7 @@ fn check_hermitian<T: Element>(a: &Matrix<'_, T>, argument: &'static str, tolera
             }
             let kind = if T::IS_COMPLEX { "complex Hermitian" } else { "real symmetric" };
             let expected = format!(
-                "a {kind} operator; if it only appears otherwise because its products are inexact, compute them more accurately or raise the tolerance or raise the tolerance"
+                "a {kind} operator; if only inexact products make it appear otherwise, compute them more accurately or raise the tolerance"
             );
             let got = format!(
                 "one whose products differ from those of its transpose by {asymmetry:.1e} of their size, beyond {most:.1e}"
@@ -116,7 +116,7 @@ impl Registry {
     ///
     /// # Errors
     /// [`Error::Handle`](clinalg::Error::Handle); [`Error::Value`] for an A or B that is not symmetric or Hermitian: stored
-    /// matrices are tested entry by entry, operators by products with two vectors, up to the tolerance of the pairs; [`Error::Precision`](clinalg::Error::Precision), [`Error::Shape`](clinalg::Error::Shape), [`Error::Context`](clinalg::Error::Context); those of the
+    /// matrices are tested entry by entry, operators by products with two vectors, up to the tolerance of the eigenpairs; [`Error::Precision`](clinalg::Error::Precision), [`Error::Shape`](clinalg::Error::Shape), [`Error::Context`](clinalg::Error::Context); those of the
     /// preconditioner and of [`Lobpcg::run`].
     pub fn eigenpairs(
         &self,

@@ -154,9 +154,9 @@ fn solve_columns<T: Element + BlockScalar>(
     })
 }
 
-/// Whether a report is the one to give rather than `other`: of a solve that did not converge, else with the larger residual, of which NaN is the largest.
+/// Whether to return this report rather than `other`: a solve that did not converge comes first, then the larger residual, with NaN the largest.
 fn is_worse(report: &Report, other: &Report) -> bool {
-    // The sign of a NaN says nothing, but would order it.
+    // The sign of a NaN means nothing, but would affect its order.
     let size = |report: &Report| report.relative_residual.abs();
     match (report.stop.is_success(), other.stop.is_success()) {
         (ours, theirs) if ours == theirs => size(report).total_cmp(&size(other)).is_gt(),

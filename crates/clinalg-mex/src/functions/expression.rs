@@ -62,7 +62,7 @@ MexHandleMatrix(gpu, c)",
         run: |args| {
             let f = choice(args, 1, "name", BINARY)?;
             let objects = args.objects()?;
-            // The caller of objects knows no handles: a uint64 is a number of a class that arrays cannot have.
+            // Callers that pass objects pass no handles: a uint64 is then a number of a class that arrays cannot have.
             let mixed = |a, b| matches!((args.value(a), args.value(b)), (Value::Object(_), Value::Handle(_)));
             let (Some(a), Some(b), false) = (term(args, 2), term(args, 3), mixed(2, 3) || mixed(3, 2)) else {
                 return Ok(Out::Handle(0).into());

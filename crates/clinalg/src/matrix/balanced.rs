@@ -19,7 +19,7 @@ const ROWS_OF_ENTRY: usize = 4;
 /// Where a row begins within one of so many parts of a block behind the place of a cut, the block ends there.
 const CUT_SLACK: usize = 28;
 
-/// Where one in so many entries lies in long rows, blocks are full although rows differ in length: long rows gather in order.
+/// If more than one in this many entries lies in long rows, blocks are full although rows differ in length: long rows gather in order.
 const LONG_SHARE: usize = 4;
 
 /// So many blocks do not occupy a device for long.

@@ -93,7 +93,7 @@ fn has_block_rows(offsets: &[u32], size: usize, most: usize) -> bool {
     })
 }
 
-/// Whether rows with these offsets, which [`has_block_rows`], have their columns in blocks, or too many of them to be looked at here.
+/// Whether rows with these offsets, for which [`has_block_rows`] holds, have their columns in blocks, or have too many entries to be checked here.
 fn has_block_columns(s: &Structure, offsets: &[u32], size: usize) -> Result<bool> {
     let rows = offsets.len() - 1;
     let (from, to) = (offsets[0] as usize, offsets[rows] as usize);

@@ -126,7 +126,7 @@ pub(super) fn takes_long_rows(s: &Structure, offsets: &Offsets<'_>) -> Result<bo
     most_rows(s, offsets, SAMPLED_LONG_ROWS, LONG_ROW, touches_many_pages)
 }
 
-/// Entries of rows that gather in order for long.
+/// Number of entries from which a row is long enough to gather in order.
 pub(super) const LONG_ROW: usize = 896;
 
 /// Rows of 32 items each that occupy a compute unit.
@@ -138,12 +138,12 @@ const SAMPLED_LONG_ROWS: usize = 8;
 /// Rows that [`gathers_far`] looks at.
 const SAMPLED_ROWS: usize = 64;
 
-/// Work-groups of a compute unit that keep it busy.
+/// Work-groups that keep a compute unit busy.
 const GROUPS_OF_UNIT: usize = 4;
-/// Items that large work-groups are not split below.
+/// Work-items below which large work-groups are not split.
 const FEWEST_ITEMS: usize = 128;
 
-/// Items of a work-group, at most `wanted`, a power of two: fewer where `work` items in all would leave compute units without work.
+/// Work-items of a work-group, a power of two, at most `wanted`: fewer if `work` items in all would leave compute units idle.
 pub(super) fn group_items(context: &Context, wanted: usize, work: usize) -> usize {
     let mut items = wanted;
     while items > FEWEST_ITEMS && work < items * GROUPS_OF_UNIT * context.units() {
@@ -152,7 +152,7 @@ pub(super) fn group_items(context: &Context, wanted: usize, work: usize) -> usiz
     items
 }
 
-/// Items of a work-group of nnz-balanced CSR on a GPU, and the most entries of each.
+/// Work-items of a work-group of nnz-balanced CSR on a GPU, and the maximum number of entries for each.
 fn block_numbers<T: Scalar>(context: &Context, rows: usize, nnz: usize) -> [usize; 2] {
     let [local, most, ..] = numbers::<T>(context, &MV_NNZ_BALANCED, rows);
     [group_items(context, local, nnz / most), most]

@@ -1,4 +1,4 @@
-//! Row offsets that the host may not have yet.
+//! Row offsets that the host may not have read yet.
 
 use std::borrow::Cow;
 use std::cell::OnceCell;
@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use crate::{Buffer, Result};
 
-/// The row offsets of a matrix on the device, which are read when they are asked for: those of a matrix that was computed there are
+/// The row offsets of a matrix on the device, which are read on demand: those of a matrix that was computed there are
 /// seldom needed as a whole.
 #[derive(Debug)]
 pub(crate) struct Offsets<'a> {

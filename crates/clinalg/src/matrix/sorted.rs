@@ -14,22 +14,22 @@ const CHUNK: usize = 32;
 /// Rows that are sorted by their length; `WINDOW` of `sell_sorted.cl`.
 const WINDOW: usize = 128;
 
-/// Rows of a work-group, where the device allows as many. (NVIDIA H100, microseconds with 128, 256, 512 and 1024: rows of 4 to 40 that
+/// Rows of a work-group, if the device allows that many. (NVIDIA H100, microseconds with 128, 256, 512 and 1024: rows of 4 to 40 that
 /// gather from 9000 columns 165, 138, 122, 120; triangles shuffled in windows of 4096 110, 97, 84, 82; rows of 80 144, 142, 141, 141.)
 const GROUP: usize = 512;
 
 /// Padding may be so many places per entry where the format is asked for.
 const MOST_PADDING: usize = 3;
 
-/// Where it is not, places that stay empty may be so many for 100 entries with 16-bit columns. (NVIDIA H100, local rows, GB/s by chunks and by
-/// blocks of entries: with 8 for 100 entries 2449 and 1784, with 20 2316 and 1787, with 24 1802 and 1959, with 37 1971 and 2166.)
+/// Otherwise, the maximum number of padding slots per 100 entries with 16-bit columns. (NVIDIA H100, local rows, GB/s by SELL and by
+/// nnz-balanced CSR: with 8 per 100 entries 2449 and 1784, with 20 2316 and 1787, with 24 1802 and 1959, with 37 1971 and 2166.)
 const PADDING: usize = 22;
 
-/// The same with 32-bit columns, which gain less and take more memory. (With 1 for 100 entries, shuffled tetrahedra, 1507 and 1420; with 7,
+/// The same with 32-bit columns, which gain less and take more memory. (With 1 per 100 entries, shuffled tetrahedra, 1507 and 1420; with 7,
 /// rows of 5 to 9, 1399 and 1408; with 24 1313 and 1404.)
 const WIDE_PADDING: usize = 6;
 
-/// All windows may have so many more than those of the sample.
+/// How many more padding slots per 100 entries all windows may have than those of the sample.
 const SLACK: usize = 2;
 
 /// Rows that occupy a compute unit, an item each. (NVIDIA H100 with 132 units, local rows of 80 and of 300, microseconds by chunks, by
@@ -51,7 +51,7 @@ pub(crate) struct Sorted<R: Real> {
     /// The place in its window of the row of each item.
     pub(crate) order: Buffer<u8>,
     pub(crate) columns: SortedColumns<R>,
-    /// Items of a work-group.
+    /// Work-items of a work-group.
     pub(crate) items: usize,
     /// A work-group for as many rows as it has items.
     pub(crate) range: Range,
@@ -105,7 +105,7 @@ impl Windows {
     }
 }
 
-/// The most places that may stay empty, with `percent` for 100 of the entries.
+/// The maximum number of padding slots, `percent` per 100 entries.
 fn most_padding(entries: usize, percent: usize) -> usize {
     entries / 100 * percent
 }
@@ -116,8 +116,8 @@ fn fits(s: &Structure) -> bool {
 }
 
 impl<R: Real> Sorted<R> {
-    /// Whether chunks are likely to be faster than blocks of entries: enough rows for an item each, and few places that stay empty, fewer where
-    /// columns do not take 16 bits in most windows. (NVIDIA H100, GB/s by chunks and by blocks: triangles 2992 and 2537, tetrahedra 3185 and
+    /// Whether SELL is likely to be faster than nnz-balanced CSR: enough rows for a work-item each, and little padding, less if
+    /// columns do not fit 16 bits in most windows. (NVIDIA H100, GB/s by SELL and by nnz-balanced CSR: triangles 2992 and 2537, tetrahedra 3185 and
     /// 1851, rows of 80 3366 and 2556.)
     pub(super) fn pays(s: &Structure) -> Result<bool> {
         let context = s.offset.context();

@@ -76,7 +76,7 @@ impl BlockShape {
         BlockShape { items, per: most, rows: items, gaps: false }
     }
 
-    /// Smaller, for rows of different lengths: local memory takes its room from the cache of what is gathered. (NVIDIA H100, microseconds with
+    /// Smaller, for rows of different lengths: local memory takes its space from the cache that serves the gathers. (NVIDIA H100, microseconds with
     /// 7, 4 and 2 entries per item: power law 444, 430, 431, R-MAT 163, 157, 156; with dense rows 197, 206, 259. R-MAT with four columns,
     /// GB/s with 128, 256 and 512 items: 750, 695, 607.)
     pub(crate) fn for_gathers(self) -> BlockShape {

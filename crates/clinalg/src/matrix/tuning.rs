@@ -38,7 +38,7 @@ const LONG_LANES: Parameters = Parameters {
 };
 
 /// Blocks of entries. NVIDIA H200: with 4 to 7 entries per item enough loads and enough groups are under way, at 16 a third of the rate.
-/// NVIDIA H100, GB/s with 128, 256 and 512 items, whose fewer blocks at a time find more of x in the first cache: rows of 3 that gather nearby 1954, 2055,
+/// NVIDIA H100, GB/s with 128, 256 and 512 items, where fewer blocks at a time find more of x in the L1 cache: rows of 3 that gather nearby 1954, 2055,
 /// 2166; dense rows 2039, 2038, 2328; power law 1081, 1089, 1096; R-MAT 1361, 1375, 1368.
 const BLOCKS: Parameters = Parameters {
     names: &[LOCAL, ("entries", "most entries of an item")],

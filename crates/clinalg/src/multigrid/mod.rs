@@ -209,7 +209,7 @@ mod tests {
         }
     }
 
-    /// Fails unless a pass over the finest level of `grid` does its single operations, which read all couplings from memory.
+    /// Fails unless a pass over the finest level of `grid` agrees with the single operations, which read all couplings from memory.
     fn pass_is_its_operations<T: Real>(context: &Context, grid: &Grid, sweeps: Sweeps) {
         let what = format!("{grid:?}, {sweeps:?}");
         let (mut c, counts) = boxes::components::<T>(context, grid).unwrap();
@@ -260,7 +260,7 @@ mod tests {
         let all = [Order::RedFirst, Order::BlackFirst].map(both).concat();
         let cells = |points: &[usize]| Grid::new(points).centring(Centring::Cell);
         let growing = |k: usize| if k < 200 { (k as f64 / 200.0).powf(1.3) } else { 1.0 + (k - 200) as f64 / 160.0 };
-        // Several bands and seams, round the box where it is periodic; one stretch and several; columns of many couplings; levels that stay in a
+        // Several bands and seams, also across periodic sides; one stretch and several; columns of many couplings; levels that stay in a
         // cache and one that does not.
         for grid in [
             neumann(&[150, 131]),

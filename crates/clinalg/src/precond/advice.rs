@@ -215,13 +215,13 @@ pub fn is_hermitian<T: Scalar>(parts: &CsrParts<T>) -> Result<bool> {
 /// Entries of a matrix up to which factors of 40 times as many are made on the host within seconds.
 const FEW_ENTRIES: usize = 200_000;
 
-/// What the factors of [`last_factors`] keep at least.
+/// The least that the factors of [`last_factors`] keep.
 fn last_threshold(nnz: usize) -> IluKind {
     if nnz <= FEW_ENTRIES { IluKind::Threshold { drop: 1e-8, fill: 40.0 } } else { IluKind::threshold() }
 }
 
-/// ILUT for a system on which another method failed: with the threshold of `params`, if that is their kind, but for small matrices with factors that
-/// are nearly exact. Indefinite ones need that, since what is dropped from their factors can make these as good as singular.
+/// ILUT for a system on which another method failed: with the threshold of `params`, if they are of that kind, but for small matrices with factors that
+/// are nearly exact. Indefinite ones need that, since dropping entries can make their factors nearly singular.
 ///
 /// # Errors
 /// Those of [`Ilu::from_parts`].
@@ -235,7 +235,7 @@ pub fn last_factors<T: Scalar>(context: &Context, parts: &CsrParts<T>, params: &
     Ilu::from_parts(context, parts, &params.kind(kind))
 }
 
-/// Whether the error of a preconditioner leaves room for another one: it is of the values of the matrix or of memory.
+/// Whether another preconditioner may work after this error of one: it concerns the values of the matrix or memory.
 pub fn is_unsuited(error: &Error) -> bool {
     matches!(error, Error::Value { .. } | Error::Singular { .. } | Error::Allocation { .. })
 }

@@ -39,13 +39,13 @@ impl<T: Scalar> Jacobi<T> {
         Ok(Jacobi { inverse: Vector::from_slice(diagonal.context(), &values)? })
     }
 
-    /// M = diag(A^H A), for least squares with any A: it scales the columns of A to a norm of 1. Columns of zeros count as of norm 1. Where a squared
-    /// norm or its inverse is out of the range of this precision, M is multiplied by the power of 4 nearest to 1 that brings all into it, which
-    /// makes the norms equal and changes no iterate.
+    /// M = diag(A^H A), for least squares with any A: it scales the columns of A to a norm of 1. Columns of zeros count as of norm 1. If a squared
+    /// norm or its inverse is out of the range of this precision, M is multiplied by the power of 4 nearest to 1 that brings all of them into range;
+    /// the norms are then still equal, and no iterate changes.
     ///
     /// # Errors
     /// [`Error::Value`](crate::Error::Value) that names the first column (counted from 1) whose norm is not finite, or so much larger or smaller than
-    /// another one that no common factor does; [`Error::Allocation`](crate::Error::Allocation).
+    /// another one that no common factor suffices; [`Error::Allocation`](crate::Error::Allocation).
     pub fn of_normal_equations(a: &Csr<T>) -> Result<Jacobi<T>> {
         let parts = a.to_parts()?;
         let mut largest = vec![0.0_f64; parts.cols];
@@ -70,7 +70,7 @@ impl<T: Scalar> Jacobi<T> {
 }
 
 /// The exponent of 2 nearest to 0 that takes norms between `least` and `most`, divided by it, into the range in which squares and their inverses
-/// are normal numbers; in the middle where there is none.
+/// are normal numbers; the middle if there is none.
 fn exponent<T: Scalar>(least: f64, most: f64) -> f64 {
     let range = match T::PRECISION {
         Precision::F32 => 63.0,

@@ -11,7 +11,7 @@
 //! | [`MultigridPreconditioner`] | the Poisson problem on a square or a cube, also with a shift or a coefficient, and problems close to it |
 //! | [`Saddle`] | saddle points: a block of zeros, or of negative entries, on the diagonal |
 //!
-//! [`advise`] says which of them suits a sparse matrix; [`check_finite`], [`check_zeros`], [`NullVectors`] and [`verdict`] say what is wrong with a singular system.
+//! [`advise`] says which of them suits a sparse matrix; [`check_finite`], [`check_zeros`], [`NullVectors`] and [`verdict`] report what is wrong with a singular system.
 
 mod advice;
 mod approximate;

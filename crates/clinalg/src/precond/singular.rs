@@ -1,4 +1,4 @@
-//! Systems without a solution, or with many: what can be said of them before a solve, and of the residual after one.
+//! Systems without a solution, or with many: what can be said about them before a solve, and about the residual after one.
 
 use num_traits::{Float, Zero};
 
@@ -11,7 +11,7 @@ const ROUNDING: f64 = 64.0;
 /// A residual r with |A' r| below this part of |A| |r| is a null vector for all that the iteration can tell.
 const NULL: f64 = 1e-8;
 
-/// A part of b along null vectors up to this part of the tolerance is left to the solve.
+/// A component of b along null vectors up to this fraction of the tolerance is left to the solve.
 const NEGLIGIBLE: f64 = 0.1;
 
 fn norm<T: Scalar>(values: &[T]) -> f64 {
@@ -21,7 +21,7 @@ fn norm<T: Scalar>(values: &[T]) -> f64 {
 /// An error unless all entries of A and of b, of one or more columns of as many values as A has rows, are finite.
 ///
 /// # Errors
-/// [`Error::Value`] that names the row, of A the column too, counted from 1.
+/// [`Error::Value`] that names the row, and for A also the column, counted from 1.
 pub fn check_finite<T: Scalar>(a: &CsrParts<T>, b: &[T]) -> Result<()> {
     if let Some((i, j, value)) = a.triplets().find(|entry| !entry.2.has_finite_parts()) {
         let got = format!("{value} in row {} and column {} (counted from 1)", i + 1, j + 1);
@@ -36,7 +36,7 @@ pub fn check_finite<T: Scalar>(a: &CsrParts<T>, b: &[T]) -> Result<()> {
 }
 
 /// An error for rows of zeros where a column of b is not 0, and for more columns than rows of zeros: the square matrix A has no solution there, or
-/// none by a Krylov method. Where only unknowns without an equation are left, whose values are arbitrary, gives a sentence that names the first
+/// none by a Krylov method. If only unknowns without an equation are left, whose values are arbitrary, returns a sentence that names the first
 /// of them, counted from 1.
 ///
 /// # Errors
@@ -49,7 +49,7 @@ pub fn check_zeros<T: Scalar>(a: &CsrParts<T>, b: &[T]) -> Result<Option<String>
     let rows: Vec<usize> = (0..a.rows).filter(empty).collect();
     for &i in &rows {
         if let Some(value) = b.iter().skip(i).step_by(a.rows).find(|value| !value.is_zero()) {
-            let expected = "a matrix without rows of zeros, or b = 0 there; leave the row and its unknown out, or solve for least squares by LSMR";
+            let expected = "a matrix without rows of zeros, or b = 0 there; remove the row and its unknown, or solve the least-squares problem with LSMR";
             let got = format!("row {} (counted from 1) of zeros, where b is {value}: there is no solution", i + 1);
             return Err(Error::value("a", expected, got));
         }
@@ -58,12 +58,12 @@ pub fn check_zeros<T: Scalar>(a: &CsrParts<T>, b: &[T]) -> Result<Option<String>
     let singular = format!("singular: unknown {} (counted from 1) appears in no equation", first + 1);
     // Else the other equations are as many as the other unknowns.
     if absent.len() > rows.len() {
-        let expected = "a matrix without columns of zeros; leave the unknown and an equation out, or solve for least squares by LSMR";
+        let expected = "a matrix without columns of zeros; remove the unknown and one equation, or solve the least-squares problem with LSMR";
         return Err(Error::value("a", expected, singular));
     }
     let arbitrary = match absent.len() {
         1 => "; its value in x is arbitrary".to_owned(),
-        2 => ", nor does another one; their values in x are arbitrary".to_owned(),
+        2 => ", nor does one other; their values in x are arbitrary".to_owned(),
         count => format!(", nor do {} others; their values in x are arbitrary", count - 1),
     };
     Ok(Some(format!("the matrix is {singular}{arbitrary}")))
@@ -103,8 +103,8 @@ pub struct NullVectors {
 }
 
 impl NullVectors {
-    /// The constants of the second block of a saddle point, where A maps them to 0 as that of an enclosed flow does; `None` where the square
-    /// matrix A is no saddle point.
+    /// The constants of the second block of a saddle-point matrix, if A maps them to 0, as for an enclosed flow; `None` if the square
+    /// matrix A is not a saddle-point matrix.
     ///
     /// # Errors
     /// Those of [`Split::rows`].
@@ -177,13 +177,14 @@ impl NullVectors {
     }
 
     fn fault(&self, column: usize, part: f64, advice: &str) -> Error {
-        let got = format!("column {}, whose part along the null vectors of A is {part:.1e} of its norm", column + 1);
+        let got =
+            format!("column {}, whose component along the null vectors of A is {part:.1e} of its norm", column + 1);
         let expected = format!("a right-hand side without a component along {}; {advice}", self.words());
         Error::value("b", expected, got)
     }
 
-    /// The first column of b, counted from 0, of as many values as A has rows, whose part along them keeps a solve from the relative residual
-    /// `tolerance`, and the size of this part relative to the norm of the column.
+    /// The first column of b (with as many values as A has rows), counted from 0, whose component along them keeps a solve from reaching
+    /// the relative residual `tolerance`, and the size of this component relative to the norm of the column.
     pub fn obstacle<T: Scalar>(&self, b: &[T], tolerance: f64) -> Option<(usize, f64)> {
         let mut parts = b.chunks_exact(self.n.max(1)).map(|b| self.part(b)).enumerate();
         parts.find(|&(_, part)| part > NEGLIGIBLE * tolerance)
@@ -192,13 +193,13 @@ impl NullVectors {
     /// An error for a column of b that has an [obstacle](NullVectors::obstacle).
     ///
     /// # Errors
-    /// [`Error::Value`] that names the column, counted from 1, and the size of the part.
+    /// [`Error::Value`] that names the column, counted from 1, and the size of the component.
     pub fn check<T: Scalar>(&self, b: &[T], tolerance: f64) -> Result<()> {
         let Some((column, part)) = self.obstacle(b, tolerance) else { return Ok(()) };
         Err(self.fault(column, part, "subtract its mean there"))
     }
 
-    /// Removes the parts of the columns of b for which [`NullVectors::check`] would fail. Gives whether there was one.
+    /// Removes the components of the columns of b for which [`NullVectors::check`] would fail. Returns whether there was one.
     ///
     /// # Errors
     /// [`Error::Value`] that names the column, counted from 1, of which nothing is left.
@@ -215,7 +216,11 @@ impl NullVectors {
                 members.iter().for_each(|&i| b[i] = T::narrow(b[i].widen() - mean));
             }
             if norm(b) <= 1e3 * <T::Real as Float>::epsilon().into_f64() * before {
-                return Err(self.fault(column, part, "nothing else is left of this one; give another right-hand side"));
+                return Err(self.fault(
+                    column,
+                    part,
+                    "this column has no other component; give another right-hand side",
+                ));
             }
             removed = true;
         }
@@ -258,8 +263,8 @@ pub fn examine<T: Scalar>(
     Ok(verdict_to(EXAMINED_NULL * <T::Real as Float>::epsilon().into_f64(), a, b, &of_x.to_vec()?))
 }
 
-/// What the residual of x, to which a solve for one column b did not converge, says of the square matrix A: a sentence where it shows that A is
-/// singular and how large a part of b has no solution, `None` where it shows nothing.
+/// What the residual of x, to which a solve for one column b did not converge, says about the square matrix A: a sentence if it shows that A is
+/// singular and for how large a part of b there is no solution, `None` if it shows nothing.
 ///
 /// |A' r| is at least |r| times the smallest singular value, and the largest is at least the norm of each row and column.
 pub fn verdict<T: Scalar>(a: &CsrParts<T>, b: &[T], x: &[T]) -> Option<String> {

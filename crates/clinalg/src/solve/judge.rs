@@ -157,8 +157,8 @@ impl<'a> Judge<'a> {
     }
 
     /// How many iterations to make before the residuals are checked again, as [`Judge::record`] may end them. It is half of the number that the
-    /// decrease over the `last` round predicts, at most `most`, and at most twice as many as in that round. The maximum number of iterations does
-    /// not count, so that it is the same where a solve is ended there and continues.
+    /// decrease over the `last` round predicts, at most `most`, and at most twice as many as in that round. The maximum number of iterations is
+    /// ignored, so that the result is the same if a solve ends there and is resumed.
     pub(crate) fn planned(&self, last: usize, most: usize) -> usize {
         let done = self.history.len() - 1;
         let room = self.mark.saturating_add(self.window).saturating_sub(done);

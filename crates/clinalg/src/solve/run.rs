@@ -170,8 +170,8 @@ impl<'a, T: Scalar> Run<'a, T> {
         Ok(self.norm())
     }
 
-    /// After [`Run::confirm`] found `end`: keeps x where it is the best iterate and the iteration goes on, and resets it to the best
-    /// iterate where the solve fails.
+    /// After [`Run::confirm`] found `end`: keeps x if it is the best iterate and the iteration goes on, and resets it to the best
+    /// iterate if the solve fails.
     pub(super) fn keep_best(
         &mut self,
         end: Option<Stop>,

@@ -155,7 +155,7 @@ fn the_defaults_of_products_are_those_that_were_measured() {
         (&MV_CSR, [256, 1, 0, 0, 0, 0]),
         (&MV_CSR_LANES, [256, 8, 0, 0, 0, 0]),
         (&MV_CSR_LONG, [256, 32, 0, 0, 0, 0]),
-        (&MV_NNZ_BALANCED, [128, 7, 0, 0, 0, 0]),
+        (&MV_NNZ_BALANCED, [512, 7, 0, 0, 0, 0]),
         (&MV_DIA, [256, 1, 0, 0, 0, 0]),
         (&MV_STENCIL, [256, 4, 0, 0, 0, 0]),
         (&MV_BAND, [256, 1, 0, 0, 0, 0]),

@@ -80,7 +80,7 @@ fn damaged(error: Error) -> String {
     format!("is damaged: {error}")
 }
 
-/// The variables of a file, with the fields of structures; where damage hides the names of a group, those of the `usual` names.
+/// The variables of a file, with the fields of structures; where damage hides the names in a group, the variables with `usual` names.
 pub(super) fn variables(path: &Path, usual: &[&'static str]) -> Parsed<Vec<Variable>> {
     let of_file = |error: Error| {
         format!("a damaged file of MATLAB 7.3 (HDF5): {error}; copy it again, or save it with `save -v7 FILE A`")
@@ -173,7 +173,7 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// The groups and datasets of the usual names, and damaged variables of them among those found; `None` where there are none of either.
+    /// The groups and datasets with the usual names; damaged ones are entered in `found`. `None` if there are neither.
     fn usual_names(&mut self, group: &Group, prefix: &str) -> Option<(Vec<String>, Vec<String>)> {
         let (mut groups, mut datasets, count) = (Vec::new(), Vec::new(), self.found.len());
         for &name in self.usual {
@@ -449,7 +449,7 @@ mod tests {
         let whole = std::fs::read(path("v73.mat")).unwrap();
         let file = tempfile::NamedTempFile::with_suffix(".mat").unwrap();
         let mut hidden = 0;
-        // Addresses count from the beginning of the file or from behind the header.
+        // Addresses count from the beginning of the file or from the end of the header.
         for base in [0, 512] {
             let mut bytes = whole.clone();
             let at = usize::try_from(group.address()).unwrap() + base;

@@ -114,7 +114,7 @@ struct OnDevice<T: Real> {
     sweep: Option<Sweep<T>>,
     parts: Vec<Part>,
     omega: T,
-    /// Residuals; none yet where passes keep those they need.
+    /// Residuals; not allocated while passes keep the ones they need.
     work: Vector<T>,
 }
 
@@ -168,7 +168,7 @@ impl<T: Real> Boxes<T> {
         Ok(true)
     }
 
-    /// A visit in one pass with the norm of the residual after it; `None` for squares out of range, and where no pass was made.
+    /// A visit in one pass, and the norm of the residual after it; `None` if squares overflow or underflow, or if no pass was made.
     fn summed_pass(
         &self,
         level: usize,

@@ -119,7 +119,7 @@ impl Problem {
         };
         let mut piece = Vec::new();
         if loads.is_empty() && !self.singular {
-            // A row in double precision stays in the nearest cache.
+            // A row in double precision stays in the L1 cache.
             let mut b = vec![0.0; layout.range(&(0..1)).len()];
             for rows in layout.pieces() {
                 piece.clear();

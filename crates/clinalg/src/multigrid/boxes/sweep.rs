@@ -16,7 +16,7 @@ const ONE_BAND: usize = 4096;
 /// Levels of more unknowns are not left to less than a quarter of the compute units.
 const LARGE: usize = 1 << 16;
 
-/// How many rows ahead a pass fetches memory, as [`Poisson`](crate::multigrid::Poisson) does.
+/// How many rows ahead a pass prefetches, as [`Poisson`](crate::multigrid::Poisson) does.
 const ROWS_AHEAD: u64 = 2;
 
 /// What happens to a level before its relaxations; numbered as in the kernel.
@@ -46,7 +46,7 @@ fn even_columns(factors: &Factors) -> (usize, usize) {
 }
 
 /// Eight numbers per row in two dimensions for the columns from `begin` to `end`: omega over the diagonal, alone and times the couplings along the row,
-/// to the south and to the north; these couplings, and what the diagonal has more.
+/// to the south and to the north; these couplings, and the rest of the diagonal.
 fn row_couplings<T: Real>(level: &Level, begin: usize, end: usize) -> Vec<T> {
     let [x, y] = &level.factors[..] else { return Vec::new() };
     if begin == end {
@@ -114,7 +114,7 @@ fn joined(to: &[[(usize, f64); REACH]]) -> (usize, usize, usize, [f64; REACH]) {
 /// Where the rows of a level are regular, for its sweeps.
 pub(super) struct Sweep<T: Real> {
     ranges: Buffer<u32>,
-    /// What rows need where the couplings along them are equal, in two dimensions.
+    /// The numbers that rows need where the couplings along them are equal, in two dimensions.
     row_couplings: Buffer<T>,
     pattern: Buffer<T>,
     /// Rows in two dimensions, planes in three.
@@ -233,12 +233,12 @@ impl<T: Real> Sweep<T> {
     }
 }
 
-/// Numbers of a row that a band keeps beside the grids, in whole vectors.
+/// Numbers of a row that a band keeps outside the grids, in whole vectors.
 fn stride<T: Real>(lines: &Lines<T>) -> usize {
     lines.counts[0].next_multiple_of(8) + 8
 }
 
-/// Numbers that a band keeps beside the grids: a row, and in two dimensions the residuals that a coarse one takes.
+/// Numbers that a band keeps outside the grids: a row, and in two dimensions the residuals that a coarse row needs.
 pub(super) fn room<T: Real>(lines: &Lines<T>) -> usize {
     if lines.dim == 2 { (1 + REACH) * stride(lines) } else { stride(lines) }
 }

@@ -21,13 +21,13 @@ struct Bin {
     tables: Tables,
 }
 
-/// Where the entries of a row are gathered.
+/// Where the entries of a row are accumulated.
 #[derive(Debug)]
 enum Tables {
     /// In a hash table in local memory.
     Local,
-    /// In a place for each column of a range, in local memory: `count` ranges of `width` columns. `part` holds the entries of each row before each
-    /// range, and all.
+    /// In dense accumulators in local memory, one slot per column of a range: `count` ranges of `width` columns. `part` holds the number of entries of
+    /// each row before each range, and in total.
     Ranges { count: usize, width: usize, part: Buffer<u32> },
     /// In a hash table in global memory.
     Global,
@@ -50,17 +50,17 @@ const COUNT_SIZES: &[usize] = &[32, 64, 128, 512, 4096];
 const FILL_SIZES: &[usize] = &[16, 32, 64, 128, 256, 512, 1024, 2048];
 /// The same with 16-byte values.
 const WIDE_FILL_SIZES: &[usize] = &[16, 32, 64, 128, 256, 512, 1024];
-/// Longer rows are made by ranges of columns, with so many items each. There are at most so many ranges for each row, and for all; otherwise the
+/// Longer rows are computed in ranges of columns, with this many work-items each. There are at most this many ranges per row, and in total; otherwise the
 /// rows are hashed into global memory.
 const RANGE_ITEMS: usize = 128;
-/// Items that go over a row of B together; `SLICE` of `sparse_product.cl`.
+/// Work-items that traverse a row of B together; `SLICE` of `sparse_product.cl`.
 const FEWEST_ITEMS: usize = 32;
 const MOST_RANGES: usize = 512;
 const MOST_RANGES_OF_ALL: usize = 1 << 24;
 /// A row of the product is first assumed to have this fraction (one over `SHARE`) of its products as entries, since the products of a Galerkin
 /// product often fall on the same columns. Rows whose table turns out too small are counted again.
 const SHARE: u32 = 8;
-/// Places of a table for each item that sorts them, and most such items.
+/// Slots of a table for each work-item that sorts them, and the maximum number of such work-items.
 const SORTED_PLACES: usize = 8;
 const SORTING_ITEMS: usize = 128;
 /// Limits for a row handled by a single work-item: places of its table, and entries per row of B.
@@ -217,7 +217,7 @@ impl Product {
 }
 
 impl Bin {
-    /// Counts the entries of rows that are made by ranges, in each range and in all.
+    /// Counts the entries of rows that are computed in ranges, in each range and in total.
     fn count_ranges<T: Scalar>(&mut self, a: &Structure, b: &Structure, count: &mut Buffer<u32>) -> Result<()> {
         let Tables::Ranges { count: ranges, width, part } = &mut self.tables else { return Ok(()) };
         let context = a.offset.context();
@@ -268,9 +268,9 @@ fn lanes(b: &Structure) -> usize {
     (b.nnz / b.rows.max(1)).next_power_of_two().clamp(1, 32)
 }
 
-/// The rows by size, each in the first class whose table holds it. The product has `cols` columns; `lanes` items go over a row of B,
-/// and more sort a table that is to be sorted; `most` is how many columns a table of so many places
-/// takes.
+/// The rows by size, each in the first class whose table holds it. The product has `cols` columns; `lanes` work-items traverse a row of B,
+/// and more sort a table that is to be sorted; `most` is how many columns a table with that many slots
+/// holds.
 fn binned<T: Scalar>(
     bound: &Buffer<u32>,
     cols: usize,
