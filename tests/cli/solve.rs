@@ -469,7 +469,7 @@ fn a_column_that_failed_leaves_the_next_one_to_the_first_method() {
     let done = inside(folder.path(), "solve scaled.mtx --precond jacobi --json");
     let report = done.json();
     assert_eq!((&report["method"], &report["gave_up"]), (&"minres".into(), &"cg".into()), "{report:#}");
-    assert!(done.stderr.contains("without --precond jacobi"), "{}", done.stderr);
+    assert!(done.stderr.contains("without the preconditioner given by --precond jacobi"), "{}", done.stderr);
     for precond in ["jacobi", "auto"] {
         let report = inside(folder.path(), &format!("solve scaled.mtx --rhs b.mtx --precond {precond} --json")).json();
         let columns = ["method", "gave_up"].map(|key| report[key].clone());
