@@ -51,9 +51,10 @@ impl Bsr {
             // Most matrices fail at the lengths of a few rows, most of those with rows of equal length at their columns.
             let few = offsets.of_rows(probed)?;
             let most = SKEW * mean;
-            if !(has_block_rows(&few, size, most) && has_block_columns(s, &few, size)?)
-                || !has_block_rows(offsets.all()?, size, most)
-            {
+            let are_blocks = has_block_rows(&few, size, most)
+                && has_block_columns(s, &few, size)?
+                && has_block_rows(offsets.all()?, size, most);
+            if !are_blocks {
                 continue;
             }
             let mut block = Buffer::<u32>::uninit(context, s.nnz / (size * size))?;
