@@ -10,16 +10,16 @@
 //
 // Traffic, f64: 12 B per entry (10 B with SHORT) and padding, 5 B per row for the order and the offsets, 16 B per row for x and y
 // (24 B where beta is not 0), if every element of x comes from memory once.
-//@ build LOCAL=512 ONCE=1
+//@ build LOCAL=256 ONCE=1
 //@ build LOCAL=128 ONCE=1
 //@ variant Short SHORT=1
-//@ build Short LOCAL=512
-//@ build Short LOCAL=512 PAGES=16
+//@ build Short LOCAL=256
+//@ build Short LOCAL=256 PAGES=16
 //@ variant Dots DOTS=1
-//@ build Dots LOCAL=512 ONCE=1
+//@ build Dots LOCAL=256 ONCE=1
 //@ variant ShortDots SHORT=1 DOTS=1
-//@ build ShortDots LOCAL=512
-//@ build ShortDots LOCAL=512 PAGES=16
+//@ build ShortDots LOCAL=256
+//@ build ShortDots LOCAL=256 PAGES=16
 #include "common.clh"
 #include "dots.clh"
 #include "once.clh"
