@@ -6,7 +6,7 @@ use super::best::Best;
 use super::checked::{CheckedOperator, CheckedPreconditioner, check_own};
 use super::memory::{Kept, Kind, number_of, numbers_from, seen_by};
 use super::run::{Run, check_system};
-use super::scalars::{self, Limits, MOST_AT_ONCE, Ring, precondition};
+use super::scalars::{self, Blocks, Limits, Ring, precondition};
 use super::solver::{own_parts, resumable, without_memory};
 use super::{BiCgStabParams, KrylovMemory, Operator, Preconditioner, Progress, Report, Solver, Stop};
 use crate::ops::{self, DotParts, scatter_signs};
@@ -77,9 +77,7 @@ struct Stand<W> {
     shadow_square: f64,
     /// The residual of the recurrence.
     norm: f64,
-    /// Iterations of the present block, and how many of them are left.
-    block: usize,
-    left: usize,
+    blocks: Blocks,
     /// What the next iteration starts from, with scalars on the device.
     row: Row,
     /// The same with scalars on the host: |p|, r'r, and what the next direction follows from.
@@ -106,8 +104,7 @@ impl<W: Scalar<Real = f64>> Default for Stand<W> {
             shadow_length: 0.0,
             shadow_square: 0.0,
             norm: 0.0,
-            block: 1,
-            left: 0,
+            blocks: Blocks::default(),
             row: Row::default(),
             length: 0.0,
             squares: 0.0,
@@ -125,7 +122,9 @@ impl<W: Scalar<Real = f64>> Stand<W> {
         let Stand { changed_at, largest, unit, shadow_length, shadow_square, norm, length, squares, .. } = *self;
         let scattered = f64::from(u8::from(self.kind == Shadow::Scattered));
         let mut numbers = vec![number_of(seen), scattered, changed_at, largest, unit, shadow_length, shadow_square];
-        numbers.extend([norm, self.block as f64, self.left as f64, length]);
+        numbers.push(norm);
+        numbers.extend(self.blocks.numbers());
+        numbers.push(length);
         numbers.extend(best);
         numbers.extend([self.rho, self.alpha, self.omega, self.next].into_iter().flat_map(|v| [v.re(), v.im()]));
         numbers.extend([squares].into_iter().chain(self.row.numbers()).chain(lengths.iter().copied()));
@@ -136,13 +135,13 @@ impl<W: Scalar<Real = f64>> Stand<W> {
     fn restore<'n>(&mut self, numbers: &'n [f64]) -> (Option<Stop>, [f64; 3], &'n [f64]) {
         let [seen, scattered, changed_at, largest, unit, shadow_length, shadow_square] = numbers_from(numbers, 0);
         let [norm, block, left, length, best @ ..]: [f64; 7] = numbers_from(numbers, 7);
+        let blocks = Blocks::of([block, left]);
         let [rho, alpha, omega, next] = [14, 16, 18, 20].map(|k| {
             let [re, im] = numbers_from(numbers, k);
             W::from_parts(re, im)
         });
         let [squares] = numbers_from(numbers, SINGLE);
         let kind = if scattered == 0.0 { Shadow::Residual } else { Shadow::Scattered };
-        let (block, left) = ((block as usize).clamp(1, MOST_AT_ONCE), (left as usize).min(MOST_AT_ONCE));
         let row = Row::of(numbers_from(numbers, SINGLE + 1));
         *self = Stand {
             kind,
@@ -152,8 +151,7 @@ impl<W: Scalar<Real = f64>> Stand<W> {
             shadow_length,
             shadow_square,
             norm,
-            block,
-            left,
+            blocks,
             row,
             length,
             squares,
@@ -210,22 +208,18 @@ impl<T: Scalar> BiCgStab<T> {
             scalars.lengths.set(p, p)?;
             stand.row = Row { rho, squares: shadow_square, largest: stand.largest.powi(2), ..Row::default() };
             (stand.unit, stand.shadow_square, stand.norm) = (unit, shadow_square, run.norm());
-            (stand.block, stand.left) = (1, 0);
+            stand.blocks = Blocks::default();
         }
         let (unit, shadow_square) = (stand.unit, stand.shadow_square);
         let to_reach = run.squares_to_reach(unit);
         let limits = Limits::<T::Real>::new(unit, to_reach, run.squares_to_diverge(unit));
         scalars.start(stand.row, shadow_square.sqrt())?;
         loop {
-            if stand.goes_on && stand.left == 0 {
+            if stand.goes_on && stand.blocks.is_at_end() {
                 best.look(x, stand.norm)?;
             }
             stand.goes_on = false;
-            if stand.left == 0 {
-                stand.block = run.planned(stand.block, MOST_AT_ONCE);
-                stand.left = stand.block;
-            }
-            let block = stand.left.min(run.room()).max(1);
+            let block = stand.blocks.next(run);
             for _ in 0..block {
                 // v = A M^-1 p, and the step along M^-1 p that makes r orthogonal to the shadow.
                 let along_p = precondition(&mut m, p, y)?;
@@ -237,7 +231,6 @@ impl<T: Scalar> BiCgStab<T> {
                 scalars.whole(&limits, [along_p, along_r], t, shadow, x, r)?;
                 scalars.direction(&limits, r, v, p)?;
             }
-            stand.left -= block.min(stand.left);
             let largest = &mut stand.largest;
             for (row, next) in scalars.read(block)? {
                 let Row { sigma, square, length, half, mixed, other, made, .. } = row;

@@ -6,7 +6,7 @@ use super::best::Best;
 use super::checked::{CheckedOperator, CheckedPreconditioner, check_own};
 use super::memory::{Kept, Kind, number_of, numbers_from, seen_by};
 use super::run::{Run, check_system};
-use super::scalars::{self, Limits, MOST_AT_ONCE, Ring};
+use super::scalars::{self, Blocks, Limits, Ring};
 use super::solver::{own_parts, resumable, without_memory};
 use super::{CgParams, KrylovMemory, Operator, Preconditioner, Progress, Report, Solver, Stop};
 use crate::ops::{self, DotParts};
@@ -100,21 +100,17 @@ impl<T: Scalar> Cg<T> {
             // p'Mp by its recurrence, as r is orthogonal to the former p.
             stand.row = Row { rho, squares, square: rho, largest: stand.largest, ..Row::default() };
             stand.steepest = 0.0;
-            (stand.block, stand.left) = (1, 0);
+            stand.blocks = Blocks::default();
         }
         scalars.start(stand.row)?;
         let unit = stand.unit;
         let limits = Limits::<T::Real>::new(unit, run.squares_to_reach(unit), run.squares_to_diverge(unit));
         loop {
-            if stand.goes_on && stand.left == 0 {
+            if stand.goes_on && stand.blocks.is_at_end() {
                 best.look(x, stand.norm)?;
             }
             stand.goes_on = false;
-            if stand.left == 0 {
-                stand.block = run.planned(stand.block, MOST_AT_ONCE);
-                stand.left = stand.block;
-            }
-            let block = stand.left.min(run.room()).max(1);
+            let block = stand.blocks.next(run);
             for _ in 0..block {
                 a.apply_dot(p, q, &mut scalars.dots)?;
                 scalars.residual(&limits, q, r)?;
@@ -124,7 +120,6 @@ impl<T: Scalar> Cg<T> {
                 }
                 scalars.direction(&limits, m.is_some(), if m.is_some() { z } else { r }, x, p)?;
             }
-            stand.left -= block.min(stand.left);
             let Stand { largest, steepest, .. } = stand;
             for (row, next) in scalars.read(block)? {
                 let Row { rho, squares, square, curvature, .. } = row;
@@ -237,9 +232,7 @@ struct Stand {
     steepest: f64,
     /// The residual of the recurrence.
     norm: f64,
-    /// Iterations of the present block, and how many of them are left.
-    block: usize,
-    left: usize,
+    blocks: Blocks,
     /// What the next iteration starts from.
     row: Row,
     /// Whether the next cycle continues from here.
@@ -248,18 +241,18 @@ struct Stand {
 
 impl Stand {
     fn numbers(&self, seen: Stop, best: [f64; 3]) -> impl Iterator<Item = f64> + use<> {
-        let Stand { unit, largest, steepest, norm, block, left, row, .. } = *self;
-        let first = [number_of(seen), unit, largest, steepest, norm, block as f64, left as f64];
-        first.into_iter().chain(row.numbers()).chain(best)
+        let Stand { unit, largest, steepest, norm, blocks, row, .. } = *self;
+        let first = [number_of(seen), unit, largest, steepest, norm];
+        first.into_iter().chain(blocks.numbers()).chain(row.numbers()).chain(best)
     }
 
     /// With the end that was seen there, and the numbers of the best iterate.
     fn of(numbers: &[f64]) -> (Stand, Option<Stop>, [f64; 3]) {
-        let [seen, unit, largest, steepest, norm, block, left] = numbers_from(numbers, 0);
+        let [seen, unit, largest, steepest, norm] = numbers_from(numbers, 0);
+        let blocks = Blocks::of(numbers_from(numbers, 5));
         let row = Row::of(numbers_from(numbers, 7));
         let best = numbers_from(numbers, 7 + NUMBERS);
-        let (block, left) = ((block as usize).clamp(1, MOST_AT_ONCE), (left as usize).min(MOST_AT_ONCE));
-        (Stand { unit, largest, steepest, norm, block, left, row, goes_on: true }, seen_by(seen), best)
+        (Stand { unit, largest, steepest, norm, blocks, row, goes_on: true }, seen_by(seen), best)
     }
 }
 

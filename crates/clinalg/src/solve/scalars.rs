@@ -2,15 +2,56 @@
 
 use super::Preconditioner;
 use super::cg::CG;
+use super::judge::Judge;
 use crate::ops::reduce::REDUCE_PARTIALS;
 use crate::runtime::kernels::krylov;
 use crate::runtime::{KernelFamily, Out, Range};
 use crate::{Buffer, Context, Real, Result, Scalar, Vector};
 
 /// Most iterations enqueued before the host looks at them.
-pub(super) const MOST_AT_ONCE: usize = 32;
+const MOST_AT_ONCE: usize = 32;
 /// One row more than iterations at once: each leaves its successor's.
 const ROWS: usize = MOST_AT_ONCE + 1;
+
+/// The blocks of iterations after which the host looks at them. They are the same if a solve is ended inside one and continues.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Blocks {
+    /// Iterations of the present block, and how many of them are left.
+    length: usize,
+    left: usize,
+}
+
+impl Default for Blocks {
+    fn default() -> Blocks {
+        Blocks { length: 1, left: 0 }
+    }
+}
+
+impl Blocks {
+    pub(super) fn is_at_end(&self) -> bool {
+        self.left == 0
+    }
+
+    /// How many iterations to enqueue: those of the next block, or what is left of the present one, within the iteration limit.
+    pub(super) fn next(&mut self, judge: &Judge<'_>) -> usize {
+        if self.is_at_end() {
+            self.length = judge.planned(self.length, MOST_AT_ONCE);
+            self.left = self.length;
+        }
+        let count = self.left.min(judge.room()).max(1);
+        self.left -= count;
+        count
+    }
+
+    /// For a memory; [`Blocks::of`] takes them.
+    pub(super) fn numbers(self) -> [f64; 2] {
+        [self.length as f64, self.left as f64]
+    }
+
+    pub(super) fn of([length, left]: [f64; 2]) -> Blocks {
+        Blocks { length: (length as usize).clamp(1, MOST_AT_ONCE), left: (left as usize).min(MOST_AT_ONCE) }
+    }
+}
 
 /// Where an iteration stops on the device: a safety margin before the host's own criterion, which may round otherwise.
 #[derive(Debug, Clone, Copy)]
