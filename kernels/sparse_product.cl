@@ -3,8 +3,9 @@
 //
 // GPUs: rows listed by size; `lanes` items share a row, whose columns are hashed into a table in local memory (Nagasaka, Matsuoka, Azad
 // and Buluc, ICPP 2018). Lanes traverse a row of B together, so that no two meet the same column, and wait for each other before the next.
-// Rows that are too long for such tables are computed in ranges of columns, each with a dense accumulator in local memory; with too many
-// columns for that, they are hashed into global memory (LONG_ROWS). CPUs: a part of the rows per item, with the place of each column in a table of `cols`.
+// Rows that are too long for one table are cut into segments of consecutive columns, each with a table of its own; where that would take too long, as
+// there are very many columns, they are hashed into global memory (LONG_ROWS). Short rows are merged from the rows of B. CPUs: a part of the rows per
+// item, with the place of each column in a table of `cols`.
 //
 // Traffic: per product (an entry of A with one of a row of B) 12 B in f64, of which rows of B that are met again come from cache; 12 B per
 // entry of A and C.
@@ -124,53 +125,153 @@ __kernel void fill_product(ulong rows, ulong cols, __global const uint *a_offset
 }
 #else
 #define NONE 0xffffffffu
+
+// Reads what every item of the work-group finds there, between two barriers.
+inline uint shared_value(__local const uint *place)
+{
+    return *place;
+}
+
 // The count of a row whose table is too small.
 #define FULL 0xffffffffu
+#define SAMPLE_UNIT 256
+// Rows of B that a work-item merges.
+#define LISTS 8
 
 #ifdef LONG_ROWS
 #define TABLE __global
 #define FENCE (CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)
 // Distance between the tables of consecutive rows.
 #define STRIDE(size) (size)
+// The place of an entry in a table.
+#define PLACE uint
 #else
 #define TABLE __local
 #define FENCE CLK_LOCAL_MEM_FENCE
 // Odd, so that the tables of the rows start in different banks.
 #define STRIDE(size) ((size) + 1)
+#define PLACE ushort
 #endif
 
-// The place of `column` in a table of `size`, a power of two; *is_new is set if it was not there before. Returns `size` if the table is full of other
-// columns.
-inline uint place_column(volatile TABLE uint *key, uint size, uint column, bool *is_new)
+// Most columns are found, which a read tells with less work than an atomic operation. It may run beside the operation that stores the column, which NVIDIA's
+// GPUs allow: a key is never read in part, and never changes once it is stored.
+#ifdef __NV_CL_C_VERSION
+#define PEEK(place) (*(place))
+#else
+#define PEEK(place) NONE
+#endif
+
+// The place of `column` in a table of `size`, a power of two; *is_new is set if it was not there before. Returns `size` if all of the first `probes`
+// places are taken by other columns. Double hashing (Knuth, The Art of Computer Programming 3, 6.4): the upper bits of a product depend on all bits
+// of the column, so that columns a power of two apart do not collide.
+inline uint place_column(volatile TABLE uint *key, uint size, uint probes, uint column, bool *is_new)
 {
-    uint at = column * 2654435761u & (size - 1);
-    for (uint probes = 0; probes < size; ++probes) {
-        const uint found = atomic_cmpxchg(key + at, NONE, column);
+    const uint shift = clz(size) + 1, stride = column * 2246822519u >> shift | 1;
+    uint at = column * 2654435769u >> shift;
+    for (uint probe = 0; probe < probes; ++probe) {
+        const uint found = PEEK(key + at) == column ? column : atomic_cmpxchg(key + at, NONE, column);
         *is_new = found == NONE;
         if (found == NONE || found == column) {
             return at;
         }
-        at = (at + 1) & (size - 1);
+        at = (at + stride) & (size - 1);
     }
     return size;
 }
 
 #ifndef LONG_ROWS
-// bound[i] = number of products for row i of C, at most `cols`, an upper bound of its entries. guess[i] = a likely upper bound: the products divided
-// by `share`, but not below `least` unless bound[i] is smaller.
-__kernel void bound_product(ulong rows, uint cols, uint share, uint least, __global const uint *a_offset,
-                            __global const uint *a_column, __global const uint *b_offset, __global uint *bound,
-                            __global uint *guess)
+// Longer rows of A are traversed by a work-group.
+#define SHORT_ROW 256
+
+// bound[i] = number of products for row i of C, at most `cols`, an upper bound of its entries. `row` has a place for each item and one more for the
+// number of longer rows, `part` one for each item.
+__kernel void bound_product(ulong rows, uint cols, __global const uint *a_offset, __global const uint *a_column,
+                            __global const uint *b_offset, __local uint *row, __local uint *part, __global uint *bound)
+{
+    const uint item = (uint)get_local_id(0);
+    const uint items = (uint)get_local_size(0);
+    const size_t i = get_global_id(0);
+    const uint start = i < rows ? a_offset[i] : 0, length = i < rows ? a_offset[i + 1] - start : 0;
+    if (item == 0) {
+        row[items] = 0;
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    uint products = 0;
+    if (length > SHORT_ROW) {
+        row[atomic_inc(row + items)] = (uint)i;
+    } else {
+        for (uint k = start; k < start + length; ++k) {
+            products = add_sat(products, b_offset[a_column[k] + 1] - b_offset[a_column[k]]);
+        }
+    }
+    if (i < rows) {
+        bound[i] = min(products, cols);
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    const uint count = shared_value(row + items);
+    for (uint r = 0; r < count; ++r) {
+        const uint end = a_offset[row[r] + 1];
+        products = 0;
+        for (ulong k = (ulong)a_offset[row[r]] + item; k < end; k += items) {
+            products = add_sat(products, b_offset[a_column[k] + 1] - b_offset[a_column[k]]);
+        }
+        part[item] = products;
+        barrier(CLK_LOCAL_MEM_FENCE);
+        if (item == 0) {
+            for (uint k = 1; k < items; ++k) {
+                products = add_sat(products, part[k]);
+            }
+            bound[row[r]] = min(products, cols);
+        }
+        barrier(CLK_LOCAL_MEM_FENCE);
+    }
+}
+
+// Of evenly spaced rows, one per work-group: ratio[g] = entries of the row of C per SAMPLE_UNIT of its products, rounded up; 0 if it has no products or
+// more than `most`. `size` > `most` is a power of two.
+__kernel void sample_product(ulong rows, uint size, uint most, __global const uint *a_offset,
+                             __global const uint *a_column, __global const uint *b_offset,
+                             __global const uint *b_column, __global const uint *bound, __local uint *key,
+                             __global uint *ratio)
+{
+    __local uint found;
+    const uint item = (uint)get_local_id(0), items = (uint)get_local_size(0);
+    const size_t i = get_group_id(0) * rows / get_num_groups(0);
+    const uint products = bound[i];
+    // Nothing is counted for a row that is too long.
+    const uint start = a_offset[i], end = products <= most ? a_offset[i + 1] : start;
+    if (item == 0) {
+        found = 0;
+    }
+    for (uint k = item; k < size; k += items) {
+        key[k] = NONE;
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    uint fresh = 0;
+    for (uint k = start; k < end; ++k) {
+        const uint last = b_offset[a_column[k] + 1];
+        for (ulong l = (ulong)b_offset[a_column[k]] + item; l < last; l += items) {
+            bool is_new;
+            place_column(key, size, size, b_column[l], &is_new);
+            fresh += is_new;
+        }
+    }
+    if (fresh) {
+        atomic_add(&found, fresh);
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (item == 0) {
+        ratio[get_group_id(0)] = end > start ? (found * SAMPLE_UNIT + products - 1) / max(products, 1u) : 0;
+    }
+}
+
+// guess[i] = a likely bound of the entries of row i of C: `ratio` per SAMPLE_UNIT of bound[i], but not below `least` unless bound[i] is.
+__kernel void guess_product(ulong rows, uint ratio, uint least, __global const uint *bound, __global uint *guess)
 {
     FOR_EACH(i, rows)
     {
-        ulong products = 0;
-        for (uint k = a_offset[i]; k < a_offset[i + 1]; ++k) {
-            products += b_offset[a_column[k] + 1] - b_offset[a_column[k]];
-        }
-        const uint most = (uint)min(products, (ulong)cols);
-        bound[i] = most;
-        guess[i] = min(most, max(most / share, least));
+        const uint likely = (uint)(((ulong)bound[i] * ratio + SAMPLE_UNIT - 1) / SAMPLE_UNIT);
+        guess[i] = min(bound[i], max(likely, least));
     }
 }
 
@@ -239,13 +340,70 @@ __kernel void list_flagged(ulong rows, __global const uint *flag, __global const
         }
     }
 }
+
+// flag[i] = 1 for rows of C with at most `most` entries whose row of A has at most LISTS; rest[i] = 0 for them, count[i] for others.
+__kernel void flag_merged(ulong rows, uint most, __global const uint *a_offset, __global const uint *count,
+                          __global uint *flag, __global uint *rest)
+{
+    FOR_EACH(i, rows)
+    {
+        const bool is_merged = a_offset[i + 1] - a_offset[i] <= LISTS && count[i] <= most;
+        flag[i] = is_merged && count[i] > 0;
+        rest[i] = is_merged ? 0 : count[i];
+    }
+}
+
+// The listed rows of C, each merged by a work-item from at most LISTS rows of B, whose columns ascend.
+__kernel void merge_product(uint listed, __global const uint *list, __global const uint *a_offset,
+                            __global const uint *a_column, __global const SCALAR *a_value,
+                            __global const uint *b_offset, __global const uint *b_column,
+                            __global const SCALAR *b_value, __global const uint *offset, __global uint *column,
+                            __global SCALAR *value)
+{
+    if (get_global_id(0) >= listed) {
+        return;
+    }
+    const uint i = list[get_global_id(0)], start = a_offset[i], length = a_offset[i + 1] - start;
+    uint head[LISTS], at[LISTS], end[LISTS];
+    SCALAR factor[LISTS];
+#pragma unroll
+    for (uint s = 0; s < LISTS; ++s) {
+        const uint j = s < length ? a_column[start + s] : 0;
+        at[s] = s < length ? b_offset[j] : 0;
+        end[s] = s < length ? b_offset[j + 1] : 0;
+        factor[s] = s < length ? a_value[start + s] : SCALAR_ZERO;
+        head[s] = at[s] < end[s] ? b_column[at[s]] : NONE;
+    }
+    for (size_t to = offset[i];; ++to) {
+        uint first = NONE;
+#pragma unroll
+        for (uint s = 0; s < LISTS; ++s) {
+            first = min(first, head[s]);
+        }
+        if (first == NONE) {
+            break;
+        }
+        SCALAR sum = SCALAR_ZERO;
+#pragma unroll
+        for (uint s = 0; s < LISTS; ++s) {
+            if (head[s] == first) {
+                sum += scalar_mul(factor[s], b_value[at[s]]);
+                ++at[s];
+                head[s] = at[s] < end[s] ? b_column[at[s]] : NONE;
+            }
+        }
+        column[to] = first;
+        value[to] = sum;
+    }
+}
 #endif
 
-// count[i] = entries of row i of C, for the rows listed; FULL if they do not fit in a table. A work-group handles as many rows at a time as `lanes`
-// items per row allow, with a table of `size` for each.
-__kernel void count_product(uint listed, uint lanes, uint size, __global const uint *list, __global const uint *a_offset,
-                            __global const uint *a_column, __global const uint *b_offset,
-                            __global const uint *b_column, TABLE uint *key, __global uint *count)
+// count[i] = entries of row i of C, for the rows listed; FULL if a column is not placed within `probes` places of its table. A work-group handles as
+// many rows at a time as `lanes` items per row allow, with a table of `size` for each; `slice` of them traverse a row of B.
+__kernel void count_product(uint listed, uint lanes, uint slice, uint size, uint probes, __global const uint *list,
+                            __global const uint *a_offset, __global const uint *a_column,
+                            __global const uint *b_offset, __global const uint *b_column, TABLE uint *key,
+                            __global uint *count)
 {
     __local uint found[256];
     __local uint full[256];
@@ -272,11 +430,11 @@ __kernel void count_product(uint listed, uint lanes, uint size, __global const u
         const uint end = active ? a_offset[i + 1] : 0;
         uint fresh = 0;
         bool fits = true;
-        for (uint k = active ? a_offset[i] : 0; fits && k < end; ++k) {
+        for (ulong k = active ? (ulong)a_offset[i] + lane / slice : 0; fits && k < end; k += lanes / slice) {
             const uint last = b_offset[a_column[k] + 1];
-            for (ulong l = (ulong)b_offset[a_column[k]] + lane; l < last; l += lanes) {
+            for (ulong l = (ulong)b_offset[a_column[k]] + lane % slice; fits && l < last; l += slice) {
                 bool is_new;
-                fits &= place_column(base + own * (size_t)STRIDE(size), size, b_column[l], &is_new) < size;
+                fits = place_column(base + own * (size_t)STRIDE(size), size, probes, b_column[l], &is_new) < size;
                 fresh += is_new;
             }
         }
@@ -304,49 +462,106 @@ inline uint longest_row(__global const uint *list, uint rows, __global const uin
     return longest;
 }
 
-// Moves the entries of a table to its front, in ascending order of their columns.
-inline void sort_table(TABLE uint *key, TABLE SCALAR *sum, uint size)
+// Writes the `entries` columns and values of a table in ascending order, sorted by distribution into buckets of consecutive columns (Knuth 3, 5.2.1);
+// within a bucket, smaller columns are counted. `lanes` work-items share the table, and `total` has a place for each; all work-items of the group
+// call it.
+inline void write_sorted(TABLE uint *key, TABLE SCALAR *sum, uint size, TABLE uint *bucket, uint buckets,
+                         TABLE PLACE *order, uint lane, uint lanes, __local uint *lowest, __local uint *highest,
+                         __local uint *total, __global uint *column, __global SCALAR *value, uint entries)
 {
-    uint filled = 0;
-    for (uint k = 0; k < size; ++k) {
-        const uint own = key[k];
-        const SCALAR value = sum[k];
-        uint at = filled;
-        for (; own != NONE && at > 0 && key[at - 1] > own; --at) {
-            key[at] = key[at - 1];
-            sum[at] = sum[at - 1];
-        }
-        if (own != NONE) {
-            key[at] = own;
-            sum[at] = value;
-            ++filled;
+    for (uint b = lane; b < buckets; b += lanes) {
+        bucket[b] = 0;
+    }
+    if (lane == 0) {
+        *lowest = NONE;
+        *highest = 0;
+    }
+    barrier(FENCE);
+    uint low = NONE, high = 0;
+    for (uint k = lane; k < size; k += lanes) {
+        if (key[k] != NONE) {
+            low = min(low, key[k]);
+            high = max(high, key[k]);
         }
     }
+    if (low <= high) {
+        atomic_min(lowest, low);
+        atomic_max(highest, high);
+    }
+    barrier(FENCE);
+    low = *lowest;
+    high = *highest;
+    const uint bits = 32 - clz(high - min(low, high)), kept = 31 - clz(buckets);
+    const uint shift = bits > kept ? bits - kept : 0;
+    for (uint k = lane; k < size; k += lanes) {
+        if (key[k] != NONE) {
+            atomic_inc(bucket + ((key[k] - low) >> shift));
+        }
+    }
+    barrier(FENCE);
+    const uint each = max(buckets / lanes, 1u), from = min(lane * each, buckets), until = min(from + each, buckets);
+    uint count = 0;
+    for (uint b = from; b < until; ++b) {
+        count += bucket[b];
+    }
+    total[lane] = count;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    uint ahead = 0;
+    for (uint k = 0; k < lane; ++k) {
+        ahead += total[k];
+    }
+    for (uint b = from; b < until; ++b) {
+        count = bucket[b];
+        bucket[b] = ahead;
+        ahead += count;
+    }
+    barrier(FENCE);
+    for (uint k = lane; k < size; k += lanes) {
+        if (key[k] != NONE) {
+            order[atomic_inc(bucket + ((key[k] - low) >> shift))] = (PLACE)k;
+        }
+    }
+    barrier(FENCE);
+    // A counter is now where the next bucket begins.
+    for (uint p = lane; p < entries; p += lanes) {
+        const uint k = order[p], c = key[k], b = (c - low) >> shift, end = bucket[b];
+        const uint start = b > 0 ? bucket[b - 1] : 0;
+        uint rank = start;
+        for (uint m = start; m < end; ++m) {
+            rank += key[order[m]] < c;
+        }
+        column[rank] = c;
+        value[rank] = sum[k];
+    }
+    barrier(FENCE);
 }
 
-// The rows listed, whose places are `offset`. `size` > 1 is at least the entries of each.
-__kernel void fill_product(uint listed, uint lanes, uint size, __global const uint *list, __global const uint *a_offset,
-                           __global const uint *a_column, __global const SCALAR *a_value,
-                           __global const uint *b_offset, __global const uint *b_column,
-                           __global const SCALAR *b_value, TABLE uint *key, TABLE SCALAR *sum,
-                           __global const uint *offset, __global uint *column, __global SCALAR *value)
+// The rows listed, which begin at `offset`. `size` >= 4 is more than the entries of each. `bucket` has `buckets` counters per row, a power of two,
+// and `order` `most` places, the maximum number of entries.
+__kernel void fill_product(uint listed, uint lanes, uint size, uint buckets, uint most, __global const uint *list,
+                           __global const uint *a_offset, __global const uint *a_column,
+                           __global const SCALAR *a_value, __global const uint *b_offset,
+                           __global const uint *b_column, __global const SCALAR *b_value, TABLE uint *key,
+                           TABLE SCALAR *sum, TABLE uint *bucket, TABLE PLACE *order, __global const uint *offset,
+                           __global uint *column, __global SCALAR *value)
 {
+    __local uint lowest[256], highest[256], total[256];
     const uint items = (uint)get_local_size(0);
     const uint group_rows = items / lanes;
     const uint item = (uint)get_local_id(0);
     const uint lane = item % lanes;
     const uint own = item / lanes;
 #ifdef LONG_ROWS
-    TABLE uint *keys = key + get_group_id(0) * (size_t)group_rows * STRIDE(size);
-    TABLE SCALAR *sums = sum + get_group_id(0) * (size_t)group_rows * STRIDE(size);
+    const size_t tables = get_group_id(0) * (size_t)group_rows;
 #else
-    TABLE uint *keys = key;
-    TABLE SCALAR *sums = sum;
+    const size_t tables = 0;
 #endif
+    TABLE uint *keys = key + tables * STRIDE(size);
+    TABLE SCALAR *sums = sum + tables * STRIDE(size);
     TABLE uint *own_keys = keys + own * (size_t)STRIDE(size);
     TABLE SCALAR *own_sums = sums + own * (size_t)STRIDE(size);
-    // With one lane per row, sort_table has already sorted the row, and the bitonic sort is skipped.
-    const uint sorted = lanes == 1 ? 1 : size;
+    TABLE uint *own_bucket = bucket + (tables + own) * STRIDE(buckets);
+    TABLE PLACE *own_order = order + (tables + own) * most;
     for (uint first = (uint)get_group_id(0) * group_rows; first < listed; first += (uint)get_num_groups(0) * group_rows) {
         for (uint k = item; k < group_rows * STRIDE(size); k += items) {
             keys[k] = NONE;
@@ -356,90 +571,61 @@ __kernel void fill_product(uint listed, uint lanes, uint size, __global const ui
         const uint i = active ? list[first + own] : 0;
         const uint start = active ? a_offset[i] : 0;
         const uint length = active ? a_offset[i + 1] - start : 0;
-        barrier(FENCE);
         const uint steps = longest_row(list + first, min(group_rows, listed - first), a_offset);
-        for (uint step = 0; step < steps; ++step) {
-            const bool has = step < length;
-            const uint k = has ? start + step : 0;
-            const uint j = has ? a_column[k] : 0;
-            const uint last = has ? b_offset[j + 1] : 0;
-            for (ulong l = has ? (ulong)b_offset[j] + lane : 0; l < last; l += lanes) {
-                bool is_new;
-                const uint at = place_column(own_keys, size, b_column[l], &is_new);
-                own_sums[at] += scalar_mul(a_value[k], b_value[l]);
-            }
-            barrier(FENCE);
-        }
-        if (lanes == 1) {
-            sort_table(own_keys, own_sums, size);
-        }
-        // Bitonic sort (Batcher, AFIPS 32 (1968) 307-314) with ascending exchanges; empty places go to the end.
-        for (uint width = 2; width <= sorted; width *= 2) {
-            for (uint k = lane; k < size / 2; k += lanes) {
-                const uint block = k / (width / 2) * width;
-                const uint a = block + k % (width / 2);
-                const uint b = block + width - 1 - k % (width / 2);
-                const uint low = own_keys[a];
-                const uint high = own_keys[b];
-                if (low > high) {
-                    const SCALAR moved = own_sums[a];
-                    own_keys[a] = high;
-                    own_keys[b] = low;
-                    own_sums[a] = own_sums[b];
-                    own_sums[b] = moved;
-                }
-            }
-            barrier(FENCE);
-            for (uint stride = width / 4; stride > 0; stride /= 2) {
-                for (uint k = lane; k < size / 2; k += lanes) {
-                    const uint a = k / stride * (2 * stride) + k % stride;
-                    const uint b = a + stride;
-                    const uint low = own_keys[a];
-                    const uint high = own_keys[b];
-                    if (low > high) {
-                        const SCALAR moved = own_sums[a];
-                        own_keys[a] = high;
-                        own_keys[b] = low;
-                        own_sums[a] = own_sums[b];
-                        own_sums[b] = moved;
-                    }
-                }
-                barrier(FENCE);
-            }
-        }
-        const uint to = active ? offset[i] : 0;
-        const uint entries = active ? offset[i + 1] - to : 0;
-        for (uint k = lane; k < entries; k += lanes) {
-            column[to + k] = own_keys[k];
-            value[to + k] = own_sums[k];
+        // The next row of B is looked up while the items still work on one.
+        uint next = 0, next_end = 0;
+        SCALAR next_factor = SCALAR_ZERO;
+        if (length > 0) {
+            next = b_offset[a_column[start]];
+            next_end = b_offset[a_column[start] + 1];
+            next_factor = a_value[start];
         }
         barrier(FENCE);
+        for (uint step = 0; step < steps; ++step) {
+            const uint begin = next, end = next_end;
+            const SCALAR factor = next_factor;
+            next_end = 0;
+            if (step + 1 < length) {
+                const uint j = a_column[start + step + 1];
+                next = b_offset[j];
+                next_end = b_offset[j + 1];
+                next_factor = a_value[start + step + 1];
+            }
+            for (ulong l = (ulong)begin + lane; l < end; l += lanes) {
+                bool is_new;
+                const uint at = place_column(own_keys, size, size, b_column[l], &is_new);
+                own_sums[at] += scalar_mul(factor, b_value[l]);
+            }
+            barrier(FENCE);
+        }
+        const size_t to = active ? offset[i] : 0;
+        const uint entries = active ? offset[i + 1] - (uint)to : 0;
+        write_sorted(own_keys, own_sums, size, own_bucket, buckets, own_order, lane, lanes, lowest + own, highest + own,
+                     total + own * lanes, column + to, value + to, entries);
     }
 }
 #ifndef LONG_ROWS
-// Rows of C that are too long for tables, in ranges of `width` columns, a multiple of 32, each column with a slot in local memory.
+// Rows of C that are too long for one table. Their entries are counted in ranges of `width` columns, a multiple of 32; consecutive ranges that a table
+// holds together are a segment.
 
-// Work-items that traverse a row of B together where the order does not matter.
-#define SLICE 32
-
-// part[r * (ranges + 1) + q + 1] = entries of row list[r] of C in range q; one bit per column. A work-group has a row and `several`
-// ranges; there are `groups` work-groups per row.
-__kernel void count_ranges(uint groups, uint several, uint ranges, uint width, __global const uint *list,
-                           __global const uint *a_offset, __global const uint *a_column, __global const uint *b_offset,
+// part[r * (ranges + 1) + q + 1] = entries of row list[base + r] of C in range q; one bit per column. A work-group has a row and `several`
+// ranges; there are `groups` work-groups per row; `slice` work-items traverse a row of B.
+__kernel void count_ranges(uint base, uint groups, uint slice, uint several, uint ranges, uint width,
+                           __global const uint *list, __global const uint *a_offset, __global const uint *a_column, __global const uint *b_offset,
                            __global const uint *b_column, __local uint *bits, __global uint *part)
 {
     const uint item = (uint)get_local_id(0), items = (uint)get_local_size(0);
     const size_t r = get_group_id(0) / groups;
-    const uint i = list[r], end = a_offset[i + 1], first = (uint)(get_group_id(0) % groups) * several;
+    const uint i = list[base + r], end = a_offset[i + 1], first = (uint)(get_group_id(0) % groups) * several;
     const uint count = min(several, ranges - first), words = width / 32;
     const ulong low = (ulong)first * width, columns = (ulong)count * width;
     for (uint w = item; w < count * words; w += items) {
         bits[w] = 0;
     }
     barrier(CLK_LOCAL_MEM_FENCE);
-    for (ulong k = (ulong)a_offset[i] + item / SLICE; k < end; k += items / SLICE) {
+    for (ulong k = (ulong)a_offset[i] + item / slice; k < end; k += items / slice) {
         const uint last = b_offset[a_column[k] + 1];
-        for (ulong l = (ulong)b_offset[a_column[k]] + item % SLICE; l < last; l += SLICE) {
+        for (ulong l = (ulong)b_offset[a_column[k]] + item % slice; l < last; l += slice) {
             const ulong at = b_column[l] - low;
             if (b_column[l] >= low && at < columns) {
                 atomic_or(bits + (at >> 5), 1u << (at & 31));
@@ -456,8 +642,8 @@ __kernel void count_ranges(uint groups, uint several, uint ranges, uint width, _
     }
 }
 
-// Number of entries of the listed rows before each of their ranges, from the numbers in them; count[list[r]] = entries of row list[r].
-__kernel void scan_ranges(uint listed, uint ranges, __global const uint *list, __global uint *part, __global uint *count)
+// Number of entries of `listed` rows of the list before each of their ranges, from the numbers in them; count[i] = entries of row i, if it is listed.
+__kernel void scan_ranges(uint base, uint listed, uint ranges, __global const uint *list, __global uint *part, __global uint *count)
 {
     const size_t r = get_global_id(0);
     if (r < listed) {
@@ -468,12 +654,62 @@ __kernel void scan_ranges(uint listed, uint ranges, __global const uint *list, _
             sum += own[q];
             own[q] = sum;
         }
-        count[list[r]] = sum;
+        count[list[base + r]] = sum;
+    }
+}
+
+// The end of the segment that begins with range `first` of a row: as many ranges as have at most `most` entries together, one at least.
+inline uint segment_end(__global const uint *part, uint first, uint ranges, uint most)
+{
+    uint end = first + 1;
+    while (end < ranges && part[end + 1] - part[first] <= most) {
+        ++end;
+    }
+    return end;
+}
+
+// count[r] = segments that are not empty of row list[base + r].
+__kernel void count_segments(uint listed, uint ranges, uint most, __global const uint *part, __global uint *count)
+{
+    const size_t r = get_global_id(0);
+    if (r < listed) {
+        __global const uint *own = part + r * (ranges + 1);
+        uint found = 0;
+        for (uint first = 0; first < ranges;) {
+            const uint end = segment_end(own, first, ranges, most);
+            found += own[end] > own[first];
+            first = end;
+        }
+        count[r] = found;
+    }
+}
+
+// The segments counted, from place[r]: the row of C, the first range and the end, the number of entries of the row before it and in it.
+__kernel void list_segments(uint base, uint listed, uint ranges, uint most, __global const uint *list,
+                            __global const uint *part, __global const uint *place, __global uint *row,
+                            __global uint *start, __global uint *end, __global uint *before, __global uint *inside)
+{
+    const size_t r = get_global_id(0);
+    if (r < listed) {
+        __global const uint *own = part + r * (ranges + 1);
+        uint at = place[r];
+        for (uint first = 0; first < ranges;) {
+            const uint until = segment_end(own, first, ranges, most);
+            if (own[until] > own[first]) {
+                row[at] = list[base + r];
+                start[at] = first;
+                end[at] = until;
+                before[at] = own[first];
+                inside[at] = own[until] - own[first];
+                ++at;
+            }
+            first = until;
+        }
     }
 }
 
 // The first of the ascending columns from `from` to `end` that is at least `low`.
-inline uint first_column(__global const uint *column, uint from, uint end, uint low)
+inline uint first_column(__global const uint *column, uint from, uint end, ulong low)
 {
     while (from < end) {
         const uint middle = from + (end - from) / 2;
@@ -486,68 +722,100 @@ inline uint first_column(__global const uint *column, uint from, uint end, uint 
     return from;
 }
 
-// The listed rows, which begin at `offset`; a work-group has a range of a row, with part[r * (ranges + 1) + q] entries before it. `first`,
-// `last` and `factor` have a place for each item, `bits` and `before` one for each word of a range.
-__kernel void fill_ranges(uint ranges, uint width, __global const uint *part, __global const uint *list,
-                          __global const uint *a_offset, __global const uint *a_column,
-                          __global const SCALAR *a_value, __global const uint *b_offset,
-                          __global const uint *b_column, __global const SCALAR *b_value, __local SCALAR *sum,
-                          __local SCALAR *factor, __local uint *bits, __local uint *before, __local uint *first,
-                          __local uint *last, __global const uint *offset, __global uint *column,
-                          __global SCALAR *value)
+// The first of `items` sums, a power of two, that is above `p`; the last one is.
+inline uint first_above(__local const uint *sums, uint items, uint p)
 {
-    const uint item = (uint)get_local_id(0);
-    const uint items = (uint)get_local_size(0), words = width / 32;
-    const size_t r = get_group_id(0) / ranges;
-    const uint range = (uint)(get_group_id(0) % ranges), low = range * width;
-    const uint ahead = part[r * (ranges + 1) + range], inside = part[r * (ranges + 1) + range + 1] - ahead;
-    const uint i = list[r], start = a_offset[i];
-    // Nothing to add where the range is empty.
-    const uint end = start + min(inside, 1u) * (a_offset[i + 1] - start);
-    for (uint c = item; c < width; c += items) {
-        sum[c] = SCALAR_ZERO;
+    uint at = 0;
+    for (uint step = items / 2; step > 0; step /= 2) {
+        at += sums[at + step - 1] <= p ? step : 0;
     }
-    for (uint w = item; w < words; w += items) {
-        bits[w] = 0;
+    return at;
+}
+
+// Batches of `items` products, and in each the entries of A from the first to the last: how many there are together, if `ahead` has the sums of products.
+inline uint turns_of(__local const uint *ahead, uint items)
+{
+    uint turns = 0;
+    for (uint base = 0; base < ahead[items - 1]; base += items) {
+        turns += 1 + first_above(ahead, items, min(base + items, ahead[items - 1]) - 1) - first_above(ahead, items, base);
+    }
+    return turns;
+}
+
+// A segment per work-group, of a row that begins at `offset`. `size`, `buckets`: as for fill_product. `begin`, `ahead` and `factor` have a place
+// for each item; their number is a power of two. Batches of products are gathered in parallel, whatever the lengths of the rows of B.
+__kernel void fill_segments(uint width, uint size, uint buckets, __global const uint *row,
+                            __global const uint *first_range, __global const uint *end_range,
+                            __global const uint *before, __global const uint *inside, __global const uint *a_offset,
+                            __global const uint *a_column, __global const SCALAR *a_value,
+                            __global const uint *b_offset, __global const uint *b_column,
+                            __global const SCALAR *b_value, __local uint *key, __local SCALAR *sum,
+                            __local uint *bucket, __local ushort *order, __local uint *begin, __local uint *ahead,
+                            __local SCALAR *factor, __global const uint *offset, __global uint *column,
+                            __global SCALAR *value)
+{
+    __local uint lowest, highest, total[256], all_turns;
+    const uint item = (uint)get_local_id(0);
+    const uint items = (uint)get_local_size(0);
+    const size_t segment = get_group_id(0);
+    const ulong low = (ulong)first_range[segment] * width, high = (ulong)end_range[segment] * width;
+    const uint i = row[segment], start = a_offset[i], end = a_offset[i + 1];
+    for (uint k = item; k < size; k += items) {
+        key[k] = NONE;
+        sum[k] = SCALAR_ZERO;
     }
     for (ulong tile = start; tile < end; tile += items) {
         const ulong k = tile + item;
-        uint from = 0, until = 0;
-        if (k < end) {
-            const uint row_end = b_offset[a_column[k] + 1];
-            from = first_column(b_column, b_offset[a_column[k]], row_end, low);
-            until = low + width > low ? first_column(b_column, from, row_end, low + width) : row_end;
-        }
-        first[item] = from;
-        last[item] = until;
+        const uint j = k < end ? a_column[k] : 0;
+        const uint row_end = k < end ? b_offset[j + 1] : 0;
+        const uint from = k < end ? first_column(b_column, b_offset[j], row_end, low) : 0;
+        begin[item] = from;
+        ahead[item] = first_column(b_column, from, row_end, high) - from;
         factor[item] = k < end ? a_value[k] : SCALAR_ZERO;
         barrier(CLK_LOCAL_MEM_FENCE);
-        for (uint s = 0; s < min(items, (uint)(end - tile)); ++s) {
-            for (ulong l = (ulong)first[s] + item; l < last[s]; l += items) {
-                const uint c = b_column[l] - low;
-                sum[c] += scalar_mul(factor[s], b_value[l]);
-                atomic_or(bits + c / 32, 1u << (c & 31));
-            }
+        // Inclusive sums (Hillis and Steele 1986).
+        for (uint distance = 1; distance < items; distance *= 2) {
+            const uint other = item >= distance ? ahead[item - distance] : 0;
+            barrier(CLK_LOCAL_MEM_FENCE);
+            ahead[item] += other;
             barrier(CLK_LOCAL_MEM_FENCE);
         }
-    }
-    barrier(CLK_LOCAL_MEM_FENCE);
-    for (uint w = item; w < words; w += items) {
-        uint entries = 0;
-        for (uint v = 0; v < w; ++v) {
-            entries += popcount(bits[v]);
+        if (item == 0) {
+            all_turns = turns_of(ahead, items);
         }
-        before[w] = entries;
-    }
-    barrier(CLK_LOCAL_MEM_FENCE);
-    for (uint c = item; c < width; c += items) {
-        const uint word = bits[c / 32], bit = 1u << (c & 31);
-        if (word & bit) {
-            const size_t at = (size_t)offset[i] + ahead + before[c / 32] + popcount(word & (bit - 1));
-            column[at] = low + c;
-            value[at] = sum[c];
+        barrier(CLK_LOCAL_MEM_FENCE);
+        const uint turns = shared_value(&all_turns), products = shared_value(ahead + items - 1);
+        uint base = 0, entry = 0, last = 0, own = 0, at = 0;
+        bool active = false, is_done = true;
+        SCALAR product = SCALAR_ZERO;
+        for (uint turn = 0; turn < turns; ++turn) {
+            if (is_done) {
+                const uint p = base + item;
+                active = p < products;
+                own = first_above(ahead, items, active ? p : base);
+                if (active) {
+                    const uint l = begin[own] + p - (own > 0 ? ahead[own - 1] : 0);
+                    bool is_new;
+                    at = place_column(key, size, size, b_column[l], &is_new);
+                    product = scalar_mul(factor[own], b_value[l]);
+                }
+                entry = first_above(ahead, items, base);
+                last = first_above(ahead, items, min(base + items, products) - 1);
+                base += items;
+            }
+            // In the order of the entries of A; the products of one have different places.
+            if (active && own == entry) {
+                sum[at] += product;
+            }
+            is_done = entry == last;
+            ++entry;
+            barrier(CLK_LOCAL_MEM_FENCE);
         }
+        barrier(CLK_LOCAL_MEM_FENCE);
     }
+    const size_t to = (size_t)offset[i] + before[segment];
+    write_sorted(key, sum, size, bucket, buckets, order, item, items, &lowest, &highest, total, column + to, value + to,
+                 inside[segment]);
 }
 #endif
 #endif

@@ -29,8 +29,8 @@ fn assert_matrix<T: Real>(
 }
 
 fn products<T: Real>(context: &Context) {
-    // Rows of every size: empty, short, up to a table in local memory, longer than the largest one, and a dense one; long ones among more columns
-    // than ranges go over.
+    // Rows of every size: empty, short enough to be merged, up to a table in local memory, longer than the largest one, and a dense one; long ones
+    // among more columns than there are ranges for.
     let shapes = [
         (1, 1, 1, 1, 1),
         (40, 30, 50, 3, 4),
@@ -39,6 +39,7 @@ fn products<T: Real>(context: &Context) {
         (5, 300, 9000, 300, 40),
         (3, 200, 400_000, 150, 30),
         (3, 200, 2_200_000, 150, 30),
+        (3, 200, 17_000_000, 150, 30),
     ];
     for (m, k, n, left, right) in shapes {
         let a = sparse::<T>(m, k, 1, |i| if i % 7 == 3 { 0 } else { 1 + i * 13 % left });
@@ -59,9 +60,31 @@ fn products<T: Real>(context: &Context) {
     }
 }
 
+/// Most rows have far fewer entries than products, which is noticed, and every twentieth has as many.
+fn estimates<T: Real>(context: &Context) {
+    let row = |first: usize, count: usize| (first..first + count).map(|j| (j, 1.0 + j as f64 / 8.0));
+    let make = |rows: usize, cols: usize, row: &dyn Fn(usize) -> Vec<(usize, f64)>| {
+        let entries: Vec<(usize, usize, T)> =
+            (0..rows).flat_map(|i| row(i).into_iter().map(move |(j, v)| (i, j, T::from_f64(v)))).collect();
+        CsrParts::from_triplets(rows, cols, &entries).unwrap()
+    };
+    let a = make(1500, 60, &|i| row(if i % 20 == 0 { 30 } else { 0 }, 30).collect());
+    let b = make(60, 400, &|i| row(if i < 30 { 0 } else { 10 * (i - 29) }, 10).collect());
+    let [x, y] = [&a, &b].map(|parts| Csr::from_parts(context, parts).unwrap());
+    let got = x.multiply(&y).unwrap().to_parts().unwrap();
+    let [a, b] = [&a, &b].map(to_sprs);
+    let want = &a * &b;
+    assert_matrix("rows of 10 and of 300 entries", &got, &want, &want, 32.0 * eps::<T>());
+}
+
 #[test]
 fn products_agree_with_sprs() {
     crate::on_every_device!(products);
+}
+
+#[test]
+fn products_agree_with_sprs_where_estimates_of_rows_are_too_low() {
+    crate::on_every_device!(estimates);
 }
 
 fn sums_and_parts<T: Real>(context: &Context) {

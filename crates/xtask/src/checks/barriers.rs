@@ -4,7 +4,8 @@
 //! silently, when a barrier stands under an `if` or in a loop that items may leave early. So a barrier stands only
 //!
 //! * at the top level of a kernel, or in a `for` loop that stands there, or in a `for` loop of such a loop;
-//! * in a loop whose header has the same values in every item of the work-group;
+//! * in a loop whose header has the same values in every item of the work-group, among them what `shared_value` reads of local memory: its
+//!   caller answers for a barrier before and after;
 //! * in a loop that no `break`, `continue`, `return` or `goto` leaves;
 //! * not behind a `return` or `goto`.
 //!
@@ -497,8 +498,13 @@ impl<'s> Body<'_, 's> {
                     || self.names.types.contains(&text)
                     || self.uniform.contains(&text))
         };
+        let shared = calls(tokens, "shared_value");
         let words = (0..tokens.len()).filter(|k| tokens[*k].kind == Kind::Word && !is_member(*k));
-        words.into_iter().find(|k| varies(*k)).map(|k| tokens[k].text)
+        words
+            .into_iter()
+            .filter(|k| !shared.iter().any(|call| call.contains(k)))
+            .find(|k| varies(*k))
+            .map(|k| tokens[k].text)
     }
 
     /// As [`varying`](Self::varying), of the initial values of a declaration.
@@ -528,6 +534,14 @@ fn assigns(tokens: &[Token<'_>], name: &str) -> bool {
         };
         token.is(name) && (marked(Some(k + 1), &BEHIND) || marked(k.checked_sub(1), &BEFORE) || address())
     })
+}
+
+/// The calls of a function with their arguments.
+fn calls(tokens: &[Token<'_>], name: &str) -> Vec<std::ops::Range<usize>> {
+    let starts = tokens.windows(2).enumerate().filter(|(_, pair)| pair[0].is(name) && pair[1].is("("));
+    let end =
+        |start: usize| (start + 3..=tokens.len()).find(|&end| tokens[end - 1].is(")") && balanced(&tokens[start..end]));
+    starts.filter_map(|(start, _)| Some(start..end(start)?)).collect()
 }
 
 fn balanced(tokens: &[Token<'_>]) -> bool {
@@ -695,6 +709,13 @@ mod tests {
             4,
             "`m`",
         );
+    }
+
+    #[test]
+    fn shared_values_are_equal() {
+        good("const uint m = shared_value(s + 3);\nfor (uint k = 0; k < m; ++k) { barrier(1); }");
+        good("for (uint k = 0; k < shared_value(&s[(3)]); ++k) { barrier(1); }");
+        bad("const uint m = shared_value(s) + x[0];\nfor (uint k = 0; k < m; ++k) {\n barrier(1);\n}", 3, "`m`");
     }
 
     #[test]

@@ -4,7 +4,7 @@ use super::scan;
 use crate::matrix::{Csr, Entries, EntriesRef, Structure};
 use crate::ops::items;
 use crate::runtime::kernels::sparse_product::{Long, Program};
-use crate::runtime::{KernelFamily, Out, Range};
+use crate::runtime::{KernelFamily, Out, Range, Reuse};
 use crate::{Buffer, Context, Error, Result, Scalar};
 
 /// Rows of a product that GPUs make alike.
@@ -12,8 +12,9 @@ use crate::{Buffer, Context, Error, Result, Scalar};
 struct Bin {
     list: Buffer<u32>,
     listed: usize,
-    /// Items per row.
+    /// Work-items per row, and how many of them traverse a row of B together.
     lanes: usize,
+    slice: usize,
     /// Places of a row's table, a power of two.
     size: usize,
     /// Rows of a work-group.
@@ -26,11 +27,25 @@ struct Bin {
 enum Tables {
     /// In a hash table in local memory.
     Local,
-    /// In dense accumulators in local memory, one slot per column of a range: `count` ranges of `width` columns. `part` holds the number of entries of
-    /// each row before each range, and in total.
-    Ranges { count: usize, width: usize, part: Buffer<u32> },
+    /// In hash tables in local memory, one per segment of the row; `SEGMENT_SIZE` places each.
+    Segments(Vec<Segments>),
     /// In a hash table in global memory.
     Global,
+    /// Nowhere: few rows of B are merged.
+    Merged,
+}
+
+/// Parts of long rows, each with a table of its own.
+#[derive(Debug)]
+struct Segments {
+    count: usize,
+    row: Buffer<u32>,
+    /// The first range of columns and the end.
+    start: Buffer<u32>,
+    end: Buffer<u32>,
+    /// Entries of the row before the segment and in it.
+    before: Buffer<u32>,
+    inside: Buffer<u32>,
 }
 
 /// How a product of two patterns is made, for values that change.
@@ -40,31 +55,63 @@ pub(crate) struct Product {
     bins: Vec<Bin>,
 }
 
+/// The tables of one of the two passes: their numbers of places, of which `filled.0` in `filled.1` are used at most, the bytes per place, and the places
+/// per work-item that shares a table.
+struct Sizes {
+    sizes: Vec<usize>,
+    filled: (usize, usize),
+    bytes: usize,
+    each: usize,
+}
+
 /// Bytes of local memory of a work-group.
 const LOCAL_BYTES: usize = 16 << 10;
 /// Bytes of the tables in global memory that are in use at a time.
 const LONG_BYTES: usize = 256 << 20;
-/// Places of tables in local memory when entries are counted; a table holds as many columns as it has places.
-const COUNT_SIZES: &[usize] = &[32, 64, 128, 512, 4096];
-/// The same when entries are summed; three quarters are filled at most.
-const FILL_SIZES: &[usize] = &[16, 32, 64, 128, 256, 512, 1024, 2048];
-/// The same with 16-byte values.
-const WIDE_FILL_SIZES: &[usize] = &[16, 32, 64, 128, 256, 512, 1024];
-/// Longer rows are computed in ranges of columns, with this many work-items each. There are at most this many ranges per row, and in total; otherwise the
-/// rows are hashed into global memory.
-const RANGE_ITEMS: usize = 128;
-/// Work-items that traverse a row of B together; `SLICE` of `sparse_product.cl`.
-const FEWEST_ITEMS: usize = 32;
-const MOST_RANGES: usize = 512;
-const MOST_RANGES_OF_ALL: usize = 1 << 24;
-/// A row of the product is first assumed to have this fraction (one over `SHARE`) of its products as entries, since the products of a Galerkin
-/// product often fall on the same columns. Rows whose table turns out too small are counted again.
-const SHARE: u32 = 8;
-/// Slots of a table for each work-item that sorts them, and the maximum number of such work-items.
-const SORTED_PLACES: usize = 8;
-const SORTING_ITEMS: usize = 128;
+/// Work-items of a group whose tables are small, and the maximum number for one row.
+const GROUP_ITEMS: usize = 64;
+const MOST_ITEMS: usize = 128;
+/// Longer rows are cut into segments, unless they have more ranges of columns; then they are hashed into global memory. At most `RANGES_AT_A_TIME` ranges
+/// are in use at a time.
+const MOST_RANGES: usize = 1 << 15;
+const RANGES_AT_A_TIME: usize = 1 << 26;
+/// Places of the table of a segment, and columns of a range, which it holds whole.
+const SEGMENT_SIZE: usize = 1024;
+const RANGE_WIDTH: usize = SEGMENT_SIZE / 2;
+/// Entries that a work-item merges at most.
+const MERGED: u32 = 32;
+/// Rows of which the share of entries in products is measured, by as many work-groups with a table of this size, and `SAMPLE_UNIT` of `sparse_product.cl`.
+const SAMPLES: usize = 256;
+const SAMPLE_SIZE: usize = 4096;
+const SAMPLE_UNIT: u32 = 256;
+/// The entries of rows are estimated if at least nine in ten of the sampled rows have at most this share of their products as entries.
+const ESTIMATED: u32 = SAMPLE_UNIT / 8 * 5;
+/// Places looked at for a column in a table whose size was estimated.
+const PROBES: usize = 64;
+/// Places of a table for each bucket by which its entries are sorted.
+const BUCKET_PLACES: usize = 4;
 /// Limits for a row handled by a single work-item: places of its table, and entries per row of B.
 const ALONE: (usize, usize) = (32, 4);
+
+impl Sizes {
+    /// Tables of columns, for products with `cols` columns. A range of all columns takes less memory than large tables if there are few of them.
+    fn to_count(cols: usize) -> Sizes {
+        let sizes = (5..=12).map(|k| 1 << k).filter(|&size| size <= 512 || size * 32 <= cols).collect();
+        Sizes { sizes, filled: (1, 2), bytes: size_of::<u32>(), each: 16 }
+    }
+
+    /// Tables of columns and values, and what sorts them.
+    fn to_fill<T: Scalar>() -> Sizes {
+        let most = if size_of::<T>() > 8 { 10 } else { 11 };
+        let bytes = size_of::<u32>() + size_of::<T>() + size_of::<u32>() / BUCKET_PLACES + size_of::<u16>();
+        Sizes { sizes: (4..=most).map(|k| 1 << k).collect(), filled: (5, 8), bytes, each: 8 }
+    }
+
+    /// Entries that a table of the given size holds.
+    fn most(&self, size: usize) -> usize {
+        size * self.filled.0 / self.filled.1
+    }
+}
 
 /// The product of the patterns and values.
 pub(crate) fn multiply<T: Scalar>(a: EntriesRef<'_, T>, b: EntriesRef<'_, T>) -> Result<(Entries<T>, Product)> {
@@ -82,26 +129,8 @@ pub(crate) fn multiply<T: Scalar>(a: EntriesRef<'_, T>, b: EntriesRef<'_, T>) ->
             program.count_product_cpu(context, range, rows, cols, ao, ac, bo, bc, &mut place, &mut count)?;
         }
         KernelFamily::Gpu => {
-            let [mut bound, mut guess] =
-                [Buffer::<u32>::uninit(context, left.rows)?, Buffer::uninit(context, left.rows)?];
-            let (rows, cols, least) = (left.rows, right.cols as u32, COUNT_SIZES[0] as u32);
-            let (ao, ac, bo) = (&left.offset, &left.column, &right.offset);
-            let range = items(context, rows);
-            program.bound_product(context, range, rows, cols, SHARE, least, ao, ac, bo, &mut bound, &mut guess)?;
-            count.fill(0)?;
-            let lanes = lanes(right);
-            count_rows::<T>(left, right, lanes, &guess, &mut count)?;
-            let mut full = Buffer::<u32>::zeroed(context, 1)?;
-            program.keep_full(context, range, rows, &count, &mut bound, &mut full)?;
-            if full.to_vec()? != [0] {
-                count_rows::<T>(left, right, lanes, &bound, &mut count)?;
-            }
-            let sizes = if size_of::<T>() > 8 { WIDE_FILL_SIZES } else { FILL_SIZES };
-            let bytes = size_of::<u32>() + size_of::<T>();
-            bins = binned::<T>(&count, right.cols, (lanes, true), sizes, bytes, |size| size / 4 * 3)?;
-            for bin in &mut bins {
-                bin.count_ranges::<T>(left, right, &mut count)?;
-            }
+            count_by_tables::<T>(left, right, &mut count)?;
+            bins = bins_to_fill::<T>(left, right, &count)?;
         }
     }
     let (offset, nnz) = scan(context, &count)?;
@@ -113,30 +142,95 @@ pub(crate) fn multiply<T: Scalar>(a: EntriesRef<'_, T>, b: EntriesRef<'_, T>) ->
     Ok((Entries { structure, values }, product))
 }
 
-/// Counts the entries of the rows whose `bound` is not 0, in tables of the given size.
+/// count[i] = entries of row i of the product.
+fn count_by_tables<T: Scalar>(a: &Structure, b: &Structure, count: &mut Buffer<u32>) -> Result<()> {
+    let (context, rows) = (a.offset.context(), a.rows);
+    let (program, range, local) = (Program::<T>::new(), items(context, rows), context.local());
+    let mut bound = Buffer::<u32>::uninit(context, rows)?;
+    let cols = b.cols as u32;
+    program.bound_product(context, range, rows, cols, &a.offset, &a.column, &b.offset, local + 1, local, &mut bound)?;
+    count.fill(0)?;
+    let sizes = Sizes::to_count(b.cols);
+    if let Some(share) = share::<T>(a, b, &bound)? {
+        let mut guess = Buffer::<u32>::uninit(context, rows)?;
+        let least = sizes.most(sizes.sizes[0]) as u32;
+        program.guess_product(context, range, rows, share, least, &bound, &mut guess)?;
+        count_rows::<T>(a, b, &sizes, PROBES, &guess, count)?;
+        let mut full = Buffer::<u32>::zeroed(context, 1)?;
+        program.keep_full(context, range, rows, &*count, &mut bound, &mut full)?;
+        if full.to_vec()? == [0] {
+            return Ok(());
+        }
+    }
+    count_rows::<T>(a, b, &sizes, usize::MAX, &bound, count)
+}
+
+/// The rows of a product by how they are filled.
+fn bins_to_fill<T: Scalar>(a: &Structure, b: &Structure, count: &Buffer<u32>) -> Result<Vec<Bin>> {
+    let (context, rows) = (a.offset.context(), a.rows);
+    let (program, range) = (Program::<T>::new(), items(context, rows));
+    let mut rest = Buffer::<u32>::uninit(context, rows)?;
+    let mut flag = Buffer::<u32>::uninit(context, rows)?;
+    program.flag_merged(context, range, rows, MERGED, &a.offset, count, &mut flag, &mut rest)?;
+    let (offset, listed) = scan(context, &flag)?;
+    let mut bins = binned::<T>(&rest, b, &Sizes::to_fill::<T>())?;
+    if listed > 0 {
+        let mut list = Buffer::<u32>::uninit(context, listed)?;
+        program.list_flagged(context, range, rows, &flag, &offset, &mut list)?;
+        bins.push(Bin { list, listed, lanes: 1, slice: 1, size: 1, rows: 1, tables: Tables::Merged });
+    }
+    for bin in &mut bins {
+        bin.cut::<T>(a, b)?;
+    }
+    Ok(bins)
+}
+
+/// A share of the products that most rows of the product do not exceed with their entries, per `SAMPLE_UNIT`; `None` if it is large or there are few rows.
+fn share<T: Scalar>(a: &Structure, b: &Structure, bound: &Buffer<u32>) -> Result<Option<u32>> {
+    let context = a.offset.context();
+    if a.rows < 4 * SAMPLES {
+        return Ok(None);
+    }
+    let items = context.local().min(MOST_ITEMS);
+    let range = Range::d1(SAMPLES * items, items);
+    let mut ratio = Buffer::<u32>::uninit(context, SAMPLES)?;
+    let (size, most) = (SAMPLE_SIZE as u32, (SAMPLE_SIZE / 4 * 3) as u32);
+    let (ao, ac, bo, bc) = (&a.offset, &a.column, &b.offset, &b.column);
+    let program = Program::<T>::new();
+    program.sample_product(context, range, a.rows, size, most, ao, ac, bo, bc, bound, SAMPLE_SIZE, &mut ratio)?;
+    let mut ratios: Vec<u32> = ratio.to_vec()?.into_iter().filter(|&ratio| ratio > 0).collect();
+    ratios.sort_unstable();
+    Ok(ratios.get(ratios.len() * 9 / 10).copied().filter(|&share| share <= ESTIMATED))
+}
+
+/// Counts the entries of the rows whose `bound` is not 0, in tables of the given sizes.
 fn count_rows<T: Scalar>(
     a: &Structure,
     b: &Structure,
-    lanes: usize,
+    sizes: &Sizes,
+    probes: usize,
     bound: &Buffer<u32>,
     count: &mut Buffer<u32>,
 ) -> Result<()> {
     let context = a.offset.context();
     let program = Program::<T>::new();
     let (ao, ac, bo, bc) = (&a.offset, &a.column, &b.offset, &b.column);
-    for bin in &mut binned::<T>(bound, b.cols, (lanes, false), COUNT_SIZES, size_of::<u32>(), |size| size)? {
-        let (list, listed, lanes, size) = (&bin.list, bin.listed as u32, bin.lanes as u32, bin.size as u32);
-        let (range, places) = (bin.range(context, size_of::<u32>()), bin.places());
+    for bin in binned::<T>(bound, b, sizes)? {
+        let [listed, lanes, slice, size] = [bin.listed, bin.lanes, bin.slice, bin.size].map(|n| n as u32);
+        let probes = probes.min(bin.size) as u32;
+        let (list, range, places) = (&bin.list, bin.range(context, sizes.bytes), bin.places());
         let to = &mut *count;
         match &bin.tables {
-            Tables::Local => {
-                program.count_product_gpu(context, range, listed, lanes, size, list, ao, ac, bo, bc, places, to)?;
-            }
-            Tables::Ranges { .. } => bin.count_ranges::<T>(a, b, count)?,
+            Tables::Merged => {}
+            Tables::Local => program.count_product_gpu(
+                context, range, listed, lanes, slice, size, probes, list, ao, ac, bo, bc, places, to,
+            )?,
+            Tables::Segments(_) => bin.count_ranges::<T>(a, b, to, |_, _, _, _| Ok(()))?,
             Tables::Global => {
                 let mut key = Buffer::<u32>::uninit(context, range.groups() * places)?;
                 let (program, key) = (Long::<T>::from(program), &mut key);
-                program.count_product(context, range, listed, lanes, size, list, ao, ac, bo, bc, key, to)?;
+                program
+                    .count_product(context, range, listed, lanes, slice, size, size, list, ao, ac, bo, bc, key, to)?;
             }
         }
     }
@@ -165,24 +259,28 @@ impl Product {
                 context, range, to.rows, to.cols, ao, ac, av, bo, bc, bv, place, offset, column, values,
             );
         }
+        let sizes = Sizes::to_fill::<T>();
         for bin in &self.bins {
-            let (list, listed, lanes, size) = (&bin.list, bin.listed as u32, bin.lanes as u32, bin.size as u32);
-            let range = bin.range(context, size_of::<u32>() + size_of::<T>());
-            let places = bin.places();
+            let (list, buckets, most) = (&bin.list, bin.size / BUCKET_PLACES, sizes.most(bin.size));
+            let [listed, lanes, size, bucket_count, most_32] =
+                [bin.listed, bin.lanes, bin.size, buckets, most].map(|n| n as u32);
+            let (range, places) = (bin.range(context, sizes.bytes), bin.places());
             match &bin.tables {
-                Tables::Local => program.fill_product_gpu(
-                    context, range, listed, lanes, size, list, ao, ac, av, bo, bc, bv, places, places, offset, column,
-                    values,
-                )?,
-                Tables::Ranges { count, width, part } => {
-                    let (items, words, ranges) = (bin.lanes, width / 32, *count as u32);
-                    let range = Range::d1(bin.listed * count * items, items);
-                    program.fill_ranges(
+                Tables::Merged => {
+                    let each = items(context, bin.listed);
+                    program
+                        .merge_product(context, each, listed, list, ao, ac, av, bo, bc, bv, offset, column, values)?
+                }
+                Tables::Local => {
+                    let (counters, order) = (bin.rows * (buckets + 1), bin.rows * most);
+                    program.fill_product_gpu(
                         context,
                         range,
-                        ranges,
-                        *width as u32,
-                        part,
+                        listed,
+                        lanes,
+                        size,
+                        bucket_count,
+                        most_32,
                         list,
                         ao,
                         ac,
@@ -190,23 +288,80 @@ impl Product {
                         bo,
                         bc,
                         bv,
-                        *width,
-                        items,
-                        words,
-                        words,
-                        items,
-                        items,
+                        places,
+                        places,
+                        counters,
+                        order,
                         offset,
                         column,
                         values,
                     )?;
                 }
+                Tables::Segments(parts) => {
+                    let lanes = bin.lanes;
+                    for Segments { count, row, start, end, before, inside } in parts {
+                        let range = Range::d1(count * lanes, lanes);
+                        let width = RANGE_WIDTH as u32;
+                        program.fill_segments(
+                            context,
+                            range,
+                            width,
+                            size,
+                            bucket_count,
+                            row,
+                            start,
+                            end,
+                            before,
+                            inside,
+                            ao,
+                            ac,
+                            av,
+                            bo,
+                            bc,
+                            bv,
+                            bin.size,
+                            bin.size,
+                            buckets,
+                            most,
+                            lanes,
+                            lanes,
+                            lanes,
+                            offset,
+                            column,
+                            values,
+                        )?;
+                    }
+                }
                 Tables::Global => {
-                    let mut key = Buffer::<u32>::uninit(context, range.groups() * places)?;
-                    let mut sum = Buffer::<T>::uninit(context, range.groups() * places)?;
-                    let (key, sum) = (&mut key, &mut sum);
+                    let groups = range.groups();
+                    let [mut key, mut bucket, mut order] = [
+                        Buffer::<u32>::uninit(context, groups * places)?,
+                        Buffer::uninit(context, groups * buckets)?,
+                        Buffer::uninit(context, groups * most)?,
+                    ];
+                    let mut sum = Buffer::<T>::uninit(context, groups * places)?;
+                    let (key, sum, bucket, order) = (&mut key, &mut sum, &mut bucket, &mut order);
                     Long::<T>::from(program).fill_product(
-                        context, range, listed, lanes, size, list, ao, ac, av, bo, bc, bv, key, sum, offset, column,
+                        context,
+                        range,
+                        listed,
+                        lanes,
+                        size,
+                        bucket_count,
+                        most_32,
+                        list,
+                        ao,
+                        ac,
+                        av,
+                        bo,
+                        bc,
+                        bv,
+                        key,
+                        sum,
+                        bucket,
+                        order,
+                        offset,
+                        column,
                         values,
                     )?;
                 }
@@ -217,34 +372,125 @@ impl Product {
 }
 
 impl Bin {
-    /// Counts the entries of rows that are computed in ranges, in each range and in total.
-    fn count_ranges<T: Scalar>(&mut self, a: &Structure, b: &Structure, count: &mut Buffer<u32>) -> Result<()> {
-        let Tables::Ranges { count: ranges, width, part } = &mut self.tables else { return Ok(()) };
+    /// The rows listed, whose tables are to have `size` places.
+    fn local(list: Buffer<u32>, listed: usize, size: usize, slice: usize, sizes: &Sizes) -> Bin {
+        let most = MOST_ITEMS.min(list.context().local());
+        let lanes = if size <= ALONE.0 && slice <= ALONE.1 { 1 } else { slice.max((size / sizes.each).min(most)) };
+        let rows = (GROUP_ITEMS / lanes).min(LOCAL_BYTES / ((size + 1) * sizes.bytes)).max(1);
+        // A power of two, and no fewer items than a warp has.
+        let rows = 1 << rows.ilog2();
+        let lanes = lanes.max(32 / rows);
+        Bin { list, listed, lanes, slice: slice.min(lanes), size, rows, tables: Tables::Local }
+    }
+
+    /// The rows listed, which are too long for tables in local memory; a row of `bound` is theirs.
+    fn long<T: Scalar>(
+        list: Buffer<u32>,
+        listed: usize,
+        bound: &Buffer<u32>,
+        cols: usize,
+        slice: usize,
+        sizes: &Sizes,
+    ) -> Result<Bin> {
+        let items = list.context().local();
+        if cols.div_ceil(RANGE_WIDTH) <= MOST_RANGES {
+            let (lanes, tables) = (items.min(MOST_ITEMS), Tables::Segments(Vec::new()));
+            return Ok(Bin { list, listed, lanes, slice: slice.min(lanes), size: SEGMENT_SIZE, rows: 1, tables });
+        }
+        let largest = bound.to_vec()?.into_iter().max().unwrap_or(0) as usize;
+        let size = (largest * sizes.filled.1).div_ceil(sizes.filled.0).next_power_of_two();
+        let lanes = items.min(256);
+        Ok(Bin { list, listed, lanes, slice: slice.min(lanes), size, rows: 1, tables: Tables::Global })
+    }
+
+    /// Counts the entries of rows that are cut into segments. `and_then` is called for some rows at a time with the place of the first in the list, their
+    /// number, the number of ranges, and the entries of each row before each range.
+    fn count_ranges<T: Scalar>(
+        &self,
+        a: &Structure,
+        b: &Structure,
+        count: &mut Buffer<u32>,
+        mut and_then: impl FnMut(u32, usize, u32, &Buffer<u32>) -> Result<()>,
+    ) -> Result<()> {
         let context = a.offset.context();
         let program = Program::<T>::new();
-        let words = *width / 32;
-        let several = (LOCAL_BYTES / size_of::<u32>() / words).clamp(1, *ranges);
+        let ranges = b.cols.div_ceil(RANGE_WIDTH);
+        let words = RANGE_WIDTH / 32;
+        let several = (LOCAL_BYTES / size_of::<u32>() / words).clamp(1, ranges);
         let groups = ranges.div_ceil(several);
-        let range = Range::d1(self.listed * groups * self.lanes, self.lanes);
+        let items = context.local().min(256);
         let (ao, ac, bo, bc) = (&a.offset, &a.column, &b.offset, &b.column);
-        let [of_row, several_32, ranges_32, width_32] = [groups, several, *ranges, *width].map(|n| n as u32);
-        program.count_ranges(
-            context,
-            range,
-            of_row,
-            several_32,
-            ranges_32,
-            width_32,
-            &self.list,
-            ao,
-            ac,
-            bo,
-            bc,
-            several * words,
-            &mut *part,
-        )?;
-        let every = items(context, self.listed);
-        program.scan_ranges(context, every, self.listed as u32, ranges_32, &self.list, part, count)
+        let [of_row, slice, several_32, ranges_32, width] =
+            [groups, self.slice, several, ranges, RANGE_WIDTH].map(|n| n as u32);
+        let most = (RANGES_AT_A_TIME / (ranges + 1)).min(self.listed);
+        let mut part = Buffer::<u32>::uninit(context, most * (ranges + 1))?;
+        for first in (0..self.listed).step_by(most) {
+            let listed = most.min(self.listed - first);
+            let (base, list, range) = (first as u32, &self.list, Range::d1(listed * groups * items, items));
+            program.count_ranges(
+                context,
+                range,
+                base,
+                of_row,
+                slice,
+                several_32,
+                ranges_32,
+                width,
+                list,
+                ao,
+                ac,
+                bo,
+                bc,
+                several * words,
+                &mut part,
+            )?;
+            let each = crate::ops::items(context, listed);
+            program.scan_ranges(context, each, base, listed as u32, ranges_32, list, &mut part, &mut *count)?;
+            and_then(base, listed, ranges_32, &part)?;
+        }
+        Ok(())
+    }
+
+    /// Cuts rows into segments if they are to be filled by segments.
+    fn cut<T: Scalar>(&mut self, a: &Structure, b: &Structure) -> Result<()> {
+        if !matches!(self.tables, Tables::Segments(_)) {
+            return Ok(());
+        }
+        let context = a.offset.context();
+        let program = Program::<T>::new();
+        let most = Sizes::to_fill::<T>().most(self.size) as u32;
+        let mut again = Buffer::<u32>::uninit(context, a.rows)?;
+        let mut cut = Vec::new();
+        self.count_ranges::<T>(a, b, &mut again, |base, listed, ranges, part| {
+            let each = items(context, listed);
+            let mut found = Buffer::uninit(context, listed)?;
+            let listed = listed as u32;
+            program.count_segments(context, each, listed, ranges, most, part, &mut found)?;
+            let (place, count) = scan(context, &found)?;
+            let array = || Buffer::<u32>::uninit(context, count);
+            let [mut row, mut start, mut end, mut before, mut inside] =
+                [array()?, array()?, array()?, array()?, array()?];
+            program.list_segments(
+                context,
+                each,
+                base,
+                listed,
+                ranges,
+                most,
+                &self.list,
+                part,
+                &place,
+                &mut row,
+                &mut start,
+                &mut end,
+                &mut before,
+                &mut inside,
+            )?;
+            cut.push(Segments { count, row, start, end, before, inside });
+            Ok(())
+        })?;
+        self.tables = Tables::Segments(cut);
+        Ok(())
     }
 
     /// Places of all tables of a work-group. Tables in local memory are padded by one place each, so that they start in different banks.
@@ -263,43 +509,34 @@ impl Bin {
     }
 }
 
-/// Items that share a row of a product with `b`: as many as its rows have entries.
-fn lanes(b: &Structure) -> usize {
+/// Work-items that traverse a row of B together: as many as its rows have entries.
+fn slice(b: &Structure) -> usize {
     (b.nnz / b.rows.max(1)).next_power_of_two().clamp(1, 32)
 }
 
-/// The rows by size, each in the first class whose table holds it. The product has `cols` columns; `lanes` work-items traverse a row of B,
-/// and more sort a table that is to be sorted; `most` is how many columns a table with that many slots
-/// holds.
-fn binned<T: Scalar>(
-    bound: &Buffer<u32>,
-    cols: usize,
-    (lanes, sorts): (usize, bool),
-    sizes: &[usize],
-    bytes: usize,
-    most: impl Fn(usize) -> usize,
-) -> Result<Vec<Bin>> {
+/// The rows of a product with B by size, each in the first class whose table holds it.
+fn binned<T: Scalar>(bound: &Buffer<u32>, b: &Structure, sizes: &Sizes) -> Result<Vec<Bin>> {
     let (context, rows) = (bound.context(), bound.len());
     if rows == 0 {
         return Ok(Vec::new());
     }
     let program = Program::<T>::new();
     let each = items(context, rows);
-    let highs: Vec<u32> = sizes.iter().map(|&size| most(size) as u32).collect();
+    let highs: Vec<u32> = sizes.sizes.iter().map(|&size| sizes.most(size) as u32).collect();
     let high = Buffer::from_slice(context, &highs)?;
     let mut classes = Buffer::<u32>::zeroed(context, 1)?;
-    program.mark_classes(context, each, rows, sizes.len() as u32, &high, bound, &mut classes)?;
+    program.mark_classes(context, each, rows, highs.len() as u32, &high, bound, &mut classes)?;
     let classes = classes.to_vec()?[0];
+    let slice = slice(b);
     let mut bins = Vec::new();
-    for k in (0..=sizes.len()).filter(|k| classes >> k & 1 == 1) {
-        let long = k == sizes.len();
+    for k in (0..=highs.len()).filter(|k| classes >> k & 1 == 1) {
         let (list, listed) = if classes == 1 << k {
             let mut list = Buffer::<u32>::uninit(context, rows)?;
             program.list_rows(context, each, rows, &mut list)?;
             (list, rows)
         } else {
             let low = if k == 0 { 0 } else { highs[k - 1] };
-            let high = if long { u32::MAX } else { highs[k] };
+            let high = highs.get(k).copied().unwrap_or(u32::MAX);
             let mut flag = Buffer::<u32>::uninit(context, rows)?;
             program.flag_sizes(context, each, rows, low, high, bound, &mut flag)?;
             let (offset, listed) = scan(context, &flag)?;
@@ -307,29 +544,9 @@ fn binned<T: Scalar>(
             program.list_flagged(context, each, rows, &flag, &offset, &mut list)?;
             (list, listed)
         };
-        let width = LOCAL_BYTES / size_of::<T>();
-        let ranges = cols.div_ceil(width);
-        let is_few = ranges <= MOST_RANGES && listed <= MOST_RANGES_OF_ALL / (ranges + 1);
-        bins.push(if long && is_few && context.local() >= FEWEST_ITEMS {
-            let part = Buffer::uninit(context, listed * (ranges + 1))?;
-            let (lanes, tables) = (context.local().min(RANGE_ITEMS), Tables::Ranges { count: ranges, width, part });
-            Bin { list, listed, lanes, size: width, rows: 1, tables }
-        } else if long {
-            let largest = bound.to_vec()?.into_iter().max().unwrap_or(0) as usize;
-            let size = (largest.div_ceil(most(4)) * 4).next_power_of_two();
-            Bin { list, listed, lanes: context.local().min(256), size, rows: 1, tables: Tables::Global }
-        } else {
-            let size = sizes[k];
-            let most = SORTING_ITEMS.min(context.local());
-            let lanes = match lanes {
-                few if size <= ALONE.0 && few <= ALONE.1 => 1,
-                few if sorts => few.max((size / SORTED_PLACES).min(most)),
-                few => few,
-            };
-            let rows = (64 / lanes).min(LOCAL_BYTES / ((size + 1) * bytes)).max(1);
-            // A power of two, and no fewer items than a warp has.
-            let rows = 1 << rows.ilog2();
-            Bin { list, listed, lanes: lanes.max(32 / rows), size, rows, tables: Tables::Local }
+        bins.push(match sizes.sizes.get(k) {
+            Some(&size) => Bin::local(list, listed, size, slice, sizes),
+            None => Bin::long::<T>(list, listed, bound, b.cols, slice, sizes)?,
         });
     }
     Ok(bins)
@@ -364,6 +581,8 @@ impl<T: Scalar> Csr<T> {
     /// ```
     pub fn multiply(&self, b: &Csr<T>) -> Result<Csr<T>> {
         self.check_product(b)?;
+        // Nothing but kernels and transfers of the same queue use the memory, as `Reuse` requires.
+        let _reuse = Reuse::start();
         Csr::from_entries(multiply(self.entries(), b.entries())?.0)
     }
 
