@@ -126,7 +126,66 @@ __kernel void map_aggregates(ulong rows, uint is_new, REAL theta2, __global cons
 }
 
 // The smoothed prolongator P = (I - omega D^-1 A_s) T, for the strong entries A_s of A and one near-null vector. Row i has one entry per aggregate in
-// its part of the map. The aggregates are found in ascending order, with one pass over the row's columns for each. count[i] = entries of row i.
+// its part of the map. count[i] = entries of row i. norm[g] = the norm of the near-null vector on aggregate g.
+#ifdef CPU
+// place: `cols` zeros per item.
+__kernel void count_prolongator(ulong rows, ulong cols, __global const uint *offset, __global const uint *map,
+                                __global uint *place, __global uint *count)
+{
+    __global uint *own = place + get_global_id(0) * cols;
+    FOR_EACH(i, rows)
+    {
+        uint found = 0;
+        for (uint k = offset[i]; k < offset[i + 1]; ++k) {
+            const uint g = map[k];
+            if (g < WEAK) {
+                found += own[g] != (uint)i + 1;
+                own[g] = (uint)i + 1;
+            }
+        }
+        count[i] = found;
+    }
+}
+
+// Rows of A have at most FEW entries. own[g]: one more than the place of aggregate g, which lies in this row if it is above `start`.
+__kernel void fill_prolongator(ulong rows, ulong cols, REAL omega, __global const REAL *near,
+                               __global const REAL *norm, __global const REAL *diagonal,
+                               __global const uint *offset, __global const uint *column, __global const REAL *value,
+                               __global const uint *map, __global uint *place, __global const uint *p_offset,
+                               __global uint *p_column, __global REAL *p_value)
+{
+    __global uint *own = place + get_global_id(0) * cols;
+    FOR_EACH(i, rows)
+    {
+        const REAL weight = -omega / diagonal[i];
+        const uint start = p_offset[i];
+        uint key[FEW], rank[FEW];
+        REAL sum[FEW];
+        uint next = start;
+        for (uint k = offset[i]; k < offset[i + 1]; ++k) {
+            const uint g = map[k];
+            if (g < WEAK) {
+                const uint j = column[k];
+                const REAL term = (j == i ? ONE - omega : weight * value[k]) * near[j];
+                const bool is_new = own[g] <= start;
+                const uint at = is_new ? next : own[g] - 1;
+                const REAL more = sum[at - start] + term;
+                own[g] = at + 1;
+                key[at - start] = g;
+                sum[at - start] = is_new ? term : more;
+                next += is_new;
+            }
+        }
+        rank_columns(next - start, key, rank);
+        for (uint k = 0; k < next - start; ++k) {
+            const REAL size = norm[key[k]];
+            p_column[start + rank[k]] = key[k];
+            p_value[start + rank[k]] = size > ZERO ? sum[k] / size : ZERO;
+        }
+    }
+}
+#else
+// The aggregates are found in ascending order, with one pass over the row's columns for each.
 __kernel void count_prolongator(ulong rows, __global const uint *offset, __global const uint *map, __global uint *count)
 {
     FOR_EACH(i, rows)
@@ -143,7 +202,6 @@ __kernel void count_prolongator(ulong rows, __global const uint *offset, __globa
     }
 }
 
-// norm[g] = the norm of the near-null vector on aggregate g.
 __kernel void fill_prolongator(ulong rows, REAL omega, __global const REAL *near, __global const REAL *norm,
                                __global const REAL *diagonal, __global const uint *offset,
                                __global const uint *column, __global const REAL *value, __global const uint *map,
@@ -171,6 +229,7 @@ __kernel void fill_prolongator(ulong rows, REAL omega, __global const REAL *near
         }
     }
 }
+#endif
 
 // count[i] = strong entries of row i.
 __kernel void count_mapped(ulong rows, __global const uint *offset, __global const uint *map, __global uint *count)
@@ -228,12 +287,18 @@ __kernel void fill_noise(ulong n, __global REAL *x)
     }
 }
 
-// most[i] = the largest state of node i and its neighbours.
+// most[i] = the largest state of node i and its neighbours. On CPUs `most` is undecided before the first round; where it is decided, so are the node
+// and its neighbours, or one of them is a root, and it stays what it is.
 __kernel void spread_states(ulong rows, __global const uint *offset, __global const uint *column,
                             __global const ulong *state, __global ulong *most)
 {
     FOR_EACH(i, rows)
     {
+#ifdef CPU
+        if (WHAT(most[i]) != UNDECIDED) {
+            continue;
+        }
+#endif
         ulong largest = state[i];
         for (uint k = offset[i]; k < offset[i + 1]; ++k) {
             largest = max(largest, state[column[k]]);

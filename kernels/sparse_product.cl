@@ -13,6 +13,8 @@
 //@ build CPU=1
 //@ build SCALAR_COMPLEX=1
 //@ build CPU=1 SCALAR_COMPLEX=1
+//@ build CPU=1 ENTRIES_AHEAD=4
+//@ build CPU=1 ENTRIES_AHEAD=4 SCALAR_COMPLEX=1
 //@ variant Long LONG_ROWS=1
 //@ build Long
 //@ build Long SCALAR_COMPLEX=1
@@ -39,23 +41,9 @@ inline void sift_down_entry(__global uint *column, __global SCALAR *value, uint 
     }
 }
 
-// Ascending columns: insertion for short rows, a heap for others.
+// Ascending columns, by a heap.
 inline void sort_entries(__global uint *column, __global SCALAR *value, uint size)
 {
-    if (size <= 48) {
-        for (uint k = 1; k < size; ++k) {
-            const uint own = column[k];
-            const SCALAR own_value = value[k];
-            uint at = k;
-            for (; at > 0 && column[at - 1] > own; --at) {
-                column[at] = column[at - 1];
-                value[at] = value[at - 1];
-            }
-            column[at] = own;
-            value[at] = own_value;
-        }
-        return;
-    }
     for (uint root = size / 2; root > 0; --root) {
         sift_down_entry(column, value, root - 1, size);
     }
@@ -70,46 +58,95 @@ inline void sort_entries(__global uint *column, __global SCALAR *value, uint siz
     }
 }
 
+// With ENTRIES_AHEAD, the row of B for the entry of A so many further is fetched: these rows may lie far apart.
+#ifdef ENTRIES_AHEAD
+#define FETCH(p) __builtin_prefetch((const __global void *)(p), 0, 3)
+#define SOON(k) b_offset[a_column[min((k) + ENTRIES_AHEAD, entries - 1)]]
+#define FETCH_COLUMNS(k) FETCH(b_column + SOON(k))
+#define FETCH_ROW(k)                                                                                     \
+    const uint soon = SOON(k);                                                                           \
+    FETCH(b_column + soon);                                                                              \
+    FETCH(b_value + soon);                                                                               \
+    FETCH(b_value + soon + 7)
+#else
+#define FETCH_COLUMNS(k)
+#define FETCH_ROW(k)
+#endif
+
 // count[i] = entries of row i of C. place: `cols` zeros per item.
 __kernel void count_product(ulong rows, ulong cols, __global const uint *a_offset, __global const uint *a_column,
                             __global const uint *b_offset, __global const uint *b_column, __global uint *place,
                             __global uint *count)
 {
     __global uint *own = place + get_global_id(0) * cols;
+#ifdef ENTRIES_AHEAD
+    const uint entries = a_offset[rows];
+#endif
     FOR_EACH(i, rows)
     {
         uint found = 0;
         for (uint k = a_offset[i]; k < a_offset[i + 1]; ++k) {
+            FETCH_COLUMNS(k);
             const uint end = b_offset[a_column[k] + 1];
             for (uint l = b_offset[a_column[k]]; l < end; ++l) {
                 const uint c = b_column[l];
-                if (own[c] != (uint)i + 1) {
-                    own[c] = (uint)i + 1;
-                    ++found;
-                }
+                // Without a branch, which could not be predicted.
+                found += own[c] != (uint)i + 1;
+                own[c] = (uint)i + 1;
             }
         }
         count[i] = found;
     }
 }
 
+// own[c]: one more than the place of column c, which lies in this row if it is above `start`.
 __kernel void fill_product(ulong rows, ulong cols, __global const uint *a_offset, __global const uint *a_column,
                            __global const SCALAR *a_value, __global const uint *b_offset, __global const uint *b_column,
                            __global const SCALAR *b_value, __global uint *place, __global const uint *offset,
                            __global uint *column, __global SCALAR *value)
 {
     __global uint *own = place + get_global_id(0) * cols;
+#ifdef ENTRIES_AHEAD
+    const uint entries = a_offset[rows];
+#endif
     FOR_EACH(i, rows)
     {
         const uint start = offset[i];
+        const uint size = offset[i + 1] - start;
         uint next = start;
+        if (size <= FEW) {
+            uint key[FEW], rank[FEW];
+            SCALAR sum[FEW];
+            for (uint k = a_offset[i]; k < a_offset[i + 1]; ++k) {
+                FETCH_ROW(k);
+                const SCALAR a = a_value[k];
+                const uint end = b_offset[a_column[k] + 1];
+                for (uint l = b_offset[a_column[k]]; l < end; ++l) {
+                    const uint c = b_column[l];
+                    const SCALAR product = scalar_mul(a, b_value[l]);
+                    const bool is_new = own[c] <= start;
+                    const uint at = is_new ? next : own[c] - 1;
+                    const SCALAR before = sum[at - start];
+                    const SCALAR more = before + product;
+                    own[c] = at + 1;
+                    key[at - start] = c;
+                    sum[at - start] = is_new ? product : more;
+                    next += is_new;
+                }
+            }
+            rank_columns(size, key, rank);
+            for (uint k = 0; k < size; ++k) {
+                column[start + rank[k]] = key[k];
+                value[start + rank[k]] = sum[k];
+            }
+            continue;
+        }
         for (uint k = a_offset[i]; k < a_offset[i + 1]; ++k) {
             const SCALAR a = a_value[k];
             const uint end = b_offset[a_column[k] + 1];
             for (uint l = b_offset[a_column[k]]; l < end; ++l) {
                 const uint c = b_column[l];
                 const SCALAR product = scalar_mul(a, b_value[l]);
-                // One more than the place, which lies in this row if it is above `start`.
                 const uint at = own[c];
                 if (at > start) {
                     value[at - 1] += product;
@@ -120,7 +157,7 @@ __kernel void fill_product(ulong rows, ulong cols, __global const uint *a_offset
                 }
             }
         }
-        sort_entries(column + start, value + start, next - start);
+        sort_entries(column + start, value + start, size);
     }
 }
 #else

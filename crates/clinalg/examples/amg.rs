@@ -1,6 +1,6 @@
 //! Times algebraic multigrid: `amg PROBLEM N [--single] [--profile] [--dump PREFIX]`. Prints one JSON object per run.
 //!
-//! Run 0 builds the kernels. Runs 1 and 2 give the times. Run 3 waits for the device after each phase of the set-up and gives the time of each
+//! Run 0 builds the kernels. Times of the CPU ("cpu_set_up", "cpu_solve") are those of all threads, in seconds. Runs 1 and 2 give the times. Run 3 waits for the device after each phase of the set-up and gives the time of each
 //! ("phases": level, name, milliseconds). With `--profile`, run 4 uses a context that times every kernel ("setup_kernels" and "solve_kernels": name,
 //! launches, milliseconds).
 //!
@@ -230,6 +230,18 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
+/// Seconds of user and system time of all threads of the process; `None` where the system does not tell.
+fn cpu_seconds() -> Option<f64> {
+    let text = std::fs::read_to_string("/proc/self/stat").ok()?;
+    // After the name in parentheses, the first field is the third; a tick is 10 ms.
+    let mut times = text.rsplit_once(')')?.1.split_whitespace().skip(11).map(str::parse::<f64>);
+    Some((times.next()?.ok()? + times.next()?.ok()?) / 100.0)
+}
+
+fn since(before: Option<f64>) -> Option<f64> {
+    Some(cpu_seconds()? - before?)
+}
+
 /// The problem and the parameters.
 struct Setting<'a> {
     name: &'a str,
@@ -257,26 +269,26 @@ impl Setting<'_> {
             let params = self.params.clone().timed(run == 3);
             context.finish()?;
             context.reset_timings();
-            let start = Instant::now();
+            let (start, cpu) = (Instant::now(), cpu_seconds());
             let mut m = match self.count {
                 0 => Amg::new(&a, &params)?,
                 _ => Amg::with_near_null(&a, self.vectors, self.count, &params)?,
             };
             context.finish()?;
-            let set_up = start.elapsed().as_secs_f64();
+            let (set_up, cpu_set_up) = (start.elapsed().as_secs_f64(), since(cpu));
             let setup_timings = context.timings()?;
             context.reset_timings();
             x.fill(0.0)?;
             context.finish()?;
-            let start = Instant::now();
+            let (start, cpu) = (Instant::now(), cpu_seconds());
             let solved = cg.solve(&a, Some(&mut m), &b, &mut x)?;
             context.finish()?;
-            let solve = start.elapsed().as_secs_f64();
+            let (solve, cpu_solve) = (start.elapsed().as_secs_f64(), since(cpu));
             let (solve_timings, report) = (context.timings()?, m.report());
             let phases: Vec<_> = report.phases.iter().map(|p| (p.level, p.name, 1e3 * p.seconds)).collect();
             let line = serde_json::json!({
                 "problem": self.name, "rows": parts.rows, "entries": parts.nnz(), "single": params.single, "run": run,
-                "set_up": set_up, "solve": solve, "iterations": solved.iterations, "residual": solved.relative_residual,
+                "set_up": set_up, "solve": solve, "cpu_set_up": cpu_set_up, "cpu_solve": cpu_solve, "iterations": solved.iterations, "residual": solved.relative_residual,
                 "classical": report.classical, "one_sided": report.one_sided, "levels": report.levels, "operator_complexity": report.operator_complexity, "bytes": report.bytes,
                 "format": a.format(), "device": context.device().name, "phases": phases,
                 "setup_kernels": kernels(&setup_timings), "solve_kernels": kernels(&solve_timings),

@@ -2,10 +2,12 @@
 
 use crate::matrix::{Entries, EntriesRef, Structure};
 use crate::ops::{items, sparse};
+use crate::runtime::KernelFamily;
 use crate::runtime::kernels::amg_setup::Program;
 use crate::{Buffer, Real, Result};
 
-/// Most entries of a row whose part of the prolongator one work-item computes; it passes over the row once per aggregate.
+/// Most entries of a row whose part of the prolongator one work-item computes: on a GPU it passes over the row once per aggregate, on a CPU it has
+/// room for so many (`FEW` of `sparse.clh`).
 const LONG_ROW: u32 = 256;
 
 /// The largest off-diagonal modulus of each row of a matrix.
@@ -62,8 +64,10 @@ pub(super) fn nodes<T: Real>(a: EntriesRef<'_, T>, block: usize) -> Result<Entri
     Ok(nodes)
 }
 
-/// Rounds of the independent set between two looks at what is left.
+/// Rounds of the independent set between two looks at what is left, on a GPU; a look costs nothing on a CPU.
 const ROUNDS: usize = 4;
+/// A state that is larger than those of decided nodes without a root near them.
+const UNDECIDED: u64 = 1 << 62;
 
 /// Aggregates around the nodes of a maximal independent set of distance two (Bell, Dalton and Olson 2012): a root with its neighbours; other
 /// nodes join the neighbour with the largest entry. Neighbours are those with an entry above `theta` times the geometric mean of the peaks of
@@ -78,13 +82,20 @@ pub(super) fn aggregate<T: Real>(a: EntriesRef<'_, T>, peaks: &Peaks<T>, theta: 
     let (peak, to) = (&peaks.values, &mut linked);
     program.link_strong(context, range, rows, theta2, peak, offset, &s.column, a.values, to, &mut state)?;
     let column = &linked;
+    let rounds = match context.family() {
+        KernelFamily::Gpu => ROUNDS,
+        KernelFamily::Cpu => {
+            most.fill(UNDECIDED)?;
+            1
+        }
+    };
     loop {
-        let mut undecided = Buffer::<u32>::zeroed(context, ROUNDS)?;
-        for round in 0..ROUNDS as u32 {
+        let mut undecided = Buffer::<u32>::zeroed(context, rounds)?;
+        for round in 0..rounds as u32 {
             program.spread_states(context, range, rows, offset, column, &state, &mut most)?;
             program.decide_states(context, range, rows, round, offset, column, &most, &mut state, &mut undecided)?;
         }
-        if undecided.to_vec()?[ROUNDS - 1] == 0 {
+        if undecided.to_vec()?[rounds - 1] == 0 {
             break;
         }
     }

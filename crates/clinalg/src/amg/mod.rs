@@ -114,10 +114,12 @@ impl<T: Real> Amg<T> {
     /// row is named), a matrix that does not coarsen or is singular; [`Error::Allocation`].
     pub fn new(a: &Csr<T>, params: &AmgParams) -> Result<Amg<T>> {
         Amg::checked(a, params)?;
-        if params.coarsening == Coarsening::Auto && params.block == 1 {
-            return Amg::chosen(a, params);
-        }
-        Amg::build(a, NearNull::constant(a.context(), a.rows(), params.block)?, params)
+        a.context().while_preparing(&setup::kernels::<T>(a.context()), || {
+            if params.coarsening == Coarsening::Auto && params.block == 1 {
+                return Amg::chosen(a, params);
+            }
+            Amg::build(a, NearNull::constant(a.context(), a.rows(), params.block)?, params)
+        })
     }
 
     /// The hierarchy for `a` with `count` near-null vectors, one after the other: vectors that A nearly maps to zero, such as
@@ -132,7 +134,8 @@ impl<T: Real> Amg<T> {
             let expected = "auto or aggregation with given near-null vectors";
             return Err(Error::value("coarsening", expected, "classical"));
         }
-        Amg::build(a, NearNull::given(a.context(), a.rows(), params.block, vectors, count)?, params)
+        let near = NearNull::given(a.context(), a.rows(), params.block, vectors, count)?;
+        a.context().while_preparing(&setup::kernels::<T>(a.context()), || Amg::build(a, near, params))
     }
 
     fn checked(a: &Csr<T>, params: &AmgParams) -> Result<()> {

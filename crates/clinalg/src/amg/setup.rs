@@ -8,13 +8,14 @@ use super::multipass::Multipass;
 use super::params::{AmgParams, Coarsening, Smoother};
 use super::prolongator::NearNull;
 use super::smoothing::{Smoothing, Source, Strong};
-use crate::matrix::{Csr, Entries, EntriesRef, Structure, Values};
+use crate::matrix::{Csr, Entries, EntriesRef, Structure, Values, conversion};
 use crate::ops::sparse::{self, Product};
 use crate::ops::{self, items};
-use crate::runtime::Out;
-use crate::runtime::kernels::amg_setup::Program;
+use crate::runtime::kernels::amg_setup::{self, Program};
+use crate::runtime::kernels::{amg_cycle, convert, inverse, sparse_product, sparse_scan};
+use crate::runtime::{Kernel, Out};
 use crate::solve::ColouredRows;
-use crate::{Buffer, Dense, Error, Real, Result, Vector, solve};
+use crate::{Buffer, Context, Dense, Error, Real, Result, Vector, solve};
 
 /// A level and the way to the next coarser one.
 pub(super) struct Level<T: Real> {
@@ -66,6 +67,18 @@ pub(super) enum Coarsest<T: Real> {
     Inverse(Dense<T>, usize),
     /// The smoother: no two unknowns are strongly connected.
     Smoothed,
+}
+
+/// A kernel of each program that all set-ups, and the cycles after them, need, in about the order in which they do.
+pub(super) fn kernels<T: Real>(context: &Context) -> [Kernel; 6] {
+    [
+        amg_setup::Program::<T>::new().kernel(amg_setup::FILL_INVERSE),
+        sparse_scan::Program::<f32>::new().kernel(sparse_scan::SCAN_COUNTS),
+        conversion::<T>(context).kernel(convert::SCAN_PARTS),
+        sparse::multiplication::<T>(context).kernel(sparse_product::COUNT_PRODUCT),
+        inverse::Program::<T>::new().kernel(inverse::PAD_SQUARE),
+        amg_cycle::Program::<T>::new().kernel(amg_cycle::FIRST_STEP),
+    ]
 }
 
 /// A level ends the hierarchy where the next has more than this part of its rows.

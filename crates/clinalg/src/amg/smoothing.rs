@@ -5,8 +5,8 @@ use super::prolongator::{NearNull, Tentative};
 use crate::matrix::{Entries, EntriesRef, Structure};
 use crate::ops::sparse::{self, Product};
 use crate::ops::{self, items};
-use crate::runtime::Out;
 use crate::runtime::kernels::amg_setup::Program;
+use crate::runtime::{KernelFamily, Out};
 use crate::{Buffer, Real, Result, Vector};
 
 /// The damping factor omega is this divided by the bound of the eigenvalues.
@@ -88,22 +88,41 @@ impl<T: Real> Source<'_, T> {
         values: Out<'_, T>,
     ) -> Result<()> {
         let s = self.a.structure;
-        Program::<T>::new().fill_prolongator(
-            s.offset.context(),
-            items(s.offset.context(), s.rows),
-            s.rows,
-            step.omega,
-            &self.near.values,
-            norm,
-            &step.diagonal,
-            &s.offset,
-            &s.column,
-            self.a.values,
-            map,
-            &p.offset,
-            Out::shared(&p.column),
-            values,
-        )
+        let (program, context) = (Program::<T>::new(), s.offset.context());
+        let (rows, omega, near, diagonal) = (s.rows, step.omega, &self.near.values, &step.diagonal);
+        let (ao, ac, av, po, pc) = (&s.offset, &s.column, self.a.values, &p.offset, Out::shared(&p.column));
+        match context.family() {
+            KernelFamily::Cpu => {
+                let range = sparse::parts(context, rows);
+                let mut place = sparse::places(context, range, p.cols)?;
+                program.fill_prolongator_cpu(
+                    context, range, rows, p.cols, omega, near, norm, diagonal, ao, ac, av, map, &mut place, po, pc,
+                    values,
+                )
+            }
+            KernelFamily::Gpu => {
+                let range = items(context, rows);
+                program.fill_prolongator_gpu(
+                    context, range, rows, omega, near, norm, diagonal, ao, ac, av, map, po, pc, values,
+                )
+            }
+        }
+    }
+
+    /// Counts the entries of each row of the prolongator.
+    fn count_rows(&self, map: &Buffer<u32>, cols: usize, count: &mut Buffer<u32>) -> Result<()> {
+        let s = self.a.structure;
+        let (program, context, rows) = (Program::<T>::new(), s.offset.context(), s.rows);
+        match context.family() {
+            KernelFamily::Cpu => {
+                let range = sparse::parts(context, rows);
+                let mut place = sparse::places(context, range, cols)?;
+                program.count_prolongator_cpu(context, range, rows, cols, &s.offset, map, &mut place, count)
+            }
+            KernelFamily::Gpu => {
+                program.count_prolongator_gpu(context, items(context, rows), rows, &s.offset, map, count)
+            }
+        }
     }
 
     /// The values of I - omega D^-1 A_s in the sparsity pattern of A_s.
@@ -162,7 +181,7 @@ impl<T: Real> Smoothing<T> {
         let mut count = Buffer::<u32>::uninit(context, rows)?;
         let by_rows = near.count == 1 && !peaks.long;
         if by_rows {
-            program.count_prolongator(context, range, rows, &a.structure.offset, &map, &mut count)?;
+            source.count_rows(&map, coarse.values.len(), &mut count)?;
         } else {
             program.count_mapped(context, range, rows, &a.structure.offset, &map, &mut count)?;
         }

@@ -25,6 +25,13 @@ pub(super) struct Columns<'a, T: Scalar> {
     pub(super) value: In<'a, T>,
 }
 
+/// The kernels of `convert.cl`. On CPUs all are built with the hint that one of them uses, as one program is built faster than two.
+pub(crate) fn conversion<T: Scalar>(context: &Context) -> convert::Program<T> {
+    let program = convert::Program::new();
+    let fetches = context.family() == KernelFamily::Cpu && context.prefetches();
+    if fetches { program.entries_ahead(ENTRIES_AHEAD) } else { program }
+}
+
 impl<T: Scalar> Columns<'_, T> {
     /// Converts the matrix to compressed rows. `None` if the row indices of a column are not strictly increasing or one is out of range.
     pub(super) fn to_rows(&self) -> Result<Option<Entries<T>>> {
@@ -37,7 +44,7 @@ impl<T: Scalar> Columns<'_, T> {
     fn to_rows_gpu(&self) -> Result<Option<Entries<T>>> {
         let &Columns { context, rows, cols, nnz, offset: given, .. } = self;
         let local = context.local();
-        let program = convert::Program::<T>::new();
+        let program = conversion::<T>(context);
         let each = |items: usize| Range::d1(items, local);
         let mut column_of = Buffer::<u32>::uninit(context, nnz)?;
         program.expand_columns(context, each(cols), cols, given, &mut column_of)?;
@@ -89,9 +96,8 @@ impl<T: Scalar> Columns<'_, T> {
     /// Each item takes a part of the columns.
     fn to_rows_cpu(&self) -> Result<Option<Entries<T>>> {
         let &Columns { context, rows, cols, nnz, offset: given, .. } = self;
-        let program = convert::Program::<T>::new();
-        let fetching = if context.prefetches() { program.entries_ahead(ENTRIES_AHEAD) } else { program };
-        let wide = convert::Wide::from(fetching);
+        let program = conversion::<T>(context);
+        let wide = convert::Wide::from(program);
         // Each part has counts for all rows; together they take no more memory than the columns do.
         let units = (context.device().compute_units as usize).max(1);
         let copies = units.min(nnz / rows.max(1)).clamp(1, 64);
@@ -101,7 +107,7 @@ impl<T: Scalar> Columns<'_, T> {
         let range = Range::d1(copies, 1);
         match self.row {
             Rows::Narrow(row) => {
-                fetching.count_parts(context, range, rows, split, given, row, &mut place, &mut wrong)?;
+                program.count_parts(context, range, rows, split, given, row, &mut place, &mut wrong)?;
             }
             Rows::Wide(row) => wide.count_parts(context, range, rows, split, given, row, &mut place, &mut wrong)?,
         }
@@ -120,7 +126,7 @@ impl<T: Scalar> Columns<'_, T> {
         let (value, place, to, out) = (self.value, &mut place, &mut column, &mut values);
         match self.row {
             Rows::Narrow(row) => {
-                fetching.place_entries(context, range, rows, split, given, row, value, place, to, out)?
+                program.place_entries(context, range, rows, split, given, row, value, place, to, out)?
             }
             Rows::Wide(row) => wide.place_entries(context, range, rows, split, given, row, value, place, to, out)?,
         }

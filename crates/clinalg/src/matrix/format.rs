@@ -8,6 +8,7 @@ use serde::Serialize;
 
 use super::balanced::NnzBalanced;
 use super::bsr::Bsr;
+use super::convert::conversion;
 use super::csr::{Structure, balanced};
 use super::dia::{Dia, Marked, Rule, Stencil, block};
 use super::launch::{self, MultiLaunch, Prepared};
@@ -15,7 +16,7 @@ use super::offsets::Offsets;
 use super::sorted::Sorted;
 use super::spread::{self, RowProduct};
 use super::tuning::{MV_RUNS_CPU, MV_SELL_CPU};
-use crate::runtime::kernels::{bsr, convert, csr, sell, stencil};
+use crate::runtime::kernels::{bsr, csr, sell, stencil};
 use crate::runtime::{In, KernelFamily, Out, Range};
 use crate::{Buffer, Error, Result, Scalar};
 
@@ -437,7 +438,7 @@ impl Runs {
     fn find<T: Scalar>(s: &Structure, offsets: &Offsets<'_>) -> Result<Option<Runs>> {
         let context = s.offset.context();
         let parts = context.chunks().min(s.rows.div_ceil(1024)).max(1);
-        let (program, range) = (convert::Program::<T>::new(), Range::d1(parts, 1));
+        let (program, range) = (conversion::<T>(context), Range::d1(parts, 1));
         let mut count = Buffer::<u32>::uninit(context, parts)?;
         program.count_runs(context, range, s.rows, &s.offset, &s.column, &mut count)?;
         let mut place = count.to_vec()?;

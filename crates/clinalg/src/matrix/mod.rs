@@ -30,6 +30,7 @@ mod vector;
 
 pub(crate) use balanced::{Columns, NnzBalanced};
 pub use band::Band;
+pub(crate) use convert::conversion;
 pub use csr::Csr;
 pub(crate) use csr::{Entries, EntriesRef, Structure};
 pub use dense::Dense;

@@ -108,8 +108,12 @@ impl Context {
     /// which are meant for another.
     fn shared_program(&self, key: &Key, options: &CString) -> Option<Arc<Program>> {
         let whole = key.whole()?;
-        let mut shared = lock(&self.programs().shared);
-        if let Some(program) = shared.get(whole).and_then(Weak::upgrade) {
+        let known = || lock(&self.programs().shared).get(whole).and_then(Weak::upgrade);
+        if let Some(program) = known() {
+            return Some(program);
+        }
+        let _building = self.programs().sharing.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(program) = known() {
             return Some(program);
         }
         let (file, source) = whole.source();
@@ -120,6 +124,7 @@ impl Context {
                 return None;
             }
         };
+        let mut shared = lock(&self.programs().shared);
         shared.retain(|_, program| program.strong_count() > 0);
         shared.insert(*whole, Arc::downgrade(&program));
         Some(program)

@@ -50,6 +50,8 @@ pub(super) struct Programs {
     most: usize,
     kernels: RwLock<HashMap<Key, Arc<Built>, BuildHasherDefault<Quick>>>,
     pub(super) shared: Shared,
+    /// Held while a program that kernels share is built.
+    pub(super) sharing: Mutex<()>,
     /// Counts builds and launches.
     clock: AtomicU64,
     builds: AtomicU64,
@@ -62,6 +64,7 @@ impl Programs {
             most: most.unwrap_or(MOST_KERNELS).max(1),
             kernels: RwLock::default(),
             shared: Shared::default(),
+            sharing: Mutex::new(()),
             clock: AtomicU64::new(0),
             builds: AtomicU64::new(0),
             build_nanoseconds: AtomicU64::new(0),
@@ -93,6 +96,18 @@ impl Context {
     /// Builds `kernels` by several threads.
     pub(crate) fn prepare_all(&self, kernels: &[Kernel]) -> Result<()> {
         self.build_all(kernels.iter().map(KeyRef::Embedded))
+    }
+
+    /// Does `work` while another thread builds `kernels`, in their order, where a driver takes long even for what it has compiled before.
+    pub(crate) fn while_preparing<R>(&self, kernels: &[Kernel], work: impl FnOnce() -> R) -> R {
+        if !self.shares_programs() || kernels.iter().all(|kernel| self.known(KeyRef::Embedded(kernel)).is_some()) {
+            return work();
+        }
+        std::thread::scope(|scope| {
+            // Without the thread, and where it fails, the first launch builds the kernel and reports what is wrong.
+            host::spawn(scope, || kernels.iter().for_each(|kernel| drop(self.prepare(kernel))));
+            work()
+        })
     }
 
     /// Builds kernels made at run time by several threads, so that their first launches find them.

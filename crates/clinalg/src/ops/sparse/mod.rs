@@ -6,4 +6,4 @@ mod product;
 
 pub(crate) use crate::matrix::scan;
 pub(crate) use part::combine;
-pub(crate) use product::{Product, multiply};
+pub(crate) use product::{Product, multiplication, multiply, parts, places};
