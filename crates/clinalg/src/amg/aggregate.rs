@@ -69,19 +69,11 @@ const ROUNDS: usize = 4;
 /// A state that is larger than those of decided nodes without a root near them.
 const UNDECIDED: u64 = 1 << 62;
 
-/// Aggregates around the nodes of a maximal independent set of distance two (Bell, Dalton and Olson 2012): a root with its neighbours; other
-/// nodes join the neighbour with the largest entry. Neighbours are those with an entry above `theta` times the geometric mean of the peaks of
-/// both rows.
-pub(super) fn aggregate<T: Real>(a: EntriesRef<'_, T>, peaks: &Peaks<T>, theta: f64) -> Result<Aggregates> {
-    let s = a.structure;
+/// Makes each undecided node a root, or out where there is a root at most two links away: a maximal independent set of distance two.
+pub(super) fn choose_roots<T: Real>(s: &Structure, linked: &Buffer<u32>, state: &mut Buffer<u64>) -> Result<()> {
     let (context, rows, offset) = (s.offset.context(), s.rows, &s.offset);
-    let (program, range, theta2) = (Program::<T>::new(), items(context, rows), T::from_f64(theta * theta));
-    let mut state = Buffer::<u64>::uninit(context, rows)?;
+    let (program, range) = (Program::<T>::new(), items(context, rows));
     let mut most = Buffer::<u64>::uninit(context, rows)?;
-    let mut linked = Buffer::<u32>::uninit(context, s.nnz)?;
-    let (peak, to) = (&peaks.values, &mut linked);
-    program.link_strong(context, range, rows, theta2, peak, offset, &s.column, a.values, to, &mut state)?;
-    let column = &linked;
     let rounds = match context.family() {
         KernelFamily::Gpu => ROUNDS,
         KernelFamily::Cpu => {
@@ -92,13 +84,28 @@ pub(super) fn aggregate<T: Real>(a: EntriesRef<'_, T>, peaks: &Peaks<T>, theta: 
     loop {
         let mut undecided = Buffer::<u32>::zeroed(context, rounds)?;
         for round in 0..rounds as u32 {
-            program.spread_states(context, range, rows, offset, column, &state, &mut most)?;
-            program.decide_states(context, range, rows, round, offset, column, &most, &mut state, &mut undecided)?;
+            program.spread_states(context, range, rows, offset, linked, &*state, &mut most)?;
+            program.decide_states(context, range, rows, round, offset, linked, &most, &mut *state, &mut undecided)?;
         }
         if undecided.to_vec()?[rounds - 1] == 0 {
-            break;
+            return Ok(());
         }
     }
+}
+
+/// Aggregates around the nodes of a maximal independent set of distance two (Bell, Dalton and Olson 2012): a root with its neighbours; other
+/// nodes join the neighbour with the largest entry. Neighbours are those with an entry above `theta` times the geometric mean of the peaks of
+/// both rows.
+pub(super) fn aggregate<T: Real>(a: EntriesRef<'_, T>, peaks: &Peaks<T>, theta: f64) -> Result<Aggregates> {
+    let s = a.structure;
+    let (context, rows, offset) = (s.offset.context(), s.rows, &s.offset);
+    let (program, range, theta2) = (Program::<T>::new(), items(context, rows), T::from_f64(theta * theta));
+    let mut state = Buffer::<u64>::uninit(context, rows)?;
+    let mut linked = Buffer::<u32>::uninit(context, s.nnz)?;
+    let (peak, to) = (&peaks.values, &mut linked);
+    program.link_strong(context, range, rows, theta2, peak, offset, &s.column, a.values, to, &mut state)?;
+    choose_roots::<T>(s, &linked, &mut state)?;
+    let column = &linked;
     let mut flag = Buffer::<u32>::uninit(context, rows)?;
     program.flag_roots(context, range, rows, &state, &mut flag)?;
     let (number, count) = sparse::scan(context, &flag)?;

@@ -1,5 +1,6 @@
 //! Aggressive classical coarsening: coarse nodes two strong connections apart, and interpolation in two passes.
 
+use super::aggregate::choose_roots;
 use super::classical::{MOST, influences};
 use crate::matrix::{Entries, EntriesRef, Structure};
 use crate::ops::items;
@@ -9,8 +10,6 @@ use crate::runtime::kernels::amg_multipass::Program;
 use crate::runtime::kernels::amg_setup;
 use crate::{Buffer, Real, Result};
 
-/// Rounds of the independent set between two looks at what is left.
-const ROUNDS: usize = 4;
 /// The pass of nodes that depend on a coarse one, and of those that depend on none but on a node of that pass.
 const NEAR: u32 = 2;
 const FAR: u32 = 3;
@@ -41,28 +40,9 @@ impl Multipass {
         let range = items(context, rows);
         let (linked, influences) = influences(a, theta)?;
         let program = amg_setup::Program::<T>::new();
-        let [mut state, mut most] = [Buffer::<u64>::uninit(context, rows)?, Buffer::<u64>::uninit(context, rows)?];
+        let mut state = Buffer::<u64>::uninit(context, rows)?;
         program.start_distant(context, range, rows, offset, &linked, &influences, &mut state)?;
-        loop {
-            let mut undecided = Buffer::<u32>::zeroed(context, ROUNDS)?;
-            for round in 0..ROUNDS as u32 {
-                program.spread_states(context, range, rows, offset, &linked, &state, &mut most)?;
-                program.decide_states(
-                    context,
-                    range,
-                    rows,
-                    round,
-                    offset,
-                    &linked,
-                    &most,
-                    &mut state,
-                    &mut undecided,
-                )?;
-            }
-            if undecided.to_vec()?[ROUNDS - 1] == 0 {
-                break;
-            }
-        }
+        choose_roots::<T>(s, &linked, &mut state)?;
         // The influences are not needed any more.
         let (mut pass, mut reached) = (influences, Buffer::uninit(context, rows)?);
         program.flag_roots(context, range, rows, &state, &mut pass)?;
