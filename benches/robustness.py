@@ -1,12 +1,15 @@
 #!/usr/bin/env python3
-"""Which method and preconditioner of `clinalg solve` solves which of 40 kinds of matrices.
+"""Which method and preconditioner of `clinalg solve` solves which of 40 kinds of matrices, or which matrices of a folder.
 
     python3 benches/robustness.py --program target/release/clinalg --out benches/results/robustness.md [--size 40] [--only NAME]
+    python3 benches/robustness.py --matrices DIR
 
-Needs NumPy and SciPy. Matrices are generated, nothing is fetched; b is A times a random x. A combination solves a system if the program
-reports convergence to 1e-8 within 2000 iterations and 30 s. The last column is SciPy: GMRES(30) with `spilu` at its defaults. A number is
-that of iterations; `-` stands for a combination that the program refuses for this matrix, `x` for one that did not converge, and `t`
-for one that took too long.
+Needs NumPy and SciPy; nothing is fetched. b is A times a random x for the matrices that the script generates, and random for those of a folder.
+A combination solves a system if the program reports convergence to 1e-8 within 2000 iterations (without options: within its own limits) and
+30 s. *residual* is |b - A x| / |b| of the first column by SciPy, for a matrix that is not square |A' r| / (|A| |r|), with `!` where the program reports
+another one; *direct* is that of SciPy's sparse LU with a step of refinement (not square: dense least squares); *SciPy* is GMRES(30) with `spilu` at its
+defaults (not square: LSMR). A number is that of iterations; `-` stands for a combination that the program refuses for this matrix, `x` for one that
+did not converge, and `t` for one that took too long.
 """
 import argparse
 import json
@@ -16,6 +19,7 @@ import sys
 import tempfile
 
 import numpy as np
+import scipy.io
 import scipy.sparse as sp
 import scipy.sparse.linalg as la
 
@@ -255,19 +259,55 @@ COMBINATIONS = [
 ]
 
 
-def run(program, matrix, rhs, options):
-    words = [program, "solve", matrix, "--rhs", rhs, "--tol", "1e-8", "--max-iterations", "2000", "--json", *options.split()]
+def run(program, matrix, rhs, options, more=()):
+    """The entry of the table, the program's report, and why it did not converge."""
+    limit = ["--max-iterations", "2000"] if options else []
+    words = [program, "solve", matrix, "--rhs", rhs, "--tol", "1e-8", *limit, "--json", *options.split(), *more]
     try:
         done = subprocess.run(words, capture_output=True, text=True, timeout=30)
     except subprocess.TimeoutExpired:
-        return "t"
+        return "t", None, "more than 30 s"
     if done.returncode not in (0, 1) or not done.stdout.strip():
-        return "-"
+        return "-", None, (done.stderr.strip().splitlines() or [""])[-1].replace(str(pathlib.Path(matrix).parent) + "/", "")
     report = json.loads(done.stdout)
-    return str(report["iterations"]) if report["converged"] else "x"
+    return str(report["iterations"]) if report["converged"] else "x", report, report["verdict"] or report["stop"]
 
 
-def scipy(a, b):
+def residual(a, b, x):
+    """|b - A x| / |b|, for least squares |A' r| / (|A| |r|)."""
+    r = b - a @ x
+    if a.shape[0] == a.shape[1] or np.linalg.norm(r) <= 1e-8 * np.linalg.norm(b):
+        return np.linalg.norm(r) / np.linalg.norm(b)
+    return np.linalg.norm(a.conj().T @ r) / (sp.linalg.norm(a) * np.linalg.norm(r))
+
+
+def checked(a, b, report, file):
+    """The residual of the x written, and whether it is the one that the program reports."""
+    x = np.load(file).reshape(-1)
+    r = np.linalg.norm(b - a @ x) / np.linalg.norm(b)
+    # What two orders of summation may differ by.
+    rounding = 1e-14 * np.linalg.norm(abs(a) @ abs(x)) / np.linalg.norm(b)
+    told = report["relative_residual"]
+    wrong = report["null_part_removed"] is False and not abs(r - told) <= 0.01 * r + rounding
+    return f"{residual(a, b, x):.0e}{' !' if wrong else ''}"
+
+
+def direct(a, b):
+    if a.shape[0] != a.shape[1]:
+        return f"{residual(a, b, np.linalg.lstsq(a.toarray(), b)[0]):.0e}" if a.shape[0] * a.shape[1] <= 4e7 else ""
+    try:
+        lu = la.splu(sp.csc_matrix(a))
+    except RuntimeError:
+        return "singular"
+    x = lu.solve(b)
+    x = x + lu.solve(b - a @ x)
+    return f"{residual(a, b, x):.0e}"
+
+
+def scipy_solves(a, b):
+    if a.shape[0] != a.shape[1]:
+        x, _, count = la.lsmr(a, b, atol=1e-8, btol=1e-8, maxiter=10000)[:3]
+        return str(count) if residual(a, b, x) <= 2e-8 else "x"
     a = sp.csc_matrix(a)
     count = 0
 
@@ -277,43 +317,74 @@ def scipy(a, b):
 
     try:
         m = la.spilu(a)
-    except RuntimeError:
+        x, _ = la.gmres(a, b, rtol=1e-8, restart=30, maxiter=67, M=la.LinearOperator(a.shape, m.solve, dtype=a.dtype), callback=step, callback_type="pr_norm")
+    except (RuntimeError, ValueError):
         return "x"
-    x, _ = la.gmres(a, b, rtol=1e-8, restart=30, maxiter=67, M=la.LinearOperator(a.shape, m.solve), callback=step, callback_type="pr_norm")
-    return str(count) if np.linalg.norm(b - a @ x) <= 2e-8 * np.linalg.norm(b) else "x"
+    return str(count) if residual(a, b, x) <= 2e-8 else "x"
+
+
+def generated(size, folder):
+    """Names, matrices, files and right-hand sides."""
+    for name, a in make(size).items():
+        a = sp.csr_matrix(a)
+        a.sum_duplicates()
+        file = f"{folder}/a.npz"
+        sp.save_npz(file, a)
+        yield name, a, file, a @ rng.standard_normal(a.shape[0])
+
+
+def of_folder(path):
+    """The same of the files .mtx in a folder, the smallest first."""
+    found = []
+    for file in path.glob("*.mtx"):
+        a = sp.csr_matrix(scipy.io.mmread(file))
+        found.append((a.shape[0], file, a.astype(complex if a.dtype.kind == "c" else float)))
+    for rows, file, a in sorted(found, key=lambda entry: entry[:2]):
+        rng = np.random.default_rng(7)
+        a.sum_duplicates()
+        b = rng.uniform(-1, 1, rows)
+        yield file.stem, a, str(file), b + 1j * rng.uniform(-1, 1, rows) if a.dtype.kind == "c" else b
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--program", default="target/release/clinalg")
-    parser.add_argument("--out", type=pathlib.Path)
-    parser.add_argument("--size", type=int, default=40, help="points per side")
-    parser.add_argument("--only", help="part of the name of a kind of matrix")
+    parser.add_argument("--program", default="target/release/clinalg", help="the program [default: %(default)s]")
+    parser.add_argument("--out", type=pathlib.Path, help="write the table there, else print it")
+    parser.add_argument("--size", type=int, default=40, help="points per side of the matrices that are generated [default: %(default)s]")
+    parser.add_argument("--matrices", type=pathlib.Path, metavar="DIR", help="use the files .mtx (MatrixMarket, real or complex, square or not) of this folder in place of the matrices that are generated")
+    parser.add_argument("--only", help="part of the name of a kind of matrix or of a file")
+    parser.add_argument("--default-only", action="store_true", help="leave out the methods and preconditioners that are named explicitly")
     args = parser.parse_args()
+    if args.matrices and not any(args.matrices.glob("*.mtx")):
+        parser.error(f"--matrices {args.matrices}: there is no file .mtx in it")
     np.seterr(all="ignore")
-    names = [name for name, _ in COMBINATIONS] + ["SciPy"]
-    rows, solved = [], dict.fromkeys(names, 0)
+    combinations = COMBINATIONS[:1] if args.default_only else COMBINATIONS
+    names = [name for name, _ in combinations] + ["SciPy"]
+    rows, solved, unsolved = [], dict.fromkeys(names, 0), []
     by_any = 0
     with tempfile.TemporaryDirectory() as folder:
-        matrix, rhs = f"{folder}/a.npz", f"{folder}/b.npy"
-        for name, a in make(args.size).items():
+        rhs, out = f"{folder}/b.npy", f"{folder}/x.npy"
+        for name, a, matrix, b in of_folder(args.matrices) if args.matrices else generated(args.size, folder):
             if args.only and args.only not in name:
                 continue
-            a = sp.csr_matrix(a)
-            a.sum_duplicates()
-            x = rng.standard_normal(a.shape[0])
-            sp.save_npz(matrix, a)
-            np.save(rhs, a @ x)
-            found = [run(args.program, matrix, rhs, options) for _, options in COMBINATIONS]
-            found.append(scipy(a, a @ x))
+            np.save(rhs, b)
+            (first, report, why), *others = [
+                run(args.program, matrix, rhs, options, [] if options else ["--out", out]) for _, options in combinations
+            ]
+            found = [first, *(outcome for outcome, _, _ in others), scipy_solves(a, b)]
             for column, outcome in zip(names, found):
                 solved[column] += outcome.isdigit()
-            by_any += any(outcome.isdigit() for outcome in found[:-1])
-            rows.append(f"| {name} | {a.shape[0]} | " + " | ".join(found) + " |")
+            by_any += any(outcome.isdigit() for outcome in found)
+            if not first.isdigit():
+                unsolved.append(f"- {name}: {why}")
+            size = str(a.shape[0]) if a.shape[0] == a.shape[1] else f"{a.shape[0]} x {a.shape[1]}"
+            words = [name, size, str(a.nnz), *found, checked(a, b, report, out) if report else "", direct(a, b)]
+            rows.append("| " + " | ".join(words) + " |")
             print(rows[-1], file=sys.stderr, flush=True)
-    head = ["| matrix | rows | " + " | ".join(names) + " |", "|---|" + "---|" * (len(names) + 1)]
-    foot = [f"| solved of {len(rows)} | | " + " | ".join(str(solved[name]) for name in names) + " |"]
-    text = "\n".join(["# Robustness", "", *__doc__.strip().split("\n")[-4:], "", *head, *rows, *foot, "", f"Solved by any combination: {by_any} of {len(rows)}.", ""])
+    head = ["| matrix | size | entries | " + " | ".join([*names, "residual", "direct"]) + " |", "|---|" + "---|" * (len(names) + 4)]
+    foot = [f"| solved of {len(rows)} | | | " + " | ".join(str(solved[name]) for name in names) + " | | |"]
+    what = ["", "Not solved without options:", "", *unsolved] if unsolved else []
+    text = "\n".join(["# Robustness", "", *__doc__.strip().split("\n")[5:], "", *head, *rows, *foot, "", f"Solved by any combination or SciPy: {by_any} of {len(rows)}.", *what, ""])
     args.out.write_text(text) if args.out else print(text)
 
 

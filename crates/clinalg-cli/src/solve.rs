@@ -61,8 +61,9 @@ Methods:
   fcg       as cg, for preconditioners that are not quite symmetric
   lsmr      least squares, for rectangular A; the default if A is not square
   lsqr      as lsmr; its residual never grows
-If cg, minres or bicgstab was chosen by default and fails, gmres continues from its
-iterate.
+If cg, minres or bicgstab was chosen by default and fails, or reaches the default
+limit of iterations, gmres continues from its best iterate, with all entries of the factors of
+A where they take seconds, else with ilut; for symmetric A minres continues after it.
 
 Preconditioners:
   auto           the default: none below 1000 equations; else amg, jacobi, ilu,
@@ -173,9 +174,9 @@ pub(crate) struct Args {
     /// Relative residual to reach [default: 1e-10 in f64, 1e-5 in f32]
     #[arg(long, value_name = "T", value_parser = args::tolerance, allow_hyphen_values = true)]
     tol: Option<f64>,
-    /// Maximum number of iterations
-    #[arg(long, default_value_t = Stopping::default().max_iterations, value_name = "COUNT", allow_hyphen_values = true)]
-    max_iterations: usize,
+    /// Maximum number of iterations of a method; if it is given, the solve ends there, else another method continues [default: 10000]
+    #[arg(long, value_name = "COUNT", allow_hyphen_values = true)]
+    max_iterations: Option<usize>,
     /// Iterations of gmres between restarts; its memory grows with them [default: 30]
     #[arg(long = "restart", value_name = "COUNT", value_parser = args::positive, allow_hyphen_values = true)]
     given_restart: Option<usize>,
@@ -258,7 +259,9 @@ pub(crate) fn run(args: &Args, global: &Global, out: &mut Output) -> Result<Exit
 fn solve<T: Number>(args: &Args, global: &Global, given: Given, out: &mut Output) -> Result<Exit, Failure> {
     let Given { picture, pattern, keep, loaded, matrix, rhs, x0, seconds } = given;
     let tolerance = args.tol.unwrap_or(Stopping::default().tolerance_of::<T>());
-    let stopping = Stopping::default().tolerance(tolerance).max_iterations(args.max_iterations);
+    let stopping = Stopping::default().tolerance(tolerance);
+    let most = args.max_iterations.unwrap_or(stopping.max_iterations);
+    let stopping = stopping.max_iterations(most);
     let progress = Progress::new(out, "iteration", tolerance);
     let start = Instant::now();
     let mut parts = matrix.matrix::<T>()?;
@@ -524,10 +527,7 @@ impl Args {
 
     /// The preconditioner of the method that takes over from one that gave up.
     fn second(&self) -> Precond {
-        match (self.precond, &self.explanation) {
-            (Precond::Amg | Precond::Ic | Precond::Ilu | Precond::Saddle | Precond::None, Some(_)) => Precond::Ilut,
-            (precond, _) => precond,
-        }
+        if self.explanation.is_some() { Precond::Ilut } else { self.precond }
     }
 
     fn precond_options(&self) -> PrecondOptions {
@@ -611,25 +611,36 @@ impl<T: Scalar> Solved<T> {
             (self.begun.gave_up, self.begun.method) = (None, self.first);
         }
         let mut before = std::mem::take(&mut self.begun.before);
+        let mut is_known = self.begun.memory.is_empty() || !start.is_empty();
         let mut report;
         loop {
             let count = before.len().saturating_sub(1);
             let mut step = |iteration: usize, residual: f64| progress.step(count + iteration, residual);
-            let at_start = if before.is_empty() { Vec::new() } else { system.solution()? };
+            let at_start = if before.is_empty() || !is_known { Vec::new() } else { system.solution()? };
             let mut memory = std::mem::take(&mut self.begun.memory);
             report = system.solve(Some(&mut memory), &mut step)?;
-            let Begun { method, gave_up, .. } = self.begun;
-            if matches!(report.stop, Stop::Cancelled | Stop::IterationLimit) && self.left.is_none() {
-                let start = if memory.is_empty() { at_start } else { Vec::new() };
-                self.left = Some(Begun { before: before.clone(), start, memory, ..self.begun.clone() });
+            // GMRES minimises the residual that its preconditioner leaves; the other one may rise.
+            if let Some(&residual) = before.last().filter(|_| !at_start.is_empty())
+                && (report.relative_residual > residual || report.relative_residual.is_nan())
+            {
+                system.start_from(Some(&at_start))?;
+                report = report.with_residual(residual);
             }
+            is_known = true;
+            let Begun { method, gave_up, .. } = self.begun;
             let next = match (method, gave_up) {
                 (Method::BiCgStab | Method::Cg | Method::Minres, None) => Some(Method::Gmres),
                 // Without a preconditioner it needs no definite matrix, and its residual never rises.
                 (Method::Gmres, Some(_)) if self.symmetric => Some(Method::Minres),
                 _ => None,
             };
-            let Some(next) = next.filter(|_| report.stop.is_failure_of_method() && args.method.is_none()) else {
+            let at_default_limit = report.stop == Stop::IterationLimit && args.max_iterations.is_none();
+            let failed = report.stop.is_failure_of_method() || at_default_limit;
+            let Some(next) = next.filter(|_| failed && args.method.is_none()) else {
+                if matches!(report.stop, Stop::Cancelled | Stop::IterationLimit) && self.left.is_none() {
+                    let before = before.clone();
+                    self.left = Some(Begun { before, start: at_start, memory, ..self.begun.clone() });
+                }
                 break;
             };
             progress.stage(format!("{} failed; {} continues from its best iterate", method.title(), next.title()));

@@ -24,7 +24,7 @@ pub(super) struct Begun<T> {
     /// Of the right-hand sides that are done, with their solutions column by column.
     pub(super) reports: Vec<Report>,
     pub(super) x: Vec<T>,
-    /// The residuals of the method that gave up at the next right-hand side, and where it ended.
+    /// The residuals of the method that gave up at the next right-hand side, and the x with the last of them.
     pub(super) before: Vec<f64>,
     pub(super) start: Vec<T>,
     /// Of the solve for the next right-hand side; empty at its beginning.

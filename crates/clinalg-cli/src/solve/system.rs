@@ -24,6 +24,8 @@ pub(super) struct System<T: Scalar> {
     first: Option<(Precond, Made<T>)>,
     /// The preconditioner of the method that took over, while another one is in use.
     second: Option<(Precond, Made<T>)>,
+    /// Whether the first preconditioner has the factors of a last resort.
+    is_last: bool,
     solver: Box<dyn Resumable<T>>,
 }
 
@@ -37,19 +39,22 @@ impl<T: Number> System<T> {
         b: &[T],
     ) -> Result<System<T>, Failure> {
         let a = Csr::from_parts(context, parts)?;
-        let (precond, preconditioner) = made(&a, parts, args, method)?;
+        let mut is_last = false;
+        let (precond, preconditioner) = made(&a, parts, args, method, &mut is_last)?;
         let solver = solver(context, method, stopping.clone(), args.restart, parts.rows)?;
         let (b, x) = (Vector::from_slice(context, b)?, Vector::zeros(context, parts.rows)?);
-        Ok(System { a, b, x, precond, preconditioner, first: None, second: None, solver })
+        Ok(System { a, b, x, precond, preconditioner, first: None, second: None, is_last, solver })
     }
 }
 
-/// The preconditioner that was asked for or chosen. Where a chosen one cannot be made, the diagonal stands in, or none.
+/// The preconditioner that was asked for or chosen. Where a chosen one cannot be made, ILUT stands in for ILU(0), the factors of a last resort for ILUT, and
+/// the diagonal, or none, for all; `is_last` says whether the factors are those.
 fn made<T: Number>(
     a: &Csr<T>,
     parts: &CsrParts<T>,
     args: &Args,
     method: Method,
+    is_last: &mut bool,
 ) -> Result<(Precond, Made<T>), Failure> {
     let make = |precond: Precond| match precond.coarsening() {
         Some(coarsening) => T::hierarchy(a, coarsening, args),
@@ -65,6 +70,15 @@ fn made<T: Number>(
                 "ILU(0) is unstable for this matrix (it enlarges the vector of ones by {gain:.0e}, relative to A); using ILUT instead"
             );
             last = make(Precond::Ilut).map(|made| (Precond::Ilut, made));
+        }
+        if args.precond == Precond::Ilu && matches!(&last, Err(Failure::Library(error)) if is_unsuited(error)) {
+            last = make(Precond::Ilut).map(|made| (Precond::Ilut, made));
+        }
+        if matches!(args.precond, Precond::Ilu | Precond::Ilut)
+            && matches!(&last, Err(Failure::Library(error)) if is_unsuited(error))
+        {
+            last = last_resort(a, parts, args).map(|made| (Precond::Ilut, made));
+            *is_last = last.is_ok();
         }
         for other in [Precond::Jacobi, Precond::None] {
             match &last {
@@ -82,6 +96,12 @@ fn made<T: Number>(
     last
 }
 
+/// The factors for a system on which another preconditioner failed.
+fn last_resort<T: Number>(a: &Csr<T>, parts: &CsrParts<T>, args: &Args) -> Result<Made<T>, Failure> {
+    let options = PrecondOptions { precond: Precond::Ilut, ..args.precond_options() };
+    Ok(described(last_factors(a.context(), parts, &options.ilu())?, parts))
+}
+
 impl<T: Number> AnySystem<T> for System<T> {
     fn stopping_mut(&mut self) -> &mut Stopping {
         self.solver.stopping_mut()
@@ -92,7 +112,7 @@ impl<T: Number> AnySystem<T> for System<T> {
         // MINRES is the last method, where GMRES failed with another preconditioner.
         let precond = if method == Method::Minres { Precond::None } else { args.second() };
         // The factors of a method that takes over are more exact than those chosen for the first one.
-        if precond == self.precond && (precond != Precond::Ilut || !args.may_fall_back()) {
+        if precond == self.precond && (precond != Precond::Ilut || !args.may_fall_back() || self.is_last) {
             return Ok(());
         }
         if precond == Precond::None && args.explanation.is_none() {
@@ -108,10 +128,7 @@ impl<T: Number> AnySystem<T> for System<T> {
             None => {
                 let parts = self.a.to_parts()?;
                 match precond {
-                    Precond::Ilut if args.may_fall_back() => {
-                        let factors = last_factors(self.a.context(), &parts, &options.ilu());
-                        factors.map(|m| described(m, &parts)).map_err(Failure::from)
-                    }
+                    Precond::Ilut if args.may_fall_back() => last_resort(&self.a, &parts, args),
                     _ => preconditioner(&self.a, &parts, options),
                 }
             }

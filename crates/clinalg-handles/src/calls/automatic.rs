@@ -5,7 +5,7 @@ use clinalg::precond::{
     instability, is_hermitian, is_unsuited, last_factors, verdict,
 };
 use clinalg::solve::{LeastSquares, LeastSquaresParams, Progress, Report, Solver, Stop, Stopping};
-use clinalg::{Context, Csr, CsrParts, Dense, Error, Result, Scalar, Vector};
+use clinalg::{Context, Csr, CsrParts, Dense, Error, Result, Scalar, Vector, ops};
 
 use super::preconditioner::{Coarsened, Made, PreconditionerKind, found_split};
 use super::solve::{Method, shape_for};
@@ -154,6 +154,14 @@ impl<'a, T: Element + Coarsened> System<'a, T> {
             suited = Suited::Ilut;
             made = make(suited, a, &parts, method);
         }
+        if suited == Suited::Ilu && made.as_ref().is_err_and(is_unsuited) {
+            suited = Suited::Ilut;
+            made = make(suited, a, &parts, method);
+        }
+        if suited == Suited::Ilut && made.as_ref().is_err_and(is_unsuited) {
+            let factors = last_factors(a.context(), &parts, &IluParams::default());
+            made = factors.map(|m| -> Optional<T> { Some(Box::new(m)) });
+        }
         for other in [Suited::Jacobi, Suited::None] {
             if !made.as_ref().is_err_and(is_unsuited) {
                 break;
@@ -227,9 +235,6 @@ impl<'a, T: Element + Coarsened> System<'a, T> {
         if method == Method::Minres {
             return Ok(Some((Suited::None, None)));
         }
-        if self.stages[0].preconditioner.as_ref().is_some_and(|first| first.0 == Suited::Jacobi) {
-            return Ok(None);
-        }
         match last_factors(self.a.context(), &self.parts, &IluParams::default()) {
             Ok(made) => Ok(Some((Suited::Ilut, Some(Box::new(made))))),
             Err(error) if is_unsuited(&error) => Ok(None),
@@ -298,7 +303,15 @@ impl<T: Element + Coarsened> Columns<T> for System<'_, T> {
             let source = self.source();
             let made = self.stages[source].preconditioner.as_mut().and_then(|(_, made)| made.as_mut());
             let m = made.map(|m| &mut **m as &mut dyn Preconditioner<T>);
-            let report = self.solver.solve_with(self.a, m, b, x, progress)?;
+            let start = if before.is_empty() { None } else { Some(x.copy_range(0..x.len())?) };
+            let mut report = self.solver.solve_with(self.a, m, b, x, progress)?;
+            // GMRES minimises the residual that its preconditioner leaves; the other one may rise.
+            if let (Some(start), Some(&residual)) = (start, before.last())
+                && (report.relative_residual > residual || report.relative_residual.is_nan())
+            {
+                ops::copy(&start, x)?;
+                report = report.with_residual(residual);
+            }
             let next = self.next().filter(|_| self.has_failed(report.stop));
             let Some(next) = next else {
                 self.is_exhausted = !matches!(report.stop, Stop::Converged | Stop::RoundingFloor);

@@ -2,7 +2,7 @@
 
 use num_traits::{Float, Zero};
 
-use super::{Ilu, IluKind, IluParams, Split};
+use super::{Ilu, IluKind, IluParams, Matching, Ordering, Split, unmatched_row};
 use crate::solve::Preconditioner;
 use crate::{Context, Csr, CsrParts, Error, Real, Result, Scalar, Vector};
 
@@ -220,19 +220,38 @@ fn last_threshold(nnz: usize) -> IluKind {
     if nnz <= FEW_ENTRIES { IluKind::Threshold { drop: 1e-8, fill: 40.0 } } else { IluKind::threshold() }
 }
 
-/// ILUT for a system on which another method failed: with the threshold of `params`, if they are of that kind, but for small matrices with factors that
-/// are nearly exact. Indefinite ones need that, since dropping entries can make their factors nearly singular.
+/// Operations of complete factors that take the host some seconds.
+const SECONDS: usize = 1_000_000_000;
+
+/// All entries of the factors, as far as the host makes them within seconds, with replaced pivots.
+///
+/// # Errors
+/// Those of [`Ilu::from_parts`].
+pub(super) fn complete_factors<T: Scalar>(context: &Context, parts: &CsrParts<T>) -> Result<Ilu<T>> {
+    let params = IluParams::default().kind(IluKind::Complete { operations: SECONDS }).replaces_pivots(true);
+    // Structurally singular matrices have no matching, but pivots that are replaced.
+    let matching = if unmatched_row(parts)?.is_some() { Matching::Never } else { Matching::default() };
+    Ilu::from_parts(context, parts, &params.matching(matching).ordering(Ordering::CuthillMcKee))
+}
+
+/// Incomplete factors for a system on which another method failed: all entries where the host makes them within seconds. Else ILUT with the threshold
+/// of `params`, if they are of that kind, but for matrices of few entries with factors that are nearly exact. Indefinite matrices need that, since
+/// dropping entries can make their factors nearly singular. Pivots that are zero up to rounding are replaced.
 ///
 /// # Errors
 /// Those of [`Ilu::from_parts`].
 pub fn last_factors<T: Scalar>(context: &Context, parts: &CsrParts<T>, params: &IluParams) -> Result<Ilu<T>> {
+    match complete_factors(context, parts) {
+        Err(error) if is_unsuited(&error) => {}
+        made => return made,
+    }
     let kind = match (params.kind, last_threshold(parts.nnz())) {
         (IluKind::Threshold { drop, fill }, IluKind::Threshold { drop: most, fill: least }) => {
             IluKind::Threshold { drop: drop.min(most), fill: fill.max(least) }
         }
         (_, last) => last,
     };
-    Ilu::from_parts(context, parts, &params.kind(kind))
+    Ilu::from_parts(context, parts, &params.kind(kind).sweeps(0).replaces_pivots(true))
 }
 
 /// Whether another preconditioner may work after this error of one: it concerns the values of the matrix or memory.

@@ -21,6 +21,9 @@ mod multigrid;
 mod saddle;
 mod singular;
 
+use advice::complete_factors;
+use incomplete::unmatched_row;
+
 pub use crate::solve::{Identity, Preconditioner};
 pub use advice::{Advice, Needs, Suited, advise, instability, is_hermitian, is_unsuited, last_factors};
 pub use approximate::{Fsai, Spai0};

@@ -2,8 +2,8 @@
 
 use num_traits::{Float, Zero};
 
-use super::{Jacobi, Split};
-use crate::solve::{LeastSquares, LeastSquaresParams, Progress, Stopping};
+use super::{Jacobi, Split, complete_factors, is_unsuited, unmatched_row};
+use crate::solve::{LeastSquares, LeastSquaresParams, Preconditioner, Progress, Stopping};
 use crate::{Context, Csr, CsrParts, Error, Real, Result, Scalar, Vector};
 
 /// Units of rounding that a sum may have of its terms and count as zero.
@@ -234,8 +234,106 @@ const EXAMINED: (usize, usize) = (10_000, 1_000_000_000);
 /// What counts as a null vector after them, in units of rounding: they reduce |A' r| of regular matrices as well.
 const EXAMINED_NULL: f64 = 1e4;
 
-/// As [`verdict`]; where that says nothing, of the residual that least squares leave from x on: of a system without a solution this is along
-/// null vectors of A'; where `progress` ends them, of the iterate reached.
+/// Steps of inverse iteration; where A is singular to working precision the first one or two suffice.
+const STEPS: usize = 4;
+
+/// A vector w with a small |A' w|, by inverse iteration with complete factors of A' from `start` on, and this norm over the largest of a row or
+/// column of A. `None` where the factors take too long.
+fn least_vector<T: Scalar>(context: &Context, a: &CsrParts<T>, start: &[T]) -> Result<Option<(f64, Vec<T::Wide>)>> {
+    let mut adjoint = a.transpose()?;
+    adjoint.values.iter_mut().for_each(|value| *value = value.conj());
+    let mut m = match complete_factors(context, &adjoint) {
+        Ok(m) => m,
+        Err(error) if is_unsuited(&error) => return Ok(None),
+        Err(error) => return Err(error),
+    };
+    let (mut of_r, mut of_z) = (Vector::zeros(context, a.rows)?, Vector::zeros(context, a.rows)?);
+    let mut solve = |r: Vec<T::Wide>| -> Result<Vec<T::Wide>> {
+        of_r.write(&r.into_iter().map(T::narrow).collect::<Vec<T>>())?;
+        m.apply(&of_r, &mut of_z)?;
+        Ok(of_z.to_vec()?.into_iter().map(T::widen).collect())
+    };
+    let product = |w: &[T::Wide]| -> Vec<T::Wide> {
+        (0..adjoint.rows).map(|i| adjoint.row(i).map(|(j, value)| value.widen() * w[j]).sum()).collect()
+    };
+    let size = largest_norm(a);
+    let mut w: Vec<T::Wide> = start.iter().map(|value| value.widen()).collect();
+    let mut found: Option<(f64, Vec<T::Wide>)> = None;
+    let mut enter = |mut w: Vec<T::Wide>| -> Option<[Vec<T::Wide>; 2]> {
+        let is_sound = normalise(&mut w);
+        let image = product(&w);
+        let ratio = norm(&image) / size;
+        if is_sound && found.as_ref().is_none_or(|best| ratio < best.0) {
+            found = Some((ratio, w.clone()));
+        }
+        is_sound.then_some([w, image])
+    };
+    for _ in 0..STEPS {
+        let Some([next, image]) = enter(solve(w)?) else { break };
+        // A replaced pivot leaves a component that is no null vector; without one nothing but rounding errors is left here.
+        let correction = solve(image)?;
+        enter(next.iter().zip(correction).map(|(&w, correction)| w - correction).collect());
+        w = next;
+    }
+    Ok(found)
+}
+
+/// Divides a vector by its norm; false where that is 0 or not finite.
+fn normalise<W: Scalar<Real = f64>>(w: &mut [W]) -> bool {
+    let length = norm(w);
+    let is_sound = length > 0.0 && length.is_finite();
+    if is_sound {
+        w.iter_mut().for_each(|w| *w = *w / W::from_f64(length));
+    }
+    is_sound
+}
+
+/// The largest Euclidean norm of a row or column, which |A| is at least.
+fn largest_norm<T: Scalar>(a: &CsrParts<T>) -> f64 {
+    let (mut rows, mut cols) = (vec![0.0; a.rows], vec![0.0; a.cols]);
+    for (i, j, value) in a.triplets() {
+        let square = value.widen().norm_sqr();
+        rows[i] += square;
+        cols[j] += square;
+    }
+    rows.iter().chain(&cols).fold(0.0_f64, |most, &square| most.max(square)).sqrt()
+}
+
+/// b - A x, or b where that is not finite or zero.
+fn residual<T: Scalar>(a: &CsrParts<T>, b: &[T], x: &[T]) -> Vec<T> {
+    let mut r: Vec<T::Wide> = b.iter().map(|value| value.widen()).collect();
+    a.triplets().for_each(|(i, j, value)| r[i] -= value.widen() * x[j].widen());
+    let r: Vec<T> = r.into_iter().map(T::narrow).collect();
+    let length = norm(&r);
+    if length > 0.0 && length.is_finite() { r } else { b.to_vec() }
+}
+
+/// What a vector of [`least_vector`] says about A and b, if anything.
+fn words_of<T: Scalar>(a: &CsrParts<T>, b: &[T], (ratio, w): (f64, Vec<T::Wide>)) -> Result<Option<String>> {
+    let eps = <T::Real as Float>::epsilon().into_f64();
+    if ratio > ROUNDING * eps {
+        // A condition number from which on rounding errors are seen.
+        let bad = ratio < eps.powf(0.75);
+        return Ok(bad.then(|| {
+            format!(
+                "A is nearly singular: its condition number is at least {:.0e}; check units and redundant equations, or scale the rows",
+                ratio.recip()
+            )
+        }));
+    }
+    let part = w.iter().zip(b).map(|(w, b)| w.conj() * b.widen()).sum::<T::Wide>().modulus() / norm(b);
+    let kind = match unmatched_row(a)? {
+        Some(row) => format!("structurally singular (rows, one of them row {} counted from 1, have entries in too few columns)", row + 1),
+        None => "singular to working precision".into(),
+    };
+    Ok(Some(format!(
+        "A is {kind}: |A' w| is {ratio:.0e} |A| |w| for a vector w, and b has the part {part:.1e} of its norm along it, for which there is no solution"
+    )))
+}
+
+/// As [`verdict`]; where that says nothing, of a null vector of A' that inverse iteration with complete factors finds, if these take the host seconds; else of the
+/// residual that least squares leave from x on: of a system without a solution this is along null vectors of A'; where `progress` ends them, of
+/// the iterate reached.
 ///
 /// # Errors
 /// Those of the device.
@@ -249,6 +347,10 @@ pub fn examine<T: Scalar>(
     let seen = verdict(a, b, x);
     if seen.is_some() {
         return Ok(seen);
+    }
+    // The residual has the part of b for which there is no solution.
+    if let Some(found) = least_vector(context, a, &residual(a, b, x))? {
+        return words_of(a, b, found);
     }
     let matrix = Csr::from_parts(context, a)?;
     // Columns whose norms cannot be inverted are those of another failure.
@@ -274,19 +376,12 @@ pub fn verdict<T: Scalar>(a: &CsrParts<T>, b: &[T], x: &[T]) -> Option<String> {
 /// The same, with what |A' r| over |A| |r| is at most for a null vector.
 fn verdict_to<T: Scalar>(bound: f64, a: &CsrParts<T>, b: &[T], x: &[T]) -> Option<String> {
     let mut r: Vec<T::Wide> = b.iter().map(|value| value.widen()).collect();
-    let mut rows = vec![0.0; a.rows];
-    let mut cols = vec![0.0; a.cols];
-    for (i, j, value) in a.triplets() {
-        let value = value.widen();
-        r[i] -= value * x[j].widen();
-        rows[i] += value.norm_sqr();
-        cols[j] += value.norm_sqr();
-    }
+    a.triplets().for_each(|(i, j, value)| r[i] -= value.widen() * x[j].widen());
     let mut back = vec![T::Wide::zero(); a.cols];
     for (i, j, value) in a.triplets() {
         back[j] += value.widen().conj() * r[i];
     }
-    let size = rows.iter().chain(&cols).fold(0.0_f64, |most, &square| most.max(square)).sqrt();
+    let size = largest_norm(a);
     let [left, product, whole] = [norm(&r), norm(&back), norm(b)];
     let ratio = product / (size * left);
     if !(ratio < bound && left > 0.0) {

@@ -87,6 +87,14 @@ impl Report {
         Report { stop, iterations: history.len().saturating_sub(1), relative_residual, history }
     }
 
+    /// This report for an x of this relative residual that is returned in place of the last iterate.
+    pub fn with_residual(mut self, residual: f64) -> Report {
+        if let Some(last) = self.history.last_mut() {
+            *last = residual;
+        }
+        Report { relative_residual: residual, ..self }
+    }
+
     /// This solve and the one before it, from whose x it started, as one solve; `before` is the history of that one.
     pub fn after(self, mut before: Vec<f64>) -> Report {
         // The history of the second begins where that of the first ends; x may be an earlier iterate than the last one.

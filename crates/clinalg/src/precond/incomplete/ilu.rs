@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::ilut;
+use super::ilut::{self, Fault, Rules};
 use super::matching::largest_product;
 use super::schedule::{Part, Pattern, Schedule, Step};
 use super::triangle::{Entries, Numbering, Triangle};
@@ -25,6 +25,11 @@ pub enum IluKind {
         drop: f64,
         /// Maximum number of entries of the factors, as a multiple of that of the matrix; at least 1.
         fill: f64,
+    },
+    /// All entries, with exchanges of columns: the factors of Gauss, up to rounding. Factorised on the host.
+    Complete {
+        /// Most multiplications and additions, where storing an entry counts as 16; more are an error.
+        operations: usize,
     },
 }
 
@@ -66,11 +71,15 @@ pub struct IluParams {
     /// Sweeps of the fixed-point iteration for the factors of ILU(0), in place of elimination by levels (Chow and Patel 2015): as many launches,
     /// which suits matrices with many levels. With as many sweeps as L has levels the factors are the same. Default 0: by levels.
     pub sweeps: usize,
+    /// Whether a pivot on the host that is zero up to rounding is replaced by a small number, and not an error: then singular matrices have factors
+    /// too, which differ from the matrix by one of low rank. Default false.
+    pub replaces_pivots: bool,
 }
 
 impl Default for IluParams {
     fn default() -> IluParams {
-        IluParams { kind: IluKind::Zero, ordering: Ordering::default(), matching: Matching::default(), sweeps: 0 }
+        let (ordering, matching) = (Ordering::default(), Matching::default());
+        IluParams { kind: IluKind::Zero, ordering, matching, sweeps: 0, replaces_pivots: false }
     }
 }
 
@@ -99,11 +108,20 @@ impl IluParams {
         self
     }
 
+    /// With pivots that are zero up to rounding replaced, or an error.
+    pub fn replaces_pivots(mut self, replaces: bool) -> IluParams {
+        self.replaces_pivots = replaces;
+        self
+    }
+
     fn check(&self) -> Result<()> {
+        if self.kind == IluKind::Zero && self.replaces_pivots {
+            return Err(Error::value("replaces_pivots", "false with ILU(0), which is made on the device", true));
+        }
+        if self.kind != IluKind::Zero && self.sweeps > 0 {
+            return Err(Error::value("sweeps", "0 but with ILU(0)", self.sweeps));
+        }
         if let IluKind::Threshold { drop, fill } = self.kind {
-            if self.sweeps > 0 {
-                return Err(Error::value("sweeps", "0 with a threshold: sweeps are for ILU(0)", self.sweeps));
-            }
             if !(drop >= 0.0 && drop.is_finite()) {
                 return Err(Error::value("drop", "a finite number, at least 0", drop));
             }
@@ -186,8 +204,13 @@ impl<T: Scalar> Ilu<T> {
         let (lower, upper) = match params.kind {
             IluKind::Zero => ordered.factorise(context, params.sweeps)?,
             IluKind::Threshold { drop, fill } => {
-                let most = (fill * a.nnz() as f64 / (2 * a.rows.max(1)) as f64).ceil() as usize;
-                ordered.factorise_with_threshold(context, drop, most.max(1))?
+                let most = ((fill * a.nnz() as f64 / (2 * a.rows.max(1)) as f64).ceil() as usize).max(1);
+                let replaces = params.replaces_pivots;
+                ordered.factorise_on_host(context, Rules { drop, most, replaces, operations: usize::MAX })?
+            }
+            IluKind::Complete { operations } => {
+                let replaces = params.replaces_pivots;
+                ordered.factorise_on_host(context, Rules { drop: 0.0, most: a.cols, replaces, operations })?
             }
         };
         Ok(Ilu { lower, upper, work: Vector::uninit(context, a.rows)?, is_matched })
@@ -312,8 +335,8 @@ impl<T: Scalar> Ordered<T> {
         ))
     }
 
-    /// ILUT on the host, in double precision and of the scaled matrix, on which what is dropped does not depend on units.
-    fn factorise_with_threshold(self, context: &Context, drop: f64, most: usize) -> Result<(Triangle<T>, Triangle<T>)> {
+    /// ILUT, or all entries, on the host, in double precision and of the scaled matrix, on which what is dropped does not depend on units.
+    fn factorise_on_host(self, context: &Context, rules: Rules) -> Result<(Triangle<T>, Triangle<T>)> {
         let Ordered { matrix, rows, columns, row_log, column_log } = self;
         let wide = <T::Wide as Scalar>::from_f64;
         let mut scaled = CsrParts {
@@ -328,9 +351,15 @@ impl<T: Scalar> Ordered<T> {
                 scaled.values[e] = scaled.values[e] * wide((row_log + column_log[scaled.indices[e]]).exp());
             }
         }
-        let factors = ilut::factorise(&scaled, drop, most).map_err(|step| {
-            let advice = "use a smaller drop tolerance or more fill; a singular matrix has none";
-            failed_pivot(rows[step], "zero or not finite", advice)
+        let factors = ilut::factorise(&scaled, rules).map_err(|fault| match fault {
+            Fault::Pivot(step) => {
+                let advice = "use a smaller drop tolerance or more fill; a singular matrix has none";
+                failed_pivot(rows[step], "zero or not finite", advice)
+            }
+            Fault::Operations => {
+                let expected = format!("a matrix whose factors take at most {} operations; use ILUT", rules.operations);
+                Error::value("a", expected, "one whose factors take more")
+            }
         })?;
         // A = (R^-1 L R) (R^-1 U C^-1) for the scaled matrix R A C = L U.
         let column_of = &factors.column_at;

@@ -34,10 +34,40 @@ pub(super) struct Factors<W> {
 /// A diagonal entry below this many times the row's largest candidate is exchanged with that one's column.
 const PIVOT_SHARE: f64 = 0.1;
 
-/// ILUT with column exchanges (Saad 1994; 2003, sections 10.4.1 and 10.4.3): entries below `drop` times the row's mean modulus, and
-/// factors below `drop`, are dropped, and each row keeps its `most` largest entries on either side of the diagonal. The error is the row that has no pivot.
-pub(super) fn factorise<W: Scalar<Real = f64>>(a: &CsrParts<W>, drop: f64, most: usize) -> Result<Factors<W>, usize> {
+/// A pivot below this many units roundoff of the sum of its row counts as zero where such pivots are replaced.
+const ROUNDING: f64 = 64.0;
+/// What replaces it, relative to that sum: about the square root of the machine precision, as in SuperLU_DIST (Li and Demmel 2003).
+const REPLACEMENT: f64 = 1e-8;
+/// Operations that storing an entry counts as, which bounds the memory.
+const STORED: usize = 16;
+
+/// What is kept, and what is done about pivots that are zero.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Rules {
+    /// Entries below this many times the row's mean modulus, and factors below it, are dropped.
+    pub(super) drop: f64,
+    /// Entries that a row keeps on either side of the diagonal.
+    pub(super) most: usize,
+    /// Whether a pivot that is zero up to rounding is replaced by a small number.
+    pub(super) replaces: bool,
+    /// Multiplications and additions.
+    pub(super) operations: usize,
+}
+
+/// Why there are no factors.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Fault {
+    /// The row that has no pivot.
+    Pivot(usize),
+    /// They take more operations than allowed.
+    Operations,
+}
+
+/// ILUT with column exchanges (Saad 1994; 2003, sections 10.4.1 and 10.4.3).
+pub(super) fn factorise<W: Scalar<Real = f64>>(a: &CsrParts<W>, rules: Rules) -> Result<Factors<W>, Fault> {
+    let Rules { drop, most, replaces, operations } = rules;
     let n = a.rows;
+    let mut left_to_do = operations;
     let (mut lower, mut upper) = (Rows::new(n), Rows::new(n));
     let mut diagonal: Vec<W> = Vec::with_capacity(n);
     // The step that eliminates each column, and back.
@@ -68,6 +98,8 @@ pub(super) fn factorise<W: Scalar<Real = f64>>(a: &CsrParts<W>, drop: f64, most:
                 continue;
             }
             left.push((k, factor));
+            let row = upper.offsets[k + 1] - upper.offsets[k];
+            left_to_do = left_to_do.checked_sub(row).ok_or(Fault::Operations)?;
             for e in upper.offsets[k]..upper.offsets[k + 1] {
                 let j = upper.columns[e];
                 if met[j] != i {
@@ -85,12 +117,16 @@ pub(super) fn factorise<W: Scalar<Real = f64>>(a: &CsrParts<W>, drop: f64, most:
         right.extend(candidates.filter(|&(j, value)| j == own || value.modulus() > least));
         let pivot = if met[own] == i { w[own] } else { W::zero() };
         let largest = right.iter().max_by(|a, b| a.1.modulus().total_cmp(&b.1.modulus()).then(b.0.cmp(&a.0)));
-        let Some(&(other, value)) = largest.filter(|entry| entry.1.modulus() > 0.0 && entry.1.has_finite_parts())
-        else {
-            return Err(i);
+        let zero = if replaces { ROUNDING * f64::EPSILON * sum } else { 0.0 };
+        let (chosen, value) = match largest {
+            Some(&(other, value)) if value.modulus() > zero && value.has_finite_parts() => {
+                if pivot.modulus() < PIVOT_SHARE * value.modulus() { (other, value) } else { (own, pivot) }
+            }
+            None | Some(_) if replaces && largest.is_none_or(|entry| entry.1.has_finite_parts()) => {
+                (own, W::from_f64(REPLACEMENT * if sum > 0.0 { sum } else { 1.0 }))
+            }
+            _ => return Err(Fault::Pivot(i)),
         };
-        let (chosen, value) =
-            if pivot.modulus() < PIVOT_SHARE * value.modulus() { (other, value) } else { (own, pivot) };
         if chosen != own {
             let step = step_of[chosen];
             (column_at[i], column_at[step]) = (chosen, own);
@@ -100,6 +136,7 @@ pub(super) fn factorise<W: Scalar<Real = f64>>(a: &CsrParts<W>, drop: f64, most:
         right.retain(|entry| entry.0 != chosen);
         keep_largest(&mut left, most);
         keep_largest(&mut right, most);
+        left_to_do = left_to_do.checked_sub(STORED * (left.len() + right.len())).ok_or(Fault::Operations)?;
         for (rows, kept) in [(&mut lower, &left), (&mut upper, &right)] {
             rows.columns.extend(kept.iter().map(|entry| entry.0));
             rows.values.extend(kept.iter().map(|entry| entry.1));
@@ -129,7 +166,8 @@ mod tests {
         // Zeros on the diagonal: columns must be exchanged.
         let rows = [[0.0, 2.0, 1.0, 0.0], [4.0, 1.0, 0.0, 3.0], [1.0, 0.0, 0.0, 5.0], [0.0, 3.0, 2.0, 1.0]];
         let a = CsrParts::from_dense(4, 4, &(0..16).map(|e| rows[e % 4][e / 4]).collect::<Vec<f64>>()).unwrap();
-        let f = factorise(&a, 0.0, 4).unwrap();
+        let rules = Rules { drop: 0.0, most: 4, replaces: false, operations: usize::MAX };
+        let f = factorise(&a, rules).unwrap();
         let get = |rows: &Rows<f64>, i: usize, j: usize| -> f64 {
             let range = rows.offsets[i]..rows.offsets[i + 1];
             range.filter(|&e| rows.columns[e] == j).map(|e| rows.values[e]).sum()
@@ -143,6 +181,10 @@ mod tests {
             }
         }
         let singular = CsrParts::from_triplets(2, 2, &[(0, 0, 1.0), (0, 1, 2.0), (1, 0, 2.0), (1, 1, 4.0)]).unwrap();
-        assert_eq!(factorise(&singular, 0.0, 2).unwrap_err(), 1);
+        assert_eq!(factorise(&singular, rules).unwrap_err(), Fault::Pivot(1));
+        // In its place there is a small pivot; 6 is the sum of the row.
+        let replaced = factorise(&singular, Rules { replaces: true, ..rules }).unwrap();
+        assert_eq!(replaced.diagonal, [2.0, 6.0 * REPLACEMENT]);
+        assert_eq!(factorise(&a, Rules { operations: 20, ..rules }).unwrap_err(), Fault::Operations);
     }
 }

@@ -43,6 +43,22 @@ impl Ord for Key {
 /// # Errors
 /// [`Error::Value`] for a structurally singular matrix: some rows have entries in too few columns.
 pub(super) fn largest_product<T: Scalar>(a: &CsrParts<T>) -> Result<Matched> {
+    matched(a)?.map_err(|row| {
+        let got = format!("one whose row {} (counted from 1) cannot be matched to a column (structurally singular)", row + 1);
+        Error::value("a", "a matrix that is not structurally singular", got)
+    })
+}
+
+/// A row of a structurally singular matrix that belongs to more rows than there are columns in which these have entries.
+///
+/// # Errors
+/// [`Error::Allocation`].
+pub(crate) fn unmatched_row<T: Scalar>(a: &CsrParts<T>) -> Result<Option<usize>> {
+    Ok(matched(a)?.err())
+}
+
+/// The matching of [`largest_product`], or the row of [`unmatched_row`].
+fn matched<T: Scalar>(a: &CsrParts<T>) -> Result<std::result::Result<Matched, usize>> {
     let n = a.rows;
     let filled = |value: f64| host::filled("a", Some(n), value);
     // c_ij = log(largest of row i) - log |a_ij|, at least 0; zeros count as absent.
@@ -89,13 +105,7 @@ pub(super) fn largest_product<T: Scalar>(a: &CsrParts<T>) -> Result<Matched> {
                 }
             }
             let next = std::iter::from_fn(|| heap.pop()).find(|Reverse(key)| !is_final[key.1]);
-            let Some(Reverse(Key(nearest, j))) = next else {
-                let got = format!(
-                    "one whose row {} (counted from 1) cannot be matched to a column (structurally singular)",
-                    start + 1
-                );
-                return Err(Error::value("a", "a matrix that is not structurally singular", got));
-            };
+            let Some(Reverse(Key(nearest, j))) = next else { return Ok(Err(start)) };
             base = nearest;
             is_final[j] = true;
             if row_of[j] == FREE {
@@ -124,7 +134,7 @@ pub(super) fn largest_product<T: Scalar>(a: &CsrParts<T>) -> Result<Matched> {
         reached.clear();
     }
     let row_log = (0..n).map(|i| u[i] - largest[i]).collect();
-    Ok(Matched { row_of, row_log, column_log: v })
+    Ok(Ok(Matched { row_of, row_log, column_log: v }))
 }
 
 #[cfg(test)]

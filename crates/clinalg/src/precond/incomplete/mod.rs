@@ -10,6 +10,8 @@ mod ssor;
 mod triangle;
 
 pub use cholesky::{CholeskyParams, IncompleteCholesky};
+pub(super) use matching::unmatched_row;
+
 pub use ilu::{Ilu, IluKind, IluParams, Matching};
 pub use order::Ordering;
 pub use ssor::{Ssor, SsorParams};
