@@ -237,9 +237,9 @@ const EXAMINED_NULL: f64 = 1e4;
 /// Steps of inverse iteration; where A is singular to working precision the first one or two suffice.
 const STEPS: usize = 4;
 
-/// A vector w with a small |A' w|, by inverse iteration with complete factors of A' from `start` on, and this norm over the largest of a row or
-/// column of A. `None` where the factors take too long.
-fn least_vector<T: Scalar>(context: &Context, a: &CsrParts<T>, start: &[T]) -> Result<Option<(f64, Vec<T::Wide>)>> {
+/// A vector w with a small |A' w|, by inverse iteration with complete factors of A' from `first` on, and from another start where that has no part
+/// along it; and this norm over the largest of a row or column of A. `None` where the factors take too long.
+fn least_vector<T: Scalar>(context: &Context, a: &CsrParts<T>, first: &[T]) -> Result<Option<(f64, Vec<T::Wide>)>> {
     let mut adjoint = a.transpose()?;
     adjoint.values.iter_mut().for_each(|value| *value = value.conj());
     let mut m = match complete_factors(context, &adjoint) {
@@ -257,23 +257,29 @@ fn least_vector<T: Scalar>(context: &Context, a: &CsrParts<T>, start: &[T]) -> R
         (0..adjoint.rows).map(|i| adjoint.row(i).map(|(j, value)| value.widen() * w[j]).sum()).collect()
     };
     let size = largest_norm(a);
-    let mut w: Vec<T::Wide> = start.iter().map(|value| value.widen()).collect();
     let mut found: Option<(f64, Vec<T::Wide>)> = None;
-    let mut enter = |mut w: Vec<T::Wide>| -> Option<[Vec<T::Wide>; 2]> {
+    let enter = |mut w: Vec<T::Wide>, found: &mut Option<(f64, Vec<T::Wide>)>| -> Option<[Vec<T::Wide>; 2]> {
         let is_sound = normalise(&mut w);
         let image = product(&w);
         let ratio = norm(&image) / size;
         if is_sound && found.as_ref().is_none_or(|best| ratio < best.0) {
-            found = Some((ratio, w.clone()));
+            *found = Some((ratio, w.clone()));
         }
         is_sound.then_some([w, image])
     };
-    for _ in 0..STEPS {
-        let Some([next, image]) = enter(solve(w)?) else { break };
-        // A replaced pivot leaves a component that is no null vector; without one nothing but rounding errors is left here.
-        let correction = solve(image)?;
-        enter(next.iter().zip(correction).map(|(&w, correction)| w - correction).collect());
-        w = next;
+    // The fractional parts of multiples of the golden ratio.
+    let second = (0..a.rows).map(|i| T::Wide::from_f64((i as f64 * 0.618_033_988_749_895).fract() - 0.3));
+    for mut w in [first.iter().map(|value| value.widen()).collect::<Vec<_>>(), second.collect()] {
+        if found.as_ref().is_some_and(|best| best.0 <= ROUNDING * <T::Real as Float>::epsilon().into_f64()) {
+            break;
+        }
+        for _ in 0..STEPS {
+            let Some([next, image]) = enter(solve(w)?, &mut found) else { break };
+            // A replaced pivot leaves a component that is no null vector; without one nothing but rounding errors is left here.
+            let correction = solve(image)?;
+            enter(next.iter().zip(correction).map(|(&w, correction)| w - correction).collect(), &mut found);
+            w = next;
+        }
     }
     Ok(found)
 }
@@ -323,7 +329,10 @@ fn words_of<T: Scalar>(a: &CsrParts<T>, b: &[T], (ratio, w): (f64, Vec<T::Wide>)
     }
     let part = w.iter().zip(b).map(|(w, b)| w.conj() * b.widen()).sum::<T::Wide>().modulus() / norm(b);
     let kind = match unmatched_row(a)? {
-        Some(row) => format!("structurally singular (rows, one of them row {} counted from 1, have entries in too few columns)", row + 1),
+        Some(row) => format!(
+            "structurally singular (rows, one of them row {} counted from 1, have entries in too few columns)",
+            row + 1
+        ),
         None => "singular to working precision".into(),
     };
     Ok(Some(format!(

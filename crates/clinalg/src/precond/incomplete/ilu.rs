@@ -71,8 +71,8 @@ pub struct IluParams {
     /// Sweeps of the fixed-point iteration for the factors of ILU(0), in place of elimination by levels (Chow and Patel 2015): as many launches,
     /// which suits matrices with many levels. With as many sweeps as L has levels the factors are the same. Default 0: by levels.
     pub sweeps: usize,
-    /// Whether a pivot on the host that is zero up to rounding is replaced by a small number, and not an error: then singular matrices have factors
-    /// too, which differ from the matrix by one of low rank. Default false.
+    /// Whether, on the host, a row whose pivot is zero up to rounding is put last and a pivot that is still zero there replaced by a small number, and
+    /// not an error: then singular matrices have factors too, which differ from the matrix by one of low rank. Default false.
     pub replaces_pivots: bool,
 }
 
@@ -361,6 +361,8 @@ impl<T: Scalar> Ordered<T> {
                 Error::value("a", expected, "one whose factors take more")
             }
         })?;
+        let rows: Vec<usize> = factors.row_at.iter().map(|&i| rows[i]).collect();
+        let row_log: Vec<f64> = factors.row_at.iter().map(|&i| row_log[i]).collect();
         // A = (R^-1 L R) (R^-1 U C^-1) for the scaled matrix R A C = L U.
         let column_of = &factors.column_at;
         let column_log: Vec<f64> = column_of.iter().map(|&j| column_log[j]).collect();

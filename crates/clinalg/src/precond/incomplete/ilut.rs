@@ -1,7 +1,7 @@
 //! Incomplete LU factorisation with a threshold, on the host.
 
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::{BinaryHeap, VecDeque};
 
 use crate::{CsrParts, Scalar};
 
@@ -27,7 +27,8 @@ pub(super) struct Factors<W> {
     pub(super) lower: Rows<W>,
     pub(super) upper: Rows<W>,
     pub(super) diagonal: Vec<W>,
-    /// The column eliminated in each step.
+    /// The row and the column eliminated in each step.
+    pub(super) row_at: Vec<usize>,
     pub(super) column_at: Vec<usize>,
 }
 
@@ -48,7 +49,7 @@ pub(super) struct Rules {
     pub(super) drop: f64,
     /// Entries that a row keeps on either side of the diagonal.
     pub(super) most: usize,
-    /// Whether a pivot that is zero up to rounding is replaced by a small number.
+    /// Whether a row whose pivot is zero up to rounding is put last, and where it is still zero then, replaced by a small number.
     pub(super) replaces: bool,
     /// Multiplications and additions.
     pub(super) operations: usize,
@@ -78,13 +79,20 @@ pub(super) fn factorise<W: Scalar<Real = f64>>(a: &CsrParts<W>, rules: Rules) ->
     let mut pending = BinaryHeap::new();
     let mut left: Vec<(usize, W)> = Vec::new();
     let mut right: Vec<(usize, W)> = Vec::new();
-    for i in 0..n {
+    // What is postponed stands at the end, so that no other row lacks the column of a pivot that is replaced. A row of zeros stays one.
+    let mut queue: VecDeque<usize> = (0..n).collect();
+    let mut row_at = Vec::with_capacity(n);
+    let mut postponed = 0;
+    let mut attempt = 0;
+    while let Some(row) = queue.pop_front() {
+        let i = row_at.len();
+        attempt += 1;
         touched.clear();
         left.clear();
         right.clear();
         let mut sum = 0.0;
-        for (j, value) in a.row(i) {
-            (w[j], met[j]) = (value, i);
+        for (j, value) in a.row(row) {
+            (w[j], met[j]) = (value, attempt);
             touched.push(j);
             sum += value.modulus();
             if step_of[j] < i {
@@ -98,12 +106,12 @@ pub(super) fn factorise<W: Scalar<Real = f64>>(a: &CsrParts<W>, rules: Rules) ->
                 continue;
             }
             left.push((k, factor));
-            let row = upper.offsets[k + 1] - upper.offsets[k];
-            left_to_do = left_to_do.checked_sub(row).ok_or(Fault::Operations)?;
+            let updates = upper.offsets[k + 1] - upper.offsets[k];
+            left_to_do = left_to_do.checked_sub(updates).ok_or(Fault::Operations)?;
             for e in upper.offsets[k]..upper.offsets[k + 1] {
                 let j = upper.columns[e];
-                if met[j] != i {
-                    (w[j], met[j]) = (W::zero(), i);
+                if met[j] != attempt {
+                    (w[j], met[j]) = (W::zero(), attempt);
                     touched.push(j);
                     if step_of[j] < i {
                         pending.push(Reverse(step_of[j]));
@@ -115,23 +123,29 @@ pub(super) fn factorise<W: Scalar<Real = f64>>(a: &CsrParts<W>, rules: Rules) ->
         let own = column_at[i];
         let candidates = touched.iter().filter(|&&j| step_of[j] >= i).map(|&j| (j, w[j]));
         right.extend(candidates.filter(|&(j, value)| j == own || value.modulus() > least));
-        let pivot = if met[own] == i { w[own] } else { W::zero() };
+        let pivot = if met[own] == attempt { w[own] } else { W::zero() };
         let largest = right.iter().max_by(|a, b| a.1.modulus().total_cmp(&b.1.modulus()).then(b.0.cmp(&a.0)));
         let zero = if replaces { ROUNDING * f64::EPSILON * sum } else { 0.0 };
         let (chosen, value) = match largest {
             Some(&(other, value)) if value.modulus() > zero && value.has_finite_parts() => {
                 if pivot.modulus() < PIVOT_SHARE * value.modulus() { (other, value) } else { (own, pivot) }
             }
-            None | Some(_) if replaces && largest.is_none_or(|entry| entry.1.has_finite_parts()) => {
+            _ if replaces && largest.is_none_or(|entry| entry.1.has_finite_parts()) => {
+                if queue.len() > postponed {
+                    queue.push_back(row);
+                    postponed += 1;
+                    continue;
+                }
                 (own, W::from_f64(REPLACEMENT * if sum > 0.0 { sum } else { 1.0 }))
             }
-            _ => return Err(Fault::Pivot(i)),
+            _ => return Err(Fault::Pivot(row)),
         };
         if chosen != own {
             let step = step_of[chosen];
             (column_at[i], column_at[step]) = (chosen, own);
             (step_of[chosen], step_of[own]) = (i, step);
         }
+        row_at.push(row);
         diagonal.push(value);
         right.retain(|entry| entry.0 != chosen);
         keep_largest(&mut left, most);
@@ -144,7 +158,7 @@ pub(super) fn factorise<W: Scalar<Real = f64>>(a: &CsrParts<W>, rules: Rules) ->
         }
     }
     upper.columns.iter_mut().for_each(|j| *j = step_of[*j]);
-    Ok(Factors { lower, upper, diagonal, column_at })
+    Ok(Factors { lower, upper, diagonal, row_at, column_at })
 }
 
 /// Keeps the entries with the `most` largest moduli, sorted by column.
@@ -185,6 +199,11 @@ mod tests {
         // In its place there is a small pivot; 6 is the sum of the row.
         let replaced = factorise(&singular, Rules { replaces: true, ..rules }).unwrap();
         assert_eq!(replaced.diagonal, [2.0, 6.0 * REPLACEMENT]);
+        // Row 1 is a multiple of row 0; row 2 is eliminated before it, and the product is the matrix but for one pivot.
+        let rows = [[1.0, 2.0, 0.0], [2.0, 4.0, 0.0], [0.0, 1.0, 3.0]];
+        let b = CsrParts::from_dense(3, 3, &(0..9).map(|e| rows[e % 3][e / 3]).collect::<Vec<f64>>()).unwrap();
+        let replaced = factorise(&b, Rules { replaces: true, ..rules }).unwrap();
+        assert_eq!((&replaced.row_at[..], replaced.diagonal[2]), (&[0, 2, 1][..], 6.0 * REPLACEMENT));
         assert_eq!(factorise(&a, Rules { operations: 20, ..rules }).unwrap_err(), Fault::Operations);
     }
 }
