@@ -1,14 +1,16 @@
 //! Arrays of numbers in files: `.npy`, `.npz`, and text in rows.
 
 use std::fs::File;
-use std::io::BufReader;
+use std::io::{BufReader, ErrorKind};
 use std::path::Path;
 
 use clinalg::Complex;
-use ndarray::{ArrayD, IxDyn};
-use ndarray_npy::{NpzReader, NpzWriter, ReadNpyError, ReadNpyExt, ReadNpzError, ReadableElement, WritableElement};
+use ndarray::IxDyn;
+use ndarray_npy::{NpzWriter, WritableElement};
+use zip::ZipArchive;
 
 use super::Values;
+use super::npy::{self, Npy, Numbers};
 use crate::exit::Failure;
 
 /// An array, the last index fastest.
@@ -38,13 +40,7 @@ impl Array {
     /// [`Failure::File`].
     pub(crate) fn read(path: &Path, name: &str) -> Result<Array, Failure> {
         match extension(path).as_str() {
-            "npy" => numbers(|number| match number {
-                Number::F64 => open(path).and_then(npy::<f64>),
-                Number::F32 => open(path).and_then(npy::<f32>),
-                Number::I64 => open(path).and_then(npy::<i64>),
-                Number::I32 => open(path).and_then(npy::<i32>),
-            })
-            .map_err(|error| failure(path, error)),
+            "npy" => real(read_numbers(path, None)?).map_err(|reason| failure(path, reason)),
             "npz" => Array::read_npz(path, name),
             "csv" | "txt" => {
                 let text = std::fs::read_to_string(path).map_err(|error| failure(path, error))?;
@@ -55,12 +51,12 @@ impl Array {
     }
 
     fn read_npz(path: &Path, name: &str) -> Result<Array, Failure> {
-        let names = npz(path)?.names().map_err(|error| failure(path, error))?;
+        let names = names(&npz(path)?);
         let name = match &names[..] {
             [only] => only.as_str(),
             _ if names.iter().any(|n| n == name) => name,
             _ => {
-                let words = format!("it holds the arrays {}, and none called {name}", names.join(", "));
+                let words = format!("the file has the arrays {}, and none called {name}", names.join(", "));
                 return Err(failure(path, words));
             }
         };
@@ -69,39 +65,50 @@ impl Array {
 
     /// Reads the array `name` of a `.npz`.
     pub(crate) fn read_named(path: &Path, name: &str) -> Result<Array, Failure> {
-        let mut file = npz(path)?;
-        numbers(|number| match number {
-            Number::F64 => member::<f64>(&mut file, name),
-            Number::F32 => member::<f32>(&mut file, name),
-            Number::I64 => member::<i64>(&mut file, name),
-            Number::I32 => member::<i32>(&mut file, name),
-        })
-        .map_err(|error| failure(path, format!("array {name}: {error}")))
+        real(read_numbers(path, Some(name))?).map_err(|reason| failure(path, format!("array {name} {reason}")))
+    }
+}
+
+fn real(Npy { shape, numbers }: Npy) -> Result<Array, String> {
+    match numbers {
+        Numbers::Real(values) => Ok(Array { shape, values }),
+        Numbers::Complex(_) => Err("has complex numbers, expected real ones".into()),
     }
 }
 
 /// The shape and the values of an array of complex numbers, the last index fastest.
 pub(crate) type ComplexArray = (Vec<usize>, Vec<Complex<f64>>);
 
-/// The array of a `.npy`, or the array `name` of a `.npz`, if it is complex.
-pub(crate) fn read_complex(path: &Path, name: Option<&str>) -> Result<Option<ComplexArray>, Failure> {
-    fn get<T: ReadableElement>(path: &Path, name: Option<&str>) -> Result<Option<ArrayD<T>>, Failure> {
-        let read = match name {
-            None => open(path).and_then(ArrayD::<T>::read_npy),
-            Some(name) => plain(npz(path)?.by_name::<ndarray::OwnedRepr<T>, IxDyn>(name)),
-        };
-        match read {
-            Ok(array) => Ok(Some(array)),
-            Err(ReadNpyError::WrongDescriptor(_)) => Ok(None),
-            Err(error) => Err(failure(path, error)),
+/// An array of real or of complex numbers.
+pub(crate) enum Either {
+    Real(Array),
+    Complex(ComplexArray),
+}
+
+/// The array of a `.npy`, or the array `name` of a `.npz`.
+pub(crate) fn read_either(path: &Path, name: Option<&str>) -> Result<Either, Failure> {
+    let Npy { shape, numbers } = read_numbers(path, name)?;
+    Ok(match numbers {
+        Numbers::Real(values) => Either::Real(Array { shape, values }),
+        Numbers::Complex(values) => Either::Complex((shape, values)),
+    })
+}
+
+fn read_numbers(path: &Path, name: Option<&str>) -> Result<Npy, Failure> {
+    let Some(name) = name else {
+        let file = File::open(path).map_err(|error| failure(path, error))?;
+        return npy::read(&mut BufReader::new(file)).map_err(|reason| failure(path, format!("the file {reason}")));
+    };
+    let mut archive = npz(path)?;
+    let there = names(&archive).join(", ");
+    let mut member = archive.by_name(&format!("{name}.npy")).map_err(|error| match error {
+        zip::result::ZipError::FileNotFound => {
+            let there = if there.is_empty() { "no arrays".to_owned() } else { format!("the arrays {there}") };
+            failure(path, format!("the file has {there}, and none called {name}, which is expected"))
         }
-    }
-    if let Some(array) = get::<Complex<f64>>(path, name)? {
-        return Ok(Some((array.shape().to_vec(), array.iter().copied().collect())));
-    }
-    let Some(array) = get::<Complex<f32>>(path, name)? else { return Ok(None) };
-    let wide = array.iter().map(|v| Complex::new(v.re.into(), v.im.into()));
-    Ok(Some((array.shape().to_vec(), wide.collect())))
+        error => failure(path, format!("array {name} is damaged ({error}); {AGAIN}")),
+    })?;
+    npy::read(&mut member).map_err(|reason| failure(path, format!("array {name} {reason}")))
 }
 
 /// Writes a `.npy` of complex numbers.
@@ -112,74 +119,26 @@ pub(crate) fn write_npy_complex(path: &Path, shape: &[usize], values: &[Complex<
 
 /// Reads the array `name` of bytes of a `.npz`.
 pub(crate) fn read_bytes(path: &Path, name: &str) -> Result<Vec<u8>, Failure> {
-    let read = npz(path)?.by_name::<ndarray::OwnedRepr<u8>, ndarray::Ix1>(name);
-    read.map(|bytes| bytes.to_vec()).map_err(|error| failure(path, format!("array {name}: {error}")))
+    Ok(Array::read_named(path, name)?.values.into_iter().map(|byte| byte as u8).collect())
 }
 
-fn open(path: &Path) -> Result<BufReader<File>, ReadNpyError> {
-    Ok(BufReader::new(File::open(path)?))
-}
+/// What an archive that cannot be read needs.
+const AGAIN: &str = "copy it again, or write it again with scipy.sparse.save_npz or numpy.savez";
 
-fn npz(path: &Path) -> Result<NpzReader<BufReader<File>>, Failure> {
+/// Opens a `.npz`.
+pub(crate) fn npz(path: &Path) -> Result<ZipArchive<BufReader<File>>, Failure> {
     let file = File::open(path).map_err(|error| failure(path, error))?;
-    NpzReader::new(BufReader::new(file)).map_err(|error| failure(path, error))
-}
-
-/// A type of number that files hold.
-#[derive(Clone, Copy)]
-enum Number {
-    F64,
-    F32,
-    I64,
-    I32,
-}
-
-/// The first reading that fits the type of the file's numbers.
-fn numbers(mut read: impl FnMut(Number) -> Result<Array, ReadNpyError>) -> Result<Array, ReadNpyError> {
-    for number in [Number::F64, Number::F32, Number::I64] {
-        match read(number) {
-            Err(ReadNpyError::WrongDescriptor(_)) => {}
-            done => return done,
-        }
-    }
-    read(Number::I32)
-}
-
-/// Numbers that become `f64`.
-trait Element: ReadableElement + Copy {
-    fn number(self) -> f64;
-}
-
-macro_rules! element {
-    ($($t:ty)*) => {$(
-        impl Element for $t {
-            fn number(self) -> f64 {
-                self as f64
-            }
-        }
-    )*};
-}
-element!(f64 f32 i64 i32);
-
-fn array<T: Element>(array: ArrayD<T>) -> Array {
-    // In the order of the indices, whatever the order in the file.
-    Array { shape: array.shape().to_vec(), values: array.iter().map(|v| v.number()).collect() }
-}
-
-fn npy<T: Element>(file: BufReader<File>) -> Result<Array, ReadNpyError> {
-    ArrayD::<T>::read_npy(file).map(array)
-}
-
-fn member<T: Element>(file: &mut NpzReader<BufReader<File>>, name: &str) -> Result<Array, ReadNpyError> {
-    plain(file.by_name::<ndarray::OwnedRepr<T>, IxDyn>(name)).map(array)
-}
-
-/// With the error as that of a file of one array.
-fn plain<A>(read: Result<A, ReadNpzError>) -> Result<A, ReadNpyError> {
-    read.map_err(|error| match error {
-        ReadNpzError::Npy(error) => error,
-        ReadNpzError::Zip(error) => ReadNpyError::Io(error.into()),
+    let is_empty = file.metadata().is_ok_and(|about| about.is_file() && about.len() == 0);
+    ZipArchive::new(BufReader::new(file)).map_err(|error| match error {
+        zip::result::ZipError::Io(error) if error.kind() != ErrorKind::UnexpectedEof => failure(path, error),
+        _ if is_empty => failure(path, format!("the file is empty, expected an archive of arrays; {AGAIN}")),
+        _ => failure(path, format!("the file is no archive of arrays (.npz), or its end is missing; {AGAIN}")),
     })
+}
+
+/// The arrays of an archive.
+fn names(archive: &ZipArchive<BufReader<File>>) -> Vec<String> {
+    archive.file_names().map(|name| name.strip_suffix(".npy").unwrap_or(name).to_owned()).collect()
 }
 
 /// Rows of numbers with commas, semicolons or blanks between them; a first row of words and lines that begin with # are passed over.

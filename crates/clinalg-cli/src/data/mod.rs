@@ -3,6 +3,7 @@
 pub(crate) mod array;
 mod field;
 mod given;
+mod npy;
 mod points;
 mod target;
 mod vtk;

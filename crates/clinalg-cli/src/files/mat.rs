@@ -10,7 +10,7 @@ use std::path::Path;
 use clinalg::{Complex, CsrParts, Scalar};
 use flate2::read::ZlibDecoder;
 
-use super::{Columns, Role, Stored, fault};
+use super::{Columns, Role, Stored, check_size, fault};
 use crate::exit::Failure;
 
 /// Types of data elements.
@@ -35,8 +35,8 @@ const COMPLEX: u32 = 0x800;
 const HEADER: usize = 128;
 /// Structures in structures; deeper ones are left out.
 const DEEPEST: usize = 8;
-/// So many rows may have no entries; damaged files declare more.
-const MANY_ROWS: usize = 1 << 24;
+/// Letters of a name, in MATLAB's files.
+const LONGEST_NAME: usize = 63;
 
 type Parsed<V> = Result<V, String>;
 
@@ -136,7 +136,7 @@ impl<'a> Elements<'a> {
         let (class, is_complex) = (word as u8, word & COMPLEX != 0);
         let shape = self.whole_numbers()?;
         let (_, name) = self.expect()?;
-        let name = String::from_utf8_lossy(name).into_owned();
+        let name = text_of(name);
         let name = if prefix.is_empty() { name } else { prefix.to_owned() };
         if class == STRUCTURE {
             return if depth < DEEPEST { self.fields(&name, depth, found) } else { Ok(()) };
@@ -190,7 +190,8 @@ impl<'a> Elements<'a> {
         let (_, names) = self.expect()?;
         for field in names.chunks_exact(length) {
             let Some((kind, content)) = self.next()? else { return Ok(()) };
-            let field: String = field.iter().take_while(|&&b| b != 0).map(|&b| b as char).collect();
+            let end = field.iter().position(|&byte| byte == 0).unwrap_or(field.len());
+            let field = text_of(&field[..end]);
             if kind == MATRIX && !content.is_empty() {
                 let mut inner = Elements { bytes: content, is_big_endian: self.is_big_endian };
                 inner.array(&format!("{name}.{field}"), depth + 1, found)?;
@@ -200,9 +201,28 @@ impl<'a> Elements<'a> {
     }
 }
 
+/// A name, or a word for one that is none.
+fn text_of(name: &[u8]) -> String {
+    match std::str::from_utf8(name) {
+        Ok(name) if name.len() <= LONGEST_NAME && !name.contains(char::is_control) => name.to_owned(),
+        _ => "(an array with a damaged name)".to_owned(),
+    }
+}
+
+/// What is wrong with the file as a whole.
+fn of_file(reason: &str) -> String {
+    format!("the file is damaged or cut off ({reason}); copy it again, or save it again with `save -v7 FILE A`")
+}
+
 /// Numbers that count or point.
 fn indices(numbers: Vec<f64>) -> Parsed<Vec<usize>> {
-    let index = |v: f64| if v >= 0.0 { Ok(v as usize) } else { Err("a negative index".to_owned()) };
+    let index = |v: f64| {
+        if v >= 0.0 {
+            Ok(v as usize)
+        } else {
+            Err("is damaged: it has a negative index, expected 0, 1, ...".to_owned())
+        }
+    };
     numbers.into_iter().map(index).collect()
 }
 
@@ -218,11 +238,7 @@ fn sparse<T: Scalar>(
     if entries > indices.len() || entries > values.len() {
         return Err(format!("has {} entries, expected {entries}", indices.len().min(values.len())));
     }
-    if rows > MANY_ROWS && rows / 16 > entries {
-        return Err(format!(
-            "has {rows} rows with {entries} entries, so that nearly all are zero; leave out rows of zeros"
-        ));
-    }
+    check_size(rows, cols, entries).map_err(|reason| format!("is {reason}"))?;
     indices.truncate(entries);
     values.truncate(entries);
     CsrParts::from_csc(rows, cols, offsets, &indices, &values).map_err(|error| error.to_string())
@@ -277,20 +293,20 @@ fn not_numeric(class: &str) -> String {
 }
 
 fn parse(bytes: &[u8]) -> Parsed<Vec<Variable>> {
-    let no_mat_file = "no file of MATLAB's level 5";
+    let no_mat_file = "the file is no MATLAB file, expected one that MATLAB's or Octave's `save -v7 FILE A` writes";
     let header = bytes.get(..HEADER).ok_or(no_mat_file)?;
     let is_big_endian = match &header[126..] {
         b"IM" => false,
         b"MI" => true,
-        _ => return Err(format!("{no_mat_file}; save it with `save -v7 FILE A`")),
+        _ => return Err(no_mat_file.into()),
     };
     let mut elements = Elements { bytes: &bytes[HEADER..], is_big_endian };
     let mut found = Vec::new();
-    while let Some((kind, content)) = elements.next()? {
+    while let Some((kind, content)) = elements.next().map_err(|reason| of_file(&reason))? {
         let mut inflated = Vec::new();
         let (kind, content) = if kind == COMPRESSED {
-            ZlibDecoder::new(content).read_to_end(&mut inflated).map_err(|error| error.to_string())?;
-            match (Elements { bytes: &inflated, is_big_endian }).next()? {
+            ZlibDecoder::new(content).read_to_end(&mut inflated).map_err(|error| of_file(&error.to_string()))?;
+            match (Elements { bytes: &inflated, is_big_endian }).next().map_err(|reason| of_file(&reason))? {
                 Some(element) => element,
                 None => continue,
             }
@@ -298,7 +314,8 @@ fn parse(bytes: &[u8]) -> Parsed<Vec<Variable>> {
             (kind, content)
         };
         if kind == MATRIX {
-            Elements { bytes: content, is_big_endian }.array("", 0, &mut found)?;
+            let mut inner = Elements { bytes: content, is_big_endian };
+            inner.array("", 0, &mut found).map_err(|reason| of_file(&reason))?;
         }
     }
     Ok(found)

@@ -78,6 +78,33 @@ fn fault(path: &Path, reason: impl std::fmt::Display) -> Failure {
     Failure::File { path: path.to_owned(), reason: reason.to_string() }
 }
 
+/// The failure of reading `path` that an error of a matrix's values is.
+fn of_content(path: &Path, error: Error) -> Failure {
+    match error {
+        error @ (Error::Io { .. } | Error::Format { .. }) => error.into(),
+        error => fault(path, error),
+    }
+}
+
+/// So many rows and columns may have no entries; damaged files declare more.
+const MANY_ROWS: usize = 1 << 24;
+/// Beyond them there is an entry for each of so many.
+const ROWS_PER_ENTRY: usize = 16;
+/// A dense matrix of more values has one entry in a file for each of so many.
+const MANY_VALUES: usize = 1 << 27;
+const VALUES_PER_ENTRY: usize = 64;
+
+/// What is wrong with a matrix of so many entries where nearly all of it is zero, so that a small file would fill the memory.
+fn check_size(rows: usize, cols: usize, entries: usize) -> Result<(), String> {
+    let longest = rows.max(cols);
+    match longest > MANY_ROWS && longest / ROWS_PER_ENTRY > entries {
+        true => Err(format!(
+            "a matrix of {rows} x {cols} with {entries} entries, so that nearly all rows or columns are zero; leave out those of zeros"
+        )),
+        false => Ok(()),
+    }
+}
+
 /// What a file holds, before the type of the values is chosen.
 pub(crate) struct Loaded {
     path: PathBuf,
@@ -112,10 +139,12 @@ impl Loaded {
             Ok(CsrParts { rows: parts.rows, cols: parts.cols, offsets: parts.offsets, indices: parts.indices, values })
         }
         fn dense<W: Scalar<Real = f64>, T: Scalar>(path: &Path, dense: &Columns<W>) -> Result<CsrParts<T>, Failure> {
-            sparse(path, CsrParts::from_dense(dense.rows, dense.cols, &dense.values)?)
+            check_size(dense.rows, dense.cols, dense.values.len()).map_err(|reason| fault(path, reason))?;
+            let parts = CsrParts::from_dense(dense.rows, dense.cols, &dense.values);
+            sparse(path, parts.map_err(|error| of_content(path, error))?)
         }
         match self.stored {
-            Stored::Market(file) => Ok(file.to_csr_parts()?),
+            Stored::Market(file) => file.to_csr_parts().map_err(|error| of_content(&self.path, error)),
             Stored::Sparse(parts) => sparse(&self.path, parts),
             Stored::ComplexSparse(parts) => sparse(&self.path, parts),
             Stored::Dense(columns) => dense(&self.path, &columns),
@@ -126,8 +155,28 @@ impl Loaded {
     /// As a dense matrix.
     pub(crate) fn columns<T: Scalar>(self) -> Result<Columns<T>, Failure> {
         let path = &self.path;
+        let expanded = |rows: usize, cols: usize, entries: usize| {
+            let values = rows.saturating_mul(cols);
+            match values > MANY_VALUES && values / VALUES_PER_ENTRY > entries {
+                true => Err(fault(
+                    path,
+                    format!(
+                        "{rows} x {cols} values with {entries} entries are too sparse for vectors, which are dense"
+                    ),
+                )),
+                false => Ok(()),
+            }
+        };
+        match &self.stored {
+            Stored::Market(file) => expanded(file.rows, file.cols, file.storage.len())?,
+            Stored::Sparse(parts) => expanded(parts.rows, parts.cols, parts.nnz())?,
+            Stored::ComplexSparse(parts) => expanded(parts.rows, parts.cols, parts.nnz())?,
+            Stored::Dense(_) | Stored::ComplexDense(_) => {}
+        }
         let (rows, cols, values) = match self.stored {
-            Stored::Market(file) => (file.rows, file.cols, file.to_column_major()?),
+            Stored::Market(file) => {
+                (file.rows, file.cols, file.to_column_major().map_err(|error| of_content(path, error))?)
+            }
             Stored::Dense(dense) => (dense.rows, dense.cols, narrowed(path, &dense.values)?),
             Stored::ComplexDense(dense) => (dense.rows, dense.cols, narrowed(path, &dense.values)?),
             Stored::Sparse(parts) => (parts.rows, parts.cols, narrowed(path, &parts.to_dense()?)?),
@@ -146,8 +195,14 @@ pub(crate) fn read_columns<T: Scalar>(path: &Path) -> Result<Columns<T>, Failure
 fn compressed(path: &Path) -> Result<matrix_market::MatrixMarket, Failure> {
     let io = |source| Error::Io { path: path.to_owned(), source };
     let file = std::fs::File::open(path).map_err(io)?;
+    let damaged = |error: std::io::Error| {
+        fault(
+            path,
+            format!("the file is no gzip file or is damaged ({error}); copy it again, or compress it again with gzip"),
+        )
+    };
     let mut text = Vec::new();
-    MultiGzDecoder::new(std::io::BufReader::new(file)).read_to_end(&mut text).map_err(io)?;
+    MultiGzDecoder::new(std::io::BufReader::new(file)).read_to_end(&mut text).map_err(damaged)?;
     Ok(matrix_market::read_bytes(&text, path)?)
 }
 
@@ -166,13 +221,18 @@ fn narrowed<W: Scalar<Real = f64>, T: Scalar>(path: &Path, values: &[W]) -> Resu
     values.iter().map(|value| Ok(T::from_parts(part(value.re())?, part(value.im())?))).collect()
 }
 
+/// The endings of the files that [`write`] writes.
+const WRITABLE: [&str; 3] = ["mtx", "npy", "mat"];
+
 /// An error unless `path` can be written in a format that its name says.
 pub(crate) fn check_output(path: &Path) -> Result<(), Failure> {
-    match Format::of(path) {
-        Format::MatrixMarket | Format::Npy | Format::Mat => Ok(()),
-        Format::Compressed | Format::Npz => {
-            Err(Failure::usage(format!("--out {}: solutions are written as .mtx, .npy or .mat", path.display())))
-        }
+    let ending = path.extension().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
+    match WRITABLE.contains(&ending.as_str()) {
+        true => Ok(()),
+        false => Err(Failure::usage(format!(
+            "--out {}: the ending of the name says the format, .mtx (MatrixMarket), .npy (NumPy) or .mat (MATLAB)",
+            path.display()
+        ))),
     }
 }
 

@@ -1,24 +1,21 @@
 //! NumPy's arrays and SciPy's sparse matrices (`scipy.sparse.save_npz`).
 
-use std::fs::File;
-use std::io::{BufReader, Read};
+use std::io::Read;
 use std::path::Path;
 
 use clinalg::{Complex, CsrParts, Scalar};
-use zip::ZipArchive;
 
-use super::{Columns, Stored, fault};
+use super::{Columns, Stored, check_size, fault};
 use crate::data::Values;
-use crate::data::array::{self, Array};
+use crate::data::array::{self, Array, Either};
 use crate::exit::Failure;
 
 /// An array of one or two dimensions.
 pub(super) fn read_npy(path: &Path) -> Result<Stored, Failure> {
-    if let Some((shape, values)) = array::read_complex(path, None)? {
-        return Ok(Stored::ComplexDense(columns(path, &shape, &values)?));
-    }
-    let Array { shape, values } = Array::read(path, "x")?;
-    Ok(Stored::Dense(columns(path, &shape, &values)?))
+    Ok(match array::read_either(path, None)? {
+        Either::Complex((shape, values)) => Stored::ComplexDense(columns(path, &shape, &values)?),
+        Either::Real(Array { shape, values }) => Stored::Dense(columns(path, &shape, &values)?),
+    })
 }
 
 fn columns<T: Copy>(path: &Path, shape: &[usize], values: &[T]) -> Result<Columns<T>, Failure> {
@@ -34,49 +31,145 @@ fn columns<T: Copy>(path: &Path, shape: &[usize], values: &[T]) -> Result<Column
     Ok(Columns { rows, cols, values: by_columns })
 }
 
-/// A sparse matrix as `scipy.sparse.save_npz` writes it, in the formats csr, csc and coo.
+/// A sparse matrix as `scipy.sparse.save_npz` writes it.
 pub(super) fn read_npz(path: &Path) -> Result<Stored, Failure> {
     let format = format_of(path)?;
-    if !["csr", "csc", "coo"].contains(&format.as_str()) {
-        let advice = "expected csr, csc or coo: save it with scipy.sparse.save_npz(FILE, A.tocsr())";
+    if !["csr", "csc", "coo", "bsr", "dia"].contains(&format.as_str()) {
+        let advice = "expected csr, csc, coo, bsr or dia: save it with scipy.sparse.save_npz(FILE, A.tocsr())";
         return Err(fault(path, format!("a matrix in the format {format}; {advice}")));
     }
-    Ok(match array::read_complex(path, Some("data"))? {
-        Some((_, data)) => Stored::ComplexSparse(sparse(path, &format, data)?),
-        None => Stored::Sparse(sparse(path, &format, Array::read_named(path, "data")?.values)?),
+    let made = |error: Fault| match error {
+        Fault::File(failure) => failure,
+        Fault::Content(reason) => fault(path, reason),
+    };
+    Ok(match array::read_either(path, Some("data"))? {
+        Either::Complex((shape, data)) => Stored::ComplexSparse(sparse(path, &format, &shape, data).map_err(made)?),
+        Either::Real(Array { shape, values }) => Stored::Sparse(sparse(path, &format, &shape, values).map_err(made)?),
     })
 }
 
-/// The matrix in this format with these values.
-fn sparse<T: Scalar>(path: &Path, format: &str, data: Vec<T>) -> Result<CsrParts<T>, Failure> {
-    let array = |name: &str| Ok::<_, Failure>(Array::read_named(path, name)?.values);
-    let whole = |values: Vec<f64>| -> Result<Vec<usize>, Failure> {
+/// Why a matrix cannot be made.
+enum Fault {
+    /// An array cannot be read.
+    File(Failure),
+    /// The arrays describe no matrix.
+    Content(String),
+}
+
+impl From<Failure> for Fault {
+    fn from(failure: Failure) -> Fault {
+        Fault::File(failure)
+    }
+}
+
+impl From<clinalg::Error> for Fault {
+    fn from(error: clinalg::Error) -> Fault {
+        Fault::Content(format!("the arrays describe no matrix: {error}"))
+    }
+}
+
+impl From<String> for Fault {
+    fn from(reason: String) -> Fault {
+        Fault::Content(reason)
+    }
+}
+
+/// The matrix in this format with these values, in an array of this shape.
+fn sparse<T: Scalar>(path: &Path, format: &str, of_data: &[usize], data: Vec<T>) -> Result<CsrParts<T>, Fault> {
+    let array = |name: &str| Array::read_named(path, name).map(|array| array.values);
+    let whole = |name: &str| -> Result<Vec<usize>, Fault> {
         let index = |v: f64| if v >= 0.0 && v.fract() == 0.0 { Some(v as usize) } else { None };
-        values.into_iter().map(index).collect::<Option<_>>().ok_or_else(|| fault(path, "an index is negative"))
+        let indices: Option<Vec<usize>> = array(name)?.into_iter().map(index).collect();
+        indices.ok_or_else(|| Fault::Content(format!("array {name} has a value that is no index, expected 0, 1, ...")))
     };
-    let shape = whole(array("shape")?)?;
+    let shape = whole("shape")?;
     let &[rows, cols] = &shape[..] else {
-        return Err(fault(path, format!("a shape of {} numbers, expected two", shape.len())));
+        return Err(Fault::Content(format!("array shape has {} numbers, expected rows and columns", shape.len())));
     };
-    let parts = if format == "coo" {
-        let (row, col) = (whole(array("row")?)?, whole(array("col")?)?);
-        if row.len() != data.len() || col.len() != data.len() {
-            return Err(fault(path, "row, col and data have different lengths"));
+    check_size(rows, cols, data.len())?;
+    Ok(match format {
+        "coo" => {
+            let (row, col) = (whole("row")?, whole("col")?);
+            if row.len() != data.len() || col.len() != data.len() {
+                let lengths = [row.len(), col.len(), data.len()].map(|len| len.to_string()).join(", ");
+                return Err(Fault::Content(format!("row, col and data have the lengths {lengths}; they must agree")));
+            }
+            let entries: Vec<_> = row.into_iter().zip(col).zip(data).map(|((i, j), v)| (i, j, v)).collect();
+            CsrParts::from_triplets(rows, cols, &entries)?
         }
-        let entries: Vec<_> = row.into_iter().zip(col).zip(data).map(|((i, j), v)| (i, j, v)).collect();
-        CsrParts::from_triplets(rows, cols, &entries)
-    } else {
-        let (offsets, indices) = (whole(array("indptr")?)?, whole(array("indices")?)?);
-        let make = if format == "csr" { CsrParts::from_csr } else { CsrParts::from_csc };
-        make(rows, cols, &offsets, &indices, &data)
+        "csc" => CsrParts::from_csc(rows, cols, &whole("indptr")?, &whole("indices")?, &data)?,
+        "bsr" => blocks((rows, cols), &whole("indptr")?, &whole("indices")?, of_data, &data)?,
+        "dia" => diagonals((rows, cols), &array("offsets")?, of_data, &data)?,
+        _ => CsrParts::from_csr(rows, cols, &whole("indptr")?, &whole("indices")?, &data)?,
+    })
+}
+
+/// A matrix from its dense blocks, row of blocks by row of blocks.
+fn blocks<T: Scalar>(
+    (rows, cols): (usize, usize),
+    indptr: &[usize],
+    indices: &[usize],
+    of_data: &[usize],
+    data: &[T],
+) -> Result<CsrParts<T>, Fault> {
+    let &[count, height, width] = of_data else {
+        let words = format!("array data has {} dimensions, expected blocks, rows and columns", of_data.len());
+        return Err(Fault::Content(words));
     };
-    parts.map_err(|error| fault(path, error))
+    if height == 0 || width == 0 || rows % height != 0 || cols % width != 0 {
+        let words = format!("blocks of {height} x {width} do not divide a matrix of {rows} x {cols}");
+        return Err(Fault::Content(words));
+    }
+    let of_blocks = (rows / height, cols / width);
+    let ones = vec![1f32; count];
+    let pattern = CsrParts {
+        rows: of_blocks.0,
+        cols: of_blocks.1,
+        offsets: indptr.to_vec(),
+        indices: indices.to_vec(),
+        values: ones,
+    };
+    pattern.check()?;
+    let mut offsets = vec![0];
+    let (mut columns, mut values) = (Vec::with_capacity(data.len()), Vec::with_capacity(data.len()));
+    for block_row in indptr.windows(2) {
+        for i in 0..height {
+            for k in block_row[0]..block_row[1] {
+                columns.extend((0..width).map(|j| indices[k] * width + j));
+                values.extend_from_slice(&data[(k * height + i) * width..][..width]);
+            }
+            offsets.push(values.len());
+        }
+    }
+    Ok(CsrParts::from_csr(rows, cols, &offsets, &columns, &values)?)
+}
+
+/// A matrix from its diagonals: the value j of the diagonal k is in column j, `offsets[k]` above the main diagonal. Zeros are left out.
+fn diagonals<T: Scalar>(
+    (rows, cols): (usize, usize),
+    offsets: &[f64],
+    of_data: &[usize],
+    data: &[T],
+) -> Result<CsrParts<T>, Fault> {
+    let length = match *of_data {
+        [count, length] if count == offsets.len() => length,
+        _ => {
+            let words = format!("array data has no row for each of the {} diagonals of array offsets", offsets.len());
+            return Err(Fault::Content(words));
+        }
+    };
+    let mut entries = Vec::new();
+    for (&offset, diagonal) in offsets.iter().zip(data.chunks(length.max(1))) {
+        let row = |j: usize| (j as i64).checked_sub(offset as i64).and_then(|i| usize::try_from(i).ok());
+        let stored = diagonal.iter().take(cols).enumerate().filter(|(_, value)| **value != T::zero());
+        entries.extend(stored.filter_map(|(j, &value)| Some((row(j).filter(|&i| i < rows)?, j, value))));
+    }
+    Ok(CsrParts::from_triplets(rows, cols, &entries)?)
 }
 
 /// The word in the array `format`, which is no number: bytes, or characters of four bytes each.
 fn format_of(path: &Path) -> Result<String, Failure> {
-    let file = File::open(path).map_err(|error| fault(path, error))?;
-    let mut archive = ZipArchive::new(BufReader::new(file)).map_err(|error| fault(path, error))?;
+    let mut archive = array::npz(path)?;
     let no_matrix = "no matrix of scipy.sparse.save_npz: the archive has no array `format`";
     let mut entry = archive.by_name("format.npy").map_err(|_| fault(path, no_matrix))?;
     let mut bytes = Vec::new();
@@ -97,5 +190,42 @@ pub(super) fn write_npy<T: Scalar>(path: &Path, rows: usize, cols: usize, values
             array::write_npy_complex(path, shape, &values)
         }
         false => array::write_npy(path, shape, &Values::F64(by_rows.map(|v| v.re()).collect())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// [1 2 0 0; 3 4 0 0; 5 6 7 8; 0 9 1 2] in blocks of 2 x 2.
+    #[test]
+    fn blocks_and_diagonals_become_rows() {
+        let data: Vec<f64> =
+            [[1, 2], [3, 4], [5, 6], [0, 9], [7, 8], [1, 2]].concat().into_iter().map(f64::from).collect();
+        let made = |shape, indptr: &[usize], indices: &[usize], of_data: &[usize]| {
+            blocks(shape, indptr, indices, of_data, &data).map_err(|error| match error {
+                Fault::Content(reason) => reason,
+                Fault::File(failure) => failure.message(),
+            })
+        };
+        let a = made((4, 4), &[0, 1, 3], &[0, 0, 1], &[3, 2, 2]).unwrap();
+        let rows = [[1.0, 2.0, 0.0, 0.0], [3.0, 4.0, 0.0, 0.0], [5.0, 6.0, 7.0, 8.0], [0.0, 9.0, 1.0, 2.0]];
+        let dense: Vec<f64> = (0..16).map(|k| rows[k % 4][k / 4]).collect();
+        assert_eq!((a.to_dense().unwrap(), a.nnz()), (dense, 12));
+        for (shape, indptr, indices, of_data, needle) in [
+            ((5, 4), &[0, 1, 3][..], &[0, 0, 1][..], &[3, 2, 2][..], "do not divide"),
+            ((4, 4), &[0, 1, 3], &[0, 0, 2], &[3, 2, 2], "`indices`"),
+            ((4, 4), &[0, 3], &[0, 0, 1], &[3, 2, 2], "`offsets`"),
+            ((4, 4), &[0, 1, 3], &[0, 0, 1], &[12], "1 dimensions"),
+        ] {
+            let reason = made(shape, indptr, indices, of_data).unwrap_err();
+            assert!(reason.contains(needle), "{reason}");
+        }
+        // The first value of the upper diagonal and the last one of the lower are outside of the matrix.
+        let data = [9.0, 1.0, 2.0, 3.0, 4.0, 0.0, 5.0, 6.0, 9.0];
+        let Ok(a) = diagonals((3, 3), &[1.0, 0.0, -1.0], &[3, 3], &data) else { panic!() };
+        let want = [(0, 0, 3.0), (0, 1, 1.0), (1, 0, 5.0), (1, 1, 4.0), (1, 2, 2.0), (2, 1, 6.0)];
+        assert_eq!(a.triplets().collect::<Vec<_>>(), want);
+        assert!(diagonals((3, 3), &[0.0], &[3, 3], &data).is_err());
     }
 }

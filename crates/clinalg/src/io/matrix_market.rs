@@ -33,7 +33,7 @@ use std::path::Path;
 use num_complex::Complex;
 
 use crate::matrix::CsrParts;
-use crate::matrix::host::zeros;
+use crate::matrix::host::{reserved, zeros};
 use crate::{Error, Real, Result, Scalar};
 use read::Reader;
 
@@ -109,6 +109,21 @@ impl Storage {
         matches!(self, Storage::ComplexCoordinate(_) | Storage::ComplexArray(_))
     }
 
+    /// Number of entries or values.
+    pub fn len(&self) -> usize {
+        match self {
+            Storage::Coordinate(entries) => entries.len(),
+            Storage::Array(values) => values.len(),
+            Storage::ComplexCoordinate(entries) => entries.len(),
+            Storage::ComplexArray(values) => values.len(),
+        }
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
     /// Whether entries come with their positions.
     pub fn is_sparse(&self) -> bool {
         matches!(self, Storage::Coordinate(_) | Storage::ComplexCoordinate(_))
@@ -156,7 +171,11 @@ impl MatrixMarket {
 }
 
 fn narrow_entries<W: Scalar<Real = f64>, T: Scalar>(entries: &[(usize, usize, W)]) -> Result<Vec<(usize, usize, T)>> {
-    entries.iter().map(|&(i, j, a)| Ok((i, j, narrow(a)?))).collect()
+    let mut out = reserved(entries.len())?;
+    for &(i, j, a) in entries {
+        out.push((i, j, narrow(a)?));
+    }
+    Ok(out)
 }
 
 /// The value in the type wanted, which holds its magnitude and, if it is complex, its imaginary part.

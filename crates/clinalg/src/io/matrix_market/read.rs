@@ -10,6 +10,11 @@ use super::{MatrixMarket, Storage, Symmetry, io_error};
 use crate::matrix::host::zeros;
 use crate::{Error, Result, Scalar};
 
+/// More rows or columns than this are read only where there is an entry for each [`ROWS_PER_ENTRY`] of them: the arrays
+/// with a value for each row would else let a file of three lines fill the memory.
+const MANY_ROWS: usize = 1 << 24;
+const ROWS_PER_ENTRY: usize = 16;
+
 /// Longest line that is read. The format allows 1024 characters; a file without line ends must not fill the memory.
 const LONGEST_LINE: u64 = 1 << 16;
 
@@ -106,6 +111,12 @@ impl<'a, R: BufRead> Reader<'a, R> {
             true => array_entries(rows, cols, symmetry)
                 .ok_or_else(|| self.fault(format!("{rows} x {cols} values are more than can be counted")))?,
         };
+        if !is_plausible(rows, cols, entries) {
+            let shape = format!("{rows} x {cols} with {}", count(entries, "entry"));
+            return Err(self.fault(format!(
+                "the size line says {shape}, so that nearly all rows or columns are zero; leave out those of zeros"
+            )));
+        }
         let storage = match field {
             Field::Complex => self.storage::<Complex<f64>>(array, (rows, cols), entries, field, symmetry)?,
             _ => self.storage::<f64>(array, (rows, cols), entries, field, symmetry)?,
@@ -351,6 +362,12 @@ pub(super) fn parse_header(text: &str) -> std::result::Result<(bool, Field, Symm
         None => Ok((array, kind, symmetry)),
         Some(extra) => Err(format!("the header has {} after its symmetry", shown(extra.as_bytes()))),
     }
+}
+
+/// Whether a file of so many entries may have so many rows and columns.
+pub(super) fn is_plausible(rows: usize, cols: usize, entries: usize) -> bool {
+    let longest = rows.max(cols);
+    longest <= MANY_ROWS || longest / ROWS_PER_ENTRY <= entries
 }
 
 fn array_entries(rows: usize, cols: usize, symmetry: Symmetry) -> Option<usize> {

@@ -247,8 +247,12 @@ fn a_size_line_alone_claims_no_memory() {
         assert!(read(&path).unwrap_err().to_string().contains(":3: the file ends here"));
         assert!(fault(text).contains("the file ends here"));
     }
-    let a = parse(&coordinate("real general\n9000000000000000000 9000000000000000000 0\n")).unwrap();
-    assert_eq!(a.to_csr_parts::<f64>().unwrap_err().id(), "clinalg:argument:value");
+    for sizes in ["3000000000 3000000000 1", "3000000000 1 1", "1 9000000000000000000 1"] {
+        let words = fault(coordinate(&format!("real general\n{sizes}\n1 1 1\n")));
+        assert!(words.starts_with("2: the size line says ") && words.contains("leave out"), "{words}");
+    }
+    assert!(fault("%%MatrixMarket matrix array real general\n3000000000 0\n").contains("leave out"));
+    let a = parse(&coordinate("real general\n16777216 16777216 0\n")).unwrap();
     assert_eq!(a.to_column_major::<f64>().unwrap_err().id(), "clinalg:argument:value");
 }
 

@@ -61,9 +61,10 @@ impl<T: Scalar> CsrParts<T> {
             offsets[i + 1] += 1;
         }
         accumulate(&mut offsets);
-        let mut next = offsets.clone();
-        let mut indices = vec![0; triplets.len()];
-        let mut values = vec![T::zero(); triplets.len()];
+        let mut next = filled("rows", Some(rows), 0)?;
+        next.copy_from_slice(&offsets[..rows]);
+        let mut indices = filled("triplets", Some(triplets.len()), 0)?;
+        let mut values = zeros("triplets", Some(triplets.len()))?;
         for &(i, j, value) in triplets {
             indices[next[i]] = j;
             values[next[i]] = value;
@@ -254,12 +255,13 @@ fn transposed<T: Scalar>(
         rows: cols,
         cols: rows,
         offsets: filled("cols", cols.checked_add(1), 0usize)?,
-        indices: vec![0; indices.len()],
-        values: vec![T::zero(); values.len()],
+        indices: filled("indices", Some(indices.len()), 0)?,
+        values: zeros("values", Some(values.len()))?,
     };
     indices.iter().for_each(|&j| out.offsets[j + 1] += 1);
     accumulate(&mut out.offsets);
-    let mut next = out.offsets.clone();
+    let mut next = filled("cols", Some(cols), 0)?;
+    next.copy_from_slice(&out.offsets[..cols]);
     for i in 0..rows {
         for k in offsets[i]..offsets[i + 1] {
             let at = next[indices[k]];

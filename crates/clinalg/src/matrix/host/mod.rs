@@ -24,17 +24,26 @@ pub(crate) fn zeros<T: Scalar>(argument: &'static str, len: Option<usize>) -> Re
     filled(argument, len, T::zero())
 }
 
+/// An empty list with room for `len` entries of a matrix.
+pub(crate) fn reserved<V>(len: usize) -> Result<Vec<V>> {
+    let mut out = Vec::new();
+    out.try_reserve_exact(len).map_err(|_| too_large::<V>("matrix", Some(len)))?;
+    Ok(out)
+}
+
+fn too_large<V>(argument: &'static str, len: Option<usize>) -> Error {
+    let got = match len {
+        Some(len) => format!("{len} values of {} bytes", size_of::<V>()),
+        None => "more values than can be counted".into(),
+    };
+    Error::value(argument, "a size that fits this machine's memory", got)
+}
+
 /// `len` times `value`; `None` stands for a length that does not fit `usize`.
 pub(crate) fn filled<V: Copy>(argument: &'static str, len: Option<usize>, value: V) -> Result<Vec<V>> {
     let mut out = Vec::new();
     let reserved = len.is_some_and(|len| out.try_reserve_exact(len).is_ok());
-    let Some(len) = len.filter(|_| reserved) else {
-        let got = match len {
-            Some(len) => format!("{len} values of {} bytes", size_of::<V>()),
-            None => "more values than can be counted".into(),
-        };
-        return Err(Error::value(argument, "a size that fits this machine's memory", got));
-    };
+    let Some(len) = len.filter(|_| reserved) else { return Err(too_large::<V>(argument, len)) };
     out.resize(len, value);
     Ok(out)
 }

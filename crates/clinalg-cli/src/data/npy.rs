@@ -1,0 +1,294 @@
+//! The reader of NumPy's arrays: *NEP 1, A Simple File Format for NumPy Arrays*.
+
+use std::io::Read;
+
+use clinalg::Complex;
+
+/// The first bytes of a file.
+const MAGIC: &[u8] = b"\x93NUMPY";
+/// A header that is longer is damaged.
+const LONGEST_HEADER: u64 = 1 << 16;
+/// What a file that ends early needs.
+const AGAIN: &str = "copy it again, or write it again with numpy.save";
+
+/// The values of an array, the last index fastest.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Numbers {
+    Real(Vec<f64>),
+    Complex(Vec<Complex<f64>>),
+}
+
+/// An array with its shape.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Npy {
+    pub(super) shape: Vec<usize>,
+    pub(super) numbers: Numbers,
+}
+
+/// What a header says.
+#[derive(Debug)]
+struct Header {
+    element: Element,
+    is_big_endian: bool,
+    is_by_columns: bool,
+    shape: Vec<usize>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Element {
+    Bool,
+    Signed(usize),
+    Unsigned(usize),
+    Float(usize),
+    /// With so many bytes in each part.
+    Complex(usize),
+}
+
+impl Element {
+    fn bytes(self) -> usize {
+        match self {
+            Element::Bool => 1,
+            Element::Signed(bytes) | Element::Unsigned(bytes) | Element::Float(bytes) => bytes,
+            Element::Complex(bytes) => 2 * bytes,
+        }
+    }
+
+    /// By the letters of NumPy without the order of the bytes.
+    fn of(letters: &str) -> Option<Element> {
+        let bytes = letters.get(1..)?.parse().ok()?;
+        match (letters.as_bytes()[0], bytes) {
+            (b'b', 1) => Some(Element::Bool),
+            (b'i', 1 | 2 | 4 | 8) => Some(Element::Signed(bytes)),
+            (b'u', 1 | 2 | 4 | 8) => Some(Element::Unsigned(bytes)),
+            (b'f', 2 | 4 | 8) => Some(Element::Float(bytes)),
+            (b'c', 8 | 16) => Some(Element::Complex(bytes / 2)),
+            _ => None,
+        }
+    }
+}
+
+/// Reads an array, which must be all that follows. Memory is allocated for the bytes that are there, whatever the shape says.
+pub(super) fn read(source: &mut dyn Read) -> Result<Npy, String> {
+    let Header { element, is_big_endian, is_by_columns, shape } = header(source)?;
+    let count = shape.iter().try_fold(1usize, |product, &extent| product.checked_mul(extent));
+    let size = count.and_then(|count| count.checked_mul(element.bytes()));
+    let (Some(count), Some(size)) = (count, size) else {
+        return Err(format!("is damaged: the shape {} has more values than can be counted", shown(&shape)));
+    };
+    let mut bytes = Vec::new();
+    source.take(size as u64).read_to_end(&mut bytes).map_err(damaged)?;
+    if bytes.len() < size {
+        let words = format!("ends after {} of the {size} bytes of its values; {AGAIN}", bytes.len());
+        return Err(words);
+    }
+    if source.take(1).read_to_end(&mut Vec::new()).map_err(damaged)? > 0 {
+        return Err(format!("has more bytes than the {size} of the {} values of its header", shown(&shape)));
+    }
+    let is_complex = matches!(element, Element::Complex(_));
+    let mut values = Vec::new();
+    values.try_reserve_exact(if is_complex { 2 * count } else { count }).map_err(|_| "does not fit memory")?;
+    decode(&bytes, element, is_big_endian, &mut values);
+    let numbers = match is_complex {
+        true => Numbers::Complex(values.chunks_exact(2).map(|v| Complex::new(v[0], v[1])).collect()),
+        false => Numbers::Real(values),
+    };
+    Ok(match (is_by_columns, numbers) {
+        (true, Numbers::Real(values)) => Npy { numbers: Numbers::Real(by_rows(&shape, &values)), shape },
+        (true, Numbers::Complex(values)) => Npy { numbers: Numbers::Complex(by_rows(&shape, &values)), shape },
+        (false, numbers) => Npy { shape, numbers },
+    })
+}
+
+fn damaged(error: std::io::Error) -> String {
+    format!("is damaged ({error}); {AGAIN}")
+}
+
+fn shown(shape: &[usize]) -> String {
+    shape.iter().map(usize::to_string).collect::<Vec<_>>().join(" x ")
+}
+
+fn header(source: &mut dyn Read) -> Result<Header, String> {
+    let mut some = |bytes: u64| -> Result<Vec<u8>, String> {
+        let mut read = Vec::new();
+        source.take(bytes).read_to_end(&mut read).map_err(damaged)?;
+        Ok(read)
+    };
+    let first = some(8)?;
+    match first.strip_prefix(MAGIC) {
+        _ if first.is_empty() => return Err("is empty, expected an array as numpy.save writes it".into()),
+        None if MAGIC.starts_with(&first) => return Err(format!("ends within its header; {AGAIN}")),
+        None => return Err("is no array of NumPy, expected a file as numpy.save writes it".into()),
+        Some(_) => {}
+    }
+    let width = if first.get(6) == Some(&1) { 2 } else { 4 };
+    let length = some(width)?;
+    let length = length.iter().rev().fold(0, |length, &byte| length << 8 | u64::from(byte));
+    if length > LONGEST_HEADER {
+        return Err(format!("is damaged: a header of {length} bytes"));
+    }
+    let text = some(length)?;
+    if text.is_empty() || (text.len() as u64) < length {
+        return Err(format!("ends within its header; {AGAIN}"));
+    }
+    let text = String::from_utf8_lossy(&text);
+    let value = |key: &str| {
+        let at = text.find(key).map(|at| at + key.len());
+        let rest = at.and_then(|at| text[at..].trim_start().strip_prefix(':'));
+        rest.map(str::trim_start).ok_or_else(|| format!("is damaged: its header lacks {key}"))
+    };
+    let (kind, order, shape) = (value("'descr'")?, value("'fortran_order'")?, value("'shape'")?);
+    let extents = shape.strip_prefix('(').and_then(|rest| rest.split_once(')')).map(|(extents, _)| {
+        let extents = extents.split(',').map(str::trim).filter(|extent| !extent.is_empty());
+        extents.map(|extent| extent.trim_end_matches('L').parse().ok()).collect::<Option<Vec<usize>>>()
+    });
+    let shape = extents.flatten().ok_or("is damaged: its header has no shape")?;
+    let letters = kind.strip_prefix('\'').and_then(|rest| rest.split_once('\'')).map(|(letters, _)| letters);
+    let known = letters.and_then(|letters| Element::of(letters.trim_start_matches(['<', '>', '|', '='])));
+    let element = known.ok_or_else(|| {
+        let kind = match letters {
+            Some(letters) => format!("values of NumPy's type `{}`", letters.escape_debug()),
+            None => "records of several values".to_owned(),
+        };
+        let expected = "expected booleans, integers, or real or complex numbers of at most double precision";
+        format!("has {kind}, {expected}; convert it with A.astype(float)")
+    })?;
+    let is_big_endian = letters.is_some_and(|letters| letters.starts_with('>'));
+    Ok(Header { element, is_big_endian, is_by_columns: order.starts_with("True"), shape })
+}
+
+/// Appends the numbers of elements, of a complex one both parts.
+fn decode(bytes: &[u8], element: Element, is_big_endian: bool, out: &mut Vec<f64>) {
+    macro_rules! numbers {
+        ($kind:ty) => {
+            out.extend(bytes.chunks_exact(size_of::<$kind>()).map(|bytes| {
+                let bytes = bytes.try_into().expect("a whole number");
+                (if is_big_endian { <$kind>::from_be_bytes(bytes) } else { <$kind>::from_le_bytes(bytes) }) as f64
+            }))
+        };
+    }
+    match element {
+        Element::Bool => out.extend(bytes.iter().map(|&byte| f64::from(u8::from(byte != 0)))),
+        Element::Float(2) | Element::Complex(2) => out.extend(bytes.chunks_exact(2).map(|bytes| {
+            let bytes = [bytes[0], bytes[1]];
+            half(if is_big_endian { u16::from_be_bytes(bytes) } else { u16::from_le_bytes(bytes) })
+        })),
+        Element::Float(4) | Element::Complex(4) => numbers!(f32),
+        Element::Float(_) | Element::Complex(_) => numbers!(f64),
+        Element::Signed(1) => numbers!(i8),
+        Element::Signed(2) => numbers!(i16),
+        Element::Signed(4) => numbers!(i32),
+        Element::Signed(_) => numbers!(i64),
+        Element::Unsigned(1) => numbers!(u8),
+        Element::Unsigned(2) => numbers!(u16),
+        Element::Unsigned(4) => numbers!(u32),
+        Element::Unsigned(_) => numbers!(u64),
+    }
+}
+
+/// A number of half precision: 5 bits of exponent and 10 of fraction.
+fn half(bits: u16) -> f64 {
+    let (exponent, fraction) = (i32::from(bits >> 10 & 31), f64::from(bits & 1023));
+    let magnitude = match exponent {
+        0 => fraction * 2f64.powi(-24),
+        31 if fraction == 0.0 => f64::INFINITY,
+        31 => f64::NAN,
+        _ => (1024.0 + fraction) * 2f64.powi(exponent - 25),
+    };
+    if bits >> 15 == 1 { -magnitude } else { magnitude }
+}
+
+/// Values with the first index fastest, in the order with the last index fastest.
+fn by_rows<T: Copy>(shape: &[usize], values: &[T]) -> Vec<T> {
+    let mut strides = Vec::with_capacity(shape.len());
+    shape.iter().fold(1, |stride, extent| {
+        strides.push(stride);
+        stride * extent
+    });
+    let mut index = vec![0; shape.len()];
+    let mut at = 0;
+    let mut next = || {
+        let value = values[at];
+        for axis in (0..shape.len()).rev() {
+            (index[axis], at) = (index[axis] + 1, at + strides[axis]);
+            if index[axis] < shape[axis] {
+                break;
+            }
+            (index[axis], at) = (0, at - shape[axis] * strides[axis]);
+        }
+        value
+    };
+    values.iter().map(|_| next()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn file(descr: &str, by_columns: &str, shape: &str, values: &[u8]) -> Vec<u8> {
+        let header = format!("{{'descr': {descr}, 'fortran_order': {by_columns}, 'shape': {shape}, }}");
+        let mut bytes = b"\x93NUMPY\x01\x00\x76\x00".to_vec();
+        bytes.extend(format!("{header:<117}\n").bytes());
+        bytes.extend(values);
+        bytes
+    }
+
+    fn real(descr: &str, values: &[u8]) -> Vec<f64> {
+        let count = values.len() / descr[2..].parse::<usize>().unwrap();
+        let bytes = file(&format!("'{descr}'"), "False", &format!("({count},)"), values);
+        match read(&mut &bytes[..]).unwrap() {
+            Npy { shape, numbers: Numbers::Real(values) } if shape == [count] => values,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn every_type_of_number_is_read() {
+        assert_eq!(real("|b1", &[0, 1, 1]), [0.0, 1.0, 1.0]);
+        assert_eq!(real("|u1", &[0, 255]), [0.0, 255.0]);
+        assert_eq!(real("|i1", &[1, 255]), [1.0, -1.0]);
+        assert_eq!(real("<i2", &[1, 0, 255, 255]), [1.0, -1.0]);
+        assert_eq!(real("<u8", &7u64.to_le_bytes()), [7.0]);
+        assert_eq!(real(">f8", &2.5f64.to_be_bytes()), [2.5]);
+        assert_eq!(real("<f4", &2.5f32.to_le_bytes()), [2.5]);
+        // 1, -2, the largest number, the smallest one, infinity.
+        let halves: Vec<u8> =
+            [0x3c00u16, 0xc000, 0x7bff, 0x0001, 0x7c00].iter().flat_map(|v| v.to_le_bytes()).collect();
+        assert_eq!(real("<f2", &halves), [1.0, -2.0, 65504.0, 2f64.powi(-24), f64::INFINITY]);
+        assert!(real("<f2", &0x7e00u16.to_le_bytes())[0].is_nan());
+        let bytes = file("'<c8'", "False", "(1, 1)", &[1f32, -2.0].map(f32::to_le_bytes).concat());
+        let numbers = read(&mut &bytes[..]).unwrap().numbers;
+        assert_eq!(numbers, Numbers::Complex(vec![Complex::new(1.0, -2.0)]));
+    }
+
+    #[test]
+    fn the_first_index_may_be_the_fastest() {
+        let values: Vec<u8> = (0..24).collect();
+        let bytes = file("'|u1'", "True", "(2, 3, 4)", &values);
+        let Npy { shape, numbers: Numbers::Real(values) } = read(&mut &bytes[..]).unwrap() else { panic!() };
+        let want = (0..2).flat_map(|i| (0..3).flat_map(move |j| (0..4).map(move |k| f64::from(i + 2 * j + 6 * k))));
+        assert_eq!((shape, values), (vec![2, 3, 4], want.collect()));
+    }
+
+    #[test]
+    fn faults_are_named() {
+        let whole = file("'<f8'", "False", "(3,)", &[0; 24]);
+        let with_more = [&whole[..], b"x"].concat();
+        for (bytes, needle) in [
+            (&b""[..], "is empty, expected"),
+            (b"%%MatrixMarket matrix", "is no array of NumPy"),
+            (&whole[..4], "ends within its header"),
+            (&whole[..50], "ends within its header"),
+            (&whole[..whole.len() - 1], "ends after 23 of the 24 bytes"),
+            (&with_more, "more bytes than the 24"),
+            (&file("'<f8'", "False", "(1000000000000,)", &[0; 8]), "ends after 8 of"),
+            (&file("'<f8'", "False", "(4294967296, 4294967296)", &[]), "more values than can be counted"),
+            (&file("'|O'", "False", "(1,)", &[0; 8]), "NumPy's type `|O`"),
+            (&file("'<f16'", "False", "(1,)", &[0; 16]), "NumPy's type `<f16`"),
+            (&file("[('a', '<f8')]", "False", "(1,)", &[0; 8]), "records"),
+            (&file("'<f8'", "False", "3", &[0; 24]), "no shape"),
+        ] {
+            let reason = read(&mut &bytes[..]).unwrap_err();
+            assert!(reason.contains(needle), "{reason}: {needle}");
+        }
+    }
+}
