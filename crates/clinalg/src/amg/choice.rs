@@ -6,7 +6,7 @@ use super::report::AmgTrial;
 use super::{Amg, AmgParams, Coarsening, Cycle};
 use crate::runtime::Out;
 use crate::runtime::kernels::amg_setup;
-use crate::solve::{Cg, FlexibleCg, Solver, Stopping};
+use crate::solve::{Cg, FlexibleCg, Report, Solver, Stopping};
 use crate::{Csr, Error, Real, Result, Vector, ops};
 
 /// Iterations of conjugate gradients in a trial; the first ones do not count.
@@ -82,12 +82,13 @@ impl<T: Real> Amg<T> {
             Cycle::K => Box::new(FlexibleCg::new(context, n, stopping.into())?),
             _ => Box::new(Cg::new(context, n, stopping.into())?),
         };
-        let history = solver.solve(a, Some(self), &b, &mut x)?.history;
+        let Report { history, iterate, .. } = solver.solve(a, Some(self), &b, &mut x)?;
         // All count where a solve ends before the others.
         let from = if history.len() > UNCOUNTED + 1 { UNCOUNTED } else { 0 };
         let Some((&first, &last)) = history.get(from).zip(history.last()) else { return Ok(1.0) };
         let counted = history.len() - 1 - from;
-        if counted == 0 || !(last > 0.0 && last < first) {
+        // x may be an early iterate, if residuals rise.
+        if counted == 0 || iterate <= from || !(last > 0.0 && last < first) {
             return Ok(if last == 0.0 { 0.0 } else { 1.0 });
         }
         Ok((last / first).powf(1.0 / counted as f64))

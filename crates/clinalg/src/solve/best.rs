@@ -14,65 +14,64 @@ impl<T: Scalar> Iterate for Vector<T> {
     }
 }
 
-/// A residual this many times the smallest one has risen: falling again is worth a copy.
-const RISEN: f64 = 10.0;
-/// A residual this many times smaller than that of the iterate kept is worth a copy without having risen.
-const MUCH_BETTER: f64 = 1e-2;
-
-/// The iterate with the smallest residual among those that were worth a copy: those that improved after the residual had
-/// risen, and one for each factor [`MUCH_BETTER`]. A solve that converges without peaks copies x five or six times.
+/// The iterate with the smallest residual among those that the method shows. Methods with their scalars on the host show every
+/// iterate before the next one replaces it, and copy it only where the residual then rises: a solve whose residuals fall copies nothing.
+/// The others show what they have at the end of a block of iterations.
 #[derive(Debug)]
 pub(crate) struct Best<V> {
     x: V,
-    /// Its |b - A x|.
+    /// Its |b - A x|, and its number.
     norm: f64,
-    smallest: f64,
-    risen: bool,
+    at: usize,
+    /// |b - A x| of the iterate before the next one.
+    last: f64,
 }
 
 impl<V: Iterate> Best<V> {
     /// `x` provides the memory for the best iterate.
     pub(crate) fn new(x: V) -> Best<V> {
-        Best { x, norm: f64::NAN, smallest: f64::NAN, risen: false }
+        Best { x, norm: f64::NAN, at: 0, last: f64::NAN }
     }
 
     /// Keeps the start x, whose residual has this norm.
     pub(crate) fn start(&mut self, x: &V, norm: f64) -> Result<()> {
-        self.keep(x, norm)
+        self.keep(x, norm, 0)
     }
 
-    fn keep(&mut self, x: &V, norm: f64) -> Result<()> {
-        (self.norm, self.smallest, self.risen) = (norm, norm, false);
+    fn keep(&mut self, x: &V, norm: f64, at: usize) -> Result<()> {
+        (self.norm, self.at, self.last) = (norm, at, norm);
         self.x.set(x)
     }
 
-    /// Enters the norm of an iteration's residual.
-    pub(crate) fn enter(&mut self, norm: f64) {
-        self.smallest = self.smallest.min(norm);
-        self.risen |= norm > RISEN * self.smallest;
-    }
-
-    /// Keeps x, whose residual was entered last, where it is better and worth a copy.
-    pub(crate) fn look(&mut self, x: &V, norm: f64) -> Result<()> {
-        if norm <= MUCH_BETTER * self.norm || self.risen && norm < self.norm {
-            self.keep(x, norm)?;
+    /// Before x, the iterate of number `at`, is replaced by one whose residual has the norm `next`: keeps it if it is the best one so far and the
+    /// residual rises.
+    pub(crate) fn before(&mut self, x: &V, at: usize, next: f64) -> Result<()> {
+        let rises = next.is_nan() || next > self.last;
+        if rises && self.last < self.norm {
+            self.keep(x, self.last, at)?;
         }
+        self.last = next;
         Ok(())
     }
 
-    /// Keeps x, whose residual has this norm, where it is better: for iterates that are few.
-    pub(crate) fn keep_better(&mut self, x: &V, norm: f64) -> Result<()> {
-        if norm < self.norm { self.keep(x, norm) } else { Ok(()) }
+    /// Enters the norm of the true residual of the iterate shown last.
+    pub(crate) fn correct(&mut self, norm: f64) {
+        self.last = norm;
+    }
+
+    /// Keeps x of number `at`, whose residual has this norm, where it is better.
+    pub(crate) fn look(&mut self, x: &V, norm: f64, at: usize) -> Result<()> {
+        if norm < self.norm { self.keep(x, norm, at) } else { Ok(()) }
     }
 
     /// What [`Best::restore`] takes besides the iterate.
     pub(crate) fn numbers(&self) -> [f64; 3] {
-        [self.norm, self.smallest, f64::from(u8::from(self.risen))]
+        [self.norm, self.at as f64, self.last]
     }
 
     /// Goes on with these numbers; [`Best::vector_mut`] takes the iterate.
-    pub(crate) fn restore(&mut self, [norm, smallest, risen]: [f64; 3]) {
-        (self.norm, self.smallest, self.risen) = (norm, smallest, risen != 0.0);
+    pub(crate) fn restore(&mut self, [norm, at, last]: [f64; 3]) {
+        (self.norm, self.at, self.last) = (norm, at as usize, last);
     }
 
     /// The memory of the iterate kept.
@@ -85,15 +84,20 @@ impl<V: Iterate> Best<V> {
         &self.x
     }
 
-    /// Resets x, whose true residual has the norm `norm`, to the best iterate if that has a smaller residual. `residual` computes r = b - A x and
-    /// returns its norm.
-    pub(crate) fn take(&self, x: &mut V, norm: f64, mut residual: impl FnMut(&V) -> Result<f64>) -> Result<()> {
+    /// Resets x, whose true residual has the norm `norm`, to the best iterate if that has a smaller residual, and returns its number then.
+    /// `residual` computes r = b - A x and returns its norm.
+    pub(crate) fn take(
+        &self,
+        x: &mut V,
+        norm: f64,
+        mut residual: impl FnMut(&V) -> Result<f64>,
+    ) -> Result<Option<usize>> {
         if self.norm < norm || !norm.is_finite() {
             if residual(&self.x)? < norm || !norm.is_finite() {
-                return x.set(&self.x);
+                return x.set(&self.x).map(|()| Some(self.at));
             }
             residual(x)?;
         }
-        Ok(())
+        Ok(None)
     }
 }

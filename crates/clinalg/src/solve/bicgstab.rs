@@ -6,7 +6,7 @@ use super::best::Best;
 use super::checked::{CheckedOperator, CheckedPreconditioner, check_own};
 use super::memory::{Kept, Kind, number_of, numbers_from, seen_by};
 use super::run::{Run, check_system};
-use super::scalars::{self, Blocks, Limits, Ring, precondition};
+use super::scalars::{self, Blocks, Limits, Ring, after_step, precondition};
 use super::solver::{own_parts, resumable, without_memory};
 use super::{BiCgStabParams, KrylovMemory, Operator, Preconditioner, Progress, Report, Solver, Stop};
 use crate::ops::{self, DotParts, scatter_signs};
@@ -216,7 +216,7 @@ impl<T: Scalar> BiCgStab<T> {
         scalars.start(stand.row, shadow_square.sqrt())?;
         loop {
             if stand.goes_on && stand.blocks.is_at_end() {
-                best.look(x, stand.norm)?;
+                best.look(x, stand.norm, run.iterations())?;
             }
             stand.goes_on = false;
             let block = stand.blocks.next(run);
@@ -253,7 +253,6 @@ impl<T: Scalar> BiCgStab<T> {
                     return Ok(run.record(norm, norm).unwrap_or(within::<T>(half, to_reach)));
                 }
                 let norm = unit * next.squares.sqrt();
-                best.enter(norm);
                 (stand.row, stand.norm) = (next, norm);
                 if let Some(stop) = run.record(norm, norm) {
                     return Ok(stop);
@@ -263,7 +262,7 @@ impl<T: Scalar> BiCgStab<T> {
                     return Ok(within::<T>(next.squares, to_reach));
                 }
             }
-            best.look(x, stand.norm)?;
+            best.look(x, stand.norm, run.iterations())?;
             if run.cancelled() {
                 return Ok(Stop::Cancelled);
             }
@@ -306,7 +305,6 @@ impl<T: Scalar> BiCgStab<T> {
         let (unit, shadow_length) = (stand.unit, stand.shadow_length);
         loop {
             if stand.goes_on {
-                best.look(x, stand.norm)?;
                 let next = stand.next;
                 if next.modulus() <= eps * shadow_length * stand.squares.sqrt() {
                     return Ok(Stop::Breakdown);
@@ -320,8 +318,8 @@ impl<T: Scalar> BiCgStab<T> {
             }
             stand.goes_on = false;
             // v = A M^-1 p, and the step along M^-1 p that makes r orthogonal to the shadow.
-            let along = precondition(&mut m, p, y)?;
-            a.apply_dots(T::one(), along, None, shadow, v, dots)?;
+            let along_p = precondition(&mut m, p, y)?;
+            a.apply_dots(T::one(), along_p, None, shadow, v, dots)?;
             let (sigma, square) = dots.values()?;
             let sigma = sigma.conj();
             if !(sigma.has_finite_parts() && square.is_finite()) {
@@ -333,7 +331,6 @@ impl<T: Scalar> BiCgStab<T> {
             }
             stand.largest = stand.largest.max(quotient);
             let alpha = stand.rho / sigma;
-            ops::update(T::narrow(real(unit) * alpha), along, T::one(), x)?;
             ops::update(T::narrow(-alpha), v, T::one(), r)?;
             // t = A M^-1 r, and the step along M^-1 r that makes r smallest.
             let along = precondition(&mut m, r, z)?;
@@ -341,23 +338,28 @@ impl<T: Scalar> BiCgStab<T> {
             let (mixed, other) = dots.values()?;
             let half = ops::norm2(r)?.into_f64();
             let norm = unit * half;
+            let omega = mixed / real(other);
+            let is_sound = mixed.has_finite_parts() && other.is_finite() && half.is_finite();
+            let goes_on = is_sound && mixed.modulus() > eps * other.sqrt() * half && !run.reaches(norm);
+            let next = if goes_on { unit * after_step(half, mixed, other, omega) } else { norm };
+            best.before(x, run.iterations(), next)?;
+            ops::update(T::narrow(real(unit) * alpha), along_p, T::one(), x)?;
             if run.reaches(norm) {
                 return Ok(run.record(norm, norm).unwrap_or(Stop::Converged));
             }
-            if !(mixed.has_finite_parts() && other.is_finite() && half.is_finite()) {
+            if !is_sound {
                 return Ok(Stop::NotFinite);
             }
-            if mixed.modulus() <= eps * other.sqrt() * half {
+            if !goes_on {
                 return Ok(run.record(norm, norm).unwrap_or(Stop::Breakdown));
             }
-            let omega = mixed / real(other);
             ops::update(T::narrow(real(unit) * omega), along, T::one(), x)?;
             ops::update(T::narrow(-omega), t, T::one(), r)?;
             // The shadow's product with r, and r's length.
             dots.set_pair(r, shadow)?;
             let (next, squares) = dots.values()?;
             let norm = unit * squares.sqrt();
-            best.enter(norm);
+            best.correct(norm);
             (stand.alpha, stand.omega, stand.next) = (alpha, omega, next.conj());
             (stand.squares, stand.norm) = (squares, norm);
             if let Some(stop) = run.record(norm, norm) {
@@ -425,13 +427,11 @@ impl<T: Scalar> BiCgStab<T> {
                 Some(Stop::Converged) => continue,
                 // A claim too much; the iteration goes on from here.
                 None => {
-                    self.best.look(x, run.norm())?;
+                    self.best.correct(run.norm());
+                    self.best.look(x, run.norm(), run.iterations())?;
                     continue;
                 }
-                Some(_) => {
-                    let norm = run.norm();
-                    self.best.take(x, norm, |x| run.go_back(x, &mut self.r, &mut self.norms))?;
-                }
+                Some(_) => run.take_best(&self.best, x, &mut self.r, &mut self.norms)?,
             }
             let gives_up = matches!(end, Some(Stop::Breakdown | Stop::Diverged | Stop::Stagnated | Stop::NotFinite));
             if gives_up && run.norm() <= SHADOW_PROGRESS * stand.changed_at {
@@ -441,7 +441,8 @@ impl<T: Scalar> BiCgStab<T> {
                 }
                 stand.changed_at = run.norm();
                 stand.kind = Shadow::Scattered;
-                run.go_back(x, &mut self.r, &mut self.norms)?;
+                let norm = run.go_back(x, &mut self.r, &mut self.norms)?;
+                self.best.correct(norm);
                 end = None;
             }
         }

@@ -25,8 +25,9 @@ use crate::{Context, Real, Result, Scalar, Vector};
 /// far away, then reads their scalars and checks each iteration. Iterations after convergence are enqueued but change nothing, so
 /// x, the number of iterations and the history are the same as with one iteration at a time.
 ///
-/// The residual may rise for a long time while the error falls, so the stagnation window is at least `n`. Of the iterates that the host looks
-/// at, the one with the smallest residual is returned if the solve does not converge.
+/// The residual may rise for a long time while the error falls, so the stagnation window is at least `n`. Of the start, the
+/// last iterates of blocks and the last one, the one with the smallest residual is returned if the solve does not converge
+/// ([`Report::iterate`]), except where the callback stops it.
 ///
 /// A direction p with p'Ap <= 0 ends the solve with [`Stop::Indefinite`]; one with p'Ap below the machine
 /// precision times the largest Rayleigh quotient so far, with [`Stop::Breakdown`]: A is singular to
@@ -107,7 +108,7 @@ impl<T: Scalar> Cg<T> {
         let limits = Limits::<T::Real>::new(unit, run.squares_to_reach(unit), run.squares_to_diverge(unit));
         loop {
             if stand.goes_on && stand.blocks.is_at_end() {
-                best.look(x, stand.norm)?;
+                best.look(x, stand.norm, run.iterations())?;
             }
             stand.goes_on = false;
             let block = stand.blocks.next(run);
@@ -146,7 +147,6 @@ impl<T: Scalar> Cg<T> {
                 }
                 let norm = unit * next.squares.sqrt();
                 (stand.row, stand.norm) = (next, norm);
-                best.enter(norm);
                 if let Some(stop) = run.record(norm, norm) {
                     return Ok(stop);
                 }
@@ -155,7 +155,7 @@ impl<T: Scalar> Cg<T> {
                     return Ok(Stop::Converged);
                 }
             }
-            best.look(x, stand.norm)?;
+            best.look(x, stand.norm, run.iterations())?;
             if run.cancelled() {
                 return Ok(Stop::Cancelled);
             }
@@ -209,7 +209,7 @@ impl<T: Scalar> Cg<T> {
             kept.keep(&run, x, own, stand.numbers(seen, self.best.numbers()))?;
             stand.goes_on = false;
             end = run.confirm(seen, x, &mut self.r, &mut self.p, &mut self.q, &mut self.norms)?;
-            run.keep_best(end, true, &mut self.best, x, &mut self.r, &mut self.norms)?;
+            run.keep_best(end, &mut self.best, x, &mut self.r, &mut self.norms)?;
         }
     }
 }

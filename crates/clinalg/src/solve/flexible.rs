@@ -72,7 +72,6 @@ impl<T: Scalar> FlexibleCg<T> {
         let unit = stand.unit;
         loop {
             if stand.goes_on {
-                best.look(x, stand.norm)?;
                 let z = precondition(&mut m, r, z)?;
                 norms.set(q, z)?;
                 let overlap = norms.value()? / wide(stand.curvature);
@@ -96,11 +95,11 @@ impl<T: Scalar> FlexibleCg<T> {
             if step.modulus() == 0.0 {
                 return Ok(Stop::Breakdown);
             }
-            ops::update(T::narrow(step * wide(unit)), p, T::one(), x)?;
             ops::update(T::narrow(-step), q, T::one(), r)?;
             let norm = unit * ops::norm2(r)?.into_f64();
+            best.before(x, run.iterations(), norm)?;
+            ops::update(T::narrow(step * wide(unit)), p, T::one(), x)?;
             (stand.curvature, stand.norm) = (curvature, norm);
-            best.enter(norm);
             if let Some(stop) = run.record(norm, norm) {
                 return Ok(stop);
             }
@@ -156,7 +155,8 @@ impl<T: Scalar> FlexibleCg<T> {
             kept.keep(&run, x, [&self.r, &self.p, &self.q, self.best.vector()], numbers)?;
             stand.goes_on = false;
             end = run.confirm(seen, x, &mut self.r, &mut self.p, &mut self.q, &mut self.norms)?;
-            run.keep_best(end, true, &mut self.best, x, &mut self.r, &mut self.norms)?;
+            self.best.correct(run.norm());
+            run.keep_best(end, &mut self.best, x, &mut self.r, &mut self.norms)?;
         }
     }
 }

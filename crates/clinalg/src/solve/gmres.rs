@@ -209,11 +209,8 @@ impl<T: Scalar> Gmres<T> {
             }
             match end {
                 Some(Stop::Converged) => {}
-                None => self.best.keep_better(x, run.norm())?,
-                Some(_) => {
-                    let norm = run.norm();
-                    self.best.take(x, norm, |x| run.go_back(x, &mut self.w, &mut self.norms))?;
-                }
+                None => self.best.look(x, run.norm(), run.iterations())?,
+                Some(_) => run.take_best(&self.best, x, &mut self.w, &mut self.norms)?,
             }
         };
         if let (Some(memory), Some(left), Stop::Cancelled | Stop::IterationLimit) = (memory, left, report.stop) {

@@ -9,7 +9,7 @@ use super::best::Best;
 use super::checked::{CheckedOperator, CheckedPreconditioner, check_own};
 use super::memory::{Kept, Kind, number_of, numbers_from, seen_by};
 use super::run::{Run, check_system};
-use super::scalars::precondition;
+use super::scalars::{after_step, precondition};
 use super::solver::{own_parts, resumable, without_memory};
 use super::{IdrParams, KrylovMemory, Operator, Preconditioner, Progress, Report, Solver, Stop};
 use crate::ops::{self, DotParts};
@@ -23,7 +23,7 @@ use crate::{Context, Error, Real, Result, Scalar, Vector};
 /// default, it needs about as many products as GMRES without restarts where that needs few. Shadow vectors are random, and the
 /// same in every solve.
 ///
-/// The best iterate among those worth a copy is returned if the solve does not converge.
+/// The best iterate is returned if the solve does not converge ([`Report::iterate`]).
 #[derive(Debug)]
 pub struct Idr<T: Scalar> {
     params: IdrParams,
@@ -143,10 +143,7 @@ impl<T: Scalar> Idr<T> {
         let step = |factor: T::Wide| T::narrow(factor * T::Wide::from_f64(unit));
         let (mut c, mut d) = (vec![T::Wide::zero(); s], vec![T::Wide::zero(); s]);
         loop {
-            if stand.goes_on {
-                best.look(x, stand.norm)?;
-                stand.goes_on = false;
-            }
+            stand.goes_on = false;
             if stand.done == 0 {
                 projection.dot(shadow, r, &mut stand.f)?;
             }
@@ -187,16 +184,15 @@ impl<T: Scalar> Idr<T> {
                 }
                 let beta = f[k] / matrix[k][k];
                 ops::update(T::narrow(-beta), &g[k], T::one(), r)?;
+                let norm = unit * ops::norm2(r)?.into_f64();
+                best.before(x, run.iterations(), norm)?;
                 ops::update(step(beta), &u[k], T::one(), x)?;
                 (k + 1..s).for_each(|i| f[i] -= beta * matrix[i][k]);
                 *done = k + 1;
-                let norm = unit * ops::norm2(r)?.into_f64();
                 *last = norm;
-                best.enter(norm);
                 if let Some(stop) = run.record(norm, norm) {
                     return Ok(stop);
                 }
-                best.look(x, norm)?;
                 if run.cancelled() {
                     return Ok(Stop::Cancelled);
                 }
@@ -215,16 +211,17 @@ impl<T: Scalar> Idr<T> {
                 return Ok(Stop::Breakdown);
             }
             *omega = mixed / T::Wide::from_f64(square) * T::Wide::from_f64((COSINE / cosine).max(1.0));
+            // Without a preconditioner the step is along r, so that x has to change first.
+            best.before(x, run.iterations(), unit * after_step(length, mixed, square, *omega))?;
             ops::update(step(*omega), along, T::one(), x)?;
             ops::update(T::narrow(-*omega), t, T::one(), r)?;
             *done = 0;
             let norm = unit * ops::norm2(r)?.into_f64();
             *last = norm;
-            best.enter(norm);
+            best.correct(norm);
             if let Some(stop) = run.record(norm, norm) {
                 return Ok(stop);
             }
-            best.look(x, norm)?;
             if run.cancelled() {
                 return Ok(Stop::Cancelled);
             }
@@ -277,11 +274,11 @@ impl<T: Scalar> Idr<T> {
             end = run.confirm(seen, x, &mut self.r, &mut self.v, &mut self.t, &mut self.norms)?;
             match end {
                 Some(Stop::Converged) => {}
-                None => self.best.look(x, run.norm())?,
-                Some(_) => {
-                    let norm = run.norm();
-                    self.best.take(x, norm, |x| run.go_back(x, &mut self.r, &mut self.norms))?;
+                None => {
+                    self.best.correct(run.norm());
+                    self.best.look(x, run.norm(), run.iterations())?;
                 }
+                Some(_) => run.take_best(&self.best, x, &mut self.r, &mut self.norms)?,
             }
         }
     }

@@ -38,6 +38,8 @@ pub(crate) struct Judge<'a> {
     /// |b - A x| when it was last computed.
     norm: f64,
     history: Vec<f64>,
+    /// The number of the iterate that x is, where it is not the last one.
+    iterate: Option<usize>,
     /// The smallest measure of the residual; `mark` is the iteration at which it last fell enough.
     best: f64,
     mark: usize,
@@ -74,6 +76,7 @@ impl<'a> Judge<'a> {
             norm_b,
             norm: f64::NAN,
             history,
+            iterate: None,
             best: f64::INFINITY,
             mark: 0,
             window: stopping.stagnation_window,
@@ -119,6 +122,16 @@ impl<'a> Judge<'a> {
     /// Allows at least `iterations` iterations without a new minimum of the residual.
     pub(crate) fn be_patient(&mut self, iterations: usize) {
         self.window = self.window.max(iterations);
+    }
+
+    /// Iterations done: the number of the last iterate.
+    pub(crate) fn iterations(&self) -> usize {
+        self.history.len() - 1
+    }
+
+    /// Enters that x has been reset to the iterate of this number.
+    pub(crate) fn went_back_to(&mut self, iterate: usize) {
+        self.iterate = Some(iterate);
     }
 
     /// Calls `progress` unless it has stopped the solve.
@@ -192,6 +205,7 @@ impl<'a> Judge<'a> {
         let relative = self.relative_to_b(norm);
         let iteration = self.history.len();
         self.history.push(relative);
+        self.iterate = None;
         self.notify(iteration, relative);
         if measure < WINDOW_PROGRESS * self.best {
             self.best = measure;
@@ -289,6 +303,8 @@ impl<'a> Judge<'a> {
 
     /// The report of a finished solve, after which x no longer changes.
     pub(crate) fn report(self, stop: Stop) -> Report {
-        Report { stop, iterations: self.history.len() - 1, relative_residual: self.relative(), history: self.history }
+        let iterations = self.iterations();
+        let iterate = self.iterate.unwrap_or(iterations);
+        Report { stop, iterations, iterate, relative_residual: self.relative(), history: self.history }
     }
 }

@@ -244,7 +244,7 @@ impl<T: Scalar> Minres<T> {
             kept.keep(&run, x, own, stand.numbers(seen).into_iter().chain(self.best.numbers()))?;
             stand.goes_on = false;
             end = run.confirm(seen, x, &mut self.v, &mut self.z, &mut self.q, &mut self.norms)?;
-            run.keep_best(end, false, &mut self.best, x, &mut self.v, &mut self.norms)?;
+            run.keep_best(end, &mut self.best, x, &mut self.v, &mut self.norms)?;
         }
     }
 }

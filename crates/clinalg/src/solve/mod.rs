@@ -54,7 +54,7 @@ mod precondition;
 mod report;
 mod richardson;
 mod run;
-mod scalars;
+pub(crate) mod scalars;
 mod solver;
 mod stationary;
 

@@ -72,6 +72,9 @@ pub struct Report {
     pub stop: Stop,
     /// Iterations (sweeps, cycles) done.
     pub iterations: usize,
+    /// The number of the iterate that x is: `iterations`, or where a solve did not converge that of an earlier one with a smaller residual; 0 is
+    /// the start.
+    pub iterate: usize,
     /// |b - A x| / |b| in the Euclidean norm, computed from the returned x; 0 where b = 0, whose
     /// solution x = 0 is returned; NaN where it is not defined (null in JSON).
     pub relative_residual: f64,
@@ -84,7 +87,8 @@ impl Report {
     /// A report whose iterations and residual are those of `history`, which begins with the start.
     pub fn new(stop: Stop, history: Vec<f64>) -> Report {
         let relative_residual = history.last().copied().unwrap_or(f64::NAN);
-        Report { stop, iterations: history.len().saturating_sub(1), relative_residual, history }
+        let iterations = history.len().saturating_sub(1);
+        Report { stop, iterations, iterate: iterations, relative_residual, history }
     }
 
     /// This report for an x of this relative residual that is returned in place of the last iterate.
@@ -99,13 +103,18 @@ impl Report {
     pub fn after(self, mut before: Vec<f64>) -> Report {
         // The history of the second begins where that of the first ends; x may be an earlier iterate than the last one.
         before.pop();
+        let iterate = before.len() + self.iterate;
         before.extend(self.history);
-        Report { relative_residual: self.relative_residual, ..Report::new(self.stop, before) }
+        Report { iterate, relative_residual: self.relative_residual, ..Report::new(self.stop, before) }
     }
 }
 
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} iterations, relative residual {:.2e}: {}", self.iterations, self.relative_residual, self.stop)
+        write!(f, "{} iterations, relative residual {:.2e}: {}", self.iterations, self.relative_residual, self.stop)?;
+        match self.iterate < self.iterations {
+            true => write!(f, "; the best iterate is that of iteration {}", self.iterate),
+            false => Ok(()),
+        }
     }
 }

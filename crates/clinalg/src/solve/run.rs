@@ -175,22 +175,32 @@ impl<'a, T: Scalar> Run<'a, T> {
     pub(super) fn keep_best(
         &mut self,
         end: Option<Stop>,
-        may_rise: bool,
         best: &mut Best<Vector<T>>,
         x: &mut Vector<T>,
         r: &mut Vector<T>,
         norms: &mut DotParts<T>,
     ) -> Result<()> {
         match end {
+            // Who stops a solve may go on from its last iterate, as the error falls even while the residual rises.
             Some(Stop::Converged | Stop::Cancelled) => Ok(()),
-            // The residual of conjugate gradients may rise for long while the error falls: the last iterate is to go on from.
-            Some(Stop::IterationLimit) if may_rise => Ok(()),
-            None => best.keep_better(x, self.norm()),
-            Some(_) => {
-                let norm = self.norm();
-                best.take(x, norm, |x| self.go_back(x, r, norms))
-            }
+            None => best.look(x, self.norm(), self.iterations()),
+            Some(_) => self.take_best(best, x, r, norms),
         }
+    }
+
+    /// Resets x to the best iterate, with r = b - A x, if that has a smaller residual.
+    pub(super) fn take_best(
+        &mut self,
+        best: &Best<Vector<T>>,
+        x: &mut Vector<T>,
+        r: &mut Vector<T>,
+        norms: &mut DotParts<T>,
+    ) -> Result<()> {
+        let norm = self.norm();
+        if let Some(number) = best.take(x, norm, |x| self.go_back(x, r, norms))? {
+            self.went_back_to(number);
+        }
+        Ok(())
     }
 
     /// The rounding error of b - A x, as eps (|A s| + |b|) where s is x with scattered signs: what

@@ -151,6 +151,13 @@ pub(super) fn gpu<T: Real>(local: u32, width: u32) -> krylov::Program<T> {
     krylov::Program::new().local(local.into()).width(width.into())
 }
 
+/// |r - step t| for |r| = `length`, t'r = `mixed` and |t|^2 = `square`, to the rounding error of |r|.
+pub(crate) fn after_step<W: Scalar<Real = f64>>(length: f64, mixed: W, square: f64, step: W) -> f64 {
+    let squares = length * length - 2.0 * (step.conj() * mixed).re() + step.modulus().powi(2) * square;
+    // NaN stays NaN.
+    if squares < 0.0 { 0.0 } else { squares.sqrt() }
+}
+
 /// M^-1 r in z, or r itself without a preconditioner.
 pub(super) fn precondition<'v, 'm, T: Scalar>(
     m: &mut Option<&mut (dyn Preconditioner<T> + 'm)>,

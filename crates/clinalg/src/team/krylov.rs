@@ -65,6 +65,11 @@ pub(super) trait Method<T: Real> {
         None
     }
 
+    /// Whether x becomes the best iterate also where the solve is stopped from outside.
+    fn takes_best_when_stopped(&self) -> bool {
+        true
+    }
+
     /// Lets the method vary its next cycles after those so far have failed at this residual norm. Returns false if it has no other way or that has
     /// not helped.
     fn changes_after(&mut self, _norm: f64) -> bool {
@@ -155,10 +160,14 @@ pub(super) fn solve<T: Real>(
         match (end, method.best()) {
             (Some(Stop::Converged), _) => continue,
             // The claim was false; the iteration continues from here.
-            (None, Some((best, _))) => best.look(x, judge.norm())?,
+            (None, Some((best, _))) => {
+                best.correct(judge.norm());
+                best.look(x, judge.norm(), judge.iterations())?;
+            }
             _ => {}
         }
-        if end.is_none() {
+        // As on one device: who stops a solve may go on from its last iterate.
+        if end.is_none() || end == Some(Stop::Cancelled) && !method.takes_best_when_stopped() {
             continue;
         }
         take_best(method, &mut judge, a, b, x)?;
@@ -167,6 +176,9 @@ pub(super) fn solve<T: Real>(
             let [r, ..] = method.vectors();
             end = judge.enter(residual(a, b, x, r)?);
             judge.watch_anew();
+            if let Some((best, _)) = method.best() {
+                best.correct(judge.norm());
+            }
         }
     }
 }
@@ -181,11 +193,15 @@ fn take_best<T: Real>(
 ) -> Result<()> {
     let norm = judge.norm();
     let Some((best, [r, ..])) = method.best() else { return Ok(()) };
-    best.take(x, norm, |x| {
+    let number = best.take(x, norm, |x| {
         judge.enter(residual(a, b, x, r)?);
         judge.watch_anew();
         Ok(judge.norm())
-    })
+    })?;
+    if let Some(number) = number {
+        judge.went_back_to(number);
+    }
+    Ok(())
 }
 
 /// The rounding error of b - A x, as eps (|A s| + |b|) where s is x with scattered signs, compare

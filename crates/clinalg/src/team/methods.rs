@@ -7,6 +7,7 @@ use super::vector::{Dots, Vector};
 use super::{Operator, Partition, Team};
 use crate::solve::best::Best;
 use crate::solve::judge::Judge;
+use crate::solve::scalars::after_step;
 use crate::solve::{BiCgStabParams, CgParams, GmresParams, Progress, Report, Stop, Stopping};
 use crate::{Error, Real, Result};
 
@@ -35,6 +36,7 @@ use crate::{Error, Real, Result};
 pub struct Cg<T: Real> {
     params: CgParams,
     vectors: [Vector<T>; 4],
+    best: Best<Vector<T>>,
     dots: Dots<T>,
 }
 
@@ -131,7 +133,8 @@ impl<T: Real> Cg<T> {
     /// # Errors
     /// As [`Vector::zeros`].
     pub fn new(team: &Team, partition: &Partition, params: CgParams) -> Result<Cg<T>> {
-        Ok(Cg { params, vectors: vectors(team, partition)?, dots: Dots::new(team, 2)? })
+        let (vectors, best) = (vectors(team, partition)?, Best::new(Vector::zeros(team, partition)?));
+        Ok(Cg { params, vectors, best, dots: Dots::new(team, 2)? })
     }
 }
 
@@ -150,6 +153,15 @@ impl<T: Real> Method<T> for Cg<T> {
         [r, p, q]
     }
 
+    fn best(&mut self) -> Option<BestAnd<'_, T>> {
+        let [r, p, q, _] = &mut self.vectors;
+        Some((&mut self.best, [r, p, q]))
+    }
+
+    fn takes_best_when_stopped(&self) -> bool {
+        false
+    }
+
     fn cycle(
         &mut self,
         judge: &mut Judge<'_>,
@@ -158,7 +170,7 @@ impl<T: Real> Method<T> for Cg<T> {
         x: &mut Vector<T>,
         unit: f64,
     ) -> Result<Option<Stop>> {
-        let Cg { vectors: [r, p, q, z], dots, .. } = self;
+        let Cg { vectors: [r, p, q, z], best, dots, .. } = self;
         let first = precondition(&mut m, r, z)?;
         p.copy_from(first)?;
         let mut rho = dot(dots, r, p)?;
@@ -178,7 +190,6 @@ impl<T: Real> Method<T> for Cg<T> {
                 return Ok(Some(Stop::Indefinite));
             }
             let step = rho / curvature;
-            x.update(T::from_f64(unit * step), p, T::one())?;
             r.update(T::from_f64(-step), q, T::one())?;
             let preconditioned = m.is_some();
             let z = precondition(&mut m, r, z)?;
@@ -189,6 +200,8 @@ impl<T: Real> Method<T> for Cg<T> {
                 let squares = dot(dots, r, r)?;
                 (squares, squares)
             };
+            best.before(x, judge.iterations(), unit * squares.sqrt())?;
+            x.update(T::from_f64(unit * step), p, T::one())?;
             if let Some(stop) = record(judge, unit * squares.sqrt()) {
                 return Ok(Some(stop));
             }
@@ -257,8 +270,8 @@ impl<T: Real> Method<T> for BiCgStab<T> {
         let (mut rho, shadow_length) = (first[0], first[1].sqrt());
         loop {
             // z = M^-1 p, v = A z; the step along z makes r orthogonal to the shadow residual.
-            let along = precondition(&mut m, p, z)?;
-            a.apply(along, v)?;
+            let along_p = precondition(&mut m, p, z)?;
+            a.apply(along_p, v)?;
             let three = dots.of(&[(shadow, v), (v, v), (p, p)])?;
             let (sigma, square, length) = (three[0], three[1], three[2].sqrt());
             if !(rho.is_finite() && sigma.is_finite() && square.is_finite()) {
@@ -271,33 +284,36 @@ impl<T: Real> Method<T> for BiCgStab<T> {
             *largest = largest.max(quotient);
             let alpha = rho / sigma;
             r.update(T::from_f64(-alpha), v, T::one())?;
-            x.update(T::from_f64(unit * alpha), along, T::one())?;
             // w = M^-1 r, t = A w; the step along w minimises r.
             let along = precondition(&mut m, r, w)?;
             a.apply(along, t)?;
             let three = dots.of(&[(t, r), (t, t), (r, r)])?;
             let (mixed, other, half) = (three[0], three[1], three[2].sqrt());
             let norm = unit * half;
+            let omega = mixed / other;
+            let is_sound = mixed.is_finite() && other.is_finite() && half.is_finite();
+            let goes_on = is_sound && mixed.abs() > eps * other.sqrt() * half && !judge.reaches(norm);
+            let next = if goes_on { unit * after_step(half, mixed, other, omega) } else { norm };
+            best.before(x, judge.iterations(), next)?;
+            x.update(T::from_f64(unit * alpha), along_p, T::one())?;
             if judge.reaches(norm) {
                 return Ok(Some(record(judge, norm).unwrap_or(Stop::Converged)));
             }
-            if !(mixed.is_finite() && other.is_finite() && half.is_finite()) {
+            if !is_sound {
                 return Ok(Some(Stop::NotFinite));
             }
-            if mixed.abs() <= eps * other.sqrt() * half {
+            if !goes_on {
                 return Ok(Some(record(judge, norm).unwrap_or(Stop::Breakdown)));
             }
-            let omega = mixed / other;
             x.update(T::from_f64(unit * omega), along, T::one())?;
             r.update(T::from_f64(-omega), t, T::one())?;
             let both = dots.of(&[(r, r), (shadow, r)])?;
             let (squares, next) = (both[0], both[1]);
             let norm = unit * squares.sqrt();
-            best.enter(norm);
+            best.correct(norm);
             if let Some(stop) = record(judge, norm) {
                 return Ok(Some(stop));
             }
-            best.look(x, norm)?;
             if next.abs() <= eps * shadow_length * squares.sqrt() {
                 return Ok(Some(Stop::Breakdown));
             }
