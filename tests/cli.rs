@@ -1381,7 +1381,8 @@ fn systems_in_files_of_scipy_matlab_and_gzip() {
             "2 of 2 converged",
         ),
         (format!("solve {}", cut.display()), 5, "cut.npz"),
-        (format!("solve {} --out x.npz", path("csr.npz")), 2, "as .mtx, .npy or .mat"),
+        (format!("solve {} --out x.npz", path("csr.npz")), 2, ".mtx (MatrixMarket), .npy (NumPy) or .mat"),
+        (format!("solve {} --out x.txt", path("csr.npz")), 2, ".mtx (MatrixMarket), .npy (NumPy) or .mat"),
         (format!("solve {} --rhs {} --x0 {}", path("csr.npz"), path("b.npy"), path("csr.npz")), 2, "12 x 2"),
         (format!("solve {} --rhs {}", path("csr.npz"), path("octave.mat")), 0, "2 of 2 converged"),
     ] {

@@ -618,3 +618,205 @@ fn unstable_factors_are_replaced() {
     assert!(done.stderr.contains("ILU(0) is unstable"), "{}", done.stderr);
     assert!(report["precond"] == "ilut" && report["converged"] == true, "{report:#}");
 }
+
+#[test]
+fn small_files_do_not_exhaust_the_memory() {
+    if !device() {
+        return;
+    }
+    let folder = folder();
+    file(&folder, "a.mtx", "%%MatrixMarket matrix coordinate real general\n2 2 2\n1 1 1\n2 2 1\n");
+    for size in ["3000000000 3000000000", "1000000000000 1000000000000", "500000000 500000000"] {
+        file(&folder, "huge.mtx", &format!("%%MatrixMarket matrix coordinate real general\n{size} 1\n1 1 1\n"));
+        for line in ["solve huge.mtx", "solve a.mtx --rhs huge.mtx"] {
+            let done = inside(folder.path(), line);
+            assert_eq!(done.code, 5, "{line}: {}", done.stderr);
+            assert!(done.stderr.contains("huge.mtx:2: the size line says"), "{line}: {}", done.stderr);
+        }
+    }
+    file(&folder, "wide.mtx", "%%MatrixMarket matrix coordinate real general\n2 16000000000000000 1\n1 1 1\n");
+    file(&folder, "b.mtx", "%%MatrixMarket matrix coordinate real general\n16000000 1000 1\n1 1 1\n");
+    for (line, needle) in
+        [("solve wide.mtx", "wide.mtx:2"), ("solve a.mtx --rhs b.mtx", "b.mtx: 16000000 x 1000 values")]
+    {
+        let done = inside(folder.path(), line);
+        assert!(done.code == 5 && done.stderr.contains(needle), "{line}: {}", done.stderr);
+    }
+}
+
+#[test]
+fn damaged_files_are_named_in_plain_words() {
+    if !device() {
+        return;
+    }
+    let folder = folder();
+    let bytes = |name: &str, bytes: &[u8]| std::fs::write(folder.path().join(name), bytes).expect("a file");
+    bytes("empty.npy", b"");
+    bytes("empty.npz", b"");
+    bytes("cut.npz", b"PK\x03\x04 and nothing else");
+    bytes("text.mat", b"this is no matrix");
+    bytes("text.mtx.gz", b"this is no matrix");
+    let mut damaged = std::fs::read(data("formats/plain.mat")).expect("a file");
+    // The name of the first array, which is in the tag of its element.
+    let at = damaged.windows(8).position(|word| word == b"\x01\0\x01\0A\0\0\0").expect("the name");
+    damaged[at + 4] = 0x1b;
+    bytes("name.mat", &damaged);
+    for (name, needle) in [
+        ("empty.npy", "empty.npy: the file is empty, expected an array as numpy.save writes it"),
+        ("empty.npz", "empty.npz: the file is empty, expected an archive of arrays"),
+        ("cut.npz", "cut.npz: the file is no archive of arrays (.npz), or its end is missing; copy it again"),
+        ("text.mat", "text.mat: the file is no MATLAB file, expected one that"),
+        ("text.mtx.gz", "text.mtx.gz: the file is no gzip file or is damaged"),
+    ] {
+        let done = inside(folder.path(), &format!("solve {name}"));
+        assert!(done.code == 5 && done.stderr.contains(needle), "{name}: {}", done.stderr);
+    }
+    let done = inside(folder.path(), "solve name.mat");
+    assert!(!done.stderr.trim_end().contains(char::is_control), "{:?}", done.stderr);
+}
+
+/// The residual of conjugate gradients for b = (1, ..., 1) rises from the start on.
+#[test]
+fn the_best_iterate_is_returned_with_its_number() {
+    if !device() {
+        return;
+    }
+    let folder = folder();
+    file(&folder, "a.mtx", &laplace(40, true));
+    for (method, exact) in [("cg", false), ("fcg", true), ("idrs", true), ("bicgstab", false), ("gmres", true)] {
+        for limit in [1, 5, 9] {
+            let line =
+                format!("solve a.mtx --precond none --method {method} --max-iterations {limit} --out x.mtx --json");
+            let report = inside(folder.path(), &line).json();
+            let history: Vec<f64> =
+                report["residual_history"].as_array().unwrap().iter().filter_map(Value::as_f64).collect();
+            let (residual, iterate) = (number(&report, "relative_residual"), number(&report, "iterate") as usize);
+            assert!(residual <= history[0], "{line}: {report:#}");
+            assert!((history[iterate] - residual).abs() <= 1e-6 * residual, "{line}: {report:#}");
+            let smallest = history.iter().copied().fold(f64::INFINITY, f64::min);
+            assert!(!exact || residual <= (1.0 + 1e-6) * smallest, "{line}: {report:#}");
+            let again = inside(folder.path(), "solve a.mtx --x0 x.mtx --max-iterations 0 --json").json();
+            assert!((number(&again, "relative_residual") - residual).abs() <= 1e-12, "{line}: {again:#}");
+        }
+    }
+    let done = inside(folder.path(), "solve a.mtx --precond none --method cg --max-iterations 5");
+    assert!(done.stdout.contains("1.00e0 of iterate 0, the best one"), "{}", done.stdout);
+}
+
+#[test]
+fn the_hierarchy_is_shaped_by_options() {
+    if !device() {
+        return;
+    }
+    let folder = folder();
+    file(&folder, "a.mtx", &laplace(40, true));
+    let solve = |rest: &str| inside(folder.path(), &format!("solve a.mtx --tol 1e-8 --json {rest}")).json();
+    let plain = number(&solve("--precond amg"), "iterations");
+    for (rest, method) in [
+        ("--smoother l1-jacobi --steps 1", "cg"),
+        ("--smoother gauss-seidel", "cg"),
+        ("--smoother spai0", "cg"),
+        ("--steps 4", "cg"),
+        ("--cycle w --coarse-size 20", "cg"),
+        ("--cycle k --coarse-size 20", "fcg"),
+        ("--theta 0.3", "cg"),
+        ("--aggressive", "cg"),
+    ] {
+        let report = solve(rest);
+        let names = (report["precond"].as_str(), report["method"].as_str());
+        assert_eq!(names, (Some("amg"), Some(method)), "{rest}: {report:#}");
+        assert_eq!(report["converged"], true, "{rest}: {report:#}");
+        assert!(number(&report, "iterations") < 60.0, "{rest}: {report:#}");
+    }
+    assert!(number(&solve("--steps 4"), "iterations") < plain);
+    assert!(solve("--aggressive")["precond_about"].as_str().unwrap().contains("aggressive"));
+    assert!(solve("--coarse-size 20")["precond_about"].as_str().unwrap().contains("3 levels"));
+    let iterations = |rest: &str| number(&solve(rest), "iterations");
+    assert!(iterations("--precond ssor --omega 1.6") < iterations("--precond ssor"));
+    let report = solve("--method idrs --precond none --idr-dimension 2");
+    assert_eq!((&report["idr_dimension"], &report["converged"]), (&2.into(), &true.into()), "{report:#}");
+    for (rest, needle) in [
+        ("--precond jacobi --smoother spai0", "--smoother is for --precond amg, not for jacobi"),
+        ("--precond ic --omega 1.2", "--omega is for --precond ssor, not for ic"),
+        ("--precond sa --aggressive", "--aggressive is for classical coarsening"),
+        ("--method cg --cycle k", "--cycle k varies from one iteration to the next"),
+        ("--method gmres --idr-dimension 8", "--idr-dimension is for --method idrs, not for gmres"),
+        ("--omega 2", "above 0 and below 2"),
+        ("--theta 1", "below 1"),
+        ("--coarse-size 5000", "1 to 4096"),
+    ] {
+        let done = inside(folder.path(), &format!("solve a.mtx {rest}"));
+        assert!(done.code == 2 && done.stderr.contains(needle), "{rest}: {}", done.stderr);
+    }
+    let done = inside(folder.path(), "solve a.mtx --precond amg --report");
+    assert!(done.stderr.contains("of device memory while it is set up"), "{}", done.stderr);
+}
+
+/// The Laplacian on n x n points for two displacements in each, which are coupled by 2 x 2 blocks.
+fn coupled(n: usize) -> String {
+    let (scalar, mut lines) = (laplace(n, true), Vec::new());
+    for line in scalar.lines().skip(2) {
+        let numbers: Vec<f64> = line.split(' ').map(|word| word.parse().expect("a number")).collect();
+        let (i, j, value) = (2.0 * numbers[0], 2.0 * numbers[1], numbers[2]);
+        lines.push(format!("{} {} {value}", i - 1.0, j - 1.0));
+        lines.push(format!("{i} {j} {value}"));
+        lines.push(format!("{i} {} {}", j - 1.0, 0.4 * value));
+        lines.extend((i != j).then(|| format!("{} {j} {}", i - 1.0, 0.4 * value)));
+    }
+    let rows = 2 * n * n;
+    format!("%%MatrixMarket matrix coordinate real symmetric\n{rows} {rows} {}\n{}\n", lines.len(), lines.join("\n"))
+}
+
+#[test]
+fn several_unknowns_of_a_node_are_found() {
+    if !device() {
+        return;
+    }
+    let folder = folder();
+    file(&folder, "a.mtx", &coupled(30));
+    file(&folder, "b.mtx", &laplace(40, true));
+    let solve = |rest: &str| inside(folder.path(), &format!("solve {rest} --tol 1e-8 --json")).json();
+    let (found, given) = (solve("a.mtx"), solve("a.mtx --block 2"));
+    assert!(found["explanation"].as_str().unwrap().contains("2 unknowns per node"), "{found:#}");
+    assert_eq!(found["residual_history"], given["residual_history"]);
+    assert!(!solve("b.mtx")["explanation"].as_str().unwrap().contains("per node"));
+}
+
+/// A singular system without a solution, whose null vector is not constant.
+#[test]
+fn what_takes_over_is_explained() {
+    if !device() {
+        return;
+    }
+    let folder = folder();
+    let (n, scale) = (1200_usize, |i: usize| 1.0 + (i % 5) as f64);
+    let own = |i: usize| if i == 0 || i + 1 == n { 1.0 } else { 2.0 };
+    let mut lines: Vec<_> = (0..n).map(|i| format!("{0} {0} {1}", i + 1, own(i) * scale(i) * scale(i))).collect();
+    lines.extend((1..n).map(|i| format!("{} {i} {}", i + 1, -scale(i) * scale(i - 1))));
+    let header = "%%MatrixMarket matrix coordinate real symmetric";
+    file(&folder, "a.mtx", &format!("{header}\n{n} {n} {}\n{}\n", lines.len(), lines.join("\n")));
+    let done = inside(folder.path(), "solve a.mtx --rhs random --explain --max-iterations 300");
+    let explained: Vec<_> = done.stdout.lines().filter(|line| line.starts_with("explanation")).collect();
+    assert!(done.stdout.contains("CG, which gave up"), "{}", done.stdout);
+    assert!(explained.len() > 1 && explained[0].contains("algebraic multigrid"), "{explained:?}");
+    assert!(explained[1].contains("then GMRES with"), "{explained:?}");
+}
+
+#[test]
+fn a_checkpoint_and_its_matrix_may_both_be_named() {
+    if !device() {
+        return;
+    }
+    let folder = folder();
+    file(&folder, "a.mtx", &laplace(20, true));
+    file(&folder, "other.mtx", &laplace(10, true));
+    let inner = folder.path().join("inner");
+    std::fs::create_dir(&inner).expect("a folder");
+    inside(folder.path(), "solve a.mtx --precond none --max-iterations 5 --checkpoint c.npz");
+    let done = inside(&inner, "solve --resume ../c.npz ../a.mtx --max-iterations 1000 --json");
+    assert_eq!(done.json()["converged"], true, "{}", done.stderr);
+    let done = inside(&inner, "solve --resume ../c.npz ../other.mtx");
+    assert!(done.code == 2 && done.stderr.contains("the size of the matrix"), "{}", done.stderr);
+    let done = inside(folder.path(), "solve a.mtx other.mtx");
+    assert!(done.code == 2 && done.stderr.contains("a solve takes one matrix"), "{}", done.stderr);
+}

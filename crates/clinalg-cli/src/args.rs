@@ -124,6 +124,14 @@ pub(crate) fn shift(text: &str) -> Result<f64, String> {
     }
 }
 
+/// An over-relaxation.
+pub(crate) fn relaxation(text: &str) -> Result<f64, String> {
+    match text.trim().parse::<f64>() {
+        Ok(value) if value > 0.0 && value < 2.0 => Ok(value),
+        _ => Err("expected a number above 0 and below 2".into()),
+    }
+}
+
 /// A relative residual to reach.
 pub(crate) fn tolerance(text: &str) -> Result<f64, String> {
     match text.trim().parse::<f64>() {

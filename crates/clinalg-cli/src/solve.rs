@@ -19,8 +19,10 @@ use std::time::{Duration, Instant};
 
 use clinalg::CsrParts;
 use clinalg::multigrid::Backend;
-use clinalg::precond::{NullVectors, check_finite, check_zeros, examine, is_hermitian, verdict};
-use clinalg::solve::{GmresParams, KrylovMemory, Report, Stop, Stopping};
+use clinalg::precond::{
+    NullVectors, SsorParams, check_finite, check_zeros, examine, is_hermitian, unknowns_per_node, verdict,
+};
+use clinalg::solve::{GmresParams, IdrParams, KrylovMemory, Report, Stop, Stopping};
 use clinalg::{Complex, Error, Scalar};
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
@@ -37,7 +39,7 @@ use crate::plot::Picture;
 use crate::progress::Progress;
 use advice::{Advice, advise};
 use least_squares::LeastSquaresSystem;
-use method::{Method, Order, Precond, PrecondOptions, Reorder, check_combination};
+use method::{CycleArg, Method, Order, Precond, PrecondOptions, Reorder, Sizes, SmootherArg, check_combination};
 use number::Number;
 use renumbered::Renumbered;
 use report::{Column, Document};
@@ -50,15 +52,19 @@ use system::System;
 /// and Hermitian), SciPy's sparse matrices (.npz), arrays of NumPy (.npy) and MATLAB's files, those of version 7.3 too (.mat: the variable A, or
 /// the only sparse one), of real or complex numbers. The initial guess is x = 0; the solver stops when |b - A x| / |b| is at most the tolerance.
 #[derive(Clone, clap::Args)]
-#[command(after_help = "\
+#[command(
+    override_usage = "clinalg solve [OPTIONS] <A.mtx>\n       clinalg solve --resume FILE [OPTIONS] [A.mtx]",
+    after_help = "\
 Methods:
   cg        conjugate gradients, for symmetric positive definite A; the default
             if A is symmetric and its diagonal positive
   bicgstab  for any nonsingular A, with little memory; the default otherwise
   gmres     restarted after --restart iterations, for any nonsingular A
-  idrs      IDR(4), for any nonsingular A; more robust than bicgstab
+  idrs      IDR(s) with s = 4 or --idr-dimension, for any nonsingular A; more robust
+            than bicgstab
   minres    for symmetric A, definite or not
-  fcg       as cg, for preconditioners that are not quite symmetric
+  fcg       as cg, for preconditioners that vary or are not quite symmetric; the default
+            with --cycle k
   lsmr      least squares, for rectangular A; the default if A is not square
   lsqr      as lsmr; its residual never grows
 If cg, minres or bicgstab was chosen by default and fails, or reaches the default
@@ -70,10 +76,12 @@ Preconditioners:
                  ilut or saddle from symmetry, signs and sizes of the entries
   amg            algebraic multigrid, for symmetric positive definite A; --coordinates
                  (or --nullspace and --block) for elasticity; sa or classical where
-                 the entries tell (--report says which and why)
+                 the entries tell (--report says which and why). --smoother, --steps,
+                 --cycle, --theta, --coarse-size and --aggressive shape the hierarchy
   sa, classical  amg by smoothed aggregation; amg by classical coarsening
   jacobi, spai0  diagonal; with lsmr and lsqr, jacobi scales the columns
-  ssor           symmetric Gauss-Seidel, by colours unless --order says otherwise
+  ssor           symmetric Gauss-Seidel, over-relaxed by --omega, by colours unless
+                 --order says otherwise
   ic, fsai       for symmetric positive definite A: incomplete Cholesky, factored
                  approximate inverse (no triangular systems)
   ilu            ILU(0); rows are permuted where the diagonal has zeros
@@ -93,10 +101,11 @@ JSON keys: matrix, rows, cols, nnz, symmetric (up to rounding; of complex matric
 null_vectors (number of null vectors found), null_part_removed (whether their component
 was removed from b), verdict (what the residual of a failed solve shows about A), seed, method,
 gave_up (the method that failed before this one, or null), precond, precond_about,
-order, sweeps, reorder, reorder_about, explanation (why auto chose it, or null), restart, precision, tolerance, device,
-devices, kernel_family, stop, converged, iterations, relative_residual, residual_history, seconds_read, seconds_setup (upload, and
-building the kernels), seconds_solve, peak_device_bytes, out, checkpoint, pictures, columns. devices
-lists all devices, device is the first. columns has stop, iterations and
+order, sweeps, reorder, reorder_about, explanation (why auto chose it, and in further lines what took its place, or null),
+restart, idr_dimension, precision, tolerance, device, devices, kernel_family, stop, converged, iterations, iterate (the number of the
+iterate that x is, the best one where the solve did not converge), relative_residual (of x), residual_history, seconds_read,
+seconds_setup (upload, and building the kernels), seconds_solve, peak_device_bytes, out, checkpoint, pictures, columns. devices
+lists all devices, device is the first. columns has stop, iterations, iterate and
 relative_residual for each of several right-hand sides (else null); the keys
 outside are those of the one with the largest residual.
 
@@ -115,10 +124,14 @@ Examples:
   clinalg solve A.npz --rhs b.npy --x0 x0.npy --precond ic --out x.npy
 
 The exit code is 0 if the tolerance is reached, or the rounding floor at up to ten
-times the tolerance, else 1; x is written in either case.")]
+times the tolerance, else 1; x is written in either case."
+)]
 pub(crate) struct Args {
     /// The matrix, a file .mtx, .mtx.gz, .npz or .mat; duplicate entries are summed
-    #[arg(value_name = "A.mtx")]
+    #[arg(id = "matrix", value_name = "A.mtx", required = true, num_args = 1..)]
+    matrices: Vec<PathBuf>,
+    /// The last of them: one given beside --resume or --options stands in for the one named there.
+    #[arg(skip)]
     matrix: PathBuf,
     /// Right-hand side: a file with one column (or row) or several columns, `ones`, or `random` (uniform in (-1, 1), also the imaginary parts of complex numbers, by --seed)
     #[arg(long, default_value = "ones", value_name = "FILE|ones|random")]
@@ -132,7 +145,7 @@ pub(crate) struct Args {
     /// Iterative method [default: cg if A is symmetric with a positive diagonal, minres if it is a symmetric saddle point matrix, lsmr if A is not square, else bicgstab]
     #[arg(long, value_enum)]
     method: Option<Method>,
-    /// Preconditioner; the options --coordinates, --nullspace, --block and --single imply amg
+    /// Preconditioner; --coordinates, --nullspace, --block, --single and the options from --smoother to --aggressive imply amg
     #[arg(long, value_enum, default_value_t = Precond::Auto)]
     precond: Precond,
     /// Say why this method and this preconditioner were chosen
@@ -144,25 +157,46 @@ pub(crate) struct Args {
     /// Near-null vectors of A for amg, a file with a column per vector [default: constants]
     #[arg(long, value_name = "FILE")]
     nullspace: Option<PathBuf>,
-    /// Unknowns per node for amg, numbered consecutively [default: 1, with --coordinates their dimension]
+    /// Unknowns per node for amg, numbered consecutively [default: with --coordinates their dimension, else found from the pattern of the matrix, or 1]
     #[arg(long, value_name = "COUNT", value_parser = args::positive, allow_hyphen_values = true)]
     block: Option<usize>,
     /// Keep the hierarchy of amg in single precision
     #[arg(long)]
     single: bool,
+    /// Smoother of amg: what reduces the error on each level [default: chebyshev]
+    #[arg(long, value_enum)]
+    smoother: Option<SmootherArg>,
+    /// Sweeps of the smoother of amg before and after the coarser level, of chebyshev the degree: more take longer and save iterations [default: 2]
+    #[arg(long, value_name = "COUNT", value_parser = args::positive, allow_hyphen_values = true)]
+    steps: Option<usize>,
+    /// How a cycle of amg visits the coarser levels [default: v]
+    #[arg(long, value_enum)]
+    cycle: Option<CycleArg>,
+    /// Threshold of strong connections of amg, at least 0 and below 1: a larger one follows anisotropy more closely and coarsens more slowly [default: 0.08, classical 0.25]
+    #[arg(long, value_name = "T", value_parser = args::at_least_zero, allow_hyphen_values = true)]
+    theta: Option<f64>,
+    /// Rows of the level that amg solves by a dense inverse, up to 4096 [default: 400]
+    #[arg(long, value_name = "ROWS", value_parser = args::positive, allow_hyphen_values = true)]
+    coarse_size: Option<usize>,
+    /// Coarsen the finest level of amg aggressively, with classical coarsening: less memory and a cheaper cycle, more iterations
+    #[arg(long)]
+    aggressive: bool,
+    /// Unknowns per node that the pattern shows.
+    #[arg(skip)]
+    found_block: Option<usize>,
     /// Report the hierarchy of amg: levels, complexities, memory, convergence factor
     #[arg(long)]
     report: bool,
     /// Why `auto` took the preconditioner.
     #[arg(skip)]
     explanation: Option<String>,
-    /// Order of elimination of ilu, ilut and ic, and of the sweeps of ssor [default: natural; ssor: multicolour]
+    /// Order in which ilu, ilut and ic eliminate and ssor sweeps; the matrix keeps its numbering, unlike with --reorder [default: natural; ssor: multicolour]
     #[arg(long, value_enum)]
     order: Option<Order>,
     /// Find the factors of ilu or ic by this many sweeps of the fixed-point iteration, not by levels: for matrices with many levels
     #[arg(long, value_name = "COUNT", value_parser = args::positive, allow_hyphen_values = true)]
     sweeps: Option<usize>,
-    /// Renumber the unknowns at upload; solutions are written in the numbering of the file
+    /// Renumber the matrix itself at upload, which also speeds up its products, unlike --order; solutions are written in the numbering of the file
     #[arg(long, value_enum, default_value_t = Reorder::None)]
     reorder: Reorder,
     /// Entries below this fraction of the mean magnitude of their row are dropped from the factors of ilut [default: 1e-4]
@@ -171,6 +205,9 @@ pub(crate) struct Args {
     /// Maximum number of entries of the factors of ilut, as a multiple of that of A [default: 10]
     #[arg(long = "fill", value_name = "TIMES", value_parser = args::at_least_zero, allow_hyphen_values = true)]
     given_fill: Option<f64>,
+    /// Over-relaxation of ssor, above 0 and below 2 [default: 1]
+    #[arg(long, value_name = "W", value_parser = args::relaxation, allow_hyphen_values = true)]
+    omega: Option<f64>,
     /// Relative residual to reach [default: 1e-10 in f64, 1e-5 in f32]
     #[arg(long, value_name = "T", value_parser = args::tolerance, allow_hyphen_values = true)]
     tol: Option<f64>,
@@ -180,6 +217,9 @@ pub(crate) struct Args {
     /// Iterations of gmres between restarts; its memory grows with them [default: 30]
     #[arg(long = "restart", value_name = "COUNT", value_parser = args::positive, allow_hyphen_values = true)]
     given_restart: Option<usize>,
+    /// Dimension s of the shadow space of idrs: a larger one takes fewer iterations and 3 more vectors each [default: 4]
+    #[arg(long, value_name = "S", value_parser = args::positive, allow_hyphen_values = true)]
+    idr_dimension: Option<usize>,
     /// That in use.
     #[arg(skip)]
     restart: usize,
@@ -221,6 +261,7 @@ struct Given {
 }
 
 pub(crate) fn run(args: &Args, global: &Global, out: &mut Output) -> Result<Exit, Failure> {
+    let args = &args.with_matrix(global)?;
     out.phase("reading");
     let picture = args.plot.as_deref().map(Picture::new).transpose()?;
     let pattern = args.plot_pattern.as_deref().map(|path| Picture::given("--plot-pattern", path)).transpose()?;
@@ -302,6 +343,7 @@ fn solve<T: Number>(args: &Args, global: &Global, given: Given, out: &mut Output
             _ if !square => Method::Lsmr,
             _ if args.precond == Precond::Saddle && symmetric => Method::Minres,
             _ if args.precond == Precond::Saddle => Method::Gmres,
+            _ if args.cycle == Some(CycleArg::K) => Method::Fcg,
             true if !matches!(args.precond, Precond::Ilu | Precond::Ilut) => Method::Cg,
             _ => Method::BiCgStab,
         }
@@ -380,8 +422,8 @@ fn solve<T: Number>(args: &Args, global: &Global, given: Given, out: &mut Output
     let Begun { method, gave_up, reports, mut x, .. } = all.begun;
     let columns = reports.len();
     let outcome = |report: &Report| {
-        let Report { stop, iterations, relative_residual, .. } = *report;
-        Column { stop, iterations, relative_residual }
+        let Report { stop, iterations, iterate, relative_residual, .. } = *report;
+        Column { stop, iterations, iterate, relative_residual }
     };
     let each = (columns > 1).then(|| reports.iter().map(outcome).collect());
     // NaN counts as the largest.
@@ -428,8 +470,9 @@ fn solve<T: Number>(args: &Args, global: &Global, given: Given, out: &mut Output
         sweeps: args.sweeps,
         reorder: args.reorder,
         reorder_about: renumbered.map(|renumbered| renumbered.words),
-        explanation: args.explanation.clone(),
+        explanation: explanation(args.explanation.as_deref(), system.replaced()),
         restart: (method == Method::Gmres).then_some(args.restart),
+        idr_dimension: (method == Method::Idrs).then_some(args.sizes().idr),
         precision: T::PRECISION,
         tolerance,
         device: place.device(),
@@ -439,6 +482,7 @@ fn solve<T: Number>(args: &Args, global: &Global, given: Given, out: &mut Output
         stop: report.stop,
         converged: report.stop.is_success(),
         iterations: report.iterations,
+        iterate: report.iterate,
         relative_residual: report.relative_residual,
         residual_history: report.history,
         seconds_read: read.as_secs_f64(),
@@ -472,7 +516,35 @@ const FILL: f64 = 10.0;
 /// What a residual at the rounding floor may be of the tolerance for a success.
 pub(crate) const NEAR: f64 = 10.0;
 
+/// The choice, and in further lines what took its place.
+fn explanation(chosen: Option<&str>, replaced: &[String]) -> Option<String> {
+    let mut lines: Vec<&str> = chosen.into_iter().collect();
+    for line in replaced {
+        if !lines.contains(&line.as_str()) {
+            lines.push(line);
+        }
+    }
+    (!lines.is_empty()).then(|| lines.join("\n"))
+}
+
 impl Args {
+    /// With the matrix that is meant.
+    fn with_matrix(&self, global: &Global) -> Result<Args, Failure> {
+        let mut args = self.clone();
+        args.matrix = self.matrices.last().cloned().unwrap_or_default();
+        match self.matrices.get(1) {
+            Some(second) if self.resume.is_none() && global.options.is_none() => Err(Failure::usage(format!(
+                "unexpected argument '{}': a solve takes one matrix; --rhs FILE and --x0 FILE read vectors",
+                second.display()
+            ))),
+            _ => Ok(args),
+        }
+    }
+
+    fn sizes(&self) -> Sizes {
+        Sizes { restart: self.restart, idr: self.idr_dimension.unwrap_or(IdrParams::default().dimensions) }
+    }
+
     /// An error where `path`, which is to be written, is one of the files read.
     fn keeps_its_input(&self, path: &Path) -> Result<(), Failure> {
         let same =
@@ -506,16 +578,36 @@ impl Args {
             let explanation = format!("{}: {}", advice.precond.title(), advice.why);
             (resolved.precond, resolved.explanation) = (advice.precond, Some(explanation));
         }
+        let by_aggregation = matches!(resolved.precond, Precond::Amg | Precond::Sa) && !self.aggressive;
+        if by_aggregation && symmetric && self.node_options().is_none() {
+            resolved.found_block = unknowns_per_node(parts);
+        }
+        if let (Some(block), Some(words)) = (resolved.found_block, &mut resolved.explanation) {
+            words.push_str(&format!("; dense {block} x {block} blocks, so {block} unknowns per node"));
+        }
         resolved
     }
 
     /// The first of the options given that shape the hierarchy of `amg`.
     fn amg_options(&self) -> Option<&'static str> {
         let given = [
+            ("--single", self.single),
+            ("--smoother", self.smoother.is_some()),
+            ("--steps", self.steps.is_some()),
+            ("--cycle", self.cycle.is_some()),
+            ("--theta", self.theta.is_some()),
+            ("--coarse-size", self.coarse_size.is_some()),
+            ("--aggressive", self.aggressive),
+        ];
+        self.node_options().or(given.into_iter().find(|option| option.1).map(|option| option.0))
+    }
+
+    /// The first of the options given that say what the nodes of `amg` are.
+    fn node_options(&self) -> Option<&'static str> {
+        let given = [
             ("--coordinates", self.coordinates.is_some()),
             ("--nullspace", self.nullspace.is_some()),
             ("--block", self.block.is_some()),
-            ("--single", self.single),
         ];
         given.into_iter().find(|option| option.1).map(|option| option.0)
     }
@@ -531,13 +623,14 @@ impl Args {
     }
 
     fn precond_options(&self) -> PrecondOptions {
-        let Args { precond, order, sweeps, given_drop, given_fill, .. } = *self;
+        let Args { precond, order, sweeps, given_drop, given_fill, omega, .. } = *self;
         PrecondOptions {
             precond,
             order,
             sweeps: sweeps.unwrap_or(0),
             drop: given_drop.unwrap_or(DROP),
             fill: given_fill.unwrap_or(FILL),
+            omega: omega.unwrap_or(SsorParams::default().omega),
         }
     }
 
@@ -680,6 +773,10 @@ trait AnySystem<T: Scalar> {
     /// The preconditioner in use where another one than that of the options may be.
     fn precond(&self) -> Option<Precond> {
         None
+    }
+    /// What took the place of the first choice of method and preconditioner, and why.
+    fn replaced(&self) -> &[String] {
+        &[]
     }
     /// What is known of the preconditioner.
     fn preconditioner(&self) -> String {

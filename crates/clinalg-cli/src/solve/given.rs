@@ -1,7 +1,7 @@
 //! Options that would have no effect.
 
 use super::Args;
-use super::method::{Method, Precond};
+use super::method::{CycleArg, Method, Precond};
 use crate::exit::Failure;
 
 impl Args {
@@ -13,6 +13,7 @@ impl Args {
         let options = [
             (self.amg_options(), amg, "amg"),
             (self.report.then_some("--report"), amg, "amg"),
+            (self.omega.map(|_| "--omega"), one_of(&[Ssor]), "ssor"),
             (self.sweeps.map(|_| "--sweeps"), one_of(&[Ilu, Ic]), "ilu or ic"),
             (self.order.map(|_| "--order"), one_of(&[Ilu, Ilut, Ic, Ssor]), "ilu, ilut, ic or ssor"),
             (self.given_drop.map(|_| "--drop"), one_of(&[Ilut]), "ilut"),
@@ -24,6 +25,20 @@ impl Args {
                 let words = format!("{option} is for --precond {preconds}, not for {}{chosen}", self.precond.name());
                 return Err(Failure::usage(words));
             }
+        }
+        if self.aggressive && self.precond == Precond::Sa {
+            return Err(Failure::usage("--aggressive is for classical coarsening: use --precond classical, not sa"));
+        }
+        if self.cycle == Some(CycleArg::K) && method != Method::Fcg {
+            let words = format!(
+                "--cycle k varies from one iteration to the next, which only --method fcg allows, not {}",
+                method.name()
+            );
+            return Err(Failure::usage(words));
+        }
+        if self.idr_dimension.is_some() && method != Method::Idrs {
+            let words = format!("--idr-dimension is for --method idrs, not for {}", method.name());
+            return Err(Failure::usage(words));
         }
         // GMRES takes over from a method that was chosen here, but for least squares.
         let takes_restart = method == Method::Gmres || (self.method.is_none() && !method.is_least_squares());

@@ -6,14 +6,36 @@ use clinalg::amg::{Amg, AmgParams, AmgReport, Coarsening, rigid_motions};
 use clinalg::team::{Partition, Team};
 use clinalg::{Csr, CsrParts, Error, Real};
 
-use super::method::Made;
+use super::method::{Made, SmootherArg};
 use super::{Args, team};
 use crate::exit::Failure;
 use crate::files::{self, Columns};
+use crate::messages::tell;
+use crate::output::bytes;
 
 /// What the options say of the hierarchy: its parameters, and its near-null vectors one after the other.
 fn options<T: Real>(rows: usize, coarsening: Coarsening, args: &Args) -> Result<(AmgParams, Option<Vec<T>>), Failure> {
-    let mut params = AmgParams::default().coarsening(coarsening).single(args.single);
+    // Only classical coarsening can be aggressive.
+    let coarsening = match coarsening {
+        Coarsening::Auto if args.aggressive => Coarsening::Classical,
+        coarsening => coarsening,
+    };
+    let mut params = AmgParams::default().coarsening(coarsening).single(args.single).aggressive(args.aggressive);
+    let default = params.smoother;
+    params = match (args.smoother, args.steps) {
+        (None, None) => params,
+        (None, Some(steps)) => params.smoother(SmootherArg::Chebyshev.with(steps)),
+        (Some(smoother), steps) => params.smoother(smoother.with(steps.unwrap_or(default.steps()))),
+    };
+    if let Some(cycle) = args.cycle {
+        params = params.cycle(cycle.into());
+    }
+    if let Some(theta) = args.theta {
+        params = params.theta(theta);
+    }
+    if let Some(rows) = args.coarse_size {
+        params = params.coarse_size(rows);
+    }
     let near = match (&args.coordinates, &args.nullspace) {
         (Some(path), _) => {
             let (motions, dim) = motions(path, rows)?;
@@ -23,7 +45,8 @@ fn options<T: Real>(rows: usize, coarsening: Coarsening, args: &Args) -> Result<
         (None, Some(path)) => Some(near_null(path, rows)?),
         (None, None) => None,
     };
-    if let Some(block) = args.block {
+    let found = args.found_block.filter(|_| near.is_none());
+    if let Some(block) = args.block.or(found) {
         params = params.block(block);
     }
     Ok((params, near))
@@ -31,7 +54,7 @@ fn options<T: Real>(rows: usize, coarsening: Coarsening, args: &Args) -> Result<
 
 /// A hierarchy in a line.
 fn in_a_line(report: &AmgReport) -> String {
-    let (kind, levels) = (report.coarsening(), report.levels.len());
+    let (kind, levels) = (report.kind(), report.levels.len());
     format!("{kind}, {levels} levels, operator complexity {:.2}", report.operator_complexity)
 }
 
@@ -39,6 +62,14 @@ fn in_a_line(report: &AmgReport) -> String {
 pub(super) fn hierarchy<T: Real>(a: &Csr<T>, coarsening: Coarsening, args: &Args) -> Result<Made<T>, Failure> {
     let rows = a.rows();
     let (params, near) = options::<T>(rows, coarsening, args)?;
+    let (device, memory) = (a.context().device(), a.context().memory());
+    let needs = bytes(Amg::estimated_bytes(a, &params));
+    let free = bytes(device.global_mem.saturating_sub(memory.live_bytes));
+    let needs = format!("algebraic multigrid takes about {needs} of device memory while it is set up, of {free} free");
+    match args.report {
+        true => tell(&needs),
+        false => log::info!("{needs}"),
+    }
     let mut m = match &near {
         Some(vectors) => Amg::with_near_null(a, vectors, vectors.len().div_ceil(rows.max(1)), &params)?,
         None => Amg::new(a, &params)?,
@@ -70,6 +101,7 @@ pub(super) fn on_team<T: Real>(
         None => clinalg::team::Amg::new(team, a, partition, &params)?,
     };
     let shared = match m.shared_levels() {
+        0 => "all levels on rank 0".to_owned(),
         1 => "1 level on all devices".to_owned(),
         levels => format!("{levels} levels on all devices"),
     };

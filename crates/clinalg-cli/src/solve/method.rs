@@ -1,7 +1,7 @@
 //! Methods and preconditioners of `clinalg solve` by name.
 
 use clap::ValueEnum;
-use clinalg::amg::Coarsening;
+use clinalg::amg::{Coarsening, Cycle, Smoother};
 use clinalg::precond::{
     CholeskyParams, Fsai, Ilu, IluKind, IluParams, IncompleteCholesky, Jacobi, Ordering, Spai0, Ssor, SsorParams,
 };
@@ -19,7 +19,7 @@ use crate::exit::Failure;
 pub(crate) enum Method {
     /// Conjugate gradients
     Cg,
-    /// Conjugate gradients for preconditioners that vary
+    /// Conjugate gradients for preconditioners that vary or are not quite symmetric
     Fcg,
     /// Minimal residuals, for symmetric matrices
     Minres,
@@ -58,7 +58,7 @@ impl Method {
             Method::Fcg => "flexible CG",
             Method::Minres => "MINRES",
             Method::BiCgStab => "BiCGStab",
-            Method::Idrs => "IDR(4)",
+            Method::Idrs => "IDR(s)",
             Method::Gmres => "GMRES",
             Method::Lsqr => "LSQR",
             Method::Lsmr => "LSMR",
@@ -150,6 +150,52 @@ impl Precond {
     }
 }
 
+/// The smoother of algebraic multigrid.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum SmootherArg {
+    /// Jacobi sweeps with the sums of magnitudes of the rows: cheap, always stable
+    L1Jacobi,
+    /// Chebyshev polynomials of the Jacobi sweep: the best rate per product, needs a symmetric matrix
+    Chebyshev,
+    /// Gauss-Seidel sweeps by colours: fewer iterations, a launch per colour; on one device
+    GaussSeidel,
+    /// Sweeps with the diagonal nearest to the inverse
+    Spai0,
+}
+
+impl SmootherArg {
+    /// With so many sweeps, or of this degree.
+    pub(crate) fn with(self, steps: usize) -> Smoother {
+        match self {
+            SmootherArg::L1Jacobi => Smoother::L1Jacobi(steps),
+            SmootherArg::Chebyshev => Smoother::Chebyshev(steps),
+            SmootherArg::GaussSeidel => Smoother::GaussSeidel(steps),
+            SmootherArg::Spai0 => Smoother::Spai0(steps),
+        }
+    }
+}
+
+/// How a cycle of algebraic multigrid visits the coarser levels.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum CycleArg {
+    /// Once each
+    V,
+    /// Twice from each level to the next: fewer iterations, dearer ones
+    W,
+    /// By two steps of conjugate gradients on each level: robust; with --method fcg
+    K,
+}
+
+impl From<CycleArg> for Cycle {
+    fn from(cycle: CycleArg) -> Cycle {
+        match cycle {
+            CycleArg::V => Cycle::V,
+            CycleArg::W => Cycle::W,
+            CycleArg::K => Cycle::K,
+        }
+    }
+}
+
 /// The order of elimination of incomplete factorisations and sweeps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
@@ -191,6 +237,8 @@ pub(crate) struct PrecondOptions {
     pub(crate) sweeps: usize,
     pub(crate) drop: f64,
     pub(crate) fill: f64,
+    /// The over-relaxation of SSOR.
+    pub(crate) omega: f64,
 }
 
 impl PrecondOptions {
@@ -253,12 +301,21 @@ pub(crate) fn check_combination(
     Ok(())
 }
 
+/// Sizes of the spaces of methods.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Sizes {
+    /// Iterations of GMRES between restarts.
+    pub(crate) restart: usize,
+    /// The dimension s of the shadow space of IDR(s).
+    pub(crate) idr: usize,
+}
+
 /// The solver of a method for `n` equations; the least-squares methods have solvers of their own.
 pub(crate) fn solver<T: Scalar>(
     context: &Context,
     method: Method,
     stopping: Stopping,
-    restart: usize,
+    sizes: Sizes,
     n: usize,
 ) -> Result<Box<dyn Resumable<T>>, Failure> {
     Ok(match method {
@@ -266,8 +323,8 @@ pub(crate) fn solver<T: Scalar>(
         Method::Fcg => Box::new(FlexibleCg::new(context, n, stopping.into())?),
         Method::Minres => Box::new(Minres::new(context, n, stopping.into())?),
         Method::BiCgStab => Box::new(BiCgStab::new(context, n, stopping.into())?),
-        Method::Idrs => Box::new(Idr::new(context, n, IdrParams::from(stopping))?),
-        Method::Gmres => Box::new(Gmres::new(context, n, GmresParams::from(stopping).restart(restart))?),
+        Method::Idrs => Box::new(Idr::new(context, n, IdrParams::from(stopping).dimensions(sizes.idr))?),
+        Method::Gmres => Box::new(Gmres::new(context, n, GmresParams::from(stopping).restart(sizes.restart))?),
         Method::Lsqr | Method::Lsmr => {
             return Err(Failure::usage(format!("--method {} is for least squares, not for systems", method.name())));
         }
@@ -304,7 +361,8 @@ pub(crate) fn preconditioner<T: Scalar>(
         Precond::Jacobi => Some((Box::new(Jacobi::new(&a.diagonal()?)?), String::new())),
         Precond::Spai0 => Some((Box::new(Spai0::from_parts(context, parts)?), String::new())),
         Precond::Ssor => {
-            let params = order.map_or(SsorParams::default(), |order| SsorParams::default().ordering(order));
+            let params = SsorParams::default().omega(options.omega);
+            let params = order.map_or(params, |order| params.ordering(order));
             let m = Ssor::from_parts(context, parts, &params)?;
             let words = format!("{} levels", m.levels());
             Some((Box::new(m), words))

@@ -40,7 +40,7 @@ impl Renumbered {
         if a.rows != a.cols {
             return Err(Failure::usage("--reorder is for square matrices; leave it out for least squares"));
         }
-        if let Some(option) = args.amg_options().filter(|&option| option != "--single") {
+        if let Some(option) = args.node_options() {
             let words = format!(
                 "--reorder numbers unknowns one by one, and {option} needs those of a node together: leave one of them out"
             );

@@ -36,6 +36,7 @@ pub(super) struct Document {
     pub(super) reorder_about: Option<String>,
     pub(super) explanation: Option<String>,
     pub(super) restart: Option<usize>,
+    pub(super) idr_dimension: Option<usize>,
     #[schemars(with = "String")]
     pub(super) precision: Precision,
     pub(super) tolerance: f64,
@@ -48,6 +49,7 @@ pub(super) struct Document {
     pub(super) stop: Stop,
     pub(super) converged: bool,
     pub(super) iterations: usize,
+    pub(super) iterate: usize,
     pub(super) relative_residual: f64,
     pub(super) residual_history: Vec<f64>,
     pub(super) seconds_read: f64,
@@ -66,6 +68,7 @@ pub(super) struct Column {
     #[schemars(with = "String")]
     pub(super) stop: Stop,
     pub(super) iterations: usize,
+    pub(super) iterate: usize,
     pub(super) relative_residual: f64,
 }
 
@@ -73,6 +76,7 @@ impl Document {
     fn method_words(&self) -> String {
         let method = match self.method {
             Method::Gmres => format!("GMRES({})", self.restart.unwrap_or_default()),
+            Method::Idrs => format!("IDR({})", self.idr_dimension.unwrap_or_default()),
             other => other.title().to_owned(),
         };
         let precond = self.precond.title();
@@ -127,8 +131,9 @@ impl Document {
             None => why.to_owned(),
         };
         out.field("method", format!("{}{why}", self.method_words()))?;
-        if let Some(explanation) = self.explanation.as_ref().filter(|_| explain) {
-            out.field("explanation", explanation)?;
+        let explanation = self.explanation.as_deref().filter(|_| explain).unwrap_or_default();
+        for (k, line) in explanation.lines().enumerate() {
+            out.field("explanation", if k == 0 { line.to_owned() } else { format!("then {line}") })?;
         }
         if let Some(about) = &self.precond_about {
             out.field("preconditioner", about)?;
@@ -141,7 +146,11 @@ impl Document {
         if let Some(verdict) = &self.verdict {
             out.field("verdict", verdict)?;
         }
-        out.field("residual", format!("{relative_residual:.2e}, tolerance {tolerance:e}"))?;
+        let of = match self.iterate < *iterations {
+            true => format!(" of iterate {}, the best one", self.iterate),
+            false => String::new(),
+        };
+        out.field("residual", format!("{relative_residual:.2e}{of}, tolerance {tolerance:e}"))?;
         out.field(
             "time",
             format!(

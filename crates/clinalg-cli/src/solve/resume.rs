@@ -43,12 +43,14 @@ impl<T: Scalar> Begun<T> {
     /// That of a checkpoint.
     pub(super) fn of(loaded: &Loaded) -> Result<Begun<T>, Failure> {
         let histories: Vec<f64> = loaded.array("histories")?;
-        let stops: Vec<(Stop, usize)> = loaded.part("stops")?;
+        let stops: Vec<(Stop, usize, usize)> = loaded.part("stops")?;
         let mut rest = &histories[..];
         let mut reports = Vec::new();
-        for (stop, count) in stops {
+        for (stop, count, iterate) in stops {
             let (history, others) = rest.split_at(count.min(rest.len()));
-            reports.push(Report::new(stop, history.to_vec()));
+            let mut report = Report::new(stop, history.to_vec());
+            report.iterate = iterate;
+            reports.push(report);
             rest = others;
         }
         Ok(Begun {
@@ -69,7 +71,8 @@ impl<T: Scalar> Begun<T> {
 
     /// Writes a checkpoint.
     pub(super) fn save(&self, path: &Path, fingerprint: Fingerprint) -> Result<(), Failure> {
-        let stops: Vec<_> = self.reports.iter().map(|report| (report.stop, report.history.len())).collect();
+        let stops: Vec<_> =
+            self.reports.iter().map(|report| (report.stop, report.history.len(), report.iterate)).collect();
         let histories: Vec<f64> = self.reports.iter().flat_map(|report| report.history.iter().copied()).collect();
         let state = json!({ "method": self.method, "gave_up": self.gave_up, "stops": stops });
         let [x, start] = [("x", &self.x), ("start", &self.start)].map(|(name, v)| (name, Values::of(&parts(v))));
@@ -98,10 +101,14 @@ pub(super) fn fingerprint<T: Scalar>(
     let print = print.values("the matrix", Some(&parts(&a.values)));
     let print = print.values("--rhs", Some(&parts(b))).values("--x0", starts.map(parts).as_deref());
     let print = print.option("--precond", args.precond).option("--restart", args.restart);
-    let PrecondOptions { drop, fill, .. } = args.precond_options();
+    let PrecondOptions { drop, fill, omega, .. } = args.precond_options();
     let print = print.option("--order", args.order).option("--drop", drop).option("--fill", fill);
     let print = print.option("--sweeps", args.sweeps).option("--reorder", args.reorder);
     let print = print.option("--block", args.block).option("--single", args.single);
+    let print = print.option("--smoother", args.smoother).option("--steps", args.steps).option("--cycle", args.cycle);
+    let print = print.option("--theta", args.theta).option("--coarse-size", args.coarse_size);
+    let print = print.option("--aggressive", args.aggressive).option("--omega", omega);
+    let print = print.option("--idr-dimension", args.sizes().idr);
     let print = of_file(print, "--coordinates", args.coordinates.as_deref())?;
     of_file(print, "--nullspace", args.nullspace.as_deref())
 }

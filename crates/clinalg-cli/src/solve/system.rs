@@ -27,6 +27,8 @@ pub(super) struct System<T: Scalar> {
     /// Whether the first preconditioner has the factors of a last resort.
     is_last: bool,
     solver: Box<dyn Resumable<T>>,
+    /// What took the place of the first choice, and why.
+    replaced: Vec<String>,
 }
 
 impl<T: Number> System<T> {
@@ -39,11 +41,11 @@ impl<T: Number> System<T> {
         b: &[T],
     ) -> Result<System<T>, Failure> {
         let a = Csr::from_parts(context, parts)?;
-        let mut is_last = false;
-        let (precond, preconditioner) = made(&a, parts, args, method, &mut is_last)?;
-        let solver = solver(context, method, stopping.clone(), args.restart, parts.rows)?;
+        let (mut replaced, mut is_last) = (Vec::new(), false);
+        let (precond, preconditioner) = made(&a, parts, args, method, &mut replaced, &mut is_last)?;
+        let solver = solver(context, method, stopping.clone(), args.sizes(), parts.rows)?;
         let (b, x) = (Vector::from_slice(context, b)?, Vector::zeros(context, parts.rows)?);
-        Ok(System { a, b, x, precond, preconditioner, first: None, second: None, is_last, solver })
+        Ok(System { a, b, x, precond, preconditioner, first: None, second: None, is_last, solver, replaced })
     }
 }
 
@@ -54,6 +56,7 @@ fn made<T: Number>(
     parts: &CsrParts<T>,
     args: &Args,
     method: Method,
+    replaced: &mut Vec<String>,
     is_last: &mut bool,
 ) -> Result<(Precond, Made<T>), Failure> {
     let make = |precond: Precond| match precond.coarsening() {
@@ -69,16 +72,22 @@ fn made<T: Number>(
             log::warn!(
                 "ILU(0) is unstable for this matrix (it enlarges the vector of ones by {gain:.0e}, relative to A); using ILUT instead"
             );
+            let why = format!("ILU(0) enlarges the vector of ones by {gain:.0e} relative to A, so it is unstable");
+            replaced.push(format!("{}: {why}", Precond::Ilut.title()));
             last = make(Precond::Ilut).map(|made| (Precond::Ilut, made));
         }
         if args.precond == Precond::Ilu && matches!(&last, Err(Failure::Library(error)) if is_unsuited(error)) {
             last = make(Precond::Ilut).map(|made| (Precond::Ilut, made));
+            replaced.push(format!("{}: ILU(0) cannot be made", Precond::Ilut.title()));
         }
         if matches!(args.precond, Precond::Ilu | Precond::Ilut)
             && matches!(&last, Err(Failure::Library(error)) if is_unsuited(error))
         {
             last = last_resort(a, parts, args).map(|made| (Precond::Ilut, made));
             *is_last = last.is_ok();
+            if *is_last {
+                replaced.push("complete LU factors: incomplete ones cannot be made".to_owned());
+            }
         }
         for other in [Precond::Jacobi, Precond::None] {
             match &last {
@@ -87,6 +96,7 @@ fn made<T: Number>(
                         "the chosen preconditioner could not be set up ({error}); using {} instead",
                         other.title()
                     );
+                    replaced.push(format!("{}: the choice before could not be set up ({error})", other.title()));
                     last = make(other).map(|made| (other, made));
                 }
                 _ => break,
@@ -108,11 +118,12 @@ impl<T: Number> AnySystem<T> for System<T> {
     }
 
     fn change_method(&mut self, args: &Args, method: Method, stopping: Stopping) -> Result<(), Failure> {
-        self.solver = solver(self.a.context(), method, stopping, args.restart, self.a.rows())?;
+        self.solver = solver(self.a.context(), method, stopping, args.sizes(), self.a.rows())?;
         // MINRES is the last method, where GMRES failed with another preconditioner.
         let precond = if method == Method::Minres { Precond::None } else { args.second() };
         // The factors of a method that takes over are more exact than those chosen for the first one.
         if precond == self.precond && (precond != Precond::Ilut || !args.may_fall_back() || self.is_last) {
+            self.replaced.push(format!("{} with the same preconditioner, for any nonsingular matrix", method.title()));
             return Ok(());
         }
         if precond == Precond::None && args.explanation.is_none() {
@@ -135,6 +146,11 @@ impl<T: Number> AnySystem<T> for System<T> {
         };
         match made {
             Ok(made) => {
+                let why = match method {
+                    Method::Minres => "the residual never rises and no definite matrix is needed",
+                    _ => "factors that are more exact, for any nonsingular matrix",
+                };
+                self.replaced.push(format!("{} with {}: {why}", method.title(), precond.title()));
                 let before = (replace(&mut self.precond, precond), replace(&mut self.preconditioner, made));
                 match self.first {
                     None => self.first = Some(before),
@@ -147,6 +163,12 @@ impl<T: Number> AnySystem<T> for System<T> {
                     precond.title(),
                     self.precond.title()
                 );
+                self.replaced.push(format!(
+                    "{} with {}, as {} could not be set up ({error})",
+                    method.title(),
+                    self.precond.title(),
+                    precond.title()
+                ));
             }
             Err(error) => return Err(error),
         }
@@ -154,7 +176,7 @@ impl<T: Number> AnySystem<T> for System<T> {
     }
 
     fn first_method(&mut self, args: &Args, method: Method, stopping: Stopping) -> Result<(), Failure> {
-        self.solver = solver(self.a.context(), method, stopping, args.restart, self.a.rows())?;
+        self.solver = solver(self.a.context(), method, stopping, args.sizes(), self.a.rows())?;
         if let Some((precond, made)) = self.first.take() {
             (self.precond, self.preconditioner) = (precond, made);
         }
@@ -167,6 +189,10 @@ impl<T: Number> AnySystem<T> for System<T> {
 
     fn precond(&self) -> Option<Precond> {
         Some(self.precond)
+    }
+
+    fn replaced(&self) -> &[String] {
+        &self.replaced
     }
 
     fn preconditioner(&self) -> String {

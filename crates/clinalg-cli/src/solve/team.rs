@@ -42,7 +42,7 @@ impl<T: Real> TeamSolver<T> {
             Method::Cg => TeamSolver::Cg(team::Cg::new(team, partition, stopping.into())?),
             Method::BiCgStab => TeamSolver::BiCgStab(Box::new(team::BiCgStab::new(team, partition, stopping.into())?)),
             Method::Gmres => {
-                let params = GmresParams::from(stopping).restart(args.restart);
+                let params = GmresParams::from(stopping).restart(args.sizes().restart);
                 TeamSolver::Gmres(team::Gmres::new(team, partition, params)?)
             }
             other => {

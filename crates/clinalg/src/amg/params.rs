@@ -25,7 +25,7 @@ pub enum Smoother {
 
 impl Smoother {
     /// Its degree or sweeps.
-    pub(super) fn steps(self) -> usize {
+    pub fn steps(self) -> usize {
         let (Smoother::Chebyshev(steps)
         | Smoother::L1Jacobi(steps)
         | Smoother::Spai0(steps)

@@ -81,13 +81,18 @@ pub struct AmgReport {
 }
 
 impl AmgReport {
-    /// How coarser levels are made, and where [`Coarsening::Auto`](super::Coarsening::Auto) has chosen, by what.
-    pub fn coarsening(&self) -> String {
-        let kind = match (self.classical, self.aggressive) {
+    /// How coarser levels are made.
+    pub fn kind(&self) -> &'static str {
+        match (self.classical, self.aggressive) {
             (false, _) => "smoothed aggregation",
             (true, false) => "classical coarsening",
             (true, true) => "classical coarsening, aggressive on the finest level",
-        };
+        }
+    }
+
+    /// How coarser levels are made, and where [`Coarsening::Auto`](super::Coarsening::Auto) has chosen, by what.
+    pub fn coarsening(&self) -> String {
+        let kind = self.kind();
         if let Some(AmgTrial { aggregation, classical }) = self.trial {
             let other = match classical {
                 Some(factor) => format!("with classical coarsening to {factor:.2}"),

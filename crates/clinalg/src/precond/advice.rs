@@ -168,6 +168,48 @@ fn of_entries<T: Scalar>(parts: &CsrParts<T>, hermitian: bool, needs: Needs) -> 
     advice(Suited::Ilu, "not symmetric, no zero on the diagonal".into())
 }
 
+/// Sizes of blocks that are looked for: elasticity in two and three dimensions, shells.
+const NODES: [usize; 3] = [6, 3, 2];
+/// Groups of rows that are looked at first.
+const PROBED_GROUPS: usize = 64;
+/// Entries of a matrix over those of its blocks from which on the blocks are dense. (Elements whose zeros are not stored: 0.78; a
+/// 5-point stencil: 0.5.)
+const DENSE: f64 = 0.7;
+/// Blocks elsewhere have at most this part of it: those of a band would be as dense.
+const DENSER: f64 = 0.85;
+
+/// How many unknowns a node of the matrix has, where they are numbered node by node: its entries then lie in dense little blocks, which blocks that
+/// begin at other rows do not. `None` where there are no such blocks. Most other matrices are recognised by a few rows.
+pub fn unknowns_per_node<T: Scalar>(parts: &CsrParts<T>) -> Option<usize> {
+    NODES.into_iter().find(|&size| {
+        let count = parts.rows / size;
+        if !parts.rows.is_multiple_of(size) || count < 2 || parts.rows != parts.cols {
+            return false;
+        }
+        let step = (count / PROBED_GROUPS).max(1);
+        let own = fill(parts, size, 0, step);
+        own >= DENSE
+            && (1..size).all(|first| fill(parts, size, first, step) <= DENSER * own)
+            && fill(parts, size, 0, 1) >= DENSE
+    })
+}
+
+/// The part of the blocks of `size` that entries take, of every `step`-th group of rows from row `first` on.
+fn fill<T: Scalar>(parts: &CsrParts<T>, size: usize, first: usize, step: usize) -> f64 {
+    let (mut entries, mut room) = (0, 0);
+    let mut blocks = Vec::new();
+    for start in (first..).step_by(step * size).take_while(|start| start + size <= parts.rows) {
+        let range = parts.offsets[start]..parts.offsets[start + size];
+        blocks.clear();
+        blocks.extend(parts.indices[range.clone()].iter().map(|&j| (j + size - first) / size));
+        blocks.sort_unstable();
+        blocks.dedup();
+        entries += range.len();
+        room += blocks.len() * size * size;
+    }
+    entries as f64 / room.max(1) as f64
+}
+
 /// Whether a matrix equals its conjugate transpose up to rounding: entries may differ from their mirror images by 64 units roundoff of the larger of
 /// the two and of the diagonal.
 ///
@@ -274,4 +316,48 @@ pub fn instability<T: Scalar>(m: &mut dyn Preconditioner<T>, a: &Csr<T>, parts: 
     let gain = gain * (0..parts.rows).map(row).fold(0.0, most);
     let bound = T::Real::epsilon().into_f64().recip();
     Ok((gain > bound || gain.is_nan()).then_some(gain))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A matrix with these positions of nodes, each of which is a block of `size` without the entries that `is_left_out`.
+    fn of_nodes(
+        nodes: usize,
+        size: usize,
+        near: &[isize],
+        is_left_out: impl Fn(usize, usize) -> bool,
+    ) -> CsrParts<f64> {
+        let mut entries = Vec::new();
+        for node in 0..nodes {
+            for other in near.iter().filter_map(|step| node.checked_add_signed(*step)).filter(|&other| other < nodes) {
+                for k in 0..size * size {
+                    let (i, j) = (k / size, k % size);
+                    if node == other || !is_left_out(i, j) {
+                        entries.push((node * size + i, other * size + j, 1.0));
+                    }
+                }
+            }
+        }
+        CsrParts::from_triplets(nodes * size, nodes * size, &entries).unwrap()
+    }
+
+    #[test]
+    fn unknowns_of_nodes_are_found_by_their_blocks() {
+        let plane = [-31, -30, -29, -1, 0, 1, 29, 30, 31];
+        let found = |size| unknowns_per_node(&of_nodes(900, size, &plane, |_, _| false));
+        assert_eq!([1, 2, 3, 6].map(found), [None, Some(2), Some(3), Some(6)]);
+        let found = |near: &[isize]| unknowns_per_node(&of_nodes(900, 1, near, |_, _| false));
+        // A stencil, bands whose blocks are as dense wherever they begin, and a full matrix.
+        assert_eq!(found(&[-30, -1, 0, 1, 30]), None);
+        assert_eq!(found(&[-2, -1, 0, 1, 2]), None);
+        assert_eq!(found(&(-20..=20).collect::<Vec<_>>()), None);
+        assert_eq!(unknowns_per_node(&of_nodes(60, 1, &(-60..60).collect::<Vec<_>>(), |_, _| false)), None);
+        // Neighbours that couple the same unknowns only are another matter.
+        assert_eq!(unknowns_per_node(&of_nodes(900, 2, &plane, |i, j| i != j)), None);
+        // Some zeros are not stored.
+        assert_eq!(unknowns_per_node(&of_nodes(900, 3, &plane, |i, j| i == 0 && j == 2)), Some(3));
+        assert_eq!(unknowns_per_node(&of_nodes(1, 2, &[0], |_, _| false)), None);
+    }
 }

@@ -25,7 +25,9 @@ use advice::complete_factors;
 use incomplete::unmatched_row;
 
 pub use crate::solve::{Identity, Preconditioner};
-pub use advice::{Advice, Needs, Suited, advise, instability, is_hermitian, is_unsuited, last_factors};
+pub use advice::{
+    Advice, Needs, Suited, advise, instability, is_hermitian, is_unsuited, last_factors, unknowns_per_node,
+};
 pub use approximate::{Fsai, Spai0};
 pub use incomplete::{
     CholeskyParams, Ilu, IluKind, IluParams, IncompleteCholesky, Matching, Ordering, Ssor, SsorParams, Triangle,

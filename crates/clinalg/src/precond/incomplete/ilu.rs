@@ -353,7 +353,7 @@ impl<T: Scalar> Ordered<T> {
         }
         let factors = ilut::factorise(&scaled, rules).map_err(|fault| match fault {
             Fault::Pivot(step) => {
-                let advice = "use a smaller drop tolerance or more fill; a singular matrix has none";
+                let advice = "use a smaller drop tolerance or more fill; if that does not help, the matrix is singular to working precision";
                 failed_pivot(rows[step], "zero or not finite", advice)
             }
             Fault::Operations => {
