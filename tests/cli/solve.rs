@@ -452,7 +452,7 @@ fn systems_without_a_solution_are_reported() {
     file(&folder, "nan.mtx", &format!("{general}\n2 2 2\n1 1 1\n2 2 nan\n"));
     file(&folder, "column.mtx", &format!("{general}\n2 2 2\n1 1 1\n2 1 1\n"));
     for (line, needle) in [
-        ("row.mtx", "row 2 (counted from 1) of zeros"),
+        ("row.mtx", "row 2 (counted from 1) has only zeros"),
         ("nan.mtx", "row 2 and column 2"),
         ("column.mtx", "singular: unknown 2 (counted from 1) appears in no equation"),
     ] {

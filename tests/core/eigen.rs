@@ -192,6 +192,40 @@ fn an_eigenvalue_of_zero_is_found_to_rounding() {
 }
 
 #[test]
+fn mass_matrices_that_are_not_positive_definite_are_errors() {
+    for context in contexts().iter().filter(|c| has::<f64>(c)) {
+        let host = laplacian::<f64>(20, 20);
+        let a = Csr::from_parts(context, &host).unwrap();
+        let diagonal = |value: f64| {
+            let entries: Vec<_> = (0..400).map(|i| (i, i, value)).collect();
+            CsrParts::from_triplets(400, 400, &entries).unwrap()
+        };
+        let mut shifted = host.clone();
+        for row in 0..400 {
+            let own = (shifted.offsets[row]..shifted.offsets[row + 1]).find(|&e| shifted.indices[e] == row).unwrap();
+            shifted.values[own] -= 2.0;
+        }
+        for b in [diagonal(-1.0), diagonal(0.0), shifted] {
+            let b = Csr::from_parts(context, &b).unwrap();
+            for which in [Which::Smallest, Which::Largest] {
+                let params = EigenParams::default().count(3).which(which);
+                let error = Lobpcg::new(&a).mass(&b).params(params).run().unwrap_err();
+                assert!(error.to_string().contains("B is not positive definite"), "{which:?}: {error}");
+                assert_eq!(error.id(), "clinalg:argument:value");
+            }
+        }
+        // Eigenvalues of B from 1e-12 to 1.
+        let entries: Vec<_> = (0..400).map(|i| (i, i, 10_f64.powf(-12.0 * i as f64 / 399.0))).collect();
+        let b = Csr::from_triplets(context, 400, 400, &entries).unwrap();
+        let pairs = Lobpcg::new(&a).mass(&b).params(EigenParams::default().count(2).max_iterations(50)).run().unwrap();
+        assert!(pairs.values[0] > 0.0);
+        let zeros = Dense::<f64>::zeros(context, 400, 8).unwrap();
+        let error = Lobpcg::new(&a).start(&zeros).run().unwrap_err().to_string();
+        assert!(error.contains("all its columns are 0"), "{error}");
+    }
+}
+
+#[test]
 fn what_makes_no_sense_is_refused_and_what_ends_early_is_said() {
     let Some(context) = contexts().first() else { return };
     let a = Csr::from_parts(context, &laplacian::<f32>(40, 30)).unwrap();

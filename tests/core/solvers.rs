@@ -1260,7 +1260,7 @@ fn wrong_diagonals<T: Real>(context: &Context) {
         let mut values = vec![1.0; 300];
         values[257] = bad;
         let error = Jacobi::new(&vector::<T>(context, &values)).unwrap_err();
-        assert!(matches!(error, Error::Value { argument: "diagonal", .. }), "{error}");
+        assert!(matches!(error, Error::Unsuitable { argument: "diagonal", .. }), "{error}");
         assert!(error.to_string().contains("row 258 (counted from 1)"), "{error}");
         assert!(JacobiIteration::new(&vector::<T>(context, &values), JacobiParams::default()).is_err());
     }

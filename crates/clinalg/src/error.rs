@@ -134,6 +134,14 @@ pub enum Error {
         /// The value given.
         got: String,
     },
+    /// An argument whose values do not suit the call.
+    #[error("argument `{argument}`: {reason}")]
+    Unsuitable {
+        /// The argument's name.
+        argument: &'static str,
+        /// What is wrong with it, and what to do.
+        reason: String,
+    },
     /// Single and double precision mixed in one call.
     #[error(
         "argument `{argument}` is {got}, expected {expected}: all arguments of a call must have the same precision"
@@ -282,7 +290,7 @@ identifiers! {
     Error::Forked => "clinalg:device:forked",
     Error::Length { .. } => "clinalg:argument:length",
     Error::Shape { .. } => "clinalg:argument:shape",
-    Error::Value { .. } => "clinalg:argument:value",
+    Error::Value { .. } | Error::Unsuitable { .. } => "clinalg:argument:value",
     Error::Precision { .. } => "clinalg:argument:precision",
     Error::Index { .. } => "clinalg:argument:index",
     Error::Context { .. } => "clinalg:argument:context",
@@ -316,6 +324,31 @@ impl Error {
     /// A [`Value`](Error::Value) error: `argument` is `got`, but `expected` was expected.
     pub fn value(argument: &'static str, expected: impl Into<String>, got: impl ToString) -> Error {
         Error::Value { argument, expected: expected.into(), got: got.to_string() }
+    }
+
+    /// An [`Unsuitable`](Error::Unsuitable) error: what is wrong with `argument`, and what to do.
+    pub fn unsuitable(argument: &'static str, reason: impl Into<String>) -> Error {
+        Error::Unsuitable { argument, reason: reason.into() }
+    }
+
+    /// The error with the argument `from`, if it is of that one, called `to`, the name that the caller knows.
+    pub fn renamed(mut self, from: &str, to: &'static str) -> Error {
+        match &mut self {
+            Error::Length { argument, .. }
+            | Error::Shape { argument, .. }
+            | Error::Value { argument, .. }
+            | Error::Unsuitable { argument, .. }
+            | Error::Precision { argument, .. }
+            | Error::Index { argument, .. }
+            | Error::Context { argument }
+            | Error::Handle { argument, .. }
+                if *argument == from =>
+            {
+                *argument = to;
+            }
+            _ => {}
+        }
+        self
     }
 }
 

@@ -42,7 +42,7 @@ impl<T: Real> Amg<T> {
         let (aggregation, work) = {
             let mut m = match by(Coarsening::Aggregation) {
                 // What does not coarsen by aggregates may do otherwise.
-                Err(Error::Value { .. }) => return by(Coarsening::Classical),
+                Err(Error::Value { .. } | Error::Unsuitable { .. }) => return by(Coarsening::Classical),
                 made => made?,
             };
             let factor = m.trial(a)?;
@@ -61,7 +61,7 @@ impl<T: Real> Amg<T> {
                 }
                 Some(factor)
             }
-            Err(Error::Value { .. } | Error::Allocation { .. }) => None,
+            Err(Error::Value { .. } | Error::Unsuitable { .. } | Error::Allocation { .. }) => None,
             Err(error) => return Err(error),
         };
         let mut m = by(Coarsening::Aggregation)?;

@@ -37,11 +37,12 @@ use setup::{Coarsest, Level};
 
 use crate::error::check_length;
 use crate::matrix::Values;
+use crate::matrix::host::check_finite;
 use crate::ops::items;
 use crate::runtime::kernels::{amg_cycle, amg_setup};
 use crate::runtime::{Out, Reuse};
 use crate::solve::{Operator, Preconditioner};
-use crate::{Context, Csr, Error, Real, Result, Vector, ops};
+use crate::{Buffer, Context, Csr, Error, Real, Result, Vector, ops};
 
 /// Algebraic multigrid for a sparse matrix: one cycle from 0 as an approximate inverse.
 ///
@@ -70,6 +71,8 @@ pub struct Amg<T: Real> {
     params: AmgParams,
     hierarchy: Hierarchy<T>,
     report: AmgReport,
+    /// Whether a refill has left values of two matrices.
+    is_mixed: bool,
 }
 
 enum Hierarchy<T: Real> {
@@ -110,23 +113,25 @@ impl<T: Real> Amg<T> {
     /// The hierarchy for `a` with constant near-null vectors, one for each unknown of a node.
     ///
     /// # Errors
-    /// [`Error::Shape`] unless `a` is square; [`Error::Value`] for parameters out of range, a diagonal entry that is zero or not finite (the
-    /// row is named), a matrix that does not coarsen or is singular; [`Error::Allocation`].
+    /// [`Error::Shape`] unless `a` is square; [`Error::Value`] for parameters out of range; [`Error::Unsuitable`] for a diagonal entry that is
+    /// zero (the row is named), an entry that is not finite (row and column are named), a matrix that does not coarsen or is singular;
+    /// [`Error::Allocation`].
     pub fn new(a: &Csr<T>, params: &AmgParams) -> Result<Amg<T>> {
         Amg::checked(a, params)?;
-        a.context().while_preparing(&setup::kernels::<T>(a.context()), || {
+        let made = a.context().while_preparing(&setup::kernels::<T>(a.context()), || {
             if params.coarsening == Coarsening::Auto && params.block == 1 {
                 return Amg::chosen(a, params);
             }
             Amg::build(a, NearNull::constant(a.context(), a.rows(), params.block)?, params)
-        })
+        });
+        made.or_else(|error| Err(of_entry(a, error)?))
     }
 
     /// The hierarchy for `a` with `count` near-null vectors, one after the other: vectors that A nearly maps to zero, such as
     /// [`rigid_motions`] for elasticity.
     ///
     /// # Errors
-    /// As [`Amg::new`]; [`Error::Length`] unless `vectors` has `count` times the rows of `a`; [`Error::Value`] for a vector that is zero or not
+    /// As [`Amg::new`]; [`Error::Length`] unless `vectors` has `count` times the rows of `a`; [`Error::Unsuitable`] for a vector that is zero or not
     /// finite.
     pub fn with_near_null(a: &Csr<T>, vectors: &[T], count: usize, params: &AmgParams) -> Result<Amg<T>> {
         Amg::checked(a, params)?;
@@ -135,7 +140,8 @@ impl<T: Real> Amg<T> {
             return Err(Error::value("coarsening", expected, "classical"));
         }
         let near = NearNull::given(a.context(), a.rows(), params.block, vectors, count)?;
-        a.context().while_preparing(&setup::kernels::<T>(a.context()), || Amg::build(a, near, params))
+        let made = a.context().while_preparing(&setup::kernels::<T>(a.context()), || Amg::build(a, near, params));
+        made.or_else(|error| Err(of_entry(a, error)?))
     }
 
     fn checked(a: &Csr<T>, params: &AmgParams) -> Result<()> {
@@ -216,11 +222,12 @@ impl<T: Real> Amg<T> {
         report.aggressive = params.aggressive && report.levels.len() > 1;
         report.seconds = started.elapsed().as_secs_f64();
         report.phases = clock.phases();
-        Ok(Amg { params: params.clone(), hierarchy, report })
+        Ok(Amg { params: params.clone(), hierarchy, report, is_mixed: false })
     }
 
     /// The hierarchy for other values at the positions of the matrix it was made for. The aggregates, or the splitting and the pattern
-    /// of the interpolation of classical coarsening, stay. Needs [`AmgParams::reusable`].
+    /// of the interpolation of classical coarsening, stay. Needs [`AmgParams::reusable`]. After an error the hierarchy has the values that it had
+    /// before; if these cannot be restored, because the device fails, it must be refilled before it is applied.
     ///
     /// # Errors
     /// [`Error::Value`] unless the hierarchy is reusable; [`Error::Shape`] for other positions; as [`Amg::new`].
@@ -237,8 +244,17 @@ impl<T: Real> Amg<T> {
             ));
         }
         let _reuse = Reuse::start();
-        setup::refill(levels, end, near, a, self.params.smoother)?;
+        levels[0].a.check_same(a, "a")?;
+        let mut former = Buffer::uninit(a.context(), a.nnz())?;
+        former.copy_from(levels[0].a.values())?;
+        let was_mixed = std::mem::replace(&mut self.is_mixed, true);
+        if let Err(error) = setup::refill(levels, end, near, a.values(), self.params.smoother) {
+            setup::refill(levels, end, near, &former, self.params.smoother)?;
+            self.is_mixed = was_mixed;
+            return Err(of_entry(a, error)?);
+        }
         a.context().finish()?;
+        self.is_mixed = false;
         self.report.seconds = started.elapsed().as_secs_f64();
         Ok(())
     }
@@ -272,6 +288,14 @@ impl<T: Real> Amg<T> {
         self.report.convergence_factor = Some(factor);
         Ok(factor)
     }
+}
+
+/// The error of making a hierarchy, or that of the first entry of the matrix that is not finite, which it comes from.
+fn of_entry<T: Real>(a: &Csr<T>, error: Error) -> Result<Error> {
+    if matches!(error, Error::Unsuitable { .. }) {
+        check_finite(&a.to_parts()?)?;
+    }
+    Ok(error)
 }
 
 /// The levels in single precision.
@@ -312,6 +336,10 @@ impl<T: Real> Preconditioner<T> for Amg<T> {
     }
 
     fn apply(&mut self, r: &Vector<T>, z: &mut Vector<T>) -> Result<()> {
+        if self.is_mixed {
+            let reason = "its last refill failed and left values of two matrices; refill it again";
+            return Err(Error::unsuitable("m", reason));
+        }
         for (argument, vector) in [("r", r), ("z", &*z)] {
             if !self.context().same(vector.context()) {
                 return Err(Error::Context { argument });

@@ -218,7 +218,7 @@ impl AmgParams {
         if self.aggressive && self.coarsening != Coarsening::Classical {
             return Err(Error::value("aggressive", "false unless coarsening is classical", true));
         }
-        within("smoother", "1 to 100 steps", self.smoother.steps(), 1..=100)?;
+        within("smoother_steps", "1 to 100", self.smoother.steps(), 1..=100)?;
         within("coarse_size", "1 to 4096", self.coarse_size, 1..=4096)?;
         within("max_levels", "1 to 100", self.max_levels, 1..=100)?;
         within("block", "1 to 64 unknowns per node", self.block, 1..=64)

@@ -43,17 +43,13 @@ impl<T: Real> NearNull<T> {
         crate::error::check_length("vectors", rows.saturating_mul(count), vectors.len())?;
         for (k, vector) in vectors.chunks(rows.max(1)).enumerate() {
             let wrong = if vector.iter().any(|v| !v.is_finite()) {
-                "a NaN or an infinity"
+                "contains a NaN or an infinity"
             } else if vector.iter().all(|&v| v == T::zero()) {
-                "zero"
+                "is zero"
             } else {
                 continue;
             };
-            return Err(Error::value(
-                "vectors",
-                "finite near-null vectors other than zero",
-                format!("{wrong} in vector {} (counted from 1)", k + 1),
-            ));
+            return Err(Error::unsuitable("vectors", format!("vector {} (counted from 1) {wrong}", k + 1)));
         }
         let mut values = Vec::with_capacity(vectors.len());
         for i in 0..rows {

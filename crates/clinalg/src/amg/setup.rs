@@ -119,10 +119,11 @@ impl<T: Real> Level<T> {
         };
         fill(0, &mut wrong)?;
         if let Some(&row) = wrong.to_vec()?.first().filter(|&&row| row != u32::MAX) {
-            let expected =
-                "a matrix whose diagonal entries are finite and not zero; use an incomplete factorisation or none";
-            let got = format!("one whose row {} of {n} (counted from 1) has none", row + 1);
-            return Err(Error::value("a", expected, got));
+            let reason = format!(
+                "row {} of {n} (counted from 1) has a diagonal entry that is 0 or not finite; use an incomplete factorisation or no preconditioner",
+                row + 1
+            );
+            return Err(Error::unsuitable("a", reason));
         }
         program.fill_noise(context, items(context, n), n, Out::shared(step.buffer()))?;
         let mut norms = [0.0; 2];
@@ -136,7 +137,11 @@ impl<T: Real> Level<T> {
         norms[1] = ops::norm2(step)?.into_f64();
         let estimate = norms[1] / norms[0];
         if n > 0 && !(estimate.is_finite() && estimate > 0.0) {
-            return Err(Error::value("a", "a matrix of finite entries", format!("one whose products are {estimate}")));
+            let reason = match estimate == 0.0 {
+                true => "the powers of D^-1 A with the diagonal D vanish; use an incomplete factorisation",
+                false => "products with the matrix overflow; scale it, or use an incomplete factorisation",
+            };
+            return Err(Error::unsuitable("a", reason));
         }
         *largest = MARGIN * estimate;
         match smoother {
@@ -306,10 +311,12 @@ pub(super) fn build<T: Real>(
                 }
                 Next::Stalls(_) if rows <= LARGEST_DENSE => {}
                 Next::Stalls(coarse) => {
-                    let expected = "a matrix that coarsens: lower theta, give the near-null space and the block size that the matrix \
-                        has, do without aggressive coarsening, or use an incomplete factorisation";
-                    let got = format!("one of whose levels {rows} rows become {coarse} (level {})", levels.len());
-                    return Err(Error::value("a", expected, got));
+                    let reason = format!(
+                        "the matrix does not coarsen: the {rows} rows of level {} become {coarse}; lower theta, give the near-null space and \
+                         the block size that the matrix has, do without aggressive coarsening, or use an incomplete factorisation",
+                        levels.len()
+                    );
+                    return Err(Error::unsuitable("a", reason));
                 }
             }
         }
@@ -340,11 +347,10 @@ pub(super) fn refill<T: Real>(
     levels: &mut [Level<T>],
     end: &mut Coarsest<T>,
     near: &NearNull<T>,
-    a: &Csr<T>,
+    values: &Buffer<T>,
     smoother: Smoother,
 ) -> Result<()> {
-    levels[0].a.check_same(a, "a")?;
-    levels[0].a.values_mut().copy_from(a.values())?;
+    levels[0].a.values_mut().copy_from(values)?;
     for k in 0..levels.len() {
         let (own, coarser) = levels[k..].split_at_mut(1);
         let level = &mut own[0];
@@ -441,8 +447,10 @@ fn coarsest<T: Real>(a: &Csr<T>, near: &NearNull<T>) -> Result<Coarsest<T>> {
     let inverse = match definite {
         Some(inverse) => inverse,
         None => ops::inverse(&dense).map_err(|error| {
-            let expected = "a matrix that is not singular, or whose null space is among the near-null vectors given";
-            Error::value("a", expected, format!("singular on the coarsest level of {n} rows ({error})"))
+            let reason = format!(
+                "the matrix of the coarsest level, of {n} rows, is singular ({error}); give its null space among the near-null vectors"
+            );
+            Error::unsuitable("a", reason)
         })?,
     };
     Ok(Coarsest::Inverse(inverse, null.len()))

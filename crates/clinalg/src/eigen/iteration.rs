@@ -3,7 +3,7 @@
 use std::mem::swap;
 use std::ops::ControlFlow;
 
-use nalgebra::ComplexField;
+use nalgebra::{Cholesky, ComplexField};
 use num_traits::Float;
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
@@ -11,12 +11,15 @@ use rand::{Rng, SeedableRng};
 use super::ritz::{Ritz, ritz};
 use super::{EigenParams, EigenScalar, Eigenpairs, Which};
 use crate::ops::Operator;
-use crate::solve::block::{Columns, Products, Small, orthonormalising};
+use crate::solve::block::{Columns, Products, Small, orthonormalising, symmetric};
 use crate::solve::{Preconditioner, Progress, Stop};
-use crate::{Context, Dense, Real, Result};
+use crate::{Context, Dense, Error, Real, Result};
 
 /// Residuals below this many rounding errors of a product with A are as small as they get.
 const ROUNDING: f64 = 16.0;
+
+/// x' B x is negative if it is below minus this many rounding errors of a sum of as many terms as x has entries.
+const INDEFINITE: f64 = 16.0;
 
 /// A block and its products with A and, where there is one, B.
 struct Block<T: EigenScalar> {
@@ -138,6 +141,9 @@ impl<'a, T: EigenScalar> Iteration<'a, T> {
     fn restart(&mut self) -> Result<()> {
         for _ in 0..2 {
             self.orthonormalise(0.0)?;
+        }
+        if self.search.cols == 0 {
+            return Err(Error::unsuitable("x", "all its columns are 0; leave it out for random vectors"));
         }
         self.multiply_search()?;
         self.width = self.search.cols;
@@ -285,10 +291,42 @@ impl<'a, T: EigenScalar> Iteration<'a, T> {
             // The residuals say so.
             return Ok(());
         }
+        if self.mass.is_some() {
+            self.check_definite(&gram)?;
+        }
+        let Block { v, cols, .. } = &mut self.search;
+        let columns = Columns { of: &*v, cols: *cols };
         let z = orthonormalising(&gram, T::Real::epsilon().into_f64(), noise);
         self.products.combine(1.0, columns, &z, 0.0, &mut self.next.v)?;
         *cols = z.ncols();
         self.products.copy(Columns { of: &self.next.v, cols: *cols }, v)
+    }
+
+    /// An error if `gram` = S' B S of the search directions S shows beyond rounding that B is not positive definite.
+    fn check_definite(&mut self, gram: &Small<T::Small>) -> Result<()> {
+        let cols = self.search.cols;
+        if Cholesky::new(gram.clone()).is_some() {
+            return Ok(());
+        }
+        let (s, b) = (self.search.first(cols), self.search.b(cols));
+        let (lengths, images) = (diagonal(&self.products.gram(s, s)?), diagonal(&self.products.gram(b, b)?));
+        let own = diagonal(gram);
+        let not_definite = |why: &str| Err(Error::unsuitable("b", format!("B is not positive definite: {why}")));
+        if (0..cols).any(|k| own[k] <= 0.0 && lengths[k] > 0.0 && images[k] == 0.0) {
+            return not_definite("B x is 0 for a vector x that is not 0");
+        }
+        // Rounding errors are relative to |x| |B x|.
+        let scale = |k: usize| match (lengths[k] * images[k]).sqrt().sqrt() {
+            0.0 => 0.0,
+            root => root.recip(),
+        };
+        let scaled = Small::from_fn(cols, cols, |i, j| gram[(i, j)].scale(scale(i)).scale(scale(j)));
+        let least = symmetric(&scaled).0.first().copied().unwrap_or(0.0);
+        let rounding = T::Real::epsilon().into_f64() * (self.operator.rows() as f64).sqrt();
+        if least < -INDEFINITE * rounding * cols as f64 {
+            return not_definite("x' B x is negative for a vector x");
+        }
+        Ok(())
     }
 
     /// A and B times the search directions.

@@ -219,7 +219,8 @@ impl<'a, T: EigenScalar> Lobpcg<'a, T> {
     ///
     /// # Errors
     /// Before any work, [`Error::Shape`] unless A is square and B, the preconditioner and the start suit it, [`Error::Context`],
-    /// [`Error::Value`] for a parameter or a preconditioner with [`Which::Largest`], where it has no use; later, what the device reports.
+    /// [`Error::Value`] for a parameter or a preconditioner with [`Which::Largest`], where it has no use; later, [`Error::Unsuitable`] where a
+    /// product shows that B is not positive definite or the start is 0, and what the device reports.
     pub fn run(self) -> Result<Eigenpairs<T>> {
         self.check()?;
         let mut quiet = |_: usize, _: f64| ControlFlow::Continue(());

@@ -298,7 +298,7 @@ pub fn last_factors<T: Scalar>(context: &Context, parts: &CsrParts<T>, params: &
 
 /// Whether another preconditioner may work after this error of one: it concerns the values of the matrix or memory.
 pub fn is_unsuited(error: &Error) -> bool {
-    matches!(error, Error::Value { .. } | Error::Singular { .. } | Error::Allocation { .. })
+    matches!(error, Error::Value { .. } | Error::Unsuitable { .. } | Error::Singular { .. } | Error::Allocation { .. })
 }
 
 /// |M^-1 1| |A| in maximum norms where it is beyond what rounding leaves of a solution: a lower bound of |M^-1| |A| (Chow and Saad, J. Comput.

@@ -1,7 +1,7 @@
 //! Approximate inverses, which need products only.
 
 use crate::matrix::Values;
-use crate::matrix::host::check_square;
+use crate::matrix::host::{check_finite, check_square};
 use crate::ops::{self, Operator};
 use crate::solve::Preconditioner;
 use crate::{Context, Csr, CsrParts, Error, Real, Result, Scalar, Vector};
@@ -16,7 +16,8 @@ impl<T: Scalar> Spai0<T> {
     /// For a square matrix.
     ///
     /// # Errors
-    /// [`Error::Shape`]; [`Error::Value`] that names the first row (counted from 1) without a diagonal entry; [`Error::Allocation`].
+    /// [`Error::Shape`]; [`Error::Unsuitable`] that names the first row (counted from 1) without a diagonal entry or an entry that is not
+    /// finite; [`Error::Allocation`].
     pub fn new(a: &Csr<T>) -> Result<Spai0<T>> {
         Spai0::from_parts(a.context(), &a.to_parts()?)
     }
@@ -27,6 +28,7 @@ impl<T: Scalar> Spai0<T> {
     /// As [`Spai0::new`].
     pub fn from_parts(context: &Context, a: &CsrParts<T>) -> Result<Spai0<T>> {
         check_square(a)?;
+        check_finite(a)?;
         let mut diagonal = a.diagonal();
         for (i, d) in diagonal.iter_mut().enumerate() {
             // Scaled, so that no square overflows.
@@ -38,9 +40,14 @@ impl<T: Scalar> Spai0<T> {
                     / <T::Wide as Scalar>::from_f64(largest),
             );
             if value == T::zero() || !value.has_finite_parts() {
-                let got = format!("one whose row {} (counted from 1) has none", i + 1);
-                let expected = "a matrix with finite nonzero diagonal entries; use an incomplete LU factorisation";
-                return Err(Error::value("a", expected, got));
+                let row = i + 1;
+                let reason = match *d == T::zero() {
+                    true => format!("row {row} (counted from 1) has a zero on its diagonal"),
+                    false => format!(
+                        "the diagonal entry of row {row} (counted from 1) is too small beside the others of its row"
+                    ),
+                };
+                return Err(Error::unsuitable("a", reason + "; use an incomplete LU factorisation"));
             }
             *d = value;
         }
@@ -83,8 +90,8 @@ impl<T: Scalar> Fsai<T> {
     /// For a square matrix.
     ///
     /// # Errors
-    /// [`Error::Shape`]; [`Error::Value`] that names the first row (counted from 1) whose dense system is not positive definite;
-    /// [`Error::Allocation`].
+    /// [`Error::Shape`]; [`Error::Unsuitable`] that names the first row (counted from 1) whose dense system is not positive definite, or an
+    /// entry that is not finite; [`Error::Allocation`].
     pub fn new(a: &Csr<T>) -> Result<Fsai<T>> {
         Fsai::from_parts(a.context(), &a.to_parts()?)
     }
@@ -100,6 +107,7 @@ impl<T: Scalar> Fsai<T> {
             sorted.canonicalise();
             return Fsai::from_parts(context, &sorted);
         }
+        check_finite(a)?;
         let mut g = CsrParts { rows: a.rows, cols: a.cols, offsets: vec![0], indices: Vec::new(), values: Vec::new() };
         let mut dense: Vec<T::Wide> = Vec::new();
         for i in 0..a.rows {
@@ -113,8 +121,11 @@ impl<T: Scalar> Fsai<T> {
             let mut columns: Vec<usize> = pattern.into_iter().map(|entry| entry.0).collect();
             columns.push(i);
             let row = row_of_inverse(a, &columns, &mut dense).ok_or_else(|| {
-                let got = format!("one that is not, by its row {} (counted from 1)", i + 1);
-                Error::value("a", "a positive definite matrix; use an incomplete LU factorisation", got)
+                let reason = format!(
+                    "the matrix is not positive definite, as row {} (counted from 1) shows; use an incomplete LU factorisation",
+                    i + 1
+                );
+                Error::unsuitable("a", reason)
             })?;
             g.indices.extend(columns);
             g.values.extend(row);

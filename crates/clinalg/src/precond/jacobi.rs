@@ -31,7 +31,7 @@ impl<T: Scalar> Jacobi<T> {
     /// other operator's.
     ///
     /// # Errors
-    /// [`Error::Value`](crate::Error::Value) that names the first row (counted from 1) whose entry is zero, not finite or too
+    /// [`Error::Unsuitable`](crate::Error::Unsuitable) that names the first row (counted from 1) whose entry is zero, not finite or too
     /// small to be inverted; [`Error::Allocation`](crate::Error::Allocation).
     pub fn new(diagonal: &Vector<T>) -> Result<Jacobi<T>> {
         let mut values = diagonal.to_vec()?;
@@ -44,7 +44,7 @@ impl<T: Scalar> Jacobi<T> {
     /// the norms are then still equal, and no iterate changes.
     ///
     /// # Errors
-    /// [`Error::Value`](crate::Error::Value) that names the first column (counted from 1) whose norm is not finite, or so much larger or smaller than
+    /// [`Error::Unsuitable`](crate::Error::Unsuitable) that names the first column (counted from 1) whose norm is not finite, or so much larger or smaller than
     /// another one that no common factor suffices; [`Error::Allocation`](crate::Error::Allocation).
     pub fn of_normal_equations(a: &Csr<T>) -> Result<Jacobi<T>> {
         let parts = a.to_parts()?;

@@ -3,6 +3,7 @@
 use num_traits::{Float, Zero};
 
 use super::{Jacobi, Split, complete_factors, is_unsuited, unmatched_row};
+use crate::matrix::host;
 use crate::solve::{LeastSquares, LeastSquaresParams, Preconditioner, Progress, Stopping};
 use crate::{Context, Csr, CsrParts, Error, Real, Result, Scalar, Vector};
 
@@ -21,16 +22,14 @@ fn norm<T: Scalar>(values: &[T]) -> f64 {
 /// An error unless all entries of A and of b, of one or more columns of as many values as A has rows, are finite.
 ///
 /// # Errors
-/// [`Error::Value`] that names the row, and for A also the column, counted from 1.
+/// [`Error::Unsuitable`] that names the row, and for A also the column, counted from 1.
 pub fn check_finite<T: Scalar>(a: &CsrParts<T>, b: &[T]) -> Result<()> {
-    if let Some((i, j, value)) = a.triplets().find(|entry| !entry.2.has_finite_parts()) {
-        let got = format!("{value} in row {} and column {} (counted from 1)", i + 1, j + 1);
-        return Err(Error::value("a", "a matrix of finite numbers", got));
-    }
+    host::check_finite(a)?;
     if let Some(k) = b.iter().position(|value| !value.has_finite_parts()) {
         let (row, column) = (k % a.rows.max(1) + 1, k / a.rows.max(1) + 1);
-        let got = format!("{} in row {row} of column {column} (counted from 1)", b[k]);
-        return Err(Error::value("b", "finite numbers", got));
+        let reason =
+            format!("the value in row {row} of column {column} (counted from 1) is {}, expected a finite number", b[k]);
+        return Err(Error::unsuitable("b", reason));
     }
     Ok(())
 }
@@ -40,7 +39,7 @@ pub fn check_finite<T: Scalar>(a: &CsrParts<T>, b: &[T]) -> Result<()> {
 /// of them, counted from 1.
 ///
 /// # Errors
-/// [`Error::Value`] that names the row or the unknown.
+/// [`Error::Unsuitable`] that names the row or the unknown.
 pub fn check_zeros<T: Scalar>(a: &CsrParts<T>, b: &[T]) -> Result<Option<String>> {
     let mut appears = vec![false; a.cols];
     a.triplets().filter(|entry| !entry.2.is_zero()).for_each(|(_, j, _)| appears[j] = true);
@@ -49,17 +48,20 @@ pub fn check_zeros<T: Scalar>(a: &CsrParts<T>, b: &[T]) -> Result<Option<String>
     let rows: Vec<usize> = (0..a.rows).filter(empty).collect();
     for &i in &rows {
         if let Some(value) = b.iter().skip(i).step_by(a.rows).find(|value| !value.is_zero()) {
-            let expected = "a matrix without rows of zeros, or b = 0 there; remove the row and its unknown, or solve the least-squares problem with LSMR";
-            let got = format!("row {} (counted from 1) of zeros, where b is {value}: there is no solution", i + 1);
-            return Err(Error::value("a", expected, got));
+            let reason = format!(
+                "row {} (counted from 1) has only zeros and b is {value} there, so A x = b has no solution; remove the row and its unknown, or \
+                 solve the least-squares problem with LSMR",
+                i + 1
+            );
+            return Err(Error::unsuitable("a", reason));
         }
     }
     let Some(first) = absent.first() else { return Ok(None) };
     let singular = format!("singular: unknown {} (counted from 1) appears in no equation", first + 1);
     // Else the other equations are as many as the other unknowns.
     if absent.len() > rows.len() {
-        let expected = "a matrix without columns of zeros; remove the unknown and one equation, or solve the least-squares problem with LSMR";
-        return Err(Error::value("a", expected, singular));
+        let advice = "remove the unknown and one equation, or solve the least-squares problem with LSMR";
+        return Err(Error::unsuitable("a", format!("the matrix is {singular}; {advice}")));
     }
     let arbitrary = match absent.len() {
         1 => "; its value in x is arbitrary".to_owned(),
@@ -177,10 +179,12 @@ impl NullVectors {
     }
 
     fn fault(&self, column: usize, part: f64, advice: &str) -> Error {
-        let got =
-            format!("column {}, whose component along the null vectors of A is {part:.1e} of its norm", column + 1);
-        let expected = format!("a right-hand side without a component along {}; {advice}", self.words());
-        Error::value("b", expected, got)
+        let reason = format!(
+            "A x = b has no solution: column {} has a component of {part:.1e} of its norm along {}; {advice}",
+            column + 1,
+            self.words()
+        );
+        Error::unsuitable("b", reason)
     }
 
     /// The first column of b (with as many values as A has rows), counted from 0, whose component along them keeps a solve from reaching
@@ -193,7 +197,7 @@ impl NullVectors {
     /// An error for a column of b that has an [obstacle](NullVectors::obstacle).
     ///
     /// # Errors
-    /// [`Error::Value`] that names the column, counted from 1, and the size of the component.
+    /// [`Error::Unsuitable`] that names the column, counted from 1, and the size of the component.
     pub fn check<T: Scalar>(&self, b: &[T], tolerance: f64) -> Result<()> {
         let Some((column, part)) = self.obstacle(b, tolerance) else { return Ok(()) };
         Err(self.fault(column, part, "subtract its mean there"))
@@ -202,7 +206,7 @@ impl NullVectors {
     /// Removes the components of the columns of b for which [`NullVectors::check`] would fail. Returns whether there was one.
     ///
     /// # Errors
-    /// [`Error::Value`] that names the column, counted from 1, of which nothing is left.
+    /// [`Error::Unsuitable`] that names the column, counted from 1, of which nothing is left.
     pub fn remove<T: Scalar>(&self, b: &mut [T], tolerance: f64) -> Result<bool> {
         let mut removed = false;
         for (column, b) in b.chunks_exact_mut(self.n.max(1)).enumerate() {
@@ -428,7 +432,7 @@ mod tests {
         assert_eq!(b, [-2.0, -1.0, 0.0, 1.0, 2.0, -2.0, -1.0, 0.0, 1.0, 2.0, 10.0]);
         assert!(null.check(&b, 1e-10).is_ok() && !null.remove(&mut b, 1e-10).unwrap());
         b[0] += 1.0;
-        assert!(matches!(null.check(&b, 1e-10), Err(Error::Value { argument: "b", .. })));
+        assert!(matches!(null.check(&b, 1e-10), Err(Error::Unsuitable { argument: "b", .. })));
         assert!(null.obstacle(&b, 1e-10).is_some_and(|(column, part)| column == 0 && part > 1e-3));
         let mut null_alone = [1.0; 11];
         null_alone[10] = 0.0;
@@ -442,7 +446,7 @@ mod tests {
     fn rows_of_zeros_and_numbers_that_are_none_are_named() {
         let a = CsrParts::from_triplets(3, 3, &[(0, 0, 1.0), (2, 1, 1.0), (1, 1, 0.0)]).unwrap();
         let zeros = |a: &CsrParts<f64>, b: &[f64]| check_zeros(a, b).unwrap_err().to_string();
-        assert!(zeros(&a, &[1.0, 1.0, 1.0]).contains("row 2 (counted from 1) of zeros"));
+        assert!(zeros(&a, &[1.0, 1.0, 1.0]).contains("row 2 (counted from 1) has only zeros"));
         assert!(zeros(&a, &[1.0, 0.0, 1.0, 1.0, 3.0, 1.0]).contains("b is 3"));
         assert!(check_zeros(&a, &[1.0, 0.0, 1.0]).unwrap().is_some_and(|words| words.contains("unknown 3")));
         let wrong = CsrParts::from_triplets(2, 2, &[(0, 0, 1.0), (1, 0, f64::NAN)]).unwrap();

@@ -81,7 +81,7 @@ unsafe fn check_queue(objects: &OpenCl, device: &str) -> Result<u64> {
         return Err(Error::Context { argument: "queue" });
     }
     if pointer(ffi::CL_QUEUE_DEVICE)? != objects.device {
-        return Err(Error::value("queue", "a queue of the device given", "one of another device"));
+        return Err(Error::unsuitable("queue", "the queue belongs to another device than the one given"));
     }
     let properties = answer(call, 0_u64, |bytes, to| query(ffi::CL_QUEUE_PROPERTIES, bytes, to))?;
     if properties & (ffi::CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE | ON_DEVICE) != 0 {

@@ -80,8 +80,11 @@ pub(crate) fn invert_diagonal<T: Scalar>(diagonal: &mut [T]) -> Result<()> {
     for (row, value) in diagonal.iter_mut().enumerate() {
         let inverse = T::one() / *value;
         if !inverse.has_finite_parts() || inverse == T::zero() {
-            let expected = "a finite number other than zero in every row";
-            return Err(Error::value("diagonal", expected, format!("{value} in row {} (counted from 1)", row + 1)));
+            let reason = format!(
+                "the entry of row {} (counted from 1) is {value}, expected a finite number other than zero",
+                row + 1
+            );
+            return Err(Error::unsuitable("diagonal", reason));
         }
         *value = inverse;
     }

@@ -162,7 +162,7 @@ impl Team {
             return Err(Error::value("contexts", "at least one", 0));
         }
         if (1..contexts.len()).any(|k| contexts[..k].iter().any(|other| other.same(&contexts[k]))) {
-            return Err(Error::value("contexts", "each context once", "one twice"));
+            return Err(Error::unsuitable("contexts", "a context appears twice"));
         }
         let local = network.local();
         if local.len() != contexts.len() || local.end > network.ranks() {

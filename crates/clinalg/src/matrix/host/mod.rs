@@ -19,6 +19,20 @@ pub(crate) fn check_square<T: Scalar>(a: &CsrParts<T>) -> Result<()> {
     Err(Error::Shape { argument: "a", expected: "a square matrix".into(), got: format!("{} x {}", a.rows, a.cols) })
 }
 
+/// An error that names row and column (counted from 1) of the first entry that is not finite.
+pub(crate) fn check_finite<T: Scalar>(a: &CsrParts<T>) -> Result<()> {
+    match a.triplets().find(|entry| !entry.2.has_finite_parts()) {
+        None => Ok(()),
+        Some((i, j, value)) => {
+            let (row, column) = (i + 1, j + 1);
+            let reason = format!(
+                "the entry in row {row} and column {column} (counted from 1) is {value}, expected a finite number"
+            );
+            Err(Error::unsuitable("a", reason))
+        }
+    }
+}
+
 /// `len` zeros, or an error where this machine cannot hold them.
 pub(crate) fn zeros<T: Scalar>(argument: &'static str, len: Option<usize>) -> Result<Vec<T>> {
     filled(argument, len, T::zero())

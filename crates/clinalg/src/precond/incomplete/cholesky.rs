@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::schedule::{Part, Pattern, Schedule, Step};
 use super::triangle::{Entries, Numbering, Triangle};
-use super::{Ordering, UNSOUND, check_square, failed_pivot, inverse_of, permuted};
+use super::{Ordering, UNSOUND, check_finite, check_square, failed_pivot, inverse_of, permuted};
 use crate::runtime::KernelFamily;
 use crate::runtime::kernels::incomplete;
 use crate::solve::Preconditioner;
@@ -63,8 +63,8 @@ impl<T: Scalar> IncompleteCholesky<T> {
     /// Factorises the lower triangle of a square matrix.
     ///
     /// # Errors
-    /// [`Error::Shape`]; [`Error::Value`] for a shift out of range, or that names the row whose pivot is not positive;
-    /// [`Error::Allocation`].
+    /// [`Error::Shape`]; [`Error::Value`] for a shift out of range; [`Error::Unsuitable`] that names the row whose pivot is not positive or an
+    /// entry that is not finite; [`Error::Allocation`].
     pub fn new(a: &Csr<T>, params: &CholeskyParams) -> Result<IncompleteCholesky<T>> {
         IncompleteCholesky::from_parts(a.context(), &a.to_parts()?, params)
     }
@@ -75,6 +75,7 @@ impl<T: Scalar> IncompleteCholesky<T> {
     /// As [`IncompleteCholesky::new`].
     pub fn from_parts(context: &Context, a: &CsrParts<T>, params: &CholeskyParams) -> Result<IncompleteCholesky<T>> {
         check_square(a)?;
+        check_finite(a)?;
         context.require::<T>()?;
         if let Some(shift) = params.shift.filter(|shift| !(*shift >= 0.0 && shift.is_finite())) {
             return Err(Error::value("shift", "a finite number, at least 0", shift));
@@ -82,7 +83,8 @@ impl<T: Scalar> IncompleteCholesky<T> {
         let order = params.ordering.of(a)?;
         let (part, diagonal) = lower_part(&permuted(a, &order, &inverse_of(&order))?);
         let no_factor = |step: usize| {
-            let advice = "use an incomplete LU factorisation, or a larger shift of the diagonal";
+            let advice =
+                "use an incomplete LU factorisation or, for a positive definite A, a larger shift of the diagonal";
             failed_pivot(order[step], "not positive", advice)
         };
         if let Some(step) = diagonal.iter().position(|&e| part.values[e as usize].re() <= num_traits::Zero::zero()) {

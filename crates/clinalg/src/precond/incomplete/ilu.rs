@@ -6,7 +6,7 @@ use super::ilut::{self, Fault, Rules};
 use super::matching::largest_product;
 use super::schedule::{Part, Pattern, Schedule, Step};
 use super::triangle::{Entries, Numbering, Triangle};
-use super::{Ordering, UNSOUND, check_square, failed_pivot, inverse_of, permuted};
+use super::{Ordering, UNSOUND, check_finite, check_square, failed_pivot, inverse_of, permuted};
 use crate::runtime::KernelFamily;
 use crate::runtime::kernels::incomplete;
 use crate::solve::Preconditioner;
@@ -176,8 +176,8 @@ impl<T: Scalar> Ilu<T> {
     /// Factorises a square matrix.
     ///
     /// # Errors
-    /// [`Error::Shape`]; [`Error::Value`] that names the row whose pivot is zero or not finite, or a structurally singular matrix;
-    /// [`Error::Allocation`].
+    /// [`Error::Shape`]; [`Error::Unsuitable`] that names the row whose pivot is zero or not finite or an entry that is not finite, or for a
+    /// structurally singular matrix; [`Error::Allocation`].
     pub fn new(a: &Csr<T>, params: &IluParams) -> Result<Ilu<T>> {
         Ilu::from_parts(a.context(), &a.to_parts()?, params)
     }
@@ -189,6 +189,7 @@ impl<T: Scalar> Ilu<T> {
     pub fn from_parts(context: &Context, a: &CsrParts<T>, params: &IluParams) -> Result<Ilu<T>> {
         params.check()?;
         check_square(a)?;
+        check_finite(a)?;
         context.require::<T>()?;
         let needs = (0..a.rows).any(|i| {
             let largest = a.row(i).map(|e| e.1.modulus().into_f64()).fold(0.0, f64::max);

@@ -41,12 +41,14 @@ impl Ord for Key {
 /// are the scalings).
 ///
 /// # Errors
-/// [`Error::Value`] for a structurally singular matrix: some rows have entries in too few columns.
+/// [`Error::Unsuitable`] for a structurally singular matrix: some rows have entries in too few columns.
 pub(super) fn largest_product<T: Scalar>(a: &CsrParts<T>) -> Result<Matched> {
     matched(a)?.map_err(|row| {
-        let got =
-            format!("one whose row {} (counted from 1) cannot be matched to a column (structurally singular)", row + 1);
-        Error::value("a", "a matrix that is not structurally singular", got)
+        let reason = format!(
+            "the matrix is structurally singular: row {} (counted from 1) cannot be matched to a column",
+            row + 1
+        );
+        Error::unsuitable("a", reason)
     })
 }
 

@@ -17,17 +17,20 @@ pub use order::Ordering;
 pub use ssor::{Ssor, SsorParams};
 pub use triangle::Triangle;
 
-use crate::matrix::host::{check_square, inverse_of};
+use crate::matrix::host::{check_finite, check_square, inverse_of};
 use crate::matrix::{Values, host};
 use crate::{CsrParts, Error, Result, Scalar, Vector};
 
 /// A pivot below this many times the machine precision, relative to the matrix, counts as zero.
 const UNSOUND: f64 = 4.0;
 
-/// An error that names the row (counted from 1) whose pivot fails, and what to use.
+/// An error that names the row (counted from 1) whose pivot fails, with advice.
 fn failed_pivot(row: usize, what: &str, advice: &str) -> Error {
-    let got = format!("one whose pivot of row {} (counted from 1) is {what}", row + 1);
-    Error::value("a", format!("a matrix with this incomplete factorisation; {advice}"), got)
+    let reason = format!(
+        "the incomplete factorisation fails: the pivot of row {} (counted from 1) is {what}; {advice}",
+        row + 1
+    );
+    Error::unsuitable("a", reason)
 }
 
 /// As [`host::permuted`], with an entry on the diagonal of each row.

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::schedule::{Part, Pattern};
 use super::triangle::{Entries, Numbering, Triangle};
-use super::{Ordering, check_square, failed_pivot, inverse_of, permuted};
+use super::{Ordering, check_finite, check_square, inverse_of, permuted};
 use crate::solve::Preconditioner;
 use crate::{Context, Csr, CsrParts, Error, Result, Scalar, Vector};
 
@@ -54,7 +54,8 @@ impl<T: Scalar> Ssor<T> {
     /// For a square matrix.
     ///
     /// # Errors
-    /// [`Error::Shape`]; [`Error::Value`] for `omega` out of range, or that names a row without a diagonal entry; [`Error::Allocation`].
+    /// [`Error::Shape`]; [`Error::Value`] for `omega` out of range; [`Error::Unsuitable`] that names a row without a diagonal entry or an entry
+    /// that is not finite; [`Error::Allocation`].
     pub fn new(a: &Csr<T>, params: &SsorParams) -> Result<Ssor<T>> {
         Ssor::from_parts(a.context(), &a.to_parts()?, params)
     }
@@ -65,6 +66,7 @@ impl<T: Scalar> Ssor<T> {
     /// As [`Ssor::new`].
     pub fn from_parts(context: &Context, a: &CsrParts<T>, params: &SsorParams) -> Result<Ssor<T>> {
         check_square(a)?;
+        check_finite(a)?;
         context.require::<T>()?;
         let omega = params.omega;
         if !(omega > 0.0 && omega < 2.0) {
@@ -73,12 +75,12 @@ impl<T: Scalar> Ssor<T> {
         let order = params.ordering.of(a)?;
         let a = permuted(a, &order, &inverse_of(&order))?;
         let diagonal = a.diagonal();
-        if let Some(k) = diagonal.iter().position(|d| *d == T::zero() || !d.has_finite_parts()) {
-            return Err(failed_pivot(
-                order[k],
-                "zero or not finite",
-                "use an incomplete LU factorisation, which permutes rows",
-            ));
+        if let Some(k) = diagonal.iter().position(|d| *d == T::zero()) {
+            let row = order[k] + 1;
+            let reason = format!(
+                "row {row} (counted from 1) has a zero on its diagonal; use an incomplete LU factorisation, which permutes rows"
+            );
+            return Err(Error::unsuitable("a", reason));
         }
         // z = (D / w + U)^-1 S (D / w + L)^-1 r with S = (2 - w) / w D, by which the rows of the second are divided.
         let forward: Vec<T> = diagonal.iter().map(|&d| d * T::from_f64(1.0 / omega)).collect();

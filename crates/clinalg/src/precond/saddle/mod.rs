@@ -199,10 +199,12 @@ impl<T: Real> Saddle<T> {
         let schur = lower.multiply(&scaled)?.combine(T::one(), -T::one(), &blocks.corner)?;
         let diagonal = schur.diagonal()?;
         if let Some(at) = diagonal.to_vec()?.iter().position(|&value| value.is_nan() || value <= T::zero()) {
-            let expected =
-                "a saddle point whose B diag(A)^-1 B' + C has a positive diagonal; use an incomplete LU factorisation";
-            let got = format!("one where row {} (counted from 1) has none", blocks.rows[1][at] + 1);
-            return Err(Error::value("a", expected, got));
+            let reason = format!(
+                "the diagonal entry of B diag(A)^-1 B' + C that belongs to row {} (counted from 1) is not positive; use an incomplete LU \
+                 factorisation",
+                blocks.rows[1][at] + 1
+            );
+            return Err(Error::unsuitable("a", reason));
         }
         let (second, kind): (Box<dyn Preconditioner<T> + Send>, _) = match by_product {
             true => {
@@ -261,7 +263,7 @@ fn inner<T: Real>(a: &Csr<T>, wanted: Option<Inner>) -> Result<(Box<dyn Precondi
     };
     let mut made = make(best).map(|m| (m, best));
     for &other in others {
-        if !matches!(made, Err(Error::Value { .. } | Error::Singular { .. })) {
+        if !matches!(made, Err(Error::Value { .. } | Error::Unsuitable { .. } | Error::Singular { .. })) {
             break;
         }
         made = make(other).map(|m| (m, other));
