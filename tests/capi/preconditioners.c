@@ -518,6 +518,15 @@ static void eigenvalues(void)
     vectors = 0;
     options.mass = wrong;
     FAILS(clinalg_matrix_eigenpairs(&options, a, &vectors, values, NULL, NULL), CLINALG_STATUS_SHAPE);
+    options.progress = NULL;
+    options.which = CLINALG_SPECTRUM_END_SMALLEST;
+    for (k = 0; k < 2; ++k) {
+        options.mass = poisson(k == 0 ? -1 : 0);
+        FAILS(clinalg_matrix_eigenpairs(&options, options.mass, &vectors, values, NULL, NULL), CLINALG_STATUS_VALUE);
+        CHECK(strstr(clinalg_last_error_message(), "`mass`: B is not positive definite") != NULL);
+        OK(clinalg_object_release(options.mass));
+    }
+    options.which = CLINALG_SPECTRUM_END_LARGEST;
     options.mass = 0;
     options.count = 0;
     FAILS(clinalg_matrix_eigenpairs(&options, a, &vectors, values, NULL, NULL), CLINALG_STATUS_VALUE);
@@ -578,10 +587,61 @@ static void hermitian_eigenvalues(void)
     OK(clinalg_object_release(product));
 }
 
+/* L, U and L of incomplete factorisations as matrices: their products are the matrix on its pattern. */
+static void factors_as_matrices(void)
+{
+    enum { ROWS = SIDE * SIDE };
+    static size_t offsets[ROWS + 1], rows[20 * ROWS];
+    static double values[20 * ROWS];
+    const clinalg_handle a = poisson(1);
+    clinalg_handle lower = 0, upper = 0, product = 0, m = 0, r = 0, z = 0, back = 0;
+    clinalg_object_info info;
+    double largest = 0;
+    size_t i, k, entries;
+    int cholesky;
+    for (cholesky = 0; cholesky < 2; ++cholesky) {
+        if (cholesky) {
+            OK(clinalg_sparse_incomplete_cholesky(a, 0, &lower));
+            OK(clinalg_matrix_transpose(lower, &upper));
+        } else {
+            OK(clinalg_sparse_incomplete_lu(a, &lower, &upper));
+        }
+        OK(clinalg_object_get_info(lower, &info));
+        CHECK(info.entries == (5 * ROWS - 4 * SIDE + ROWS) / 2);
+        OK(clinalg_sparse_multiply(lower, upper, &product));
+        entries = 20 * ROWS;
+        OK(clinalg_sparse_read(product, CLINALG_PRECISION_F64, offsets, rows, values, &entries));
+        for (i = 0, entries = 0, largest = 0; i < ROWS; ++i) {
+            for (k = offsets[i]; k < offsets[i + 1]; ++k) {
+                const size_t j = rows[k], apart = i > j ? i - j : j - i;
+                if (apart == 0 || apart == SIDE || (apart == 1 && i / SIDE == j / SIDE)) {
+                    largest = fmax(largest, fabs(values[k] - (apart == 0 ? 4 : -1)));
+                    ++entries;
+                }
+            }
+        }
+        CHECK(largest < 1e-14 && entries == 5 * ROWS - 4 * SIDE);
+        /* The preconditioner takes L U r back to r. */
+        r = ramp(ROWS);
+        OK(clinalg_matrix_mv(1, product, r, 0, &z));
+        OK(clinalg_triangular_preconditioner_create(lower, upper, &m));
+        OK(clinalg_matrix_mv(1, m, z, 0, &back));
+        CHECK(distance(back, r, 1) < 1e-12);
+        OK(clinalg_object_release(lower)); OK(clinalg_object_release(upper)); OK(clinalg_object_release(product));
+        OK(clinalg_object_release(m)); OK(clinalg_object_release(r)); OK(clinalg_object_release(z)); OK(clinalg_object_release(back));
+        lower = upper = product = m = r = z = back = 0;
+    }
+    FAILS(clinalg_sparse_incomplete_lu(a, NULL, &upper), CLINALG_STATUS_NULL_POINTER);
+    FAILS(clinalg_sparse_incomplete_cholesky(a, -1, &lower), CLINALG_STATUS_VALUE);
+    CHECK(lower == 0 && upper == 0);
+    OK(clinalg_object_release(a));
+}
+
 int main(void)
 {
     clinalg_memory_report memory;
     factors();
+    factors_as_matrices();
     approximate_inverses();
     multigrid();
     kinds_of_multigrid();

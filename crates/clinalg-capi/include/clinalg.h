@@ -1777,7 +1777,7 @@ typedef struct {
    */
   size_t struct_size;
   /**
-   * The preconditioner: `CLINALG_PRECONDITIONER_ILU`, `_ILUT`, `_IC`, `_SSOR`, `_SPAI0` or `_FSAI`.
+   * The preconditioner: `CLINALG_PRECONDITIONER_ILU`, `_ILUT`, `_IC`, `_SSOR`, `_SPAI0`, `_FSAI` or `_JACOBI`.
    */
   uint32_t kind;
   /**
@@ -4633,6 +4633,41 @@ clinalg_status clinalg_preconditioner_create(const clinalg_preconditioner_option
  */
 clinalg_status clinalg_preconditioner_info(clinalg_handle preconditioner,
                                            clinalg_preconditioner_report *report);
+
+/**
+ * The factors of ILU(0) as sparse matrices: `lower`, with ones on its diagonal, and `upper` have entries where the square sparse matrix `a` has,
+ * and their product is `a` there. Rows keep their order: a pivot that is zero is `CLINALG_STATUS_VALUE`, with its row in the message, where
+ * `clinalg_preconditioner_create` would permute rows.
+ *
+ * # Safety
+ * `lower` and `upper` are null or valid for a write.
+ */
+clinalg_status clinalg_sparse_incomplete_lu(clinalg_handle a,
+                                            clinalg_handle *lower,
+                                            clinalg_handle *upper);
+
+/**
+ * The factor of IC(0) as a sparse matrix: `lower` has entries where the lower triangle of the Hermitian positive definite sparse matrix `a` has,
+ * and its product with its conjugate transpose is A + shift diag(A) there. The upper triangle of `a` is not read. A pivot that is not positive is
+ * `CLINALG_STATUS_VALUE`, with its row in the message; a larger shift, such as 1e-3, avoids it.
+ *
+ * # Safety
+ * `lower` is null or valid for a write.
+ */
+clinalg_status clinalg_sparse_incomplete_cholesky(clinalg_handle a,
+                                                  double shift,
+                                                  clinalg_handle *lower);
+
+/**
+ * A preconditioner of one or two sparse triangular matrices, lower or upper, such as the factors above: its product, by `clinalg_matrix_mv`,
+ * solves with `first`, then with `second`, which may be 0 for none. It keeps nothing of them.
+ *
+ * # Safety
+ * `handle` is null or valid for a write.
+ */
+clinalg_status clinalg_triangular_preconditioner_create(clinalg_handle first,
+                                                        clinalg_handle second,
+                                                        clinalg_handle *handle);
 
 /**
  * The defaults: V-cycles with Chebyshev iteration of degree 2. `struct_size` is `sizeof(clinalg_amg_options)`.

@@ -198,9 +198,20 @@ unsafe fn put_text(text: &str, (buffer, capacity): (*mut c_char, usize), needed:
 
 /// What a code from C stands for. Codes are plain numbers here: an enumeration with a value it does
 /// not list would be undefined behaviour.
-fn choice<T: Copy>(argument: &'static str, code: u32, known: &[(u32, T)]) -> Result<T, Fault> {
+fn choice<T: Copy + std::fmt::Debug>(argument: &'static str, code: u32, known: &[(u32, T)]) -> Result<T, Fault> {
     known.iter().find(|(number, _)| *number == code).map(|(_, value)| *value).ok_or_else(|| {
-        let numbers: Vec<_> = known.iter().map(|(number, _)| number.to_string()).collect();
-        Fault::Library(clinalg::Error::Value { argument, expected: numbers.join(" or "), got: code.to_string() })
+        let words: Vec<_> = known.iter().map(|(number, value)| format!("{number} ({})", variant(value))).collect();
+        let expected = match words.as_slice() {
+            [most @ .., last] if !most.is_empty() => format!("{} or {last}", most.join(", ")),
+            _ => words.concat(),
+        };
+        Fault::Library(clinalg::Error::Value { argument, expected, got: code.to_string() })
     })
+}
+
+/// The name of an enumeration's variant, without what is in it: of `Of(Ilu)`, `Ilu`.
+fn variant(value: &impl std::fmt::Debug) -> String {
+    let text = format!("{value:?}");
+    let text = text.strip_prefix("Some(").or_else(|| text.strip_prefix("Of(")).unwrap_or(&text);
+    text.split(['(', ' ', ')', '{']).next().unwrap_or_default().to_owned()
 }

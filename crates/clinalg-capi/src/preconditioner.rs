@@ -46,7 +46,7 @@ pub enum ClinalgMatching {
 pub struct ClinalgPreconditionerOptions {
     /// `sizeof(clinalg_preconditioner_options)`, as the program was compiled.
     pub struct_size: usize,
-    /// The preconditioner: `CLINALG_PRECONDITIONER_ILU`, `_ILUT`, `_IC`, `_SSOR`, `_SPAI0` or `_FSAI`.
+    /// The preconditioner: `CLINALG_PRECONDITIONER_ILU`, `_ILUT`, `_IC`, `_SSOR`, `_SPAI0`, `_FSAI` or `_JACOBI`.
     pub kind: u32,
     /// Of ILU, ILUT, IC and SSOR, the order of elimination, a `clinalg_ordering`.
     pub ordering: u32,
@@ -267,6 +267,7 @@ impl ClinalgPreconditionerOptions {
             (ClinalgPreconditioner::Ssor as u32, PreconditionerKind::Ssor),
             (ClinalgPreconditioner::Spai0 as u32, PreconditionerKind::Spai0),
             (ClinalgPreconditioner::Fsai as u32, PreconditionerKind::Fsai),
+            (ClinalgPreconditioner::Jacobi as u32, PreconditionerKind::Jacobi),
         ];
         Ok(match choice("kind", self.kind, &known)? {
             PreconditionerKind::Ilut => ilu(IluKind::Threshold { drop: self.drop, fill: self.fill }),
@@ -281,6 +282,7 @@ impl ClinalgPreconditionerOptions {
             }
             PreconditionerKind::Spai0 => PreconditionerParams::Spai0,
             PreconditionerKind::Fsai => PreconditionerParams::Fsai,
+            PreconditionerKind::Jacobi => PreconditionerParams::Jacobi,
             _ => ilu(IluKind::Zero),
         })
     }
@@ -324,6 +326,7 @@ impl ClinalgAmgOptions {
 /// The code of a preconditioner.
 fn code(kind: PreconditionerKind) -> u32 {
     let code = match kind {
+        PreconditionerKind::Jacobi => ClinalgPreconditioner::Jacobi,
         PreconditionerKind::Ilu => ClinalgPreconditioner::Ilu,
         PreconditionerKind::Ilut => ClinalgPreconditioner::Ilut,
         PreconditionerKind::Cholesky => ClinalgPreconditioner::Ic,
@@ -389,6 +392,70 @@ pub unsafe extern "C" fn clinalg_preconditioner_info(
         // SAFETY: by the contract above.
         unsafe { put("report", report, value) }
     })
+}
+
+/// The factors of ILU(0) as sparse matrices: `lower`, with ones on its diagonal, and `upper` have entries where the square sparse matrix `a` has,
+/// and their product is `a` there. Rows keep their order: a pivot that is zero is `CLINALG_STATUS_VALUE`, with its row in the message, where
+/// `clinalg_preconditioner_create` would permute rows.
+///
+/// # Safety
+/// `lower` and `upper` are null or valid for a write.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn clinalg_sparse_incomplete_lu(
+    a: ClinalgHandle,
+    lower: *mut ClinalgHandle,
+    upper: *mut ClinalgHandle,
+) -> ClinalgStatus {
+    guard(|| {
+        if lower.is_null() {
+            return Err(Fault::Null("lower"));
+        }
+        if upper.is_null() {
+            return Err(Fault::Null("upper"));
+        }
+        let [first, second] = Registry::global().incomplete_lu(a)?;
+        // SAFETY: checked above, and by the contract.
+        unsafe {
+            put("lower", lower, first)?;
+            put("upper", upper, second)
+        }
+    })
+}
+
+/// The factor of IC(0) as a sparse matrix: `lower` has entries where the lower triangle of the Hermitian positive definite sparse matrix `a` has,
+/// and its product with its conjugate transpose is A + shift diag(A) there. The upper triangle of `a` is not read. A pivot that is not positive is
+/// `CLINALG_STATUS_VALUE`, with its row in the message; a larger shift, such as 1e-3, avoids it.
+///
+/// # Safety
+/// `lower` is null or valid for a write.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn clinalg_sparse_incomplete_cholesky(
+    a: ClinalgHandle,
+    shift: f64,
+    lower: *mut ClinalgHandle,
+) -> ClinalgStatus {
+    guard(|| {
+        if lower.is_null() {
+            return Err(Fault::Null("lower"));
+        }
+        let factor = Registry::global().incomplete_cholesky(a, shift)?;
+        // SAFETY: checked above, and by the contract.
+        unsafe { put("lower", lower, factor) }
+    })
+}
+
+/// A preconditioner of one or two sparse triangular matrices, lower or upper, such as the factors above: its product, by `clinalg_matrix_mv`,
+/// solves with `first`, then with `second`, which may be 0 for none. It keeps nothing of them.
+///
+/// # Safety
+/// `handle` is null or valid for a write.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn clinalg_triangular_preconditioner_create(
+    first: ClinalgHandle,
+    second: ClinalgHandle,
+    handle: *mut ClinalgHandle,
+) -> ClinalgStatus {
+    upload(handle, |_| Ok(Registry::global().triangular_factors(first, (second != 0).then_some(second))?))
 }
 
 /// The defaults: V-cycles with Chebyshev iteration of degree 2. `struct_size` is `sizeof(clinalg_amg_options)`.

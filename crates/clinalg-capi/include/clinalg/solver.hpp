@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <utility>
 
 namespace clinalg {
 
@@ -208,7 +209,32 @@ public:
     CLINALG_NODISCARD clinalg_preconditioner_report report() const {
         return detail::given<clinalg_preconditioner_report>(clinalg_preconditioner_info, get());
     }
+    // Of sparse triangular matrices, which it solves with one after the other.
+    CLINALG_NODISCARD static Preconditioner triangular(const Csr &factor) {
+        Preconditioner made;
+        check(clinalg_triangular_preconditioner_create(factor.get(), 0, made.out()));
+        return made;
+    }
+    CLINALG_NODISCARD static Preconditioner triangular(const Csr &first, const Csr &second) {
+        Preconditioner made;
+        check(clinalg_triangular_preconditioner_create(first.get(), second.get(), made.out()));
+        return made;
+    }
 };
+
+// The factors L, with ones on its diagonal, and U of ILU(0): L * U is A where A has entries.
+CLINALG_NODISCARD inline std::pair<Csr, Csr> incomplete_lu(const Csr &a) {
+    std::pair<Csr, Csr> made;
+    check(clinalg_sparse_incomplete_lu(a.get(), made.first.out(), made.second.out()));
+    return made;
+}
+
+// The factor L of IC(0) of a Hermitian positive definite matrix: L * L^H is A + shift diag(A) where A has entries.
+CLINALG_NODISCARD inline Csr incomplete_cholesky(const Csr &a, double shift = 0) {
+    Csr made;
+    check(clinalg_sparse_incomplete_cholesky(a.get(), shift, made.out()));
+    return made;
+}
 
 // Algebraic multigrid of a real sparse matrix: a cycle is a preconditioner.
 class Amg : public Preconditioner {

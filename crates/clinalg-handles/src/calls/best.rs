@@ -44,7 +44,7 @@ impl Registry {
         progress: Progress<'_>,
     ) -> Result<(u64, Report, usize)> {
         let varies = match preconditioning {
-            Preconditioning::Inverse(m) if method == Method::Cg => {
+            Preconditioning::Inverse(m) if method == Method::Cg && self.info(a)?.kind != Kind::TeamMatrix => {
                 self.call(&[Operand::new(INVERSE, m, Kind::MATRIX)], None, |inputs, _| Ok(varies(inputs[0])))?
             }
             _ => false,

@@ -92,21 +92,21 @@ fn check_hermitian<T: Element>(a: &Matrix<'_, T>, argument: &'static str, tolera
                 return Ok(());
             }
             let kind = if T::IS_COMPLEX { "complex Hermitian" } else { "real symmetric" };
-            let expected = format!(
-                "a {kind} operator; if only inexact products make it appear otherwise, compute them more accurately or raise the tolerance"
+            let reason = format!(
+                "the operator is not {kind}: its products differ from those of its transpose by {asymmetry:.1e} of their size, beyond \
+                 {most:.1e}; if only inexact products make it appear so, compute them more accurately or raise the tolerance"
             );
-            let got = format!(
-                "one whose products differ from those of its transpose by {asymmetry:.1e} of their size, beyond {most:.1e}"
-            );
-            return Err(Error::value(argument, expected, got));
+            return Err(Error::unsuitable(argument, reason));
         }
     };
     if is_hermitian {
         return Ok(());
     }
-    let expected = "a real symmetric or complex Hermitian matrix; if only rounding makes it differ from its transpose, use (A + A')/2";
-    let got = if T::IS_COMPLEX { "a complex one that is not Hermitian" } else { "one that is not symmetric" };
-    Err(Error::value(argument, expected, got))
+    let kind = if T::IS_COMPLEX { "Hermitian" } else { "symmetric" };
+    let reason = format!(
+        "the matrix is not {kind}; if only rounding makes it differ from its transpose, use (A + A')/2 in its place"
+    );
+    Err(Error::unsuitable(argument, reason))
 }
 
 impl Registry {
@@ -154,7 +154,8 @@ impl Registry {
                     if let Some(m) = m {
                         method = method.preconditioner(m);
                     }
-                    let Eigenpairs { values, vectors, residuals, iterations, stop, .. } = method.run()?;
+                    let pairs = method.run().map_err(|error| error.renamed("b", "mass").renamed("m", INVERSE))?;
+                    let Eigenpairs { values, vectors, residuals, iterations, stop, .. } = pairs;
                     Ok((Object::from(vectors), EigenReport { values, residuals, iterations, stop }))
                 })
             })

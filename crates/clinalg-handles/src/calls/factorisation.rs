@@ -143,7 +143,7 @@ impl<T: Scalar> Factored<T> {
                 lu.reciprocal_condition()
             }
             Factors::Cholesky(_) | Factors::Qr(_) => {
-                Err(Error::value(ARGUMENT, "an LU factorisation for the condition number", "another one"))
+                Err(Error::unsuitable(ARGUMENT, "only an LU factorisation gives the condition number"))
             }
         }
     }

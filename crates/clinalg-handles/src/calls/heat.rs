@@ -248,7 +248,7 @@ fn layer_as(registry: &Registry, argument: &'static str, handle: u64) -> Result<
         found.ok_or_else(|| Error::Shape {
             argument,
             expected: "an operator of the heat equation".into(),
-            got: "another operator".into(),
+            got: "an operator of another kind".into(),
         })
     })
 }

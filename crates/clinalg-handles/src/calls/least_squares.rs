@@ -31,8 +31,8 @@ fn scales_columns(preconditioning: Preconditioning) -> Result<bool> {
         Preconditioning::None => Ok(false),
         Preconditioning::Jacobi => Ok(true),
         _ => {
-            let expected = "none or Jacobi, which scales the columns of A: least squares take no other";
-            Err(Error::value(INVERSE, expected, "another one"))
+            let reason = "least squares take none, or Jacobi, which scales the columns of A; the other preconditioners are for square systems";
+            Err(Error::unsuitable(INVERSE, reason))
         }
     }
 }

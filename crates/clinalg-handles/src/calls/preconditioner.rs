@@ -4,7 +4,7 @@ use std::cell::RefCell;
 
 use clinalg::amg::{Amg, AmgParams, AmgReport, Cycle, rigid_motions};
 use clinalg::precond::{
-    CholeskyParams, Fsai, Ilu, IluKind, IluParams, IncompleteCholesky, Preconditioner, Saddle, SaddleParams,
+    CholeskyParams, Fsai, Ilu, IluKind, IluParams, IncompleteCholesky, Jacobi, Preconditioner, Saddle, SaddleParams,
     SaddleShape, Spai0, Split, Ssor, SsorParams,
 };
 use clinalg::solve::Operator;
@@ -37,6 +37,8 @@ pub enum PreconditionerKind {
     Fsai,
     /// Algebraic multigrid, for real matrices.
     Amg,
+    /// The diagonal of the matrix.
+    Jacobi,
 }
 
 /// A preconditioner that is made of the entries of a sparse matrix, and its parameters.
@@ -53,6 +55,8 @@ pub enum PreconditionerParams {
     Spai0,
     /// FSAI.
     Fsai,
+    /// The diagonal of the matrix.
+    Jacobi,
 }
 
 /// What is known of a preconditioner.
@@ -81,6 +85,17 @@ pub(super) enum Made<T: Scalar> {
     Ssor(Ssor<T>),
     Spai0(Spai0<T>),
     Fsai(Fsai<T>),
+    Jacobi(Jacobi<T>),
+}
+
+/// The preconditioner of a matrix's diagonal.
+pub(super) fn jacobi<T: Scalar>(diagonal: &Vector<T>) -> Result<Jacobi<T>> {
+    Jacobi::new(diagonal).map_err(|error| match error {
+        Error::Unsuitable { argument: "diagonal", reason } => {
+            Error::unsuitable("a", format!("its diagonal is no preconditioner: {reason}"))
+        }
+        other => other,
+    })
 }
 
 impl<T: Scalar> Made<T> {
@@ -95,6 +110,7 @@ impl<T: Scalar> Made<T> {
             PreconditionerParams::Ssor(params) => Made::Ssor(Ssor::new(a, params)?),
             PreconditionerParams::Spai0 => Made::Spai0(Spai0::new(a)?),
             PreconditionerParams::Fsai => Made::Fsai(Fsai::new(a)?),
+            PreconditionerParams::Jacobi => Made::Jacobi(jacobi(&a.diagonal()?)?),
         })
     }
 
@@ -105,6 +121,7 @@ impl<T: Scalar> Made<T> {
             Made::Ssor(m) => m,
             Made::Spai0(m) => m,
             Made::Fsai(m) => m,
+            Made::Jacobi(m) => m,
         }
     }
 
@@ -120,6 +137,7 @@ impl<T: Scalar> Made<T> {
             Made::Ssor(m) => info(PreconditionerKind::Ssor, 0, [m.levels(); 2]),
             Made::Spai0(_) => info(PreconditionerKind::Spai0, rows, [0; 2]),
             Made::Fsai(m) => info(PreconditionerKind::Fsai, m.nnz(), [0; 2]),
+            Made::Jacobi(_) => info(PreconditionerKind::Jacobi, rows, [0; 2]),
         }
     }
 }
@@ -140,6 +158,7 @@ impl<T: Scalar> Preconditioner<T> for Made<T> {
             Made::Ssor(m) => m.apply(r, z),
             Made::Spai0(m) => m.apply(r, z),
             Made::Fsai(m) => m.apply(r, z),
+            Made::Jacobi(m) => m.apply(r, z),
         }
     }
 }
@@ -224,8 +243,9 @@ pub(super) fn not_sparse(got: &str) -> Error {
 /// The second block of a saddle point.
 pub(super) fn found_split<T: Scalar>(parts: &CsrParts<T>) -> Result<Split> {
     Split::find(parts).ok_or_else(|| {
-        let expected = "a saddle point [A B'; B -C], whose second block shows by a diagonal without positive entries; or the number of rows of A";
-        Error::value("a", expected, "a matrix of another form")
+        let reason = "this is not a saddle point [A B'; B -C], whose second block has no positive entries on its diagonal; give the number of rows \
+                      of A if it is one";
+        Error::unsuitable("a", reason)
     })
 }
 
@@ -299,6 +319,7 @@ impl PreconditionerKind {
             PreconditionerKind::Ssor => PreconditionerParams::Ssor(SsorParams::default()),
             PreconditionerKind::Spai0 => PreconditionerParams::Spai0,
             PreconditionerKind::Fsai => PreconditionerParams::Fsai,
+            PreconditionerKind::Jacobi => PreconditionerParams::Jacobi,
             PreconditionerKind::Amg => return None,
         })
     }
@@ -309,7 +330,7 @@ fn with_hierarchy<T: RealElement, R>(object: &Object, f: impl FnOnce(&mut Amg<T>
     let call = |inverse: &InverseOf<T, Amg<T>>| f(&mut inverse.held.borrow_mut().0);
     T::of_operator(object).and_then(|operator| operator.with(call)).unwrap_or_else(|| {
         let expected = "a hierarchy of algebraic multigrid".into();
-        Err(Error::Shape { argument: ARGUMENT, expected, got: "another operator".into() })
+        Err(Error::Shape { argument: ARGUMENT, expected, got: "an operator of another kind".into() })
     })
 }
 
@@ -362,7 +383,9 @@ impl Registry {
                             let (expected, got) = (format!("{} rows", a.rows()), format!("{rows} x {count}"));
                             return Err(Error::Shape { argument: "near_null", expected, got });
                         }
-                        Amg::with_near_null(a, &vectors.full("near_null")?.to_vec()?, count, params)?
+                        let vectors = vectors.full("near_null")?.to_vec()?;
+                        Amg::with_near_null(a, &vectors, count, params)
+                            .map_err(|error| error.renamed("vectors", "near_null").renamed("count", "near_null"))?
                     }
                     None => Amg::new(a, params)?,
                 };
@@ -456,7 +479,7 @@ impl Registry {
             found.ok_or_else(|| Error::Shape {
                 argument: ARGUMENT,
                 expected: "a preconditioner made of a sparse matrix".into(),
-                got: "another operator".into(),
+                got: "an operator of another kind".into(),
             })
         })
     }

@@ -50,7 +50,7 @@ impl Registry {
             report_of::<f64>(inputs[0]).or_else(|| report_of::<f32>(inputs[0])).ok_or_else(|| Error::Shape {
                 argument: "preconditioner",
                 expected: "a block preconditioner of a saddle point".into(),
-                got: "another operator".into(),
+                got: "an operator of another kind".into(),
             })
         })
     }

@@ -3,12 +3,12 @@
 use std::ops::ControlFlow;
 
 use clinalg::multigrid::{self, Poisson, PoissonParams, PoissonReport};
-use clinalg::precond::{Jacobi, SaddleShape};
+use clinalg::precond::SaddleShape;
 use clinalg::solve::{BlockCg, BlockScalar, CgParams, Operator, Preconditioner, Progress, Report, Stop, Stopping};
 use clinalg::{Context, Dense, Error, Result, Scalar, Vector};
 use serde::{Deserialize, Serialize};
 
-use crate::calls::preconditioner::{Coarsened, PreconditionerKind, found_split, not_sparse, varies};
+use crate::calls::preconditioner::{Coarsened, PreconditionerKind, found_split, jacobi, not_sparse, varies};
 use crate::calls::solver::solver_of;
 use crate::calls::team;
 use crate::kind::Kind;
@@ -100,7 +100,7 @@ pub(super) fn with_preconditioner<T: Element + Coarsened, R>(
     f: impl FnOnce(Option<&mut dyn Preconditioner<T>>) -> Result<R>,
 ) -> Result<R> {
     match (preconditioning, inverse) {
-        (Preconditioning::Jacobi, _) => f(Some(&mut Jacobi::new(&a.diagonal()?)?)),
+        (Preconditioning::Jacobi, _) => f(Some(&mut jacobi(&a.diagonal()?)?)),
         (Preconditioning::Of(_) | Preconditioning::Saddle, _) => match (a, preconditioning) {
             (Matrix::Stored(a), Preconditioning::Of(kind)) => f(Some(&mut *kind.of(a)?)),
             (Matrix::Stored(Stored::Csr(a)), _) => f(Some(&mut *T::saddle(a, &found_split(&a.to_parts()?)?, shape)?)),
@@ -117,6 +117,20 @@ pub(super) fn with_preconditioner<T: Element + Coarsened, R>(
         }
         (_, None) => f(None),
     }
+}
+
+/// An error that names b unless it has as many rows as the square matrix A.
+fn check_rows<T: Element>((rows, cols): (usize, usize), b: &Stored<T>) -> Result<()> {
+    let shape = b.shape();
+    let length = match b {
+        Stored::Dense(b) if b.rows() > 1 => b.rows(),
+        _ => shape.0 * shape.1,
+    };
+    if rows != cols || length == rows {
+        return Ok(());
+    }
+    let (expected, got) = (format!("{rows} rows, as A"), format!("{} x {}", shape.0, shape.1));
+    Err(Error::Shape { argument: "b", expected, got })
 }
 
 /// Entries of a row from which on block conjugate gradients pay, and columns: below that what they do on the blocks takes longer than the
@@ -242,6 +256,7 @@ impl Registry {
                 typed!(inputs[0], T => {
                     let a = inputs[0].matrix::<T>("a")?;
                     let b = inputs[1].stored::<T>("b")?;
+                    check_rows(a.shape(), b)?;
                     if let Stored::Dense(b) = b && b.rows() > 1 && b.cols() > 1 {
                         let (context, n) = (b.as_vector().context(), b.rows());
                         let x = output.stored_mut::<T>("x")?.dense_mut("x")?;

@@ -3,13 +3,12 @@
 use std::sync::Arc;
 
 use clinalg::amg::Amg;
-use clinalg::precond::Jacobi;
 use clinalg::solve::{
     BiCgStab, Cg, FlexibleCg, Gmres, GmresParams, Idr, Minres, Preconditioner, Progress, Report, Solver, Stopping,
 };
 use clinalg::{Context, Csr, Error, Result, Scalar, Vector};
 
-use super::preconditioner::{Coarsened, Made, PreconditionerKind, PreconditionerParams, not_sparse};
+use super::preconditioner::{Coarsened, Made, PreconditionerKind, PreconditionerParams, jacobi, not_sparse};
 use super::solve::{INVERSE, Inverse, Method, Preconditioning, check_inverse};
 use crate::kind::Kind;
 use crate::object::cell::Cell;
@@ -84,7 +83,7 @@ pub(super) fn entries<'a, T: Element>(a: &Matrix<'a, T>) -> Result<&'a Csr<T>> {
 fn kept<T: Element + Coarsened>(preconditioning: Preconditioning, a: &Matrix<'_, T>) -> Result<Kept<T>> {
     Ok(match preconditioning {
         Preconditioning::None | Preconditioning::Inverse(_) => Kept::None,
-        Preconditioning::Jacobi => Kept::Jacobi(Jacobi::new(&a.diagonal()?)?),
+        Preconditioning::Jacobi => Kept::Jacobi(jacobi(&a.diagonal()?)?),
         Preconditioning::Saddle => {
             let expected = "an approximate inverse for saddle points; the function for saddle points makes one";
             return Err(Error::value(INVERSE, expected, "the kind alone"));
@@ -232,11 +231,11 @@ impl Registry {
                     }
                     match &mut state.preconditioner {
                         Kept::None => {}
-                        Kept::Jacobi(m) => *m = Jacobi::new(&matrix.diagonal()?)?,
+                        Kept::Jacobi(m) => *m = jacobi(&matrix.diagonal()?)?,
                         Kept::Made(m) => m.remake(entries(&matrix)?)?,
                         Kept::Inverse(_) if a.is_none() => {
-                            let expected = "a solver that made its preconditioner; refill the object in options.inverse by clinalg_amg_refill";
-                            return Err(Error::value(ARGUMENT, expected, "one with an approximate inverse"));
+                            let reason = "the solver was given its preconditioner, options.inverse; refill that object by clinalg_amg_refill";
+                            return Err(Error::unsuitable(ARGUMENT, reason));
                         }
                         Kept::Inverse(_) => {}
                     }

@@ -192,9 +192,9 @@ pub(super) fn solve<T: RealElement>(
             Some(&mut *amg)
         }
         Preconditioning::Of(_) | Preconditioning::Saddle => {
-            let expected = "none, jacobi or a handle of algebraic multigrid on the team (clinalg_team_amg_create) for a matrix on a team; the \
-                            others take a matrix on one device";
-            return Err(Error::value(INVERSE, expected, "another one"));
+            let reason = "a matrix on a team takes none, the diagonal (jacobi) or algebraic multigrid that was made for it on the team; the other \
+                          preconditioners are for matrices on one device";
+            return Err(Error::unsuitable(INVERSE, reason));
         }
     };
     let stopping = stopping.clone();
@@ -211,8 +211,8 @@ pub(super) fn solve<T: RealElement>(
             team::Gmres::new(&team, &partition, params)?.solve_with(operator, m, &right, solution, progress)
         }
         Method::Minres | Method::Idr | Method::FlexibleCg => {
-            let expected = "conjugate gradients, BiCGStab or GMRES for a matrix on a team";
-            return Err(Error::value("method", expected, "another one"));
+            let reason = "a matrix on a team takes conjugate gradients, BiCGStab or GMRES; the other methods are for matrices on one device";
+            return Err(Error::unsuitable("method", reason));
         }
     }?;
     let mut values = vec![T::zero(); a.rows];

@@ -5,14 +5,47 @@ use std::path::Path;
 
 use clinalg::io::matrix_market;
 use clinalg::matrix::Values;
-use clinalg::{Band, Context, Csr, Dense, Result, Vector};
+use clinalg::{Band, Context, Csr, Dense, Result, Scalar, Vector};
 use clinalg::{BandParts, CsrParts};
 
 use crate::kind::Kind;
 use crate::object::{Download, Element, Host, Object, Stored, typed};
 use crate::registry::{Operand, Registry};
 
+/// Row, column and value, in words, of the first number of columns of `rows` that is not finite.
+fn first_of<T: Scalar>(values: &[T], rows: usize) -> Option<(usize, usize, String)> {
+    let k = values.iter().position(|value| !value.has_finite_parts())?;
+    Some((k % rows.max(1), k / rows.max(1), values[k].to_string()))
+}
+
 impl Registry {
+    /// Row and column, counted from 0, and value of the first entry of a vector or matrix that is not finite; of an operator or a matrix on a team
+    /// nothing is known.
+    ///
+    /// # Errors
+    /// [`Error::Handle`](clinalg::Error::Handle); those of the device.
+    pub fn first_not_finite(&self, handle: u64) -> Result<Option<(usize, usize, String)>> {
+        match self.info(handle)?.kind {
+            Kind::Vector | Kind::Dense | Kind::Csr | Kind::Band => {}
+            _ => return Ok(None),
+        }
+        let operand = Operand::new("object", handle, Kind::VALUES);
+        self.call(&[operand], None, |inputs, _| {
+            typed!(inputs[0], T => {
+                let entry = |a: CsrParts<T>| {
+                    let found = a.triplets().find(|(_, _, value)| !value.has_finite_parts());
+                    found.map(|(i, j, value)| (i, j, value.to_string()))
+                };
+                Ok(match inputs[0].stored::<T>("object")? {
+                    Stored::Vector(x) => first_of(&x.to_vec()?, x.len()),
+                    Stored::Dense(a) => first_of(&a.to_column_major()?, a.rows()),
+                    Stored::Csr(a) => entry(a.to_parts()?),
+                    Stored::Band(a) => entry(a.to_parts()?.to_csr()?),
+                })
+            })
+        })
+    }
+
     /// Uploads a vector.
     ///
     /// # Errors

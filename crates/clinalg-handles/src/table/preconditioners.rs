@@ -2,9 +2,6 @@
 
 use super::{Argument, DEFAULTS, Function, Kind, LIBRARY, Offer};
 
-/// Why C has no factors as matrices.
-const FACTORS: &str = "a preconditioner holds its factors, as MATLAB's solvers take them by themselves";
-
 pub(super) const FUNCTIONS: &[Function] = &[
     Function {
         name: "preconditioner_options_defaults",
@@ -43,24 +40,36 @@ pub(super) const FUNCTIONS: &[Function] = &[
     Function {
         name: "incomplete_lu",
         title: "The factors of ILU(0) as matrices.",
-        arguments: &[],
-        c: Offer::Missing(FACTORS),
+        arguments: &[
+            Argument::new("a", Kind::Handle),
+            Argument::new("lower", Kind::Output),
+            Argument::new("upper", Kind::Output),
+        ],
+        c: Offer::Names(&["clinalg_sparse_incomplete_lu"]),
         matlab: Offer::Names(&["MexIncompleteLU"]),
         program: Offer::Missing(LIBRARY),
     },
     Function {
         name: "incomplete_cholesky",
         title: "The factor of IC(0) as a matrix.",
-        arguments: &[],
-        c: Offer::Missing(FACTORS),
+        arguments: &[
+            Argument::new("a", Kind::Handle),
+            Argument::new("shift", Kind::Real),
+            Argument::new("lower", Kind::Output),
+        ],
+        c: Offer::Names(&["clinalg_sparse_incomplete_cholesky"]),
         matlab: Offer::Names(&["MexIncompleteCholesky"]),
         program: Offer::Missing(LIBRARY),
     },
     Function {
         name: "triangular_factors",
         title: "A preconditioner of triangular matrices.",
-        arguments: &[],
-        c: Offer::Missing(FACTORS),
+        arguments: &[
+            Argument::new("first", Kind::Handle),
+            Argument::new("second", Kind::Handle),
+            Argument::new("handle", Kind::Output),
+        ],
+        c: Offer::Names(&["clinalg_triangular_preconditioner_create"]),
         matlab: Offer::Names(&["MexTriangular"]),
         program: Offer::Missing(LIBRARY),
     },

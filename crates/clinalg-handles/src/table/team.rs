@@ -53,7 +53,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
             Argument::new("handle", Kind::Output),
         ],
         c: Offer::Names(&["clinalg_team_amg_create"]),
-        matlab: Offer::Missing("`pcg` of `clinalg.team` takes the diagonal as preconditioner so far"),
+        matlab: Offer::Names(&["MexTeamAmg"]),
         program: Offer::Missing(OPTION),
     },
     Function {
