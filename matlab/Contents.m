@@ -161,6 +161,7 @@
 %   MexTeam                        - Make a team of devices that share the work of a problem.
 %   MexTeamInfo                    - The devices of a team.
 %   MexTeamMatrix                  - Share the rows of a sparse matrix out among the devices of a team.
+%   MexTeamAmg                     - Make an algebraic multigrid preconditioner on a team.
 %   MexTeamPoisson                 - Solve the Poisson problem by multigrid on a team.
 %   MexTeamWave                    - Make a membrane for the wave equation on a team.
 %

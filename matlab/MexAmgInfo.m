@@ -11,6 +11,8 @@ function info = MexAmgInfo(gpu, M)
 %     direct               whether the coarsest level is solved by a dense inverse
 %     null_vectors         near-null vectors that the matrix takes to zero: 0 unless it is singular
 %     seconds              of the set-up or the last MexAmgRefill
+%     coarsening           'aggregation' or 'classical'
+%     convergence_factor   what MexAmgFactor found; NaN before
 %
 %   Example:
 %     gpu = MexInitOpenCL();

@@ -5,7 +5,7 @@ function c = MexLazy(gpu, name, a)
 %   c = name(a), element by element, for a full matrix or vector: a new object that is evaluated when a call needs its values,
 %   together with the operations that it is made of. name is as for MexMap, of complex arrays 'exp', 'log', 'sqrt', 'sin', 'cos',
 %   'uminus' or 'conj'. c is 0 where the device has no such function, or the result of a real array may be complex ('sqrt' of what
-%   may be negative). a may be of class clinalg.array as well.
+%   may be negative). a may also be a clinalg.array.
 %
 %   Example:
 %     gpu = MexInitOpenCL();

@@ -6,7 +6,7 @@ function c = MexLazy2(gpu, name, a, b)
 %   a call needs its values, together with the operations that it is made of. A row, a column or a single element is repeated.
 %   name is as for MexMap2. c is 0 where the device has no such function of these operands: of two classes, of two numbers, of
 %   sparse or empty arrays, of sizes that do not agree, of arrays that MexMark named, and where the result of real arrays may be
-%   complex ('power'). a and b may be of class clinalg.array as well; beside one of these, a uint64 is a number and c is 0.
+%   complex ('power'). a and b may also be of class clinalg.array; beside one, a uint64 is a number and c is 0.
 %
 %   Example:
 %     gpu = MexInitOpenCL();

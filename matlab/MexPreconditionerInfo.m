@@ -5,7 +5,7 @@ function info = MexPreconditionerInfo(gpu, M)
 %   M is one of MexPreconditioner or MexAmg. info is a structure with the fields
 %     kind     as MexPreconditioner takes it, or 'amg'
 %     rows     rows and columns
-%     entries  stored entries: of the factors, of the factor of 'fsai', of the diagonal of 'spai0', of the matrices
+%     entries  stored entries: of the factors, of the factor of 'fsai', of the diagonal of 'spai0' and 'jacobi', of the matrices
 %              of all levels for 'amg'; 0 for 'ssor'
 %     levels   steps of the lower and the upper triangular system; 0 without one
 %     matched  whether rows were permuted

@@ -4,7 +4,7 @@ function c = MexSmallProduct(gpu, op, a, b)
 %
 %   c = op(a) * b, a new object, or a number where a is a transposed column; op is 'notransp', 'transp' or 'ctransp'. c is []
 %   where the operands are of two classes, their sizes do not agree, b has several columns, or the result has one element and
-%   a is no transposed column. a and b may be of class clinalg.array as well.
+%   a is no transposed column. a and b may also be of class clinalg.array.
 %
 %   Example:
 %     gpu = MexInitOpenCL();

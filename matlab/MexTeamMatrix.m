@@ -2,8 +2,8 @@ function T = MexTeamMatrix(gpu, team, A)
 %MexTeamMatrix  Share the rows of a sparse matrix out among the devices of a team.
 %   T = MexTeamMatrix(gpu, team, A)
 %
-%   A is a real square sparse matrix. T stands for A in MexCG, MexBiCGStab and MexGMRES, with precond 'none' or 'jacobi';
-%   b and x are ordinary vectors. Each device gets about as many entries. T does not refer to A afterwards. MexRelease frees it.
+%   A is a real square sparse matrix. T stands for A in MexCG, MexBiCGStab and MexGMRES, with precond 'none', 'jacobi' or one of
+%   MexTeamAmg; b and x are ordinary vectors. Each device gets about as many entries. T does not refer to A afterwards. MexRelease frees it.
 %
 %   Example:
 %     gpu = MexInitOpenCL();
@@ -12,7 +12,7 @@ function T = MexTeamMatrix(gpu, team, A)
 %     [x, flag] = MexCG(gpu, T, MexMatrix(gpu, ones(400, 1)), 1e-8, 200, 'jacobi');
 %     flag
 %
-%   See also MexTeam, MexCG.
+%   See also MexTeam, MexTeamAmg, MexCG.
 
 % Made from the table in crates/clinalg-mex; edit it there.
 try

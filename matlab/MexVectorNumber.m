@@ -3,7 +3,7 @@ function value = MexVectorNumber(gpu, name, a)
 %   value = MexVectorNumber(gpu, name, a)
 %
 %   name is 'sum', 'norm1', 'norm2' or 'normInf'. value is [] unless a is a full object with one row or one column that is not
-%   empty and that MexMark did not name. a may be of class clinalg.array as well.
+%   empty and that MexMark did not name. a may also be a clinalg.array.
 %
 %   Example:
 %     gpu = MexInitOpenCL();

@@ -6,7 +6,7 @@ function M = amg(A, varargin)
 %   A is a real, square sparse matrix, on the device or in MATLAB's memory. M is a hierarchy of coarser problems: with conjugate gradients,
 %   the iterations hardly grow with the number of unknowns. options is a structure, or name-value pairs, all optional:
 %     Theta            threshold of strong connections (default 0.08, with classical coarsening 0.25)
-%     Smoother         'chebyshev' (default), 'jacobi', 'spai0', or 'gauss-seidel' by colours
+%     Smoother         'chebyshev' (default), 'l1-jacobi', 'spai0', or 'gauss-seidel' by colours
 %     Steps            degree or sweeps of the smoother (default 2)
 %     Cycle            'v' (default), 'w', or 'k' for a symmetric positive definite A: fewer iterations of clinalg.pcg, which is flexible
 %                      then; not for clinalg.bicgstab and clinalg.gmres
@@ -15,7 +15,7 @@ function M = amg(A, varargin)
 %     SinglePrecision  true keeps the hierarchy in single precision
 %     Reusable         true allows refill(M, B), which takes other values at the positions of A
 %     NearNull         columns that A nearly takes to zero; without them constants are taken
-%     Coarsening       'aggregation', 'classical', or 'auto' (default), which chooses from A
+%     Coarsening       'aggregation' (or 'sa'), 'classical', or 'auto' (default), which chooses from A
 %     Coordinates      of the nodes, for elasticity: a row per node, with 2 or 3 columns; NearNull is the motions of a rigid body then
 %     Aggressive       true coarsens the finest level aggressively, with 'classical' only: less memory and time for a cycle, more iterations
 %   M is a clinalg.factor: M \ r is a cycle, clinalg.pcg, clinalg.bicgstab and clinalg.gmres take it, info(M) has the levels.
@@ -42,5 +42,12 @@ if ~isempty(Z)
   o.nearnull = Z.h;
 end
 given = struct2cell(o).';
-M = clinalg.factor(clinalg_mex('MexAmg', 0, A.h, given{:}), 'algebraic multigrid');
+try
+  h = clinalg_mex('MexAmg', 0, A.h, given{:});
+catch problem
+  clinalg.operands.blame(problem, 'clinalg.amg', {'theta', 'Theta', 'smoother', 'Smoother', 'steps', 'Steps', 'cycle', 'Cycle', ...
+    'coarse', 'CoarseSize', 'block', 'Block', 'single', 'SinglePrecision', 'reusable', 'Reusable', 'near_null', 'NearNull', ...
+    'coarsening', 'Coarsening', 'coordinates', 'Coordinates', 'aggressive', 'Aggressive'});
+end
+M = clinalg.factor(h, 'algebraic multigrid');
 end

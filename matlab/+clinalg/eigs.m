@@ -76,7 +76,11 @@ d = [];
 V = [];
 flag = 0;
 for which = ends
-  [X, e, code, ~, ~, reason] = clinalg_mex('MexEigs', 0, A.h, k, which{1}, given{:}, M, mass{:});
+  try
+    [X, e, code, ~, ~, reason] = clinalg_mex('MexEigs', 0, A.h, k, which{1}, given{:}, M, mass{:});
+  catch problem
+    clinalg.operands.blame(problem, 'clinalg.eigs', {'tol', 'Tolerance', 'maxit', 'MaxIterations', 'precond', 'Preconditioner', 'mass', 'B'});
+  end
   V = [V, gather(clinalg.array(X))];
   d = [d; e];
   if code > flag

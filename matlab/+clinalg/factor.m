@@ -3,7 +3,7 @@ classdef factor < handle
 %   clinalg.precond, clinalg.amg, clinalg.saddle, clinalg.heat_forward and clinalg.heat_opposite make one. It frees the device memory when its last
 %   reference is cleared.
 %
-%   M \ b             the inverse of M, exact or approximate, times a column
+%   M \ b             the inverse of M, exact or approximate, times the columns of b
 %   info(M)           of clinalg.precond, clinalg.amg and clinalg.saddle: the structure of MexPreconditionerInfo, MexAmgInfo or
 %                     MexSaddleInfo
 %   refill(M, A)      of clinalg.amg with options.reusable: new values at the positions of its matrix
@@ -31,11 +31,30 @@ classdef factor < handle
     end
 
     function x = mldivide(o, b)
-    %\  The inverse times a column.
+    %\  The inverse times the columns of b: real or complex, single or double, full or sparse.
       if ~isa(o, 'clinalg.factor')
-        error('clinalg:call:unsupported', '\\: M \\ b takes a column b');
+        error('clinalg:call:unsupported', '\\: M \\ b takes a clinalg.factor on its left side only');
       end
-      x = o.inverse * b;
+      clinalg.operands.check_classes('\', b);
+      n = size(o, 1);
+      if ndims(b) > 2 || size(b, 1) ~= n
+        error('clinalg:argument:shape', '\\: M is %d x %d, b is %s; the numbers of rows must agree', n, n, clinalg.operands.by(size(b)));
+      end
+      type = underlyingType(o);
+      as_single = isa(b, 'single') || isa(b, 'clinalg.array') && strcmp(underlyingType(b), 'single');
+      if issparse(b), b = full(b); end
+      if ~isa(b, 'clinalg.array')
+        b = clinalg.operands.like(b, type);
+      elseif ~strcmp(underlyingType(b), type)
+        b = cast(b, type);
+      end
+      if iscomplex(o.inverse), b = clinalg.operands.promoted(b); end
+      if iscomplex(b) && ~iscomplex(o.inverse)
+        x = complex(columns(o, real(b)), columns(o, imag(b)));
+      else
+        x = columns(o, b);
+      end
+      if as_single && strcmp(type, 'double'), x = single(x); end
     end
 
     function s = info(o)
@@ -51,12 +70,16 @@ classdef factor < handle
     end
 
     function refill(o, A)
-    %refill  New values at the positions of the matrix of clinalg.amg.
+    %refill  New values at the positions of the matrix of clinalg.amg. After an error M is as it was before.
       if ~isa(A, 'clinalg.array')
         A = clinalg.matrix(sparse(A), underlyingType(o));
       end
       A = clinalg.operands.sparse_handle(A);
-      clinalg_mex('MexAmgRefill', 0, o.inverse.h, A.h);
+      try
+        clinalg_mex('MexAmgRefill', 0, o.inverse.h, A.h);
+      catch problem
+        clinalg.operands.blame(problem, 'refill', {'reusable', 'Reusable', 'single', 'SinglePrecision'});
+      end
     end
 
     function varargout = size(o, varargin)
@@ -69,10 +92,38 @@ classdef factor < handle
       name = underlyingType(o.inverse);
     end
 
+    function t = isreal(o)
+    %isreal  Whether its numbers are real.
+      t = ~iscomplex(o.inverse);
+    end
+
     function disp(o)
     %disp  What it is, its shape and class.
       s = size(o);
       fprintf('  %s, %d x %d of class %s on the device\n', o.words, s(1), s(2), underlyingType(o));
+    end
+  end
+
+  methods (Access = private)
+    function x = columns(o, b)
+    % The inverse times the columns of an array, one after the other.
+      settle(b);
+      if size(b, 2) == 1
+        x = clinalg.operands.made(clinalg_mex('MexMultiply', 0, o.inverse.h, b.h));
+        return
+      end
+      x = {zeros(size(b, 1), 0, 'like', b)};
+      for k = 1 : size(b, 2)
+        column = b(:, k);
+        if ~isa(column, 'clinalg.array'), column = clinalg.operands.like(column, b); end
+        settle(column);
+        x{k} = clinalg.array(clinalg_mex('MexMultiply', 0, o.inverse.h, column.h));
+      end
+      if size(b, 2) > 0
+        x = cat(2, x{:});
+      else
+        x = x{1};
+      end
     end
   end
 end

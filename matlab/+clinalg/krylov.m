@@ -18,6 +18,19 @@ if ischar(A) || isa(A, 'string')
   error('clinalg:argument:class', '%s: A is of class %s, expected a matrix or a function handle, such as @(x) S * x', caller, class(A));
 end
 on_device = isa(A, 'clinalg.array') || isa(b, 'clinalg.array');
+[o.preconditioner, is_real] = real_preconditioner(A, o.preconditioner, o.preconditioner2);
+if is_real && ~isreal(b) && size(b, 2) == 1
+  % Real A and M: the real and the imaginary part are two right-hand sides.
+  parts = [real(b), imag(b)];
+  start = o.initialguess;
+  if ~isempty(start), start = [real(start), imag(start)]; end
+  restart = {};
+  if strcmp(name, 'gmres'), restart = {o.restart}; end
+  given = [restart, {o.tolerance, o.maxiterations, o.preconditioner, [], start}];
+  [x, flag, relres, iter, resvec, reason] = clinalg.krylov(name, A, parts, given);
+  x = complex(x(:, 1), x(:, 2));
+  return
+end
 a = 'function';
 if isa(A, 'function_handle')
   if ~isa(b, 'clinalg.array'), b = clinalg.matrix(full(b)); end
@@ -33,12 +46,20 @@ m = M;
 if isa(M, 'clinalg.array'), m = M.h; end
 if isempty(applied) && ~ischar(a)
   numbers = cellfun(@(field) {o.(lower(field))}, counted);
-  [~, flag, relres, iter, resvec, reason] = clinalg_mex(mex.(name), 0, a, b.h, numbers{:}, m, x.h);
+  try
+    [~, flag, relres, iter, resvec, reason] = clinalg_mex(mex.(name), 0, a, b.h, numbers{:}, m, x.h);
+  catch problem
+    blame(problem, caller);
+  end
 else
   restart = [];
   if strcmp(name, 'gmres'), restart = o.restart; end
   if ~isempty(applied), m = 'function'; end
-  run = clinalg_mex('MexSolveBegin', 0, name, a, b.h, m, o.tolerance, o.maxiterations, x.h, restart);
+  try
+    run = clinalg_mex('MexSolveBegin', 0, name, a, b.h, m, o.tolerance, o.maxiterations, x.h, restart);
+  catch problem
+    blame(problem, caller);
+  end
   ended = onCleanup(@() finish(run));
   [wanted, r] = clinalg_mex('MexSolveNext', 0, run);
   while ~isempty(wanted)
@@ -49,11 +70,36 @@ else
     end
     [wanted, r] = clinalg_mex('MexSolveNext', 0, run, y.h);
   end
-  [~, flag, relres, iter, resvec, reason] = clinalg_mex('MexSolveEnd', 0, run);
+  try
+    [~, flag, relres, iter, resvec, reason] = clinalg_mex('MexSolveEnd', 0, run);
+  catch problem
+    blame(problem, caller);
+  end
 end
 if ~on_device
   x = gather(x);
 end
+end
+
+function blame(problem, caller)
+clinalg.operands.blame(problem, caller, {'a', 'A', 'tol', 'Tolerance', 'maxit', 'MaxIterations', 'restart', 'Restart', ...
+  'precond', 'Preconditioner', 'preconditioner', 'Preconditioner', 'x', 'InitialGuess'});
+end
+
+function [M, t] = real_preconditioner(A, M, M2)
+% The preconditioner, where it names a kind of coarsening the hierarchy, and whether it takes real numbers only and A is real.
+t = false;
+if isa(A, 'function_handle') || ~isequal(M2, []), return, end
+if ischar(M) || isa(M, 'string')
+  M = char(M);
+  if any(strcmp(M, {'sa', 'classical'})), M = clinalg.precond(A, M); end
+end
+if ischar(M)
+  t = any(strcmp(M, {'amg', 'saddle'}));
+elseif isa(M, 'clinalg.factor')
+  t = isreal(M);
+end
+t = t && isreal(A);
 end
 
 function finish(run)
@@ -132,8 +178,9 @@ function f = inverse(caller, M, b)
 if isa(M, 'function_handle')
   f = M;
 elseif isa(M, 'clinalg.factor') || is_matrix(M)
-  if ~isequal(size(M), [1 1] * numel(b))
-    error('clinalg:argument:shape', '%s: a preconditioner is %s, expected %d x %d', caller, clinalg.operands.by(size(M)), numel(b), numel(b));
+  n = size(b, 1);
+  if ~isequal(size(M), [n n])
+    error('clinalg:argument:shape', '%s: a preconditioner is %s, expected %d x %d', caller, clinalg.operands.by(size(M)), n, n);
   end
   f = @(r) M \ r;
 else

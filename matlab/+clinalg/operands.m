@@ -465,6 +465,15 @@ classdef operands
       end
     end
 
+    function blame(problem, caller, names)
+    % The error of a Mex function, as one of `caller`, with the names of its arguments for those of the Mex function: pairs in a cell.
+      text = regexprep(problem.message, '^(clinalg_mex: )?Mex\w+: ', [caller, ': ']);
+      for k = 1 : 2 : numel(names)
+        text = regexprep(text, ['argument (\d+ )?`', names{k}, '`'], ['`', names{k + 1}, '`']);
+      end
+      error(struct('message', regexprep(text, 'argument \d+ `', '`'), 'identifier', problem.identifier, 'stack', problem.stack));
+    end
+
     function o = only(caller, given, table, instead)
     % The options of a function of MATLAB, of which those with a value in the second column of the table have that one only.
       o = clinalg.operands.arguments(caller, given, {}, table(:, 1).');

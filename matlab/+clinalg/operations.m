@@ -54,7 +54,9 @@ classdef (HandleCompatible) operations
       if c, c = clinalg.array(c); return, end
       clinalg.operands.check_classes('.*', a, b);
       [a, b] = clinalg.operands.numbers(a, b);
-      if issparse(a) && isscalar(a) || issparse(b) && isscalar(b)
+      if isscalar(a) && isscalar(b) && (issparse(a) || issparse(b))
+        c = clinalg.operands.on_host(a) .* clinalg.operands.on_host(b);
+      elseif issparse(a) && isscalar(a) || issparse(b) && isscalar(b)
         % A sparse number makes the product sparse.
         [a, b] = clinalg.operands.full_number(a, b);
         c = sparse(times(a, b));
@@ -343,6 +345,10 @@ classdef (HandleCompatible) operations
         if ~isempty(c), return, end
       end
       if isscalar(a) || isscalar(b)
+        if isa(a, 'clinalg.array') && isscalar(a) && isscalar(b) && strcmp(kind_of(a), 'operator')
+          c = clinalg.operands.applied(a, b);
+          return
+        end
         [a, b] = clinalg.operands.full_number(a, b);
         c = times(a, b);
         return

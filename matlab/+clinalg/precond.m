@@ -10,7 +10,9 @@ function M = precond(A, varargin)
 %     'ssor'   symmetric successive over-relaxation
 %     'spai0'  the diagonal matrix that is closest to the inverse
 %     'fsai'   a factorised sparse approximate inverse, for Hermitian positive definite A
+%     'jacobi' the diagonal of A
 %     'amg'    algebraic multigrid: clinalg.amg(A, options)
+%     'sa', 'classical'  the same with this kind of coarsening, smoothed aggregation or classical
 %     'saddle' blocks for a saddle point: clinalg.saddle(A, options)
 %   options is a structure, or pairs of names and values, all optional, as MexPreconditioner says: Order, DropTolerance and Fill of 'ilut',
 %   Shift of 'ic', Omega of 'ssor', Matching.
@@ -25,12 +27,23 @@ function M = precond(A, varargin)
 if nargin < 1
   error('clinalg:argument:count', 'clinalg.precond: too few arguments; the call is clinalg.precond(A, kind, options)');
 end
-if ~isempty(varargin) && ~isstruct(varargin{1}) && strcmp(char(varargin{1}), 'amg')
-  M = clinalg.amg(A, varargin{2 : end});
-  return
-elseif ~isempty(varargin) && ~isstruct(varargin{1}) && strcmp(char(varargin{1}), 'saddle')
-  M = clinalg.saddle(A, varargin{2 : end});
-  return
+kind = '';
+if ~isempty(varargin) && (ischar(varargin{1}) || isa(varargin{1}, 'string')), kind = char(varargin{1}); end
+switch kind
+  case 'amg'
+    M = clinalg.amg(A, varargin{2 : end});
+    return
+  case {'sa', 'classical'}
+    options = varargin(2 : end);
+    if numel(options) == 1 && isstruct(options{1})
+      options = [fieldnames(options{1}), struct2cell(options{1})].';
+      options = options(:).';
+    end
+    M = clinalg.amg(A, 'Coarsening', kind, options{:});
+    return
+  case 'saddle'
+    M = clinalg.saddle(A, varargin{2 : end});
+    return
 end
 o = clinalg.operands.arguments('clinalg.precond', varargin, {'Kind*'}, {'Order', 'DropTolerance|drop', 'Fill', 'Shift', 'Omega', ...
   'Matching'});
@@ -38,5 +51,11 @@ given = struct2cell(o).';
 kind = o.kind;
 if isempty(kind), kind = 'ilu'; end
 h = clinalg.operands.sparse_handle(A);
-M = clinalg.factor(clinalg_mex('MexPreconditioner', 0, h.h, kind, given{2 : end}), ['preconditioner ''', kind, '''']);
+try
+  h = clinalg_mex('MexPreconditioner', 0, h.h, kind, given{2 : end});
+catch problem
+  clinalg.operands.blame(problem, 'clinalg.precond', {'order', 'Order', 'drop', 'DropTolerance', 'fill', 'Fill', 'shift', 'Shift', ...
+    'omega', 'Omega', 'matching', 'Matching'});
+end
+M = clinalg.factor(h, ['preconditioner ''', kind, '''']);
 end

@@ -5,7 +5,8 @@ classdef team < handle
 %   devices are distinct indices from clinalg.devices, counted from 0, such as [0 1]. Which results are bitwise those of one device, and which agree
 %   to rounding, is in the guide, "How to use several devices".
 %
-%   pcg(t, A, b, tol, maxit, M, x0)           as clinalg.pcg for a real sparse A, whose rows are distributed; M is 'jacobi' or []
+%   pcg(t, A, b, tol, maxit, M, x0)           as clinalg.pcg for a real sparse A, whose rows are distributed; M is 'jacobi', []
+%                                             or 'amg', set up for this solve, with 'sa' or 'classical' for its coarsening
 %   bicgstab(t, A, b, tol, maxit, M, x0)      as clinalg.bicgstab
 %   gmres(t, A, b, restart, tol, maxit, M, x0)  as clinalg.gmres
 %   poisson(t, f, tol, maxit, u0, cycle, smoother, d, s)  as clinalg.poisson, on strips of the grid
@@ -87,6 +88,7 @@ classdef team < handle
     % Runs a Krylov method with the rows of A shared out; `counted` names what comes before M and the start.
       given = clinalg.operands.arguments(['clinalg.team: ', name], given, [counted, {'Preconditioner*', 'InitialGuess'}], {});
       start = given.initialguess;
+      kind = given.preconditioner;
       given = struct2cell(rmfield(given, 'initialguess')).';
       on_device = isa(A, 'clinalg.array') || isa(b, 'clinalg.array');
       if ~isa(A, 'clinalg.array')
@@ -95,6 +97,18 @@ classdef team < handle
       [A, b] = clinalg.operands.pair(A, b);
       shared = clinalg_mex('MexTeamMatrix', 0, o.h, A.h);
       released = onCleanup(@() clinalg_mex('MexRelease', 0, shared));
+      if ischar(kind) && any(strcmp(kind, {'amg', 'sa', 'classical'}))
+        coarsening = [];
+        if ~strcmp(kind, 'amg'), coarsening = kind; end
+        hierarchy = clinalg_mex('MexTeamAmg', 0, shared, A.h, [], [], [], [], [], [], coarsening);
+        freed = onCleanup(@() clinalg_mex('MexRelease', 0, hierarchy));
+        given{end} = hierarchy;
+      elseif ~isempty(kind) && ~isa(kind, 'uint64') && ~(ischar(kind) && any(strcmp(kind, {'jacobi', 'none'})))
+        words = ['of class ', class(kind)];
+        if ischar(kind), words = ['''', kind, '''']; end
+        error('clinalg:argument:value', ['clinalg.team: %s: M is %s, expected ''jacobi'', ''amg'', ''sa'', ''classical'' or []: the other ' ...
+          'preconditioners are for matrices on one device'], name, words);
+      end
       x = clinalg.operands.start(b, A, start);
       [~, flag, relres, iter, resvec, reason] = clinalg_mex(mex, 0, shared, b.h, given{:}, x.h);
       clinalg.team.complain(name, outputs, flag, reason, relres);

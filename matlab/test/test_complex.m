@@ -219,6 +219,9 @@ check(isequal(gather(clinalg.read(file)), A) && isequal(gather(clinalg.read(file
 S = sprand(20, 30, 0.2) * (1 + 2i);
 clinalg.write(clinalg.matrix(S), file);
 check(isequal(gather(clinalg.read(file)), S));
+gzip(file);
+check(isequal(gather(clinalg.read([file, '.gz'])), S));
+delete([file, '.gz']);
 fid = fopen(file, 'w');
 fprintf(fid, '%%%%MatrixMarket matrix coordinate complex hermitian\n2 2 2\n1 1 5 0\n2 1 1 -3\n');
 fclose(fid);

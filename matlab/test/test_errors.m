@@ -14,6 +14,7 @@ grid_ = @() MexMatrix(gpu, rand(5));
 spd = @() MexMatrix(gpu, [4 1; 1 3]);
 tri = @() MexSparseMatrix(gpu, sparse([2 -1 0 0; -1 2 -1 0; 0 -1 2 -1; 0 0 -1 2]));
 team = @() MexTeam(gpu, 0);
+shared = @() MexTeamMatrix(gpu, team(), tri());
 ilu_ = @() MexPreconditioner(gpu, tri());
 amg = @() MexAmg(gpu, tri(), [], [], [], [], [], [], [], 1);
 wave = @() MexWave(gpu, 5, 0.1);
@@ -141,6 +142,7 @@ calls = {
   'MexTeam', {gpu, 0}
   'MexTeamInfo', {gpu, team()}
   'MexTeamMatrix', {gpu, team(), tri()}
+  'MexTeamAmg', {gpu, shared(), tri(), 0.1, 'chebyshev', 2, 'v', 50, 1, 'auto', 0}
   'MexTeamPoisson', {gpu, team(), grid_(), 1e-6, 20, grid_(), 'v', 'rbgs', 2, 0}
   'MexTeamWave', {gpu, team(), 5, 1e-4, 1, 0}
   'MexJacobi', {gpu, grid_(), grid_(), grid_(), 2, 0.8}

@@ -1,6 +1,6 @@
 function tests = test_lsqr()
 % clinalg.lsqr against A \ b and pinv.
-tests = {@full_rank, @all_kinds, @of_several_solutions_the_smallest, @from_a_start, @ends, @several_columns, @bad_calls};
+tests = {@full_rank, @all_kinds, @of_several_solutions_the_smallest, @from_a_start, @ends, @several_columns, @functions_and_preconditioners, @bad_calls};
 end
 
 function A = tall(m, n)
@@ -112,8 +112,38 @@ check_error('clinalg:argument:shape', '`b` is 4 x 1, expected 9 x 1', @() clinal
 check_error('clinalg:argument:shape', '`x`', @() clinalg.lsqr(A, b, [], [], [], [], b));
 check_error('clinalg:argument:value', 'none', @() clinalg.lsqr(A, b, 1e-6, 5, 'ilu'));
 check_error('clinalg:argument:shape', 'sparse', @() clinalg.lsqr(full(A), b, 1e-6, 5, 'jacobi'));
-check_error('clinalg:argument:value', 'M2', @() clinalg.lsqr(A, b, 1e-6, 5, A, A));
-check_error('clinalg:argument:class', 'jacobi', @() clinalg.lsqr(A, b, 1e-6, 5, A));
+check_error('clinalg:argument:shape', 'square', @() clinalg.lsqr(A, b, 1e-6, 5, A, A));
+check_error('clinalg:argument:value', 'M2', @() clinalg.lsqr(A, b, 1e-6, 5, 'jacobi', speye(4)));
+check_error('clinalg:argument:class', 'jacobi', @() clinalg.lsqr(A, b, 1e-6, 5, {}));
 check_error('clinalg:argument:value', '`tol`', @() clinalg.lsqr(A, b, -1));
 check_error('clinalg:argument:value', 'Tolerance', @() clinalg.lsqr(A, b, 'Tol', 1));
+end
+
+function functions_and_preconditioners()
+A = tall(90, 40);
+b = cos((1 : 90)');
+x = A \ b;
+D = clinalg.matrix(A);
+Dt = D';
+f = {@(v) D * v, @(v) Dt * v};
+by = @(v, how) f{1 + strcmp(how, 'transp')}(v);
+[y, flag, relres, iter, resvec] = clinalg.lsqr(by, b, 1e-12, 200);
+[z, ~, ~, steps] = clinalg.lsqr(A, b, 1e-12, 200);
+check(flag == 0 && isa(y, 'double') && abs(iter - steps) <= 2 && numel(resvec) == iter + 1, '%d %d', iter, steps);
+check_close(y, x, 1e-9);
+check_close(relres, norm(b - A * x) / norm(b), 1e-9);
+% R of a QR factorisation: one step.
+R = qr(A, 0);
+[y, flag, ~, iter] = clinalg.lsqr(A, b, 1e-10, 200, R(1 : 40, :));
+check(flag == 0 && iter <= 3, '%d', iter);
+check_close(y, x, 1e-8);
+L = tril(R(1 : 40, :)');
+[y, flag] = clinalg.lsqr(D, b, 1e-12, 300, L, speye(40));
+check(flag == 0 && isa(y, 'clinalg.array'));
+check_close(gather(y), x, 1e-8);
+M = spdiags(sqrt(sum(A .^ 2, 1))', 0, 40, 40);
+g = @(v, how) M \ v;
+[y, flag] = clinalg.lsqr(A, [b, 2 * b], 1e-12, 300, @(v, how) clinalg.vector(g(gather(v), how)), [], [x, x] + 1);
+check(flag == 0);
+check_close(y, [x, 2 * x], 1e-8);
 end

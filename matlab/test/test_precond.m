@@ -1,7 +1,9 @@
 function tests = test_precond()
 tests = {@incomplete_factors_against_the_host, @approximate_inverses_against_closed_forms, @solvers_take_them, ...
   @factors_as_matrices, @functions_of_the_caller, @best_iterate, @eigenvalues, ...
-  @unsymmetric_matrices_have_no_eigenpairs, @multigrid, @multigrid_options, @complex_matrices, @saddle_points, @errors};
+  @unsymmetric_matrices_have_no_eigenpairs, @mass_matrices_are_positive_definite, @multigrid, @multigrid_options, @complex_matrices, ...
+  @complex_right_hand_sides, @single_rows, @several_columns, @failed_refills, @entries_that_are_not_finite, @arguments_by_their_names, ...
+  @saddle_points, @errors};
 end
 
 function incomplete_factors_against_the_host()
@@ -190,7 +192,7 @@ check(flag == 0);
 M = clinalg.amg(A, 'Coarsening', 'classical', 'Smoother', 'gauss-seidel', 'Steps', 1, 'Aggressive', true, 'CoarseSize', 100);
 [x, flag] = clinalg.pcg(A, b, 1e-8, 50, M);
 check(flag == 0 && norm(b - A * x) <= 1.1e-8 * norm(b));
-check_error('clinalg:argument:value', 'aggressive', @() clinalg.amg(A, 'Aggressive', true));
+check_error('clinalg:argument:value', '`Aggressive`', @() clinalg.amg(A, 'Aggressive', true));
 % Plane elasticity by bilinear elements on n x n nodes, fixed on the left: motions from coordinates are those of a rigid body.
 [K, nodes] = elasticity(24);
 M = clinalg.amg(K, 'Coordinates', nodes, 'CoarseSize', 60);
@@ -206,8 +208,8 @@ Z(2 : 2 : end, 3) = nodes(:, 1);
 [~, ~, ~, same] = clinalg.pcg(K, f, 1e-8, 100, clinalg.amg(K, 'NearNull', Z, 'Block', 2, 'CoarseSize', 60));
 check(abs(same - iter) <= 1, '%d, %d', same, iter);
 check_error('clinalg:argument:value', 'follows from the coordinates', @() clinalg.amg(K, 'Coordinates', nodes, 'Block', 2));
-check_error('clinalg:argument:length', 'coordinates', @() clinalg.amg(K, 'Coordinates', nodes(2 : end, :)));
-check_error('clinalg:argument:value', 'coarsening', @() clinalg.amg(A, 'Coarsening', 'pmis'));
+check_error('clinalg:argument:length', '`Coordinates`', @() clinalg.amg(K, 'Coordinates', nodes(2 : end, :)));
+check_error('clinalg:argument:value', '`Coarsening`', @() clinalg.amg(A, 'Coarsening', 'pmis'));
 end
 
 function [K, nodes] = elasticity(n)
@@ -271,7 +273,7 @@ check_error('clinalg:argument:value', 'only the smallest', @() clinalg.eigs(A, 2
 check_error('clinalg:argument:value', 'half of the 144 rows', @() clinalg.eigs(A, 100));
 check_error('clinalg:argument:value', 'smallestreal', @() clinalg.eigs(A, 2, 'nearest'));
 check_error('clinalg:argument:class', 'use eigs', @() clinalg.eigs(A, 2, 0.5));
-check_error('clinalg:argument:value', 'real', @() clinalg.eigs(A * 1i, 2, 'sa'));
+check_error('clinalg:argument:value', 'not Hermitian', @() clinalg.eigs(A * 1i, 2, 'sa'));
 end
 
 function unsymmetric_matrices_have_no_eigenpairs()
@@ -288,7 +290,7 @@ for type = {'double', 'single'}
     end
   end
   check_error('clinalg:argument:value', 'symmetric', @() clinalg.eigs(clinalg.matrix(full(skew), 1, 1, type{1}), 2, 'sa'));
-  check_error('clinalg:argument:value', '`mass`', @() clinalg.eigs(clinalg.matrix(A, type{1}), speye(144) + 0.1 * (wind - A), 2, 'sa'));
+  check_error('clinalg:argument:value', '`B`', @() clinalg.eigs(clinalg.matrix(A, type{1}), speye(144) + 0.1 * (wind - A), 2, 'sa'));
   % Symmetric up to rounding: products in another order.
   [Q, ~] = qr(cos((1 : 60)' * (1 : 60) + 0.5 * ones(60, 1) * (1 : 60) .^ 2));
   d = [-30 : -1, 1 : 30]';
@@ -379,14 +381,128 @@ function errors()
 A = gallery('tridiag', 5);
 check_error('clinalg:argument:value', '`kind`', @() clinalg.precond(A, 'lu'));
 check_error('clinalg:argument:value', '`droptol` is not known', @() clinalg.precond(A, 'ilut', struct('droptol', 1)));
-check_error('clinalg:argument:value', '`drop`', @() clinalg.precond(A, 'ilu', struct('drop', 1)));
-check_error('clinalg:argument:value', '`omega`', @() clinalg.precond(A, 'ssor', struct('omega', 2)));
+check_error('clinalg:argument:value', '`DropTolerance`', @() clinalg.precond(A, 'ilu', struct('drop', 1)));
+check_error('clinalg:argument:value', '`Omega`', @() clinalg.precond(A, 'ssor', struct('omega', 2)));
 check_error('clinalg:argument:class', 'options', @() clinalg.amg(A, 3));
 check_error('clinalg:argument:shape', '`A`', @() clinalg.precond(sparse(2, 3)));
 check_error('clinalg:handle:kind', '`A`', @() clinalg.precond(clinalg.matrix(eye(2))));
 check_error('clinalg:argument:value', 'row 2', @() clinalg.precond(sparse([1 1; 1 1]), 'ilu', struct('matching', 'never')));
-check_error('clinalg:argument:value', '`reusable`', @() refill(clinalg.amg(A), A));
+check_error('clinalg:argument:value', 'refill: `Reusable`', @() refill(clinalg.amg(A), A));
 check_error('clinalg:argument:shape', 'algebraic multigrid', @() refill(clinalg.precond(A), A));
 check_error('clinalg:argument:shape', '`A`', @() clinalg.pcg(eye(3), ones(3, 1), [], [], 'ilu'));
-check_error('clinalg:argument:shape', '`precond`', @() clinalg.pcg(eye(3), ones(3, 1), [], [], clinalg.precond(A)));
+check_error('clinalg:argument:shape', '`Preconditioner`', @() clinalg.pcg(eye(3), ones(3, 1), [], [], clinalg.precond(A)));
+end
+
+function mass_matrices_are_positive_definite()
+A = gallery('poisson', 20);
+for B = {-speye(400), sparse(400, 400), A - 2 * speye(400), -eye(400)}
+  check_error('clinalg:argument:value', 'clinalg.eigs: `B`: B is not positive definite', @() clinalg.eigs(A, B{1}, 3, 'smallestreal'));
+end
+d = clinalg.eigs(A, A + speye(400), 3, 'smallestreal');
+e = sort(eig(full(A), full(A) + eye(400)));
+check_close(d, e(1 : 3), 1e-8);
+end
+
+function complex_right_hand_sides()
+% A and M are real.
+A = gallery('poisson', 20);
+b = (1 + 2i) * ones(400, 1);
+b(7) = 3i;
+for M = {'amg', 'sa', 'classical', clinalg.amg(A), clinalg.precond(A, 'ic')}
+  [x, flag, relres] = clinalg.pcg(A, b, 1e-9, 200, M{1});
+  check(flag == 0 && relres <= 1e-9);
+  check_close(x, A \ b, 1e-6);
+end
+[x, flag] = clinalg.gmres(clinalg.matrix(A), clinalg.vector(b), 'Tolerance', 1e-9, 'MaxIterations', 200, 'Preconditioner', 'amg', ...
+  'InitialGuess', b);
+check(flag == 0 && isa(x, 'clinalg.array'));
+check_close(gather(x), A \ b, 1e-6);
+end
+
+function single_rows()
+% Matrices of one row.
+A = sparse(2);
+for M = {clinalg.amg(A), clinalg.precond(A, 'ilu'), clinalg.precond(A, 'fsai'), clinalg.precond(A, 'jacobi')}
+  check_close(M{1} \ 4, 2, 1e-15);
+  check_close(gather(M{1} \ [4 8]), [2 4], 1e-15);
+end
+a = clinalg.matrix(A);
+check(isequal(full(a * clinalg.vector(3)), 6) && isequal(full(a * a), 4) && isequal(full(a' * 4), 8) && isequal(full(a .* a), 4));
+end
+
+function several_columns()
+A = gallery('poisson', 20);
+B = reshape(sin(1 : 1200), 400, 3);
+M = clinalg.amg(A);
+X = gather(M \ B);
+for k = 1 : 3
+  check(isequal(X(:, k), gather(M \ B(:, k))));
+end
+check(isequal(gather(M \ sparse(B)), X) && isequal(gather(M \ clinalg.matrix(B)), X));
+check_close(gather(M \ (B * (1 + 2i))), X * (1 + 2i), 1e-13);
+Y = M \ single(B);
+check(strcmp(underlyingType(Y), 'single'));
+check_close(double(gather(Y)), X, 1e-5);
+check_error('clinalg:argument:shape', 'M is 400 x 400, b is 1 x 10', @() M \ B(1 : 10));
+% A function as preconditioner.
+[x, flag] = clinalg.pcg(A, B, 1e-9, 100, @(r) M \ r);
+check(flag == 0);
+check_close(x, clinalg.pcg(A, B, 1e-9, 100, M), 1e-12);
+[x, flag] = clinalg.pcg(@(v) A * v, B, 1e-9, 200);
+check(flag == 0);
+check_close(x, A \ B, 1e-6);
+end
+
+function failed_refills()
+% M keeps the values that it had.
+A = gallery('poisson', 30);
+b = ones(900, 1);
+M = clinalg.amg(A, 'Reusable', true);
+refill(M, 2 * A);
+before = gather(M \ b);
+B = A;
+B(5, 6) = NaN;
+check_error('clinalg:argument:value', 'row 5 and column 6', @() refill(M, B));
+check(isequal(gather(M \ b), before));
+end
+
+function entries_that_are_not_finite()
+A = gallery('poisson', 10);
+b = ones(100, 1);
+for at = {[5 6], [6 5], [5 5]}
+  B = A;
+  B(at{1}(1), at{1}(2)) = NaN;
+  place = sprintf('row %d and column %d (counted from 1) is NaN', at{1});
+  for kind = {'ilu', 'ilut', 'ic', 'ssor', 'spai0', 'fsai', 'amg'}
+    check_error('clinalg:argument:value', place, @() clinalg.precond(B, kind{1}));
+    check_error('clinalg:argument:value', place, @() clinalg.pcg(B, b, 1e-8, 50, kind{1}));
+  end
+  [~, ~, ~, ~, ~, reason] = clinalg.krylov('pcg', B, b, {1e-8});
+  check(~isempty(strfind(reason, sprintf('A(%d, %d) is NaN', at{1}))), reason);
+end
+b(7) = Inf;
+[~, ~, ~, ~, ~, reason] = clinalg.krylov('bicgstab', A, b, {1e-8});
+check(~isempty(strfind(reason, 'b(7, 1) is inf')), reason);
+end
+
+function arguments_by_their_names()
+A = gallery('poisson', 10);
+b = ones(100, 1);
+check_error('clinalg:argument:shape', 'clinalg.pcg: `b` is 10 x 1, expected 100 rows', @() clinalg.pcg(A, b(1 : 10)));
+check_error('clinalg:argument:shape', '`b` is 10 x 2, expected 100 rows', @() clinalg.pcg(A, b(1 : 10) * [1 1]));
+check_error('clinalg:argument:value', 'clinalg.amg: `Steps` is 0', @() clinalg.amg(A, 'Steps', 0));
+check_error('clinalg:argument:value', 'clinalg.amg: `NearNull`: vector 1', @() clinalg.amg(A, 'NearNull', 0 * b));
+check_error('clinalg:argument:shape', '`NearNull` is 1 x 1', @() clinalg.amg(A, 'NearNull', 1));
+check_error('clinalg:argument:value', '`Smoother` is ''none'', expected ''chebyshev'', ''l1-jacobi''', @() clinalg.amg(A, 'Smoother', 'none'));
+check_error('clinalg:argument:shape', 'clinalg.eigs: `B` is 3 x 3', @() clinalg.eigs(A, speye(3), 3, 'smallestreal'));
+check(strcmp(getfield(info(clinalg.precond(A, 'jacobi')), 'kind'), 'jacobi'));
+check_close(gather(clinalg.precond(A, 'jacobi') \ b), b / 4, 1e-15);
+for kind = {'sa', 'classical'; 'aggregation', 'classical'}
+  s = info(clinalg.precond(A, kind{1}, 'CoarseSize', 20));
+  check(strcmp(s.coarsening, kind{2}) && isnan(s.convergence_factor));
+end
+X = clinalg.matrix(A);
+M = clinalg.amg(X, 'Smoother', 'l1-jacobi');
+factor = MexAmgFactor(0, M.inverse.h, X.h);
+check(getfield(info(M), 'convergence_factor') == factor);
 end

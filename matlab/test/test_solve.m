@@ -105,7 +105,7 @@ A = MexSparseMatrix(gpu, speye(5));
 R = MexSparseMatrix(gpu, speye(5, 6));
 b = MexZeros(gpu, 5, 1);
 before = MexMemory(gpu);
-check_error('clinalg:argument:shape', '`A` is 5 x 5, expected 4 x 4', @() MexCG(gpu, A, MexZeros(gpu, 4, 1)));
+check_error('clinalg:argument:shape', '`b` is 4 x 1, expected 5 rows, as A', @() MexCG(gpu, A, MexZeros(gpu, 4, 1)));
 check_error('clinalg:argument:shape', '`A`', @() MexCG(gpu, R, b));
 check_error('clinalg:argument:precision', '`b`', @() MexCG(gpu, A, MexZeros(gpu, 5, 1, 1)));
 check_error('clinalg:argument:value', '`tol`', @() MexCG(gpu, A, b, 0));

@@ -29,6 +29,11 @@ check(flag == 0 && ~isa(x, 'clinalg.array') && norm(U * x - b) <= 2e-10 * norm(b
 check(flag == 0 && isequal(size(iter), [1 2]) && norm(U * x - b) <= 2e-10 * norm(b));
 [x, flag, ~, iter] = pcg(t, A, b, 1e-8, 10, [], A \ b);
 check(flag == 0 && iter == 0);
+for M = {'amg', 'sa', 'classical'}
+  [x, flag, ~, iter] = pcg(t, A, b, 1e-8, 100, M{1});
+  [~, ~, ~, alone] = clinalg.pcg(A, b, 1e-8, 100, M{1});
+  check(flag == 0 && abs(iter - alone) <= 1 && norm(A * x - b) <= 2e-8 * norm(b), '%s: %d %d', M{1}, iter, alone);
+end
 end
 
 function the_poisson_problem()

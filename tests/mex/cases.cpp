@@ -337,11 +337,12 @@ void conversions(const Array &gpu)
     check(call("MexHandleMatrix", gpu, z)->jc[2] == 0, "stored zeros do not go to the host");
 }
 
-/// An object with a property h of this value.
-Array object(Array h)
+/// An object of a class, with a property h of this value.
+Array object(Array h, const char *class_name = "clinalg.array")
 {
     Array array = full<double>(1, 1, {0});
     array->type = OPAQUE_CLASS;
+    array->class_name = class_name;
     array->handle = h.release();
     return array;
 }
@@ -362,7 +363,8 @@ void handles_of_objects(const Array &gpu)
     const Array without = object(nothing());
     Array foreign = full<double>(1, 1, {0});
     foreign->type = OPAQUE_CLASS;
-    for (const Array *other : {&without, const_cast<const Array *>(&foreign)}) {
+    const Array coincidence = object(handle(*values<uint64_t>(x)), "figure_of_user");
+    for (const Array *other : {&without, &coincidence, const_cast<const Array *>(&foreign)}) {
         check(*values<uint64_t>(call("MexLazy", gpu, text("exp"), *other)) == 0, "an object without a handle");
         check(*values<uint64_t>(call("MexLazy2", gpu, text("plus"), own, *other)) == 0, "one without a handle");
         check(call("MexVectorNumber", gpu, text("sum"), *other)->count() == 0, "sum without a handle");

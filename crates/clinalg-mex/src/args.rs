@@ -14,6 +14,8 @@ use crate::host::{Complex as Complexes, Host, MxArray, class};
 pub(crate) const MAX_INPUTS: usize = 16;
 /// Bytes of the longest text argument, with the zero at its end.
 const MAX_TEXT: usize = 16384;
+/// What the names of this library's classes begin with.
+const CLASSES: &str = "clinalg.";
 /// The largest whole number up to which a double counts in steps of 1.
 const MAX_COUNT: f64 = 9_007_199_254_740_992.0;
 
@@ -339,8 +341,11 @@ impl<'a> Array<'a> {
         !(class::CELL..=class::FUNCTION).contains(&self.class())
     }
 
-    /// The handle of an object, whose class keeps it in the property `h`; otherwise nothing.
+    /// The handle of an object of this library, whose class keeps it in the property `h`; otherwise nothing.
     fn object(self) -> Value<'a> {
+        if !self.class_name().starts_with(CLASSES) {
+            return Value::Absent;
+        }
         let Some(properties) = &self.host.properties else { return Value::Absent };
         // SAFETY: live; the host makes a copy of the property, or none.
         let raw = unsafe { (properties.copy)(self.raw, 0, c"h".as_ptr()) };

@@ -38,11 +38,16 @@ pub(crate) enum What {
     Preconditioner,
 }
 
+/// The method, A, which is `None` for a function of the host, and b.
+type System = (Method, Option<u64>, u64);
+
 /// x, the report and the number of its iterate.
 type Solved = (u64, Report, usize);
 
 struct Solve {
     method: Method,
+    /// `None` for a function of the host.
+    a: Option<u64>,
     b: u64,
     /// Tells the thread that the product is there; dropped, it ends the solve.
     go: Sender<()>,
@@ -87,7 +92,12 @@ fn operator(
 ) -> Result<u64, Fault> {
     let registry = Registry::global();
     let full = [Operand::new("b", b, Kind::FULL)];
-    let (scalar, n) = registry.call(&full, None, |inputs, _| Ok((inputs[0].scalar(), inputs[0].info().entries)))?;
+    let (scalar, n) = registry.call(&full, None, |inputs, _| {
+        let info = inputs[0].info();
+        // The columns of a matrix are solved for one after the other.
+        let several = info.rows > 1 && info.cols > 1;
+        Ok((inputs[0].scalar(), if several { info.rows } else { info.entries }))
+    })?;
     let (requests, go) = (requests.clone(), go.clone());
     let product = move |x, y| {
         let go = go.lock().unwrap_or_else(PoisonError::into_inner);
@@ -156,7 +166,7 @@ pub(crate) fn begin(context: &Context, task: Task) -> Result<u64, Fault> {
     let solves = solves.get_or_insert_default();
     solves.begun += 1;
     let handle = MARK | solves.begun;
-    solves.live.insert(handle, Solve { method, b, go, wanted, current: None, stops, thread });
+    solves.live.insert(handle, Solve { method, a: task.a, b, go, wanted, current: None, stops, thread });
     Ok(handle)
 }
 
@@ -201,15 +211,15 @@ pub(crate) fn next(handle: u64, product: Option<u64>, stop: bool) -> Result<Opti
     Ok(answer?)
 }
 
-/// Ends a solve; gives its method and b, and what it found.
+/// Ends a solve; gives its method, A and b, and what it found.
 ///
 /// # Errors
 /// [`Error::Handle`]; those of the solve; [`Error::Cancelled`] where it still waits for a product.
-pub(crate) fn end(handle: u64) -> Result<((Method, u64), Solved), Fault> {
-    let Solve { method, b, go, wanted, thread, .. } = take(handle)?;
+pub(crate) fn end(handle: u64) -> Result<(System, Solved), Fault> {
+    let Solve { method, a, b, go, wanted, thread, .. } = take(handle)?;
     drop((go, wanted));
     let solved = thread.join().unwrap_or_else(|_| Err(Fault::new(id::INTERNAL, "internal error, please report it")))?;
-    Ok(((method, b), solved))
+    Ok(((method, a, b), solved))
 }
 
 /// Ends all solves.

@@ -291,7 +291,7 @@ fn with_tensor(params: GridParams, tensor: Option<Full<'_>>, dim: usize) -> Resu
         }
         _ if (tensor.rows, tensor.cols) == (dim, dim) => {
             if (0..dim).any(|i| (0..i).any(|j| at(i, j) != at(j, i))) {
-                return Err(Error::value("diffusion", "a symmetric matrix", "one that is not"));
+                return Err(Error::unsuitable("diffusion", "the matrix is not symmetric"));
             }
             (0..dim).for_each(|i| diagonal[i] = at(i, i));
             Ok(params.diffusion(diagonal).mixed([at(0, 1), at(0, 2), at(1, 2)]))

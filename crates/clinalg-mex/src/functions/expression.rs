@@ -25,7 +25,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
 c = name(a), element by element, for a full matrix or vector: a new object that is evaluated when a call needs its values,
 together with the operations that it is made of. name is as for MexMap, of complex arrays 'exp', 'log', 'sqrt', 'sin', 'cos',
 'uminus' or 'conj'. c is 0 where the device has no such function, or the result of a real array may be complex ('sqrt' of what
-may be negative). a may be of class clinalg.array as well.",
+may be negative). a may also be a clinalg.array.",
         example: "\
 gpu = MexInitOpenCL();
 c = MexLazy(gpu, 'exp', MexMatrix(gpu, [0 1 2]));
@@ -51,7 +51,7 @@ c = name(a, b), element by element, for full matrices or vectors of one class an
 a call needs its values, together with the operations that it is made of. A row, a column or a single element is repeated.
 name is as for MexMap2. c is 0 where the device has no such function of these operands: of two classes, of two numbers, of
 sparse or empty arrays, of sizes that do not agree, of arrays that MexMark named, and where the result of real arrays may be
-complex ('power'). a and b may be of class clinalg.array as well; beside one of these, a uint64 is a number and c is 0.",
+complex ('power'). a and b may also be of class clinalg.array; beside one, a uint64 is a number and c is 0.",
         example: "\
 gpu = MexInitOpenCL();
 a = MexMatrix(gpu, [1; 2]);

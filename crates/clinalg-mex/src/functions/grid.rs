@@ -217,7 +217,11 @@ pub(super) fn choice<T: Copy>(
         Some((_, value)) => Ok(*value),
         None => {
             let words: Vec<_> = known.iter().map(|(word, _)| format!("'{word}'")).collect();
-            Err(clinalg::Error::Value { argument, expected: words.join(" or "), got: format!("'{name}'") }.into())
+            let expected = match words.as_slice() {
+                [most @ .., last] if !most.is_empty() => format!("{} or {last}", most.join(", ")),
+                _ => words.concat(),
+            };
+            Err(clinalg::Error::Value { argument, expected, got: format!("'{name}'") }.into())
         }
     }
 }

@@ -6,9 +6,10 @@ use clinalg::precond::{CholeskyParams, IluKind, IluParams, Matching, Ordering, S
 use clinalg_handles::{PreconditionerKind, PreconditionerParams};
 
 use super::grid::choice;
-use super::{GPU, Outcome, count_as, handle_as, real, text};
+use super::{GPU, Outcome, count_as, handle, handle_as, real, text};
 use crate::args::{Args, Input, Kind, Value};
 use crate::emit::Out;
+use crate::fault::Fault;
 use crate::function::Function;
 
 /// A preconditioner, which the core's errors call so.
@@ -22,6 +23,7 @@ pub(super) const KINDS: &[(&str, PreconditionerKind)] = &[
     ("ssor", PreconditionerKind::Ssor),
     ("spai0", PreconditionerKind::Spai0),
     ("fsai", PreconditionerKind::Fsai),
+    ("jacobi", PreconditionerKind::Jacobi),
     ("amg", PreconditionerKind::Amg),
 ];
 
@@ -45,8 +47,8 @@ pub(super) const FUNCTIONS: &[Function] = &[
         text: "\
 A is a square sparse matrix, real or complex. M is the argument precond of MexCG, MexBiCGStab and MexGMRES;
 z = MexMultiply(gpu, M, r) applies its inverse to a vector. It keeps nothing of A. MexRelease frees it.
-  kind      'ilu' for ILU(0) (default), 'ilut', 'ic' for IC(0), 'ssor', 'spai0' or 'fsai'; 'ic' and 'fsai' take
-            Hermitian positive definite matrices
+  kind      'ilu' for ILU(0) (default), 'ilut', 'ic' for IC(0), 'ssor', 'spai0', 'fsai' or 'jacobi' for the diagonal;
+            'ic' and 'fsai' take Hermitian positive definite matrices
   order     of elimination: 'default', by colours for 'ssor' and that of A for the others, 'natural', 'multicolour'
             or 'cuthill-mckee'
   drop      of 'ilut': entries below this share of their row are dropped (default 1e-4)
@@ -77,7 +79,7 @@ iter",
 M is one of MexPreconditioner or MexAmg. info is a structure with the fields
   kind     as MexPreconditioner takes it, or 'amg'
   rows     rows and columns
-  entries  stored entries: of the factors, of the factor of 'fsai', of the diagonal of 'spai0', of the matrices
+  entries  stored entries: of the factors, of the factor of 'fsai', of the diagonal of 'spai0' and 'jacobi', of the matrices
            of all levels for 'amg'; 0 for 'ssor'
   levels   steps of the lower and the upper triangular system; 0 without one
   matched  whether rows were permuted
@@ -99,13 +101,13 @@ info.levels",
             handle_as("A", "a"),
             real("theta"),
             text("smoother"),
-            Input::new("steps", Kind::Count),
+            count_as("steps", "smoother_steps"),
             text("cycle"),
             count_as("coarse", "coarse_size"),
             Input::new("block", Kind::Count),
             Input::new("single", Kind::Flag),
             Input::new("reusable", Kind::Flag),
-            handle_as("Z", "near_null"),
+            handle("near_null"),
             text("coarsening"),
             Input::new("coordinates", Kind::Full),
             Input::new("aggressive", Kind::Flag),
@@ -116,7 +118,7 @@ info.levels",
 A is a square sparse matrix, real. M is a hierarchy of coarser problems, for the argument precond of MexCG;
 z = MexMultiply(gpu, M, r) is a cycle. MexRelease frees it.
   theta     threshold of strong connections (default 0.08, with classical coarsening 0.25)
-  smoother  'chebyshev' (default), 'jacobi' by the sums of moduli of rows, 'spai0', or 'gauss-seidel' by colours
+  smoother  'chebyshev' (default), 'l1-jacobi' by the sums of moduli of rows, 'spai0', or 'gauss-seidel' by colours
   steps     degree or sweeps of the smoother (default 2)
   cycle     'v' (default), 'w', or 'k': two steps of conjugate gradients on each coarser level, for symmetric positive
             definite A. MexCG then takes flexible conjugate gradients
@@ -124,10 +126,10 @@ z = MexMultiply(gpu, M, r) is a cycle. MexRelease frees it.
   block     unknowns per node: 2 or 3 for elasticity (default 1)
   single    1 keeps the hierarchy in single precision (default 0)
   reusable  1 allows MexAmgRefill (default 0)
-  Z         columns that A nearly takes to zero; without it constants are taken
-  coarsening  'aggregation' (smoothed aggregation), 'classical' (PMIS and extended+i interpolation), or 'auto' (default):
-            classical where the entries of rows and columns differ much in size
-  coordinates  of the nodes, for elasticity: a row per node, with 2 or 3 columns. Z is then the rigid body modes,
+  near_null  columns that A nearly takes to zero; without it constants are taken
+  coarsening  'aggregation' or 'sa' (smoothed aggregation), 'classical' (PMIS and extended+i interpolation), or 'auto'
+            (default): classical where the entries of rows and columns differ much in size
+  coordinates  of the nodes, for elasticity: a row per node, with 2 or 3 columns. near_null is then the rigid body modes,
             block the number of columns; the displacements of a node are numbered one after the other
   aggressive  1 coarsens the finest level aggressively, with 'classical' only: less memory and time for a cycle, more
             iterations (default 0)",
@@ -156,7 +158,9 @@ M is one of MexAmg. info is a structure with the fields
   bytes                of matrices and vectors on the device
   direct               whether the coarsest level is solved by a dense inverse
   null_vectors         near-null vectors that the matrix takes to zero: 0 unless it is singular
-  seconds              of the set-up or the last MexAmgRefill",
+  seconds              of the set-up or the last MexAmgRefill
+  coarsening           'aggregation' or 'classical'
+  convergence_factor   what MexAmgFactor found; NaN before",
         example: "\
 gpu = MexInitOpenCL();
 info = MexAmgInfo(gpu, MexAmg(gpu, MexSparseMatrix(gpu, gallery('poisson', 60))));
@@ -221,7 +225,7 @@ fn preconditioner(args: &Args<'_>) -> Outcome {
     let matchings = [("needed", Matching::WhereNeeded), ("never", Matching::Never), ("always", Matching::Always)];
     let matching = choice(args, 8, "matching", &matchings)?;
     let is_ilu = matches!(kind, PreconditionerKind::Ilu | PreconditionerKind::Ilut);
-    let is_ordered = !matches!(kind, PreconditionerKind::Spai0 | PreconditionerKind::Fsai);
+    let is_ordered = !matches!(kind, PreconditionerKind::Spai0 | PreconditionerKind::Fsai | PreconditionerKind::Jacobi);
     for (position, argument, is_taken) in [
         (3, "order", is_ordered),
         (4, "drop", kind == PreconditionerKind::Ilut),
@@ -256,6 +260,7 @@ fn preconditioner(args: &Args<'_>) -> Outcome {
         }
         PreconditionerKind::Spai0 => PreconditionerParams::Spai0,
         PreconditionerKind::Fsai => PreconditionerParams::Fsai,
+        PreconditionerKind::Jacobi => PreconditionerParams::Jacobi,
         _ => ilu(IluKind::Zero),
     };
     Ok(Out::Handle(objects.preconditioner(args.handle(1), &params)?).into())
@@ -276,32 +281,43 @@ fn info(args: &Args<'_>) -> Outcome {
     Ok(Out::Records { fields, records: vec![record] }.into())
 }
 
-fn amg(args: &Args<'_>) -> Outcome {
-    let objects = args.objects()?;
+/// The parameters from theta at position `first` to block, then coarsening and aggressive at `last`.
+pub(super) fn amg_params(args: &Args<'_>, first: usize, last: [usize; 2]) -> Result<AmgParams, Fault> {
     let mut params = AmgParams::default();
-    if let Some(theta) = args.maybe_real(2) {
+    if let Some(theta) = args.maybe_real(first) {
         params = params.theta(theta);
     }
-    let steps = args.maybe_count(4).unwrap_or(2);
+    let steps = args.maybe_count(first + 2).unwrap_or(2);
     let smoothers = [
         ("chebyshev", Smoother::Chebyshev(steps)),
-        ("jacobi", Smoother::L1Jacobi(steps)),
+        ("l1-jacobi", Smoother::L1Jacobi(steps)),
         ("spai0", Smoother::Spai0(steps)),
         ("gauss-seidel", Smoother::GaussSeidel(steps)),
+        ("jacobi", Smoother::L1Jacobi(steps)),
     ];
-    params = params.smoother(choice(args, 3, "smoother", &smoothers)?);
-    params = params.cycle(choice(args, 5, "cycle", &[("v", Cycle::V), ("w", Cycle::W), ("k", Cycle::K)])?);
-    if let Some(rows) = args.maybe_count(6) {
+    params = params.smoother(choice(args, first + 1, "smoother", &smoothers)?);
+    params = params.cycle(choice(args, first + 3, "cycle", &[("v", Cycle::V), ("w", Cycle::W), ("k", Cycle::K)])?);
+    if let Some(rows) = args.maybe_count(first + 4) {
         params = params.coarse_size(rows);
     }
-    if let Some(block) = args.maybe_count(7) {
+    if let Some(block) = args.maybe_count(first + 5) {
         params = params.block(block);
     }
-    params = params.single(args.maybe_flag(8).unwrap_or(false)).reusable(args.maybe_flag(9).unwrap_or(false));
-    let coarsenings =
-        [("auto", Coarsening::Auto), ("aggregation", Coarsening::Aggregation), ("classical", Coarsening::Classical)];
-    params = params.coarsening(choice(args, 11, "coarsening", &coarsenings)?);
-    params = params.aggressive(args.maybe_flag(13).unwrap_or(false));
+    let coarsenings = [
+        ("auto", Coarsening::Auto),
+        ("aggregation", Coarsening::Aggregation),
+        ("classical", Coarsening::Classical),
+        ("sa", Coarsening::Aggregation),
+    ];
+    params = params.coarsening(choice(args, last[0], "coarsening", &coarsenings)?);
+    Ok(params.aggressive(args.maybe_flag(last[1]).unwrap_or(false)))
+}
+
+fn amg(args: &Args<'_>) -> Outcome {
+    let objects = args.objects()?;
+    let params = amg_params(args, 2, [11, 13])?
+        .single(args.maybe_flag(8).unwrap_or(false))
+        .reusable(args.maybe_flag(9).unwrap_or(false));
     let made = match args.value(12) {
         Value::Full(nodes) => {
             for (position, argument) in [(7, "block"), (10, "near_null")] {
@@ -335,8 +351,17 @@ fn amg_info(args: &Args<'_>) -> Outcome {
     });
     let levels =
         Out::Records { fields: vec![c"rows", c"entries", c"prolongator", c"format"], records: levels.collect() };
-    let fields =
-        vec![c"levels", c"operator_complexity", c"grid_complexity", c"bytes", c"direct", c"null_vectors", c"seconds"];
+    let fields = vec![
+        c"levels",
+        c"operator_complexity",
+        c"grid_complexity",
+        c"bytes",
+        c"direct",
+        c"null_vectors",
+        c"seconds",
+        c"coarsening",
+        c"convergence_factor",
+    ];
     let record = vec![
         levels,
         Out::Real(report.operator_complexity),
@@ -345,6 +370,8 @@ fn amg_info(args: &Args<'_>) -> Outcome {
         Out::Flag(report.direct),
         Out::Real(report.null_vectors as f64),
         Out::Real(report.seconds),
+        Out::Text(if report.classical { "classical" } else { "aggregation" }.to_owned()),
+        Out::Real(report.convergence_factor.unwrap_or(f64::NAN)),
     ];
     Ok(Out::Records { fields, records: vec![record] }.into())
 }

@@ -107,8 +107,8 @@ end",
         see: &["MexSolveBegin", "MexSolveNext"],
         run: |args| {
             session::check(args.handle(0))?;
-            let ((method, b), (x, report, number)) = solves::end(args.handle(1))?;
-            let mut outs = results(args.objects()?, b, x, &report, number)?;
+            let ((method, a, b), (x, report, number)) = solves::end(args.handle(1))?;
+            let mut outs = results(args.objects()?, (a, b), x, &report, number)?;
             if let Method::Gmres(restart) = method {
                 outs[3] = outer_and_inner(number, restart);
             }

@@ -53,7 +53,7 @@ MexHandleMatrix(gpu, c)",
         outputs: &["value"],
         text: "\
 name is 'sum', 'norm1', 'norm2' or 'normInf'. value is [] unless a is a full object with one row or one column that is not
-empty and that MexMark did not name. a may be of class clinalg.array as well.",
+empty and that MexMark did not name. a may also be a clinalg.array.",
         example: "\
 gpu = MexInitOpenCL();
 MexVectorNumber(gpu, 'norm2', MexMatrix(gpu, [3; 4]))",
@@ -81,7 +81,7 @@ MexVectorNumber(gpu, 'norm2', MexMatrix(gpu, [3; 4]))",
         text: "\
 c = op(a) * b, a new object, or a number where a is a transposed column; op is 'notransp', 'transp' or 'ctransp'. c is []
 where the operands are of two classes, their sizes do not agree, b has several columns, or the result has one element and
-a is no transposed column. a and b may be of class clinalg.array as well.",
+a is no transposed column. a and b may also be of class clinalg.array.",
         example: "\
 gpu = MexInitOpenCL();
 x = MexMatrix(gpu, [1; 2]);

@@ -1,8 +1,8 @@
 //! Krylov methods with MATLAB's orders of arguments and results.
 
-use clinalg::solve::{LeastSquaresMethod, Report, Stopping};
+use clinalg::solve::{LeastSquaresMethod, Report, Stop, Stopping};
 use clinalg::{Precision, Real};
-use clinalg_handles::{Automatic, Kind as Object, Method, Operand, Preconditioning, Registry};
+use clinalg_handles::{Automatic, Kind as Object, Method, Operand, PreconditionerKind, Preconditioning, Registry};
 
 use super::grid::choice;
 use super::preconditioner::KINDS;
@@ -238,7 +238,7 @@ fn least_squares(args: &Args<'_>) -> Outcome {
         &stopping,
         &mut interrupt::progress,
     )?;
-    Ok(Answer::Several(results(objects, b, x, &report, report.iterations)?))
+    Ok(Answer::Several(results(objects, (Some(a), b), x, &report, report.iterations)?))
 }
 
 /// The tolerance that suits the precision of an argument.
@@ -257,7 +257,8 @@ pub(super) fn default_tolerance(objects: &Registry, argument: &'static str, hand
 /// The preconditioner that an argument names.
 pub(super) fn preconditioning(args: &Args<'_>, position: usize) -> Result<Preconditioning, Fault> {
     let mut known = vec![("none", Preconditioning::None), ("jacobi", Preconditioning::Jacobi)];
-    known.extend(KINDS.iter().map(|&(name, kind)| (name, Preconditioning::Of(kind))));
+    let made = KINDS.iter().filter(|(_, kind)| *kind != PreconditionerKind::Jacobi);
+    known.extend(made.map(|&(name, kind)| (name, Preconditioning::Of(kind))));
     known.push(("saddle", Preconditioning::Saddle));
     match args.maybe_handle(position) {
         Some(inverse) => Ok(Preconditioning::Inverse(inverse)),
@@ -274,11 +275,31 @@ fn solve(args: &Args<'_>, method: Method, position: usize, most: usize) -> Resul
     let system = (a, b, args.maybe_handle(position + 3));
     let (x, report, number) =
         objects.solve_to_best(method, preconditioning, system, &stopping, &mut interrupt::progress)?;
-    Ok((results(objects, b, x, &report, number)?, number))
+    Ok((results(objects, (Some(a), b), x, &report, number)?, number))
 }
 
-/// The results of a solve for b whose x is that of iteration `number`.
-pub(super) fn results(objects: &Registry, b: u64, x: u64, report: &Report, number: usize) -> Result<Vec<Out>, Fault> {
+/// Why a solve of A x = b ended; where it met a NaN or an infinity, with the first entry of A or b that is one.
+fn reason(objects: &Registry, (a, b): (Option<u64>, u64), stop: Stop) -> Result<String, Fault> {
+    let mut reason = stop.to_string();
+    if stop == Stop::NotFinite {
+        for (name, handle) in a.map(|a| ("A", a)).into_iter().chain([("b", b)]) {
+            if let Some((i, j, value)) = objects.first_not_finite(handle)? {
+                reason += &format!("; {name}({}, {}) is {value}", i + 1, j + 1);
+                break;
+            }
+        }
+    }
+    Ok(reason)
+}
+
+/// The results of a solve of A x = b whose x is that of iteration `number`; A is `None` for a function of the caller.
+pub(super) fn results(
+    objects: &Registry,
+    (a, b): (Option<u64>, u64),
+    x: u64,
+    report: &Report,
+    number: usize,
+) -> Result<Vec<Out>, Fault> {
     let norm = objects.norm2(b)?;
     let unit = if norm == 0.0 { 1.0 } else { norm };
     Ok(vec![
@@ -287,7 +308,7 @@ pub(super) fn results(objects: &Registry, b: u64, x: u64, report: &Report, numbe
         Out::Real(report.relative_residual),
         Out::Real(number as f64),
         Out::column(report.history.iter().map(|r| r * unit).collect()),
-        Out::Text(report.stop.to_string()),
+        Out::Text(reason(objects, (a, b), report.stop)?),
     ])
 }
 

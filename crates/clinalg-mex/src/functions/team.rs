@@ -6,6 +6,7 @@ use clinalg::wave::WaveParams;
 use clinalg::{Error, Precision};
 
 use super::grid::choice;
+use super::preconditioner::amg_params;
 use super::{GPU, Outcome, count, count_as, flag, handle, handle_as, real, real_as, text};
 use crate::args::{Args, Full, Input, Kind};
 use crate::emit::{Answer, Out};
@@ -71,16 +72,52 @@ info.names",
         required: 3,
         outputs: &["T"],
         text: "\
-A is a real square sparse matrix. T stands for A in MexCG, MexBiCGStab and MexGMRES, with precond 'none' or 'jacobi';
-b and x are ordinary vectors. Each device gets about as many entries. T does not refer to A afterwards. MexRelease frees it.",
+A is a real square sparse matrix. T stands for A in MexCG, MexBiCGStab and MexGMRES, with precond 'none', 'jacobi' or one of
+MexTeamAmg; b and x are ordinary vectors. Each device gets about as many entries. T does not refer to A afterwards. MexRelease frees it.",
         example: "\
 gpu = MexInitOpenCL();
 A = MexSparseMatrix(gpu, gallery('poisson', 20));
 T = MexTeamMatrix(gpu, MexTeam(gpu, 0), A);
 [x, flag] = MexCG(gpu, T, MexMatrix(gpu, ones(400, 1)), 1e-8, 200, 'jacobi');
 flag",
-        see: &["MexTeam", "MexCG"],
+        see: &["MexTeam", "MexTeamAmg", "MexCG"],
         run: |args| Ok(Out::Handle(args.objects()?.team_matrix(args.handle(1), args.handle(2))?).into()),
+        ..Function::DEFAULT
+    },
+    Function {
+        name: "MexTeamAmg",
+        title: "Make an algebraic multigrid preconditioner on a team.",
+        inputs: &[
+            GPU,
+            handle_as("T", "matrix"),
+            handle_as("A", "a"),
+            real("theta"),
+            text("smoother"),
+            count_as("steps", "smoother_steps"),
+            text("cycle"),
+            count_as("coarse", "coarse_size"),
+            Input::new("block", Kind::Count),
+            text("coarsening"),
+            Input::new("aggressive", Kind::Flag),
+        ],
+        required: 3,
+        outputs: &["M"],
+        text: "\
+T is the result of MexTeamMatrix for the sparse matrix A. M is the argument precond of MexCG, MexBiCGStab and MexGMRES with T.
+The options are those of MexAmg. The hierarchy is set up on the first device, whose memory has to hold it; then its finer levels
+are shared out. It does not refer to A afterwards. MexAmgInfo takes M; MexRelease frees it.",
+        example: "\
+gpu = MexInitOpenCL();
+A = MexSparseMatrix(gpu, gallery('poisson', 40));
+T = MexTeamMatrix(gpu, MexTeam(gpu, 0), A);
+M = MexTeamAmg(gpu, T, A);
+[x, flag, relres, iter] = MexCG(gpu, T, MexMatrix(gpu, ones(1600, 1)), 1e-8, 100, M);
+iter",
+        see: &["MexTeamMatrix", "MexAmg", "MexAmgInfo"],
+        run: |args| {
+            let params = amg_params(args, 3, [9, 10])?;
+            Ok(Out::Handle(args.objects()?.team_amg(args.handle(1), args.handle(2), &params)?).into())
+        },
         ..Function::DEFAULT
     },
     Function {
