@@ -2,9 +2,9 @@ function M = MexTeamAmg(gpu, T, A, theta, smoother, steps, cycle, coarse, block,
 %MexTeamAmg  Make an algebraic multigrid preconditioner on a team.
 %   M = MexTeamAmg(gpu, T, A [, theta] [, smoother] [, steps] [, cycle] [, coarse] [, block] [, coarsening] [, aggressive])
 %
-%   T is the result of MexTeamMatrix for the sparse matrix A. M is the argument precond of MexCG, MexBiCGStab and MexGMRES with T.
-%   The options are those of MexAmg. The hierarchy is set up on the first device, whose memory has to hold it; then its finer levels
-%   are shared out. It does not refer to A afterwards. MexAmgInfo takes M; MexRelease frees it.
+%   T is the result of MexTeamMatrix for the sparse matrix A. M is the argument precond of MexCG, MexBiCGStab and MexGMRES
+%   with T. The options are those of MexAmg. The hierarchy is set up on the first device, whose memory has to hold it; then
+%   its finer levels are shared out. It does not refer to A afterwards. MexAmgInfo takes M; MexRelease frees it.
 %
 %   Example:
 %     gpu = MexInitOpenCL();

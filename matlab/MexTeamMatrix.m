@@ -3,7 +3,8 @@ function T = MexTeamMatrix(gpu, team, A)
 %   T = MexTeamMatrix(gpu, team, A)
 %
 %   A is a real square sparse matrix. T stands for A in MexCG, MexBiCGStab and MexGMRES, with precond 'none', 'jacobi' or one of
-%   MexTeamAmg; b and x are ordinary vectors. Each device gets about as many entries. T does not refer to A afterwards. MexRelease frees it.
+%   MexTeamAmg; b and x are ordinary vectors. Each device gets about as many entries. T does not refer to A afterwards.
+%   MexRelease frees it.
 %
 %   Example:
 %     gpu = MexInitOpenCL();

@@ -624,7 +624,7 @@ static void factors_as_matrices(void)
         /* The preconditioner takes L U r back to r. */
         r = ramp(ROWS);
         OK(clinalg_matrix_mv(1, product, r, 0, &z));
-        OK(clinalg_triangular_preconditioner_create(lower, upper, &m));
+        OK(clinalg_preconditioner_create_triangular(lower, upper, &m));
         OK(clinalg_matrix_mv(1, m, z, 0, &back));
         CHECK(distance(back, r, 1) < 1e-12);
         OK(clinalg_object_release(lower)); OK(clinalg_object_release(upper)); OK(clinalg_object_release(product));

@@ -4665,7 +4665,7 @@ clinalg_status clinalg_sparse_incomplete_cholesky(clinalg_handle a,
  * # Safety
  * `handle` is null or valid for a write.
  */
-clinalg_status clinalg_triangular_preconditioner_create(clinalg_handle first,
+clinalg_status clinalg_preconditioner_create_triangular(clinalg_handle first,
                                                         clinalg_handle second,
                                                         clinalg_handle *handle);
 

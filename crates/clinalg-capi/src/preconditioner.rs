@@ -450,7 +450,7 @@ pub unsafe extern "C" fn clinalg_sparse_incomplete_cholesky(
 /// # Safety
 /// `handle` is null or valid for a write.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn clinalg_triangular_preconditioner_create(
+pub unsafe extern "C" fn clinalg_preconditioner_create_triangular(
     first: ClinalgHandle,
     second: ClinalgHandle,
     handle: *mut ClinalgHandle,

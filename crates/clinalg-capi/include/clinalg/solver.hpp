@@ -212,12 +212,12 @@ public:
     // Of sparse triangular matrices, which it solves with one after the other.
     CLINALG_NODISCARD static Preconditioner triangular(const Csr &factor) {
         Preconditioner made;
-        check(clinalg_triangular_preconditioner_create(factor.get(), 0, made.out()));
+        check(clinalg_preconditioner_create_triangular(factor.get(), 0, made.out()));
         return made;
     }
     CLINALG_NODISCARD static Preconditioner triangular(const Csr &first, const Csr &second) {
         Preconditioner made;
-        check(clinalg_triangular_preconditioner_create(first.get(), second.get(), made.out()));
+        check(clinalg_preconditioner_create_triangular(first.get(), second.get(), made.out()));
         return made;
     }
 };

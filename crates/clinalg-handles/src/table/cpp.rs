@@ -135,7 +135,7 @@ const NAMES: &[(&str, Offer)] = &[
     ("clinalg_preconditioner_info", Names(&["Preconditioner::report"])),
     ("clinalg_sparse_incomplete_lu", Names(&["incomplete_lu"])),
     ("clinalg_sparse_incomplete_cholesky", Names(&["incomplete_cholesky"])),
-    ("clinalg_triangular_preconditioner_create", Names(&["Preconditioner::triangular"])),
+    ("clinalg_preconditioner_create_triangular", Names(&["Preconditioner::triangular"])),
     ("clinalg_amg_options_default", Names(&["AmgOptions"])),
     ("clinalg_amg_create", Names(&["Amg"])),
     ("clinalg_amg_create_with_coordinates", Names(&["Amg"])),

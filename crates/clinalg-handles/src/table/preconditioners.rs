@@ -69,7 +69,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
             Argument::new("second", Kind::Handle),
             Argument::new("handle", Kind::Output),
         ],
-        c: Offer::Names(&["clinalg_triangular_preconditioner_create"]),
+        c: Offer::Names(&["clinalg_preconditioner_create_triangular"]),
         matlab: Offer::Names(&["MexTriangular"]),
         program: Offer::Missing(LIBRARY),
     },

@@ -73,7 +73,8 @@ info.names",
         outputs: &["T"],
         text: "\
 A is a real square sparse matrix. T stands for A in MexCG, MexBiCGStab and MexGMRES, with precond 'none', 'jacobi' or one of
-MexTeamAmg; b and x are ordinary vectors. Each device gets about as many entries. T does not refer to A afterwards. MexRelease frees it.",
+MexTeamAmg; b and x are ordinary vectors. Each device gets about as many entries. T does not refer to A afterwards.
+MexRelease frees it.",
         example: "\
 gpu = MexInitOpenCL();
 A = MexSparseMatrix(gpu, gallery('poisson', 20));
@@ -103,9 +104,9 @@ flag",
         required: 3,
         outputs: &["M"],
         text: "\
-T is the result of MexTeamMatrix for the sparse matrix A. M is the argument precond of MexCG, MexBiCGStab and MexGMRES with T.
-The options are those of MexAmg. The hierarchy is set up on the first device, whose memory has to hold it; then its finer levels
-are shared out. It does not refer to A afterwards. MexAmgInfo takes M; MexRelease frees it.",
+T is the result of MexTeamMatrix for the sparse matrix A. M is the argument precond of MexCG, MexBiCGStab and MexGMRES
+with T. The options are those of MexAmg. The hierarchy is set up on the first device, whose memory has to hold it; then
+its finer levels are shared out. It does not refer to A afterwards. MexAmgInfo takes M; MexRelease frees it.",
         example: "\
 gpu = MexInitOpenCL();
 A = MexSparseMatrix(gpu, gallery('poisson', 40));
