@@ -294,7 +294,7 @@ def checked(a, b, report, file):
 
 def direct(a, b):
     if a.shape[0] != a.shape[1]:
-        return f"{residual(a, b, np.linalg.lstsq(a.toarray(), b)[0]):.0e}" if a.shape[0] * a.shape[1] <= 4e7 else ""
+        return f"{residual(a, b, np.linalg.lstsq(a.toarray(), b)[0]):.0e}" if a.shape[0] * a.shape[1] <= 2e7 else ""
     try:
         lu = la.splu(sp.csc_matrix(a))
     except RuntimeError:

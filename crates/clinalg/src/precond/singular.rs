@@ -293,7 +293,7 @@ fn normalise<W: Scalar<Real = f64>>(w: &mut [W]) -> bool {
     let length = norm(w);
     let is_sound = length > 0.0 && length.is_finite();
     if is_sound {
-        w.iter_mut().for_each(|w| *w = *w / W::from_f64(length));
+        w.iter_mut().for_each(|w| *w /= W::from_f64(length));
     }
     is_sound
 }
