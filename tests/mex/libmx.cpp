@@ -123,7 +123,7 @@ const char *class_name(const mxArray *a)
         "unknown", "cell", "struct", "logical", "char", "void", "double", "single", "int8", "uint8", "int16", "uint16",
         "int32", "uint32", "int64", "uint64", "function_handle", "string"
     };
-    return a->class_name != nullptr ? a->class_name : names[a->type];
+    return a->class_name.empty() ? names[a->type] : a->class_name.c_str();
 }
 
 bool is_char(const mxArray *a) { return a->type == CHAR; }

@@ -17,8 +17,6 @@ enum Class {
 
 struct mxArray {
     Class type = DOUBLE;
-    /// Of an object.
-    const char *class_name = nullptr;
     std::vector<size_t> dims{0, 0};
     bool complex = false;
     bool sparse = false;
