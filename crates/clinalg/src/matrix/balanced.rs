@@ -132,7 +132,7 @@ impl<R: Real> NnzBalanced<R> {
                 let program = if wide.is_some() { program.pages(PAGES as u64) } else { program };
                 Columns::Short { program, base, narrow, wide }
             }
-            None => Columns::Whole(program.once(1)),
+            None => Columns::Whole(program.once(context.device().loads_past_l1.into())),
         };
         let cut = match cut {
             None => None,

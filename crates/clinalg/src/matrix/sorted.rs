@@ -174,7 +174,9 @@ impl<R: Real> Sorted<R> {
                 SortedColumns::Short { program: short, base, narrow, column }
             }
             None if pays && padding > most_padding(s.nnz, WIDE_PADDING + SLACK) => return Ok(None),
-            None => SortedColumns::Whole { program: program.once(1), column: place()? },
+            None => {
+                SortedColumns::Whole { program: program.once(context.device().loads_past_l1.into()), column: place()? }
+            }
         };
         Ok(Some(Sorted { start, order, columns, items, range, places, padding }))
     }

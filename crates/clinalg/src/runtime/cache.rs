@@ -209,6 +209,7 @@ mod tests {
             sub_groups: false,
             correctly_rounded_divide_sqrt: false,
             tensor_f64: 0,
+            loads_past_l1: false,
             unified_memory: false,
             extensions: Vec::new(),
         }

@@ -114,7 +114,8 @@ impl<T: Scalar> Csr<T> {
             };
             let columns = (nrhs - first).min(SIDE_BY_SIDE);
             let held = self.partial(blocks, SIDE_BY_SIDE)?;
-            let (program, partial) = (nnz_balanced::Multi::from(cut.join.once(1)), Out::parts(&*held));
+            let (program, partial) =
+                (nnz_balanced::Multi::from(cut.join.once(context.device().loads_past_l1.into())), Out::parts(&*held));
             program.mm_cut_balanced(
                 context,
                 blocks.range,
