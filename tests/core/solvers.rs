@@ -1359,7 +1359,7 @@ fn stops_have_words_and_names() {
     let report = Report::new(Stop::NotFinite, vec![f64::NAN]);
     assert_eq!(
         serde_json::to_string(&report).unwrap(),
-        r#"{"stop":"not-finite","iterations":0,"relative_residual":null,"history":[null]}"#
+        r#"{"stop":"not-finite","iterations":0,"iterate":0,"relative_residual":null,"history":[null]}"#
     );
     let stopping: Stopping = serde_json::from_str(r#"{"tolerance": 1e-6}"#).unwrap();
     assert_eq!(stopping, Stopping::default().tolerance(1e-6));
