@@ -316,7 +316,7 @@ fn a_missing_or_damaged_file_is_told_with_its_line() {
     assert_eq!(done.code, 0, "{}", done.stderr);
     let matrix = file(&folder, "a.mtx", SPD);
     let done = run(&["solve", &matrix, "--nullspace", &complex]);
-    assert_eq!(done.code, 2, "{}", done.stderr);
+    assert_eq!(done.code, 5, "{}", done.stderr);
     assert!(done.stderr.contains("a complex file, expected a real file"), "{}", done.stderr);
     let missing = folder.path().join("missing/x.mtx");
     let missing = missing.to_str().unwrap();

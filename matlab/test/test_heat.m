@@ -265,7 +265,7 @@ A = clinalg.array(full_);
 check_error('clinalg:argument:class', 'heat_operator', @() clinalg.heat_forward(eye(3)));
 check_error('clinalg:argument:class', 'heat_operator', @() clinalg.heat_opposite(eye(3)));
 check_error('clinalg:argument:class', 'clinalg.factor', @() clinalg.gmres(A, ones(8, 1), 8, 1e-6, 1, {eye(8)}));
-check_error('clinalg:call:unsupported', 'column', @() ones(8, 1) \ clinalg.heat_forward(clinalg.array(V)));
+check_error('clinalg:call:unsupported', 'left side', @() ones(8, 1) \ clinalg.heat_forward(clinalg.array(V)));
 end
 
 function bad_surfaces()
@@ -278,7 +278,7 @@ check_error('clinalg:argument:value', 'from 1 to 4', @() make(nodes, triangles -
 check_error('clinalg:argument:value', 'from 1 to 4', @() make(nodes, triangles + 0.5));
 check_error('clinalg:argument:shape', 'three columns', @() make(nodes', triangles));
 check_error('clinalg:argument:value', 'finite', @() make(nodes * NaN, triangles));
-check_error('clinalg:argument:value', '''V'' or ''K''', ...
+check_error('clinalg:argument:value', '''V'', ''K'', ''Ks'' or ''D''', ...
   @() MexHeatOperator(gpu, 'X', nodes, triangles, 0.5, 1, 4));
 check_error('clinalg:argument:value', 'steps', @() MexHeatOperator(gpu, 'V', nodes, triangles, 0.5, 1, 0));
 check_error('clinalg:argument:value', 'alpha', @() MexHeatOperator(gpu, 'V', nodes, triangles, -1, 1, 2));

@@ -436,12 +436,12 @@ fn systems_without_a_solution_are_reported() {
     file(&folder, "b.mtx", "%%MatrixMarket matrix array real general\n4 1\n1\n2\n3\n1\n");
     // The smallest singular value of a triangle of ones below -1 of n rows is about 2^-n.
     let triangle =
-        (0..40).flat_map(|i| (0..=i).map(move |j| format!("{} {} {}", i + 1, j + 1, if i == j { 1 } else { -1 })));
+        (0..45).flat_map(|i| (0..=i).map(move |j| format!("{} {} {}", i + 1, j + 1, if i == j { 1 } else { -1 })));
     let triangle: Vec<_> = triangle.collect();
-    file(&folder, "near.mtx", &format!("{general}\n40 40 {}\n{}\n", triangle.len(), triangle.join("\n")));
+    file(&folder, "near.mtx", &format!("{general}\n45 45 {}\n{}\n", triangle.len(), triangle.join("\n")));
     for (line, needles) in [
         ("rows.mtx --rhs b.mtx", ["A is structurally singular (rows, one of them row", "the part 3.7e-1 of its norm"]),
-        ("near.mtx --method idrs", ["A is nearly singular: its condition number is at least", "e12;"]),
+        ("near.mtx --method idrs", ["A is nearly singular: its condition number is at least", "check units"]),
     ] {
         let done = inside(folder.path(), &format!("solve {line} --json"));
         let report = done.json();

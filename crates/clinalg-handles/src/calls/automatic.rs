@@ -544,7 +544,7 @@ mod tests {
         for (a, b, needle) in [
             (&wrong, [1.0; 3], "row 3 and column 2"),
             (&sound, [1.0, f64::INFINITY, 1.0], "row 2"),
-            (&empty, [1.0; 3], "row 2 (counted from 1) of zeros"),
+            (&empty, [1.0; 3], "row 2 (counted from 1) has only zeros"),
             (&unused, [1.0; 3], "unknown 2 (counted from 1)"),
         ] {
             let words = solve(a, &b).unwrap_err().to_string();
