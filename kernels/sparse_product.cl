@@ -58,7 +58,7 @@ inline void sort_entries(__global uint *column, __global SCALAR *value, uint siz
     }
 }
 
-// With ENTRIES_AHEAD, the row of B for the entry of A so many further is fetched: these rows may lie far apart.
+// With ENTRIES_AHEAD, the row of B for the entry of A that many positions ahead is prefetched, since these rows may lie far apart.
 #ifdef ENTRIES_AHEAD
 #define FETCH(p) __builtin_prefetch((const __global void *)(p), 0, 3)
 #define SOON(k) b_offset[a_column[min((k) + ENTRIES_AHEAD, entries - 1)]]
@@ -190,7 +190,7 @@ inline uint shared_value(__local const uint *place)
 #define PLACE ushort
 #endif
 
-// Most columns are found, which a read tells with less work than an atomic operation. It may run beside the operation that stores the column, which NVIDIA's
+// Most columns are already in the table; a plain read finds them more cheaply than an atomic operation. It may run beside the operation that stores the column, which NVIDIA's
 // GPUs allow: a key is never read in part, and never changes once it is stored.
 #ifdef __NV_CL_C_VERSION
 #define PEEK(place) (*(place))

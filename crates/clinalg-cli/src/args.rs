@@ -124,7 +124,7 @@ pub(crate) fn shift(text: &str) -> Result<f64, String> {
     }
 }
 
-/// An over-relaxation.
+/// A relaxation factor.
 pub(crate) fn relaxation(text: &str) -> Result<f64, String> {
     match text.trim().parse::<f64>() {
         Ok(value) if value > 0.0 && value < 2.0 => Ok(value),

@@ -166,7 +166,7 @@ pub(crate) struct Args {
     /// Smoother of amg: what reduces the error on each level [default: chebyshev]
     #[arg(long, value_enum)]
     smoother: Option<SmootherArg>,
-    /// Sweeps of the smoother of amg before and after the coarser level, of chebyshev the degree: more take longer and save iterations [default: 2]
+    /// Smoother sweeps of amg before and after the coarse-level correction; for chebyshev, the polynomial degree [default: 2]
     #[arg(long, value_name = "COUNT", value_parser = args::positive, allow_hyphen_values = true)]
     steps: Option<usize>,
     /// How a cycle of amg visits the coarser levels [default: v]
@@ -205,19 +205,19 @@ pub(crate) struct Args {
     /// Maximum number of entries of the factors of ilut, as a multiple of that of A [default: 10]
     #[arg(long = "fill", value_name = "TIMES", value_parser = args::at_least_zero, allow_hyphen_values = true)]
     given_fill: Option<f64>,
-    /// Over-relaxation of ssor, above 0 and below 2 [default: 1]
+    /// Relaxation factor of ssor, above 0 and below 2 [default: 1]
     #[arg(long, value_name = "W", value_parser = args::relaxation, allow_hyphen_values = true)]
     omega: Option<f64>,
     /// Relative residual to reach [default: 1e-10 in f64, 1e-5 in f32]
     #[arg(long, value_name = "T", value_parser = args::tolerance, allow_hyphen_values = true)]
     tol: Option<f64>,
-    /// Maximum number of iterations of a method; if it is given, the solve ends there, else another method continues [default: 10000]
+    /// Maximum number of iterations per method; if given, the solve ends there, otherwise another method takes over [default: 10000]
     #[arg(long, value_name = "COUNT", allow_hyphen_values = true)]
     max_iterations: Option<usize>,
     /// Iterations of gmres between restarts; its memory grows with them [default: 30]
     #[arg(long = "restart", value_name = "COUNT", value_parser = args::positive, allow_hyphen_values = true)]
     given_restart: Option<usize>,
-    /// Dimension s of the shadow space of idrs: a larger one takes fewer iterations and 3 more vectors each [default: 4]
+    /// Dimension s of the shadow space of idrs: each increase by 1 saves iterations and takes 3 more vectors [default: 4]
     #[arg(long, value_name = "S", value_parser = args::positive, allow_hyphen_values = true)]
     idr_dimension: Option<usize>,
     /// That in use.

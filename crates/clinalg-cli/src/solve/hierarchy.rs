@@ -65,7 +65,7 @@ pub(super) fn hierarchy<T: Real>(a: &Csr<T>, coarsening: Coarsening, args: &Args
     let (device, memory) = (a.context().device(), a.context().memory());
     let needs = bytes(Amg::estimated_bytes(a, &params));
     let free = bytes(device.global_mem.saturating_sub(memory.live_bytes));
-    let needs = format!("algebraic multigrid takes about {needs} of device memory while it is set up, of {free} free");
+    let needs = format!("algebraic multigrid takes about {needs} of device memory while it is set up; {free} are free");
     match args.report {
         true => tell(&needs),
         false => log::info!("{needs}"),

@@ -19,7 +19,7 @@ use crate::exit::Failure;
 pub(crate) enum Method {
     /// Conjugate gradients
     Cg,
-    /// Conjugate gradients for preconditioners that vary or are not quite symmetric
+    /// Flexible conjugate gradients, for preconditioners that vary or are not quite symmetric
     Fcg,
     /// Minimal residuals, for symmetric matrices
     Minres,
@@ -153,13 +153,13 @@ impl Precond {
 /// The smoother of algebraic multigrid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum SmootherArg {
-    /// Jacobi sweeps with the sums of magnitudes of the rows: cheap, always stable
+    /// l1-Jacobi sweeps (scaled by absolute row sums): cheap, always stable
     L1Jacobi,
     /// Chebyshev polynomials of the Jacobi sweep: the best rate per product, needs a symmetric matrix
     Chebyshev,
     /// Gauss-Seidel sweeps by colours: fewer iterations, a launch per colour; on one device
     GaussSeidel,
-    /// Sweeps with the diagonal nearest to the inverse
+    /// Sweeps with the diagonal approximate inverse SPAI-0
     Spai0,
 }
 
@@ -180,7 +180,7 @@ impl SmootherArg {
 pub(crate) enum CycleArg {
     /// Once each
     V,
-    /// Twice from each level to the next: fewer iterations, dearer ones
+    /// Twice from each level to the next: fewer but more expensive iterations
     W,
     /// By two steps of conjugate gradients on each level: robust; with --method fcg
     K,

@@ -49,7 +49,7 @@ impl<T: Number> System<T> {
     }
 }
 
-/// The preconditioner that was asked for or chosen. Where a chosen one cannot be made, ILUT stands in for ILU(0), the factors of a last resort for ILUT, and
+/// The preconditioner that was named or chosen. Where a chosen one cannot be made, ILUT stands in for ILU(0), the factors of a last resort for ILUT, and
 /// the diagonal, or none, for all; `is_last` says whether the factors are those.
 fn made<T: Number>(
     a: &Csr<T>,
@@ -86,7 +86,7 @@ fn made<T: Number>(
             last = last_resort(a, parts, args).map(|made| (Precond::Ilut, made));
             *is_last = last.is_ok();
             if *is_last {
-                replaced.push("complete LU factors: incomplete ones cannot be made".to_owned());
+                replaced.push("complete LU factors: ILUT failed".to_owned());
             }
         }
         for other in [Precond::Jacobi, Precond::None] {
@@ -96,7 +96,7 @@ fn made<T: Number>(
                         "the chosen preconditioner could not be set up ({error}); using {} instead",
                         other.title()
                     );
-                    replaced.push(format!("{}: the choice before could not be set up ({error})", other.title()));
+                    replaced.push(format!("{}: the previous choice could not be set up ({error})", other.title()));
                     last = make(other).map(|made| (other, made));
                 }
                 _ => break,
@@ -147,8 +147,8 @@ impl<T: Number> AnySystem<T> for System<T> {
         match made {
             Ok(made) => {
                 let why = match method {
-                    Method::Minres => "the residual never rises and no definite matrix is needed",
-                    _ => "factors that are more exact, for any nonsingular matrix",
+                    Method::Minres => "the residual never rises and the matrix need not be definite",
+                    _ => "more accurate factors, for any nonsingular matrix",
                 };
                 self.replaced.push(format!("{} with {}: {why}", method.title(), precond.title()));
                 let before = (replace(&mut self.precond, precond), replace(&mut self.preconditioner, made));

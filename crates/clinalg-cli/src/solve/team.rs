@@ -71,7 +71,7 @@ impl<T: Real> TeamSystem<T> {
     }
 }
 
-/// The preconditioner that was asked for or chosen. Where chosen multigrid cannot be made, the diagonal stands in.
+/// The preconditioner that was named or chosen. Where chosen multigrid cannot be made, the diagonal stands in.
 fn made<T: Real>(
     team: &Team,
     parts: &CsrParts<T>,

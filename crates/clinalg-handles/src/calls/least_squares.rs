@@ -31,7 +31,7 @@ fn scales_columns(preconditioning: Preconditioning) -> Result<bool> {
         Preconditioning::None => Ok(false),
         Preconditioning::Jacobi => Ok(true),
         _ => {
-            let reason = "least squares take none, or Jacobi, which scales the columns of A; the other preconditioners are for square systems";
+            let reason = "least-squares methods take no preconditioner or Jacobi, which scales the columns of A; the others are for square systems";
             Err(Error::unsuitable(INVERSE, reason))
         }
     }

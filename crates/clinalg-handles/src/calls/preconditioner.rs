@@ -92,7 +92,7 @@ pub(super) enum Made<T: Scalar> {
 pub(super) fn jacobi<T: Scalar>(diagonal: &Vector<T>) -> Result<Jacobi<T>> {
     Jacobi::new(diagonal).map_err(|error| match error {
         Error::Unsuitable { argument: "diagonal", reason } => {
-            Error::unsuitable("a", format!("its diagonal is no preconditioner: {reason}"))
+            Error::unsuitable("a", format!("its diagonal cannot be used as a preconditioner: {reason}"))
         }
         other => other,
     })

@@ -138,7 +138,9 @@ impl<T: Real> Level<T> {
         let estimate = norms[1] / norms[0];
         if n > 0 && !(estimate.is_finite() && estimate > 0.0) {
             let reason = match estimate == 0.0 {
-                true => "the powers of D^-1 A with the diagonal D vanish; use an incomplete factorisation",
+                true => {
+                    "power iteration with D^-1 A, where D is the diagonal of A, gives the zero vector; use an incomplete factorisation"
+                }
                 false => "products with the matrix overflow; scale it, or use an incomplete factorisation",
             };
             return Err(Error::unsuitable("a", reason));
@@ -448,7 +450,7 @@ fn coarsest<T: Real>(a: &Csr<T>, near: &NearNull<T>) -> Result<Coarsest<T>> {
         Some(inverse) => inverse,
         None => ops::inverse(&dense).map_err(|error| {
             let reason = format!(
-                "the matrix of the coarsest level, of {n} rows, is singular ({error}); give its null space among the near-null vectors"
+                "the matrix of the coarsest level, of {n} rows, is singular ({error}); include its null space in the near-null vectors"
             );
             Error::unsuitable("a", reason)
         })?,

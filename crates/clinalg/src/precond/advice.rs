@@ -178,8 +178,8 @@ const DENSE: f64 = 0.7;
 /// Blocks elsewhere have at most this part of it: those of a band would be as dense.
 const DENSER: f64 = 0.85;
 
-/// How many unknowns a node of the matrix has, where they are numbered node by node: its entries then lie in dense little blocks, which blocks that
-/// begin at other rows do not. `None` where there are no such blocks. Most other matrices are recognised by a few rows.
+/// How many unknowns a node of the matrix has, where they are numbered node by node: its entries then lie in small dense blocks, and blocks that
+/// begin at other rows are not dense. `None` where there are no such blocks. Most other matrices are recognised by a few rows.
 pub fn unknowns_per_node<T: Scalar>(parts: &CsrParts<T>) -> Option<usize> {
     NODES.into_iter().find(|&size| {
         let count = parts.rows / size;

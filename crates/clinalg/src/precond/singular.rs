@@ -326,7 +326,7 @@ fn words_of<T: Scalar>(a: &CsrParts<T>, b: &[T], (ratio, w): (f64, Vec<T::Wide>)
         let bad = ratio < eps.powf(0.75);
         return Ok(bad.then(|| {
             format!(
-                "A is nearly singular: its condition number is at least {:.0e}; check units and redundant equations, or scale the rows",
+                "A is nearly singular: its condition number is at least {:.0e}; check units and redundant equations of A, or scale its rows",
                 ratio.recip()
             )
         }));
