@@ -384,7 +384,7 @@ impl Bin {
     }
 
     /// The rows listed, which are too long for tables in local memory; a row of `bound` is theirs.
-    fn long<T: Scalar>(
+    fn long(
         list: Buffer<u32>,
         listed: usize,
         bound: &Buffer<u32>,
@@ -546,7 +546,7 @@ fn binned<T: Scalar>(bound: &Buffer<u32>, b: &Structure, sizes: &Sizes) -> Resul
         };
         bins.push(match sizes.sizes.get(k) {
             Some(&size) => Bin::local(list, listed, size, slice, sizes),
-            None => Bin::long::<T>(list, listed, bound, b.cols, slice, sizes)?,
+            None => Bin::long(list, listed, bound, b.cols, slice, sizes)?,
         });
     }
     Ok(bins)
