@@ -241,7 +241,7 @@ __kernel void bound_product(ulong rows, uint cols, __global const uint *a_offset
             products = add_sat(products, b_offset[a_column[k] + 1] - b_offset[a_column[k]]);
         }
     }
-    if (i < rows) {
+    if (i < rows && length <= SHORT_ROW) {
         bound[i] = min(products, cols);
     }
     barrier(CLK_LOCAL_MEM_FENCE);
@@ -298,7 +298,8 @@ __kernel void sample_product(ulong rows, uint size, uint most, __global const ui
     }
     barrier(CLK_LOCAL_MEM_FENCE);
     if (item == 0) {
-        ratio[get_group_id(0)] = end > start ? (found * SAMPLE_UNIT + products - 1) / max(products, 1u) : 0;
+        const bool is_counted = end > start && products > 0;
+        ratio[get_group_id(0)] = is_counted ? (found * SAMPLE_UNIT + products - 1) / products : 0;
     }
 }
 

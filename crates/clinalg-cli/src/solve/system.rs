@@ -76,7 +76,10 @@ fn made<T: Number>(
             replaced.push(format!("{}: {why}", Precond::Ilut.title()));
             last = make(Precond::Ilut).map(|made| (Precond::Ilut, made));
         }
-        if args.precond == Precond::Ilu && matches!(&last, Err(Failure::Library(error)) if is_unsuited(error)) {
+        if args.precond == Precond::Ilu
+            && replaced.is_empty()
+            && matches!(&last, Err(Failure::Library(error)) if is_unsuited(error))
+        {
             last = make(Precond::Ilut).map(|made| (Precond::Ilut, made));
             replaced.push(format!("{}: ILU(0) cannot be made", Precond::Ilut.title()));
         }

@@ -293,7 +293,9 @@ pub fn last_factors<T: Scalar>(context: &Context, parts: &CsrParts<T>, params: &
         }
         (_, last) => last,
     };
-    Ilu::from_parts(context, parts, &params.kind(kind).sweeps(0).replaces_pivots(true))
+    // As for complete factors.
+    let matching = if unmatched_row(parts)?.is_some() { Matching::Never } else { params.matching };
+    Ilu::from_parts(context, parts, &params.kind(kind).sweeps(0).replaces_pivots(true).matching(matching))
 }
 
 /// Whether another preconditioner may work after this error of one: it concerns the values of the matrix or memory.

@@ -321,7 +321,15 @@ fn residual<T: Scalar>(a: &CsrParts<T>, b: &[T], x: &[T]) -> Vec<T> {
 /// What a vector of [`least_vector`] says about A and b, if anything.
 fn words_of<T: Scalar>(a: &CsrParts<T>, b: &[T], (ratio, w): (f64, Vec<T::Wide>)) -> Result<Option<String>> {
     let eps = <T::Real as Float>::epsilon().into_f64();
-    if ratio > ROUNDING * eps {
+    // Rows of small entries make |A' w| small as well, but not beside the products that add up to it.
+    let (mut image, mut size) = (vec![T::Wide::zero(); a.cols], vec![0.0; a.cols]);
+    for (i, j, value) in a.triplets() {
+        let product = value.widen().conj() * w[i];
+        image[j] += product;
+        size[j] += product.modulus();
+    }
+    let is_null = norm(&image) <= ROUNDING * eps * size.iter().map(|size| size * size).sum::<f64>().sqrt();
+    if ratio > ROUNDING * eps || !is_null {
         // A condition number from which on rounding errors are seen.
         let bad = ratio < eps.powf(0.75);
         return Ok(bad.then(|| {

@@ -374,12 +374,13 @@ impl Product {
 impl Bin {
     /// The rows listed, whose tables are to have `size` places.
     fn local(list: Buffer<u32>, listed: usize, size: usize, slice: usize, sizes: &Sizes) -> Bin {
-        let most = MOST_ITEMS.min(list.context().local());
+        let items = list.context().local();
+        let (most, slice) = (MOST_ITEMS.min(items), slice.min(items));
         let lanes = if size <= ALONE.0 && slice <= ALONE.1 { 1 } else { slice.max((size / sizes.each).min(most)) };
-        let rows = (GROUP_ITEMS / lanes).min(LOCAL_BYTES / ((size + 1) * sizes.bytes)).max(1);
+        let rows = (GROUP_ITEMS.min(items) / lanes).min(LOCAL_BYTES / ((size + 1) * sizes.bytes)).max(1);
         // A power of two, and no fewer items than a warp has.
         let rows = 1 << rows.ilog2();
-        let lanes = lanes.max(32 / rows);
+        let lanes = lanes.max(32.min(items) / rows);
         Bin { list, listed, lanes, slice: slice.min(lanes), size, rows, tables: Tables::Local }
     }
 
