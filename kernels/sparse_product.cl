@@ -190,8 +190,8 @@ inline uint shared_value(__local const uint *place)
 #define PLACE ushort
 #endif
 
-// Most columns are already in the table; a plain read finds them more cheaply than an atomic operation. It may run beside the operation that stores the column, which NVIDIA's
-// GPUs allow: a key is never read in part, and never changes once it is stored.
+// Most columns are already in the table; a plain read finds them more cheaply than an atomic operation. It may run beside the operation that stores
+// the column, which NVIDIA's GPUs allow: a key is never read in part, and never changes once it is stored.
 #ifdef __NV_CL_C_VERSION
 #define PEEK(place) (*(place))
 #else

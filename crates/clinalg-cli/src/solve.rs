@@ -712,12 +712,12 @@ impl<T: Scalar> Solved<T> {
             let at_start = if before.is_empty() || !is_known { Vec::new() } else { system.solution()? };
             let mut memory = std::mem::take(&mut self.begun.memory);
             report = system.solve(Some(&mut memory), &mut step)?;
-            // GMRES minimises the residual that its preconditioner leaves; the other one may rise.
-            if let Some(&residual) = before.last().filter(|_| !at_start.is_empty())
-                && (report.relative_residual > residual || report.relative_residual.is_nan())
-            {
-                system.start_from(Some(&at_start))?;
-                report = report.with_residual(residual);
+            if let Some(&residual) = before.last().filter(|_| !at_start.is_empty()) {
+                let has_risen;
+                (report, has_risen) = report.or_start(residual);
+                if has_risen {
+                    system.start_from(Some(&at_start))?;
+                }
             }
             is_known = true;
             let Begun { method, gave_up, .. } = self.begun;

@@ -237,7 +237,7 @@ pub(crate) struct PrecondOptions {
     pub(crate) sweeps: usize,
     pub(crate) drop: f64,
     pub(crate) fill: f64,
-    /// The over-relaxation of SSOR.
+    /// The relaxation factor of SSOR.
     pub(crate) omega: f64,
 }
 

@@ -305,12 +305,12 @@ impl<T: Element + Coarsened> Columns<T> for System<'_, T> {
             let m = made.map(|m| &mut **m as &mut dyn Preconditioner<T>);
             let start = if before.is_empty() { None } else { Some(x.copy_range(0..x.len())?) };
             let mut report = self.solver.solve_with(self.a, m, b, x, progress)?;
-            // GMRES minimises the residual that its preconditioner leaves; the other one may rise.
-            if let (Some(start), Some(&residual)) = (start, before.last())
-                && (report.relative_residual > residual || report.relative_residual.is_nan())
-            {
-                ops::copy(&start, x)?;
-                report = report.with_residual(residual);
+            if let (Some(start), Some(&residual)) = (start, before.last()) {
+                let has_risen;
+                (report, has_risen) = report.or_start(residual);
+                if has_risen {
+                    ops::copy(&start, x)?;
+                }
             }
             let next = self.next().filter(|_| self.has_failed(report.stop));
             let Some(next) = next else {

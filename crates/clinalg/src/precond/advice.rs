@@ -270,9 +270,17 @@ const SECONDS: usize = 1_000_000_000;
 /// # Errors
 /// Those of [`Ilu::from_parts`].
 pub(super) fn complete_factors<T: Scalar>(context: &Context, parts: &CsrParts<T>) -> Result<Ilu<T>> {
+    of_all_entries(context, parts, has_matching(parts)?)
+}
+
+/// Structurally singular matrices have no matching, but pivots that are replaced.
+fn has_matching<T: Scalar>(parts: &CsrParts<T>) -> Result<bool> {
+    Ok(unmatched_row(parts)?.is_none())
+}
+
+fn of_all_entries<T: Scalar>(context: &Context, parts: &CsrParts<T>, is_matched: bool) -> Result<Ilu<T>> {
     let params = IluParams::default().kind(IluKind::Complete { operations: SECONDS }).replaces_pivots(true);
-    // Structurally singular matrices have no matching, but pivots that are replaced.
-    let matching = if unmatched_row(parts)?.is_some() { Matching::Never } else { Matching::default() };
+    let matching = if is_matched { Matching::default() } else { Matching::Never };
     Ilu::from_parts(context, parts, &params.matching(matching).ordering(Ordering::CuthillMcKee))
 }
 
@@ -283,7 +291,8 @@ pub(super) fn complete_factors<T: Scalar>(context: &Context, parts: &CsrParts<T>
 /// # Errors
 /// Those of [`Ilu::from_parts`].
 pub fn last_factors<T: Scalar>(context: &Context, parts: &CsrParts<T>, params: &IluParams) -> Result<Ilu<T>> {
-    match complete_factors(context, parts) {
+    let is_matched = has_matching(parts)?;
+    match of_all_entries(context, parts, is_matched) {
         Err(error) if is_unsuited(&error) => {}
         made => return made,
     }
@@ -293,8 +302,7 @@ pub fn last_factors<T: Scalar>(context: &Context, parts: &CsrParts<T>, params: &
         }
         (_, last) => last,
     };
-    // As for complete factors.
-    let matching = if unmatched_row(parts)?.is_some() { Matching::Never } else { params.matching };
+    let matching = if is_matched { params.matching } else { Matching::Never };
     Ilu::from_parts(context, parts, &params.kind(kind).sweeps(0).replaces_pivots(true).matching(matching))
 }
 

@@ -309,26 +309,30 @@ fn largest_norm<T: Scalar>(a: &CsrParts<T>) -> f64 {
     rows.iter().chain(&cols).fold(0.0_f64, |most, &square| most.max(square)).sqrt()
 }
 
-/// b - A x, or b where that is not finite or zero.
-fn residual<T: Scalar>(a: &CsrParts<T>, b: &[T], x: &[T]) -> Vec<T> {
+/// b - A x.
+fn residual<T: Scalar>(a: &CsrParts<T>, b: &[T], x: &[T]) -> Vec<T::Wide> {
     let mut r: Vec<T::Wide> = b.iter().map(|value| value.widen()).collect();
     a.triplets().for_each(|(i, j, value)| r[i] -= value.widen() * x[j].widen());
-    let r: Vec<T> = r.into_iter().map(T::narrow).collect();
-    let length = norm(&r);
-    if length > 0.0 && length.is_finite() { r } else { b.to_vec() }
+    r
 }
 
-/// What a vector of [`least_vector`] says about A and b, if anything.
-fn words_of<T: Scalar>(a: &CsrParts<T>, b: &[T], (ratio, w): (f64, Vec<T::Wide>)) -> Result<Option<String>> {
-    let eps = <T::Real as Float>::epsilon().into_f64();
-    // Rows of small entries make |A' w| small as well, but not beside the products that add up to it.
+/// A' w, and the sum of the moduli of the products of each of its components.
+fn adjoint_product<T: Scalar>(a: &CsrParts<T>, w: &[T::Wide]) -> (Vec<T::Wide>, Vec<f64>) {
     let (mut image, mut size) = (vec![T::Wide::zero(); a.cols], vec![0.0; a.cols]);
     for (i, j, value) in a.triplets() {
         let product = value.widen().conj() * w[i];
         image[j] += product;
         size[j] += product.modulus();
     }
-    let is_null = norm(&image) <= ROUNDING * eps * size.iter().map(|size| size * size).sum::<f64>().sqrt();
+    (image, size)
+}
+
+/// What a vector of [`least_vector`] says about A and b, if anything.
+fn words_of<T: Scalar>(a: &CsrParts<T>, b: &[T], (ratio, w): (f64, Vec<T::Wide>)) -> Result<Option<String>> {
+    let eps = <T::Real as Float>::epsilon().into_f64();
+    // Rows of small entries make |A' w| small as well, but not beside the products that add up to it.
+    let (image, size) = adjoint_product(a, &w);
+    let is_null = norm(&image) <= ROUNDING * eps * norm(&size);
     if ratio > ROUNDING * eps || !is_null {
         // A condition number from which on rounding errors are seen.
         let bad = ratio < eps.powf(0.75);
@@ -369,8 +373,11 @@ pub fn examine<T: Scalar>(
     if seen.is_some() {
         return Ok(seen);
     }
-    // The residual has the part of b for which there is no solution.
-    if let Some(found) = least_vector(context, a, &residual(a, b, x))? {
+    // The residual has the part of b for which there is no solution; where it is not finite or zero, b has.
+    let r: Vec<T> = residual(a, b, x).into_iter().map(T::narrow).collect();
+    let length = norm(&r);
+    let first = if length > 0.0 && length.is_finite() { &r } else { b };
+    if let Some(found) = least_vector(context, a, first)? {
         return words_of(a, b, found);
     }
     let matrix = Csr::from_parts(context, a)?;
@@ -396,14 +403,9 @@ pub fn verdict<T: Scalar>(a: &CsrParts<T>, b: &[T], x: &[T]) -> Option<String> {
 
 /// The same, with what |A' r| over |A| |r| is at most for a null vector.
 fn verdict_to<T: Scalar>(bound: f64, a: &CsrParts<T>, b: &[T], x: &[T]) -> Option<String> {
-    let mut r: Vec<T::Wide> = b.iter().map(|value| value.widen()).collect();
-    a.triplets().for_each(|(i, j, value)| r[i] -= value.widen() * x[j].widen());
-    let mut back = vec![T::Wide::zero(); a.cols];
-    for (i, j, value) in a.triplets() {
-        back[j] += value.widen().conj() * r[i];
-    }
+    let r = residual(a, b, x);
     let size = largest_norm(a);
-    let [left, product, whole] = [norm(&r), norm(&back), norm(b)];
+    let [left, product, whole] = [norm(&r), norm(&adjoint_product(a, &r).0), norm(b)];
     let ratio = product / (size * left);
     if !(ratio < bound && left > 0.0) {
         return None;

@@ -91,12 +91,17 @@ impl Report {
         Report { stop, iterations, iterate: iterations, relative_residual, history }
     }
 
-    /// This report for an x of this relative residual that is returned in place of the last iterate.
-    pub fn with_residual(mut self, residual: f64) -> Report {
-        if let Some(last) = self.history.last_mut() {
-            *last = residual;
+    /// What is reported of a solve whose start had this relative residual, and whether x is to be reset to the start, because it has a larger one. GMRES
+    /// minimises the residual that its preconditioner leaves; the true one may rise.
+    pub fn or_start(mut self, residual: f64) -> (Report, bool) {
+        let has_risen = self.relative_residual > residual || self.relative_residual.is_nan();
+        if has_risen {
+            self.relative_residual = residual;
+            if let Some(last) = self.history.last_mut() {
+                *last = residual;
+            }
         }
-        Report { relative_residual: residual, ..self }
+        (self, has_risen)
     }
 
     /// This solve and the one before it, from whose x it started, as one solve; `before` is the history of that one.
