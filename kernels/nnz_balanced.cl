@@ -17,6 +17,7 @@
 // beta is not 0), if every element of x comes from memory once.
 //@ build PER=4 ONCE=1 GAPS=1
 //@ build PER=4 CUT=1 ONCE=1
+//@ build PER=2 CUT=1 ONCE=1
 //@ build PER=10 ONCE=1
 //@ variant Short SHORT=1
 //@ build Short PER=5
@@ -25,6 +26,7 @@
 //@ variant Dots DOTS=1
 //@ build Dots PER=4 ONCE=1 GAPS=1
 //@ build Dots PER=7 CUT=1 ONCE=1
+//@ build Dots PER=2 CUT=1
 //@ variant ShortDots SHORT=1 DOTS=1
 //@ build ShortDots PER=5
 //@ build ShortDots PER=7 PAGES=16
@@ -48,6 +50,10 @@
 #else
 #define PLACE(k) (k)
 #endif
+
+// Places of the local memory that holds the products first, then the sums of items that share a row, or two dot products: what a
+// work-group takes of it is missing in the cache for x.
+#define PRODUCTS (PLACE(ENTRIES) > 2 * LOCAL ? PLACE(ENTRIES) : 2 * LOCAL)
 
 // What a kernel takes for 16-bit columns; the lowest column of a block, or the mark, which waits for nothing else; what the products of a block
 // take, for the block and its first entry.
@@ -134,6 +140,13 @@ inline REAL lane_sum(uint k, uint last, uint lane, uint lanes, __local const REA
     return sum;
 }
 
+// Items that share rows leave their sums where the products were.
+#define LEAVE_SUM(lanes, sum)                                                                                          \
+    if (lanes > 1) {                                                                                                   \
+        barrier(CLK_LOCAL_MEM_FENCE);                                                                                  \
+        sums[item] = sum;                                                                                              \
+    }
+
 // Of the items that share a row, which are neighbours, `width` add the sum of another one to theirs, where the item is `there`. For loops over
 // halves of `lanes`.
 #define JOIN_HALVES(there)                                                                                             \
@@ -157,8 +170,8 @@ mv_nnz_balanced(__global const uint *start, __global const uint *begin, SHORT_AR
                 __global const uint *offset, __global const uint *column, __global const REAL *value,
                 __global const REAL *x, REAL beta, __global REAL *y)
 {
-    __local REAL product[PLACE(ENTRIES)];
-    __local REAL sums[LOCAL];
+    __local REAL product[PRODUCTS];
+    __local REAL *sums = product;
     const uint item = (uint)get_local_id(0);
     const size_t group = get_group_id(0);
     READ_LOWEST(group);
@@ -171,14 +184,15 @@ mv_nnz_balanced(__global const uint *start, __global const uint *begin, SHORT_AR
     const uint2 ends = ends_of(item / lanes, rows, row, offset);
     multiply_entries(entries, SHORT_PART(group, first) column + first, value + first, x, product);
     barrier(CLK_LOCAL_MEM_FENCE);
+    REAL sum = ZERO;
     for (uint r = item / lanes; r < rows; r += LOCAL / lanes) {
         const uint2 own = r == item / lanes ? ends : ends_of(r, rows, row, offset);
-        const REAL sum = lane_sum(own.s0 - first, own.s1 - first, lane, lanes, product);
-        sums[item] = sum;
+        sum = lane_sum(own.s0 - first, own.s1 - first, lane, lanes, product);
         if (lanes == 1) {
             y[row + r] = combine_product(alpha, sum, beta, y + row + r);
         }
     }
+    LEAVE_SUM(lanes, sum);
     for (uint width = lanes / 2; width > 0; width /= 2) {
         JOIN_HALVES(item / lanes < rows);
     }
@@ -194,8 +208,8 @@ mv_nnz_balanced(uint blocks, uint turns, __global const uint *start, __global co
                 __global const uint *offset, __global const uint *column, __global const REAL *value,
                 __global const REAL *x, REAL beta, __global REAL *y DOTS_ARGUMENTS)
 {
-    __local REAL product[PLACE(ENTRIES)];
-    __local REAL sums[2 * LOCAL];
+    __local REAL product[PRODUCTS];
+    __local REAL *sums = product;
     const uint item = (uint)get_local_id(0);
     REAL2 dots = (REAL2)ZERO;
     for (uint turn = 0; turn < turns; ++turn) {
@@ -212,14 +226,15 @@ mv_nnz_balanced(uint blocks, uint turns, __global const uint *start, __global co
         barrier(CLK_LOCAL_MEM_FENCE);
         multiply_entries(entries, SHORT_PART(min(block, blocks - 1), first) column + first, value + first, x, product);
         barrier(CLK_LOCAL_MEM_FENCE);
+        REAL sum = ZERO;
         for (uint r = item / lanes; r < rows; r += LOCAL / lanes) {
             const uint2 own = r == item / lanes ? ends : ends_of(r, rows, row, offset);
-            const REAL sum = lane_sum(own.s0 - first, own.s1 - first, lane, lanes, product);
-            sums[item] = sum;
+            sum = lane_sum(own.s0 - first, own.s1 - first, lane, lanes, product);
             if (lanes == 1) {
                 dots += finish_row(row + r, alpha, sum, beta, y, u, w);
             }
         }
+        LEAVE_SUM(lanes, sum);
         for (uint width = lanes / 2; width > 0; width /= 2) {
             JOIN_HALVES(item / lanes < rows);
         }
@@ -237,10 +252,7 @@ mv_nnz_balanced(uint blocks, uint turns, __global const uint *start, __global co
 #define RUN 16
 
 // Most runs of a block: rows of more than RUN entries have one for every RUN, and one for what is left.
-#define RUNS (ENTRIES / 8)
-
-// Local memory holds the runs first, then the sums of items that share a row.
-#define RUNS_OR_SUMS(sums) (RUNS > (sums) * REAL_BITS / 32 ? RUNS : (sums) * REAL_BITS / 32)
+#define RUNS (ENTRIES / 8 + 1)
 
 // How many items share each of so many rows, if these are few enough for whole warps; otherwise each item has rows of its own.
 inline uint sharing(uint rows)
@@ -336,10 +348,10 @@ mm_cut_balanced(ulong height, ulong left, uint columns, __global const uint *sta
                 __global const uint *offset, __global const uint *column, __global const REAL *value,
                 __global const REAL *x, REAL beta, __global REAL *partial, __global REAL *y)
 {
-    __local REAL product[PLACE(ENTRIES)];
-    __local uint runs[RUNS_OR_SUMS(LOCAL)] __attribute__((aligned(8)));
+    __local REAL product[PRODUCTS];
+    __local uint runs[RUNS];
     __local uint count;
-    __local REAL *sums = (__local REAL *)runs;
+    __local REAL *sums = product;
     const uint item = (uint)get_local_id(0);
     const size_t group = get_group_id(0);
     const uint row = start[group];
@@ -383,17 +395,17 @@ mm_cut_balanced(ulong height, ulong left, uint columns, __global const uint *sta
         barrier(CLK_LOCAL_MEM_FENCE);
         sum_runs(count, runs, product);
         barrier(CLK_LOCAL_MEM_FENCE);
+        REAL sum = ZERO;
         for (uint r = item / lanes; r < rows; r += LOCAL / lanes) {
             const uint2 place = r == item / lanes ? ends : ends_of(r, rows, row, offset);
-            const REAL sum = item_sum(entries_of(r, place, first, entries), lane, lanes, product);
-            if (lanes > 1) {
-                sums[item] = sum;
-            } else if (r == 0) {
+            sum = item_sum(entries_of(r, place, first, entries), lane, lanes, product);
+            if (lanes == 1 && r == 0) {
                 partial[q * get_num_groups(0) + group] = sum;
-            } else {
+            } else if (lanes == 1) {
                 out[row + r - 1] = combine_product(alpha, sum, beta, out + row + r - 1);
             }
         }
+        LEAVE_SUM(lanes, sum);
         for (uint width = lanes / 2; width > 0; width /= 2) {
             JOIN_HALVES(item / lanes < rows);
         }
@@ -439,10 +451,10 @@ mv_cut_balanced(__global const uint *start, __global const uint *begin, SHORT_AR
                 __global const uint *offset, __global const uint *column, __global const REAL *value,
                 __global const REAL *x, REAL beta, __global REAL *partial, __global REAL *y)
 {
-    __local REAL product[PLACE(ENTRIES)];
-    __local uint runs[RUNS_OR_SUMS(LOCAL)] __attribute__((aligned(8)));
+    __local REAL product[PRODUCTS];
+    __local uint runs[RUNS];
     __local uint count;
-    __local REAL *sums = (__local REAL *)runs;
+    __local REAL *sums = product;
     const uint item = (uint)get_local_id(0);
     const size_t group = get_group_id(0);
     READ_LOWEST(group);
@@ -463,17 +475,17 @@ mv_cut_balanced(__global const uint *start, __global const uint *begin, SHORT_AR
     barrier(CLK_LOCAL_MEM_FENCE);
     sum_runs(count, runs, product);
     barrier(CLK_LOCAL_MEM_FENCE);
+    REAL sum = ZERO;
     for (uint r = item / lanes; r < rows; r += LOCAL / lanes) {
         const uint2 place = r == item / lanes ? ends : ends_of(r, rows, row, offset);
-        const REAL sum = item_sum(entries_of(r, place, first, entries), lane, lanes, product);
-        if (lanes > 1) {
-            sums[item] = sum;
-        } else if (r == 0) {
+        sum = item_sum(entries_of(r, place, first, entries), lane, lanes, product);
+        if (lanes == 1 && r == 0) {
             partial[group] = sum;
-        } else {
+        } else if (lanes == 1) {
             y[row + r - 1] = combine_product(alpha, sum, beta, y + row + r - 1);
         }
     }
+    LEAVE_SUM(lanes, sum);
     for (uint width = lanes / 2; width > 0; width /= 2) {
         JOIN_HALVES(item / lanes < rows);
     }
@@ -534,10 +546,10 @@ mv_cut_balanced(uint blocks, uint turns, uint parts, __global const uint *start,
                 __global const REAL *value, __global const REAL *x, REAL beta, __global REAL *rest,
                 __global REAL *y DOTS_ARGUMENTS)
 {
-    __local REAL product[PLACE(ENTRIES)];
-    __local uint runs[RUNS_OR_SUMS(2 * LOCAL)] __attribute__((aligned(8)));
+    __local REAL product[PRODUCTS];
+    __local uint runs[RUNS];
     __local uint count;
-    __local REAL *sums = (__local REAL *)runs;
+    __local REAL *sums = product;
     const uint item = (uint)get_local_id(0);
     REAL2 dots = (REAL2)ZERO;
     for (uint turn = 0; turn < turns; ++turn) {
@@ -561,15 +573,15 @@ mv_cut_balanced(uint blocks, uint turns, uint parts, __global const uint *start,
         barrier(CLK_LOCAL_MEM_FENCE);
         sum_runs(count, runs, product);
         barrier(CLK_LOCAL_MEM_FENCE);
+        REAL sum = ZERO;
         for (uint r = item / lanes; r < rows; r += LOCAL / lanes) {
             const uint2 place = r == item / lanes ? ends : ends_of(r, rows, row, offset);
-            const REAL sum = item_sum(entries_of(r, place, first, entries), lane, lanes, product);
-            if (lanes > 1) {
-                sums[item] = sum;
-            } else {
+            sum = item_sum(entries_of(r, place, first, entries), lane, lanes, product);
+            if (lanes == 1) {
                 dots += leave_row(r, block < blocks, block, row, first + entries, alpha, sum, beta, offset, rest, y, u, w);
             }
         }
+        LEAVE_SUM(lanes, sum);
         for (uint width = lanes / 2; width > 0; width /= 2) {
             JOIN_HALVES(item / lanes < rows);
         }

@@ -134,6 +134,13 @@ fn matrices<T: Real>() -> Vec<(&'static str, CsrParts<T>)> {
                 (0..9).map(|k| ((i * 31 + k * step * (1 + i % 3)) % (1 << 22), 1.0)).collect()
             })),
         ),
+        (
+            "rows of different lengths, columns far apart",
+            random(rows_of(2500, 1 << 22, |i| {
+                let length = if i == 1777 { 3000 } else { i * 997 % 90 };
+                (0..length).map(|k| ((i * 7919 + k * 104_729) % (1 << 22), 1.0)).collect()
+            })),
+        ),
         ("blocks of 3 x 3", random(dense_blocks(3, 130))),
         ("blocks of 2 x 2 in other rows", random(dense_blocks(2, 501))),
         ("blocks of 6 x 6", random(dense_blocks(6, 40))),

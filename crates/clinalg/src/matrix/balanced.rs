@@ -85,6 +85,9 @@ pub(crate) struct CutRows<R: Real> {
     pub(crate) to: Buffer<u32>,
     /// Adds what the blocks left.
     pub(crate) join: nnz_balanced::Program<R>,
+    /// For several right-hand sides, and the items of its work-groups.
+    pub(crate) multi: nnz_balanced::Multi<R>,
+    pub(crate) multi_items: usize,
 }
 
 impl<R: Real> CutRows<R> {
@@ -121,10 +124,14 @@ impl<R: Real> NnzBalanced<R> {
             return Ok(None);
         }
         let context = s.offset.context();
-        let Blocks { shape, count, start, begin, cut } = Blocks::find::<R>(s)?;
+        let blocks = Blocks::find::<R>(s)?;
+        let near = Near::find(s, &blocks.begin, blocks.count)?;
+        let far = near.is_none() && blocks.cut.is_some();
+        let Blocks { shape, count, start, begin, cut } =
+            if far { Blocks::cut(s, blocks.shape.for_far_gathers::<R>(), None)? } else { blocks };
         let program = shape.program::<R>();
         let program = if cut.is_some() { program.cut(1) } else { program };
-        let columns = match Near::find(s, &begin, count)? {
+        let columns = match near {
             Some(near) => {
                 let narrow = near.narrow(s, &begin, count)?;
                 let Near { base, wide } = near;
@@ -137,6 +144,8 @@ impl<R: Real> NnzBalanced<R> {
         let cut = match cut {
             None => None,
             Some(cut) => {
+                let several = if far { shape.for_several() } else { shape };
+                let multi = several.program::<R>().cut(1).once(context.device().loads_past_l1.into());
                 let Cut { row, from, to, far } = Cut::new(&cut);
                 Some(CutRows {
                     rows: row.len(),
@@ -145,6 +154,8 @@ impl<R: Real> NnzBalanced<R> {
                     from: Buffer::from_slice(context, &from)?,
                     to: Buffer::from_slice(context, &to)?,
                     join: program,
+                    multi: multi.into(),
+                    multi_items: several.items,
                 })
             }
         };
@@ -185,20 +196,26 @@ impl Blocks {
             return Ok(Blocks { shape, count, start, begin, cut: None });
         }
         let shape = if in_long_rows > s.nnz / LONG_SHARE { full } else { full.for_gathers() };
-        let entries = shape.entries();
         // Blocks that are not full cost less than a second launch where there are few of them.
-        let share = if s.nnz <= FEW_BLOCKS * entries { 2 } else { 5 };
-        let whole = longest <= entries / share;
-        let slack = if whole { longest } else { (entries / CUT_SLACK).max(1) };
+        let share = if s.nnz <= FEW_BLOCKS * shape.entries() { 2 } else { 5 };
+        Blocks::cut(s, shape, (longest <= shape.entries() / share).then_some(longest))
+    }
+
+    /// Blocks of about equally many entries, of whole rows if the longest one is given.
+    fn cut(s: &Structure, shape: BlockShape, longest: Option<usize>) -> Result<Blocks> {
+        let context = s.offset.context();
+        let entries = shape.entries();
+        let slack = longest.unwrap_or((entries / CUT_SLACK).max(1));
         let weight = (entries - slack).max(1);
         let count = (s.nnz + s.rows / ROWS_OF_ENTRY).div_ceil(weight);
         let mut start = Buffer::<u32>::uninit(context, count + 1)?;
         let mut begin = Buffer::<u32>::uninit(context, count + 1)?;
         let mut cut = Buffer::<u32>::uninit(context, count + 1)?;
-        let range = Range::d1(count + 1, local);
+        let range = Range::d1(count + 1, context.local());
+        let program = sparse_blocks::Program::<f32>::new();
         program
             .cut_blocks(context, range, count, s.rows, weight, slack, &s.offset, &mut start, &mut begin, &mut cut)?;
-        let cut = if whole { None } else { Some(cut.to_vec()?) };
+        let cut = if longest.is_some() { None } else { Some(cut.to_vec()?) };
         Ok(Blocks { shape, count, start, begin, cut })
     }
 }

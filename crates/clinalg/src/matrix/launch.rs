@@ -8,7 +8,7 @@ use super::spread::{BlockShape, GATHERED_BYTES, RowProduct};
 use super::tuning::*;
 use crate::runtime::kernels::{band, csr, dense, multivector};
 use crate::runtime::{KernelFamily, Range};
-use crate::tune::{Choice, Operation, class};
+use crate::tune::{Choice, Operation};
 use crate::{Context, DeviceInfo, Result, Scalar};
 
 /// A compilation of a kernel file and the work-items that run one of its kernels, made before the call.
@@ -253,19 +253,17 @@ impl<T: Scalar> MultiLaunch<T> {
         if T::IS_COMPLEX {
             return MultiLaunch::new(context, &MM_BAND, entries, 1, multivector::Program::new());
         }
-        let op = match nrhs {
-            0..=4 => &MM_DENSE,
-            5..=8 => &MM_DENSE_8,
-            _ => &MM_DENSE_16,
+        let (op, columns) = match nrhs {
+            0..=4 => (&MM_DENSE, 4),
+            5..=8 => (&MM_DENSE_8, 8),
+            _ => (&MM_DENSE_16, 16),
         };
         let choice = context.choice(op, T::PRECISION, entries);
         // Tensor cores take two neighbours at a time.
         let pairs = rows >= 2 && rows.is_multiple_of(2) && cols.is_multiple_of(2);
         match choice {
             [.., tensor, _] if tensor > 0 && pairs => MultiLaunch::tensor(choice, context.device().tensor_f64),
-            [.., tensor, _] if tensor > 0 => {
-                MultiLaunch::panels(op.default(context.device(), T::PRECISION, class(entries)))
-            }
+            [.., tensor, _] if tensor > 0 => MultiLaunch::panels(panel(context.device(), T::PRECISION, columns)),
             _ => MultiLaunch::panels(choice),
         }
     }

@@ -43,13 +43,9 @@ const LONG_LANES: Parameters = Parameters {
 const BLOCKS: Parameters = Parameters {
     names: &[LOCAL, ("entries", "most entries of an item")],
     needs: |&[local, entries, ..], precision| {
-        // Gaps, and sums of rows that are cut or those of two dot products, or runs of rows.
-        groups(
-            local,
-            entries + entries.div_ceil(16) + 2.max(entries.div_ceil(8)),
-            precision,
-            (1..=32).contains(&entries),
-        )
+        // With gaps, or two dot products; and runs of rows.
+        let products = 2.max(entries + entries.div_ceil(16));
+        groups(local, products + entries.div_ceil(8), precision, (1..=32).contains(&entries))
     },
     default: |device, precision, _| [tune::local_size(device, 512, 10 * precision.bytes()), 7, 0, 0, 0, 0],
     ..ROWS
@@ -112,7 +108,7 @@ const MULTI_PATTERN: Parameters = Parameters {
 pub(crate) const PANEL_ROWS: usize = 32;
 
 /// Panels of a dense matrix with several right-hand sides (NVIDIA H200, f64, 8192, rates over that of cuBLAS with 4, 8 and 16:
-/// 1.15, 0.76 and 0.53; on tensor cores 1.10, 1.10 and 0.80, in the table for that device).
+/// 1.15, 0.76 and 0.53). On tensor cores (NVIDIA H100, 1.18, 1.19 and 1.14) where these multiply doubles at full speed.
 const PANELS: Parameters = Parameters {
     names: &[
         LOCAL,
@@ -135,15 +131,25 @@ const PANELS: Parameters = Parameters {
             && (2..=16).contains(&columns);
         groups(local, columns, precision, sound)
     },
-    default: |device, precision, _| panel(device, precision, 512, 1, 4),
+    default: |device, precision, class| {
+        tensor_panel(device, precision, class, 8).unwrap_or(panel(device, precision, 4))
+    },
     ..ROWS
 };
 
-const PANELS_8: Parameters =
-    Parameters { default: |device, precision, _| panel(device, precision, 512, 1, 8), ..PANELS };
+const PANELS_8: Parameters = Parameters {
+    default: |device, precision, class| {
+        tensor_panel(device, precision, class, 8).unwrap_or(panel(device, precision, 8))
+    },
+    ..PANELS
+};
 
-const PANELS_16: Parameters =
-    Parameters { default: |device, precision, _| panel(device, precision, 256, 2, 8), ..PANELS };
+const PANELS_16: Parameters = Parameters {
+    default: |device, precision, class| {
+        tensor_panel(device, precision, class, 16).unwrap_or(panel(device, precision, 16))
+    },
+    ..PANELS
+};
 
 /// What `mm_dense_tensor` in `multivector.cl` asks for.
 fn on_tensor_cores([local, panel, rows, columns, tensor]: [u32; 5], precision: Precision) -> Option<Needs> {
@@ -164,10 +170,28 @@ fn on_tensor_cores([local, panel, rows, columns, tensor]: [u32; 5], precision: P
     })
 }
 
-fn panel(device: &DeviceInfo, precision: Precision, wanted: usize, rows: u32, columns: u32) -> Choice {
+/// Panels without tensor cores for 4, 8 or 16 right-hand sides.
+pub(super) fn panel(device: &DeviceInfo, precision: Precision, columns: usize) -> Choice {
+    let (wanted, rows) = if columns == 16 { (256, 2) } else { (512, 1) };
     let wanted = if device.max_work_group >= wanted { wanted } else { 256 };
-    let local = tune::local_size(device, wanted, columns as usize * precision.bytes());
-    [local, (local / 4).max(64).min(local), rows, columns, 0, 0]
+    let columns = columns.min(8);
+    let local = tune::local_size(device, wanted, columns * precision.bytes());
+    [local, (local / 4).max(64).min(local), rows, columns as u32, 0, 0]
+}
+
+/// The first compute capability, times ten, whose tensor cores take 16 rows of doubles at once.
+const TALL_TILES: u32 = 90;
+
+/// Panels on tensor cores for 8 or 16 right-hand sides, where they are the faster ones. (NVIDIA H100, `benches/results/2026-11-26-h100-dense.txt`: with two
+/// steps of a panel under way, times depend neither on the text of the loop nor much on the shape; with one, they differ by up to 38 %.)
+fn tensor_panel(device: &DeviceInfo, precision: Precision, class: usize, columns: u32) -> Option<Choice> {
+    let fits = device.tensor_f64 >= TALL_TILES && precision == Precision::F64 && class >= 20;
+    fits.then_some(match (columns, class) {
+        (8, ..26) => [256, 128, 1, 8, 1, 0],
+        (8, _) => [256, 128, 2, 8, 2, 0],
+        (_, ..24) => [256, 256, 1, 16, 1, 0],
+        _ => [512, 128, 1, 16, 2, 0],
+    })
 }
 
 const AHEAD: (&str, &str) =

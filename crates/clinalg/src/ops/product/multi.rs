@@ -2,7 +2,6 @@
 
 use super::{MultiRhs, Operator};
 use crate::matrix::{Band, Csr, Dense, Dia, MultiLaunch, Values};
-use crate::runtime::kernels::nnz_balanced;
 use crate::runtime::{In, KernelFamily, Out, Range};
 use crate::{Buffer, Error, Result, Scalar};
 
@@ -114,11 +113,10 @@ impl<T: Scalar> Csr<T> {
             };
             let columns = (nrhs - first).min(SIDE_BY_SIDE);
             let held = self.partial(blocks, SIDE_BY_SIDE)?;
-            let (program, partial) =
-                (nnz_balanced::Multi::from(cut.join.once(context.device().loads_past_l1.into())), Out::parts(&*held));
+            let (program, items, partial) = (cut.multi, cut.multi_items, Out::parts(&*held));
             program.mm_cut_balanced(
                 context,
-                blocks.range,
+                Range::d1(blocks.count * items, items),
                 s.rows,
                 first,
                 columns as u32,
@@ -134,8 +132,7 @@ impl<T: Scalar> Csr<T> {
                 to,
             )?;
             if cut.rows > 0 {
-                let items = cut.join_groups(blocks.items) * blocks.items;
-                let range = Range::d2([items, columns], [blocks.items, 1]);
+                let range = Range::d2([cut.join_groups(items) * items, columns], [items, 1]);
                 let (far, partial) = (cut.far as u32, partial.as_input());
                 let (row, from, end) = (&cut.row, &cut.from, &cut.to);
                 program.join_columns(
