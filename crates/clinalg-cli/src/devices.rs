@@ -16,7 +16,7 @@ JSON: a list with one object per device. Keys: index, platform,
 platform_version, vendor, name, version, c_version, driver, kind (cpu, gpu,
 accelerator, other), fp64, compute_units, global_mem, max_alloc and local_mem
 (bytes), max_work_group, clock_mhz, int64_atomics, sub_groups,
-correctly_rounded_divide_sqrt, tensor_f64, loads_past_l1, unified_memory,
+correctly_rounded_divide_sqrt, tensor_f64, l1_no_allocate, unified_memory,
 extensions.
 
 Examples:

@@ -189,7 +189,7 @@ pub(crate) struct DeviceInfo {
     sub_groups: bool,
     correctly_rounded_divide_sqrt: bool,
     tensor_f64: u32,
-    loads_past_l1: bool,
+    l1_no_allocate: bool,
     unified_memory: bool,
     extensions: Vec<String>,
 }

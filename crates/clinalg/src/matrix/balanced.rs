@@ -139,7 +139,7 @@ impl<R: Real> NnzBalanced<R> {
                 let program = if wide.is_some() { program.pages(PAGES as u64) } else { program };
                 Columns::Short { program, base, narrow, wide }
             }
-            None => Columns::Whole(program.once(context.device().loads_past_l1.into())),
+            None => Columns::Whole(program.once(context.device().l1_no_allocate.into())),
         };
         let cut = match cut {
             None => None,

@@ -175,7 +175,7 @@ impl<R: Real> Sorted<R> {
             }
             None if pays && padding > most_padding(s.nnz, WIDE_PADDING + SLACK) => return Ok(None),
             None => {
-                SortedColumns::Whole { program: program.once(context.device().loads_past_l1.into()), column: place()? }
+                SortedColumns::Whole { program: program.once(context.device().l1_no_allocate.into()), column: place()? }
             }
         };
         Ok(Some(Sorted { start, order, columns, items, range, places, padding }))

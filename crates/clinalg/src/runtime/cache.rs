@@ -209,7 +209,7 @@ mod tests {
             sub_groups: false,
             correctly_rounded_divide_sqrt: false,
             tensor_f64: 0,
-            loads_past_l1: false,
+            l1_no_allocate: false,
             unified_memory: false,
             extensions: Vec::new(),
         }

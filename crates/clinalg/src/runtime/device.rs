@@ -71,7 +71,7 @@ pub struct DeviceInfo {
     /// 0 for all other devices.
     pub tensor_f64: u32,
     /// Whether the compiler takes loads that do not allocate in the L1 cache: NVIDIA's GPUs of compute capability 7.0 and later.
-    pub loads_past_l1: bool,
+    pub l1_no_allocate: bool,
     /// Whether host and device share memory.
     pub unified_memory: bool,
     /// Every extension that the device lists.
@@ -180,7 +180,7 @@ const CAPABILITY_MINOR: u32 = 0x4001;
 /// The first compute capability, times ten, with tensor cores for double precision.
 const TENSOR_F64: u32 = 80;
 /// The same with loads that do not allocate in the L1 cache (PTX ISA 7.4, `ld`).
-const LOADS_PAST_L1: u32 = 70;
+const L1_NO_ALLOCATE: u32 = 70;
 /// CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT
 const CORRECTLY_ROUNDED: u64 = 1 << 7;
 
@@ -226,7 +226,7 @@ fn describe(id: *mut c_void, index: usize, platform: &str, platform_version: &st
         int64_atomics: has("cl_khr_int64_base_atomics"),
         sub_groups: has("cl_khr_subgroups") || has("cl_intel_subgroups"),
         correctly_rounded_divide_sqrt: number(ffi::CL_DEVICE_SINGLE_FP_CONFIG) & CORRECTLY_ROUNDED != 0,
-        loads_past_l1: capability >= LOADS_PAST_L1,
+        l1_no_allocate: capability >= L1_NO_ALLOCATE,
         tensor_f64: if capability >= TENSOR_F64 { capability } else { 0 },
         unified_memory: number(ffi::CL_DEVICE_HOST_UNIFIED_MEMORY) != 0,
         extensions,

@@ -28,14 +28,14 @@ pub(crate) fn device(platform: &str, name: &str, max_work_group: usize, local_me
         sub_groups: false,
         correctly_rounded_divide_sqrt: true,
         tensor_f64: 0,
-        loads_past_l1: false,
+        l1_no_allocate: false,
         unified_memory: false,
         extensions: Vec::new(),
     }
 }
 
 pub(crate) fn h200() -> DeviceInfo {
-    DeviceInfo { tensor_f64: 90, loads_past_l1: true, ..device("NVIDIA CUDA", "NVIDIA H200", 1024, 48 << 10) }
+    DeviceInfo { tensor_f64: 90, l1_no_allocate: true, ..device("NVIDIA CUDA", "NVIDIA H200", 1024, 48 << 10) }
 }
 
 #[test]
