@@ -4,12 +4,12 @@ mod multi;
 mod sparse;
 pub(crate) mod tuning;
 
-use super::DotParts;
 use super::fused::{Fused, Operands, is_gpu};
+use super::{DotParts, norm2};
 use crate::matrix::{Band, Csr, Dense, Prepared, Values, Vector};
 use crate::runtime::kernels::{band, dense};
 use crate::runtime::{KernelFamily, Out, Range};
-use crate::{Context, Error, Result, Scalar};
+use crate::{Context, Error, Real, Result, Scalar};
 
 /// A linear map y = A x on device vectors: a matrix of any storage, a stencil, a matrix applied on
 /// the fly.
@@ -70,6 +70,13 @@ pub trait Transposed<T: Scalar>: Operator<T> {
     /// # Errors
     /// As [`Operator::apply`].
     fn apply_conj_transposed(&self, alpha: T, x: &Vector<T>, beta: T, y: &mut Vector<T>) -> Result<()>;
+    /// The Frobenius norm of A; `None` where its entries are not at hand, so that methods estimate it from products.
+    ///
+    /// # Errors
+    /// What the device reports.
+    fn frobenius_norm(&self) -> Result<Option<f64>> {
+        Ok(None)
+    }
 }
 
 /// An operator that takes several right-hand sides at once.
@@ -327,6 +334,10 @@ impl<T: Scalar> Transposed<T> for Dense<T> {
     fn apply_conj_transposed(&self, alpha: T, x: &Vector<T>, beta: T, y: &mut Vector<T>) -> Result<()> {
         self.transposed_product(true, alpha, x, beta, y)
     }
+
+    fn frobenius_norm(&self) -> Result<Option<f64>> {
+        Ok(Some(norm2(self)?.into_f64()))
+    }
 }
 
 impl<T: Scalar> Band<T> {
@@ -349,5 +360,9 @@ impl<T: Scalar> Transposed<T> for Band<T> {
 
     fn apply_conj_transposed(&self, alpha: T, x: &Vector<T>, beta: T, y: &mut Vector<T>) -> Result<()> {
         self.transposed_product(true, alpha, x, beta, y)
+    }
+
+    fn frobenius_norm(&self) -> Result<Option<f64>> {
+        Ok(Some(norm2(self)?.into_f64()))
     }
 }

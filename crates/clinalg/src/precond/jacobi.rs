@@ -23,6 +23,8 @@ use crate::{Context, Csr, Precision, Result, Scalar, Vector, ops};
 #[derive(Debug)]
 pub struct Jacobi<T: Scalar> {
     inverse: Vector<T>,
+    /// Of the normal equations, the Frobenius norm of the matrix with its columns scaled.
+    norm: Option<f64>,
 }
 
 impl<T: Scalar> Jacobi<T> {
@@ -36,7 +38,7 @@ impl<T: Scalar> Jacobi<T> {
     pub fn new(diagonal: &Vector<T>) -> Result<Jacobi<T>> {
         let mut values = diagonal.to_vec()?;
         invert_diagonal(&mut values)?;
-        Ok(Jacobi { inverse: Vector::from_slice(diagonal.context(), &values)? })
+        Ok(Jacobi { inverse: Vector::from_slice(diagonal.context(), &values)?, norm: None })
     }
 
     /// M = diag(A^H A), for least squares with any A: it scales the columns of A to a norm of 1. Columns of zeros count as of norm 1. If a squared
@@ -65,7 +67,8 @@ impl<T: Scalar> Jacobi<T> {
             .map(|(square, &size)| T::from_f64(if size == 0.0 && square == 0.0 { 1.0 } else { square }))
             .collect();
         invert_diagonal(&mut values)?;
-        Ok(Jacobi { inverse: Vector::from_slice(a.context(), &values)? })
+        let norm = (largest.iter().filter(|&&size| size > 0.0).count() as f64).sqrt() / factor;
+        Ok(Jacobi { inverse: Vector::from_slice(a.context(), &values)?, norm: Some(norm) })
     }
 }
 
@@ -96,6 +99,10 @@ impl<T: Scalar> Preconditioner<T> for Jacobi<T> {
         self.inverse.check_same(r, "r")?;
         self.inverse.check_same(z, "z")?;
         ops::multiply(r, &self.inverse, z)
+    }
+
+    fn preconditioned_norm(&self) -> Option<f64> {
+        self.norm
     }
 }
 

@@ -113,4 +113,8 @@ impl<T: Scalar> Preconditioner<T> for CheckedPreconditioner<'_, T> {
         self.preconditioner.apply(r, z)?;
         check("m", self.n, r.context(), z)
     }
+
+    fn preconditioned_norm(&self) -> Option<f64> {
+        self.preconditioner.preconditioned_norm()
+    }
 }

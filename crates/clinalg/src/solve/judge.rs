@@ -5,7 +5,7 @@ use crate::Real;
 
 /// A restart counts as progress if the true residual has fallen below this fraction of that at the last restart. The number of restarts is bounded by
 /// this and by the iteration limit.
-const RESTART_PROGRESS: f64 = 0.9;
+pub(crate) const RESTART_PROGRESS: f64 = 0.9;
 /// Most consecutive restarts without progress after the recurrence has claimed convergence. GMRES with a preconditioner minimises another norm, so a
 /// restart may help although |b - A x| has not fallen yet.
 const IDLE_RESTARTS: usize = 1;

@@ -5,12 +5,16 @@ use serde::{Deserialize, Serialize};
 
 use super::basis::shrink;
 use super::checked::CheckedPreconditioner;
-use super::judge::{FLOOR_CEILING, FLOOR_FACTOR, JUDGED};
+use super::judge::{FLOOR_CEILING, FLOOR_FACTOR, JUDGED, RESTART_PROGRESS};
 use super::memory::{Kept, Kind, numbers_from};
 use super::{KrylovMemory, LeastSquaresParams, Preconditioner, Progress, Report, Stop};
 use crate::error::check_length;
 use crate::ops::{self, Transposed, scatter_signs};
 use crate::{Context, Error, Real, Result, Scalar, Vector};
+
+/// The part of the tolerance that the residual of the normal equations by the recurrence has to meet, so that the true one meets the tolerance in spite
+/// of rounding: a restart takes more iterations than this.
+const MARGIN: f64 = 0.9;
 
 /// Which of two methods on the same bidiagonalisation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -31,16 +35,17 @@ pub struct LeastSquaresReport {
     /// `normal_residual` meets the tolerance.
     #[serde(flatten)]
     pub report: Report,
-    /// |A^H (b - A x)| / (|A| |b - A x|) with an estimate of the Frobenius norm of A from below, as the recurrence gives it: small where x
-    /// is a least-squares solution. With a preconditioner M = L L^H, of A L^-H in place of A. 0 where b - A x is 0.
+    /// |A^H (b - A x)| / (|A| |b - A x|) with the Frobenius norm of A, computed from the returned x: small where x is a least-squares solution.
+    /// With a preconditioner M = L L^H, of A L^-H in place of A. 0 where b - A x is 0. Where neither
+    /// [`Transposed::frobenius_norm`] nor [`Preconditioner::preconditioned_norm`] gives the norm, it is estimated from products, most often from below.
     pub normal_residual: f64,
 }
 
 /// The x that makes |b - A x| smallest, for any rectangular A; of several the one nearest to the start.
 ///
 /// Owns `rows + 3 cols` values in four vectors. An iteration takes a product with A and one with its transpose. A solve ends when
-/// |b - A x| / |b| or, where the system is not consistent, |A^H (b - A x)| / (|A| |b - A x|) is at most the tolerance. Both methods square the
-/// condition number.
+/// |b - A x| / |b| or, where the system is not consistent, |A^H (b - A x)| / (|A| |b - A x|) is at most the tolerance. Where the recurrence says so,
+/// both are computed from x; if neither is small enough, the solve restarts from x. Both methods square the condition number.
 ///
 /// A preconditioner M is one of the normal equations: Hermitian positive definite, `cols` x `cols` and near A^H A, such as
 /// [`Jacobi::of_normal_equations`](crate::precond::Jacobi::of_normal_equations), which scales the columns to a norm of 1, or
@@ -209,9 +214,9 @@ impl<T: Scalar> LeastSquares<T> {
             if norm_b == 0.0 {
                 x.fill(T::zero())?;
             }
+            stand = Stand::new(self.size(a, m.as_mut())?);
             let norm = self.residual(a, b, x)?;
-            (stand, history) = (Stand::default(), vec![relative(norm)]);
-            stand.norm = norm;
+            history = vec![relative(norm)];
             go_on = !progress(0, history[0]).is_break();
             if !norm.is_finite() {
                 stop = Some(Stop::NotFinite);
@@ -221,36 +226,106 @@ impl<T: Scalar> LeastSquares<T> {
                 stop = Some(Stop::IterationLimit);
             } else if !go_on {
                 stop = Some(Stop::Cancelled);
+            } else {
+                (stop, normal) = self.begin(a, m.as_mut(), &mut stand, norm, tolerance)?;
             }
         }
-        if stop.is_none() {
+        while stop.is_none() {
             let each = &mut |iteration: usize, norm: f64| {
                 history.push(relative(norm));
                 go_on = go_on && !progress(iteration, relative(norm)).is_break();
                 go_on
             };
-            let (end, found) = self.iterate(a, m.as_mut(), x, &mut stand, [tolerance * norm_b, tolerance], each)?;
-            (stop, normal) = (Some(end), found);
-            if matches!(end, Stop::Cancelled | Stop::IterationLimit) {
+            let seen = self.iterate(a, m.as_mut(), x, &mut stand, [tolerance * norm_b, tolerance], each)?;
+            if matches!(seen, Stop::Cancelled | Stop::IterationLimit) {
                 let own = [&self.u, &self.v, &self.h, &self.bar].into_iter().chain(&self.p);
                 kept.store([0.0; JUDGED], &history, x, own, stand.numbers())?;
             }
+            let norm = self.residual(a, b, x)?;
+            *history.last_mut().expect("the history starts with the first residual") = relative(norm);
+            let (end, found) = match norm {
+                0.0 => (Some(Stop::Converged), 0.0),
+                _ if norm.is_finite() => self.begin(a, m.as_mut(), &mut stand, norm, tolerance)?,
+                _ => (Some(Stop::NotFinite), f64::NAN),
+            };
+            normal = found;
+            let claims = matches!(seen, Stop::Converged | Stop::Breakdown);
+            stop = if !claims {
+                Some(seen)
+            } else if relative(norm) <= tolerance {
+                Some(Stop::Converged)
+            } else if end.is_some() || seen == Stop::Breakdown {
+                end.or(Some(seen))
+            } else if !stand.may_restart([relative(norm), normal]) {
+                Some(self.floor(a, (norm, norm_b), normal, x)?)
+            } else if go_on {
+                None
+            } else {
+                let own = [&self.u, &self.v, &self.h, &self.bar].into_iter().chain(&self.p);
+                kept.store([0.0; JUDGED], &history, x, own, stand.numbers())?;
+                Some(Stop::Cancelled)
+            };
         }
-        let norm = self.residual(a, b, x)?;
-        *history.last_mut().expect("the history starts with the first residual") = relative(norm);
-        let mut stop = stop.expect("an end was found");
-        if stop == Stop::Converged && !(relative(norm) <= tolerance || normal <= tolerance) {
-            stop = self.floor(a, norm, norm_b, x)?;
-        }
+        let stop = stop.expect("an end was found");
         Ok(LeastSquaresReport { report: kept.end(Report::new(stop, history)), normal_residual: normal })
     }
 
-    /// Why the recurrence claims a residual that x does not have.
-    fn floor(&mut self, a: &dyn Transposed<T>, norm: f64, norm_b: f64, x: &Vector<T>) -> Result<Stop> {
+    /// The Frobenius norm of A, or of A L^-H for a preconditioner L L^H: where it is not known, half of the estimate of it that a vector of
+    /// signs gives, which is rarely more than twice the norm.
+    fn size(&mut self, a: &dyn Transposed<T>, m: Option<&mut CheckedPreconditioner<'_, T>>) -> Result<f64> {
+        let known = match &m {
+            Some(m) => m.preconditioned_norm(),
+            None => a.frobenius_norm()?,
+        };
+        if let Some(norm) = known {
+            return Ok(norm);
+        }
+        let LeastSquares { u, v, h, p, .. } = self;
+        v.fill(T::one())?;
+        scatter_signs(v, h)?;
+        a.apply(T::one(), h, T::zero(), u)?;
+        let norm = normalise(u)?;
+        let (Some(m), Some(p)) = (m, p) else { return Ok(0.5 * norm) };
+        a.apply_conj_transposed(T::one(), u, T::zero(), p)?;
+        m.apply(p, v)?;
+        let square = norm * ops::dot(h, v)?.re().into_f64();
+        Ok(if square.is_finite() { 0.5 * square.max(0.0).sqrt() } else { 0.0 })
+    }
+
+    /// Begins the bidiagonalisation with u = b - A x of norm `norm`. Returns the relative residual of the normal equations, and why there is nothing to
+    /// iterate.
+    fn begin(
+        &mut self,
+        a: &dyn Transposed<T>,
+        m: Option<&mut CheckedPreconditioner<'_, T>>,
+        stand: &mut Stand,
+        norm: f64,
+        tolerance: f64,
+    ) -> Result<(Option<Stop>, f64)> {
+        let LeastSquares { u, v, h, bar, p, .. } = self;
+        shrink(u, norm)?;
+        let alpha = next_right(a, m, u, 0.0, v, p.as_mut())?;
+        if alpha < 0.0 {
+            return Ok((Some(Stop::Indefinite), f64::NAN));
+        }
+        if !alpha.is_finite() {
+            return Ok((Some(Stop::NotFinite), f64::NAN));
+        }
+        ops::copy(v, h)?;
+        bar.fill(T::zero())?;
+        stand.begin(alpha, norm);
+        // With alpha = 0, b - A x is orthogonal to the range.
+        let normal = if alpha == 0.0 { 0.0 } else { alpha / stand.size };
+        Ok(((normal <= tolerance).then_some(Stop::Converged), normal))
+    }
+
+    /// Why the recurrence claims a residual, or one of the normal equations, that x does not have; they are `norm` and `normal`.
+    fn floor(&mut self, a: &dyn Transposed<T>, (norm, norm_b): (f64, f64), normal: f64, x: &Vector<T>) -> Result<Stop> {
         scatter_signs(x, &mut self.h)?;
         a.apply(T::one(), &self.h, T::zero(), &mut self.u)?;
         let rounding = T::Real::epsilon().into_f64() * (ops::norm2(&self.u)?.into_f64() + norm_b);
-        let is_floor = norm <= FLOOR_FACTOR * rounding && norm <= FLOOR_CEILING * norm_b;
+        let is_floor = (norm <= FLOOR_FACTOR * rounding && norm <= FLOOR_CEILING * norm_b)
+            || (normal * norm <= FLOOR_FACTOR * rounding && normal <= FLOOR_CEILING);
         Ok(if is_floor { Stop::RoundingFloor } else { Stop::Stagnated })
     }
 
@@ -288,8 +363,8 @@ impl<T: Scalar> LeastSquares<T> {
         Ok(ops::norm2(&self.u)?.into_f64())
     }
 
-    /// Iterates from u = b - A x of the norm in `stand`, or from where that is. `each` takes the iteration's number and residual and says whether to continue. Returns the
-    /// reason of the end and the relative residual of the normal equations.
+    /// Iterates from where `stand` is. `each` takes the iteration's number and residual and says whether to continue. Returns the reason of the end
+    /// by the recurrence.
     fn iterate(
         &mut self,
         a: &dyn Transposed<T>,
@@ -298,39 +373,23 @@ impl<T: Scalar> LeastSquares<T> {
         stand: &mut Stand,
         [enough, tolerance]: [f64; 2],
         each: &mut dyn FnMut(usize, f64) -> bool,
-    ) -> Result<(Stop, f64)> {
+    ) -> Result<Stop> {
         let LeastSquares { params, u, v, h, bar, p } = self;
         let real = |value: f64| T::from_f64(value);
-        if stand.iteration == 0 {
-            shrink(u, stand.norm)?;
-            let alpha = next_right(a, m.as_deref_mut(), u, 0.0, v, p.as_mut())?;
-            if alpha < 0.0 {
-                return Ok((Stop::Indefinite, f64::NAN));
-            }
-            if alpha == 0.0 {
-                // b - A x is orthogonal to the range: x is a least-squares solution.
-                return Ok((Stop::Converged, 0.0));
-            }
-            if !alpha.is_finite() {
-                return Ok((Stop::NotFinite, f64::NAN));
-            }
-            ops::copy(v, h)?;
-            bar.fill(T::zero())?;
-            *stand = Stand::new(alpha, stand.norm);
-        }
-        let Stand { alpha, rho_bar, phi_bar, frobenius, lsmr, .. } = stand;
+        let Stand { alpha, rho_bar, phi_bar, size, lsmr, .. } = stand;
         for iteration in stand.iteration + 1..=params.stopping.max_iterations {
             stand.iteration = iteration;
             a.apply(T::one(), v, real(-*alpha), u)?;
             let beta = normalise(u)?;
+            // |A v|, which no norm of A is below. Sums of such squares pass the Frobenius norm once the v are not orthogonal any more.
+            *size = size.max(alpha.hypot(beta));
             *alpha = if beta == 0.0 { 0.0 } else { next_right(a, m.as_deref_mut(), u, beta, v, p.as_mut())? };
             if *alpha < 0.0 {
-                return Ok((Stop::Indefinite, f64::NAN));
+                return Ok(Stop::Indefinite);
             }
             if !(alpha.is_finite() && beta.is_finite()) {
-                return Ok((Stop::NotFinite, f64::NAN));
+                return Ok(Stop::NotFinite);
             }
-            *frobenius += *alpha * *alpha + beta * beta;
             let (residual, normal) = match params.method {
                 LeastSquaresMethod::Lsqr => {
                     let (c, s, rho) = rotation(*rho_bar, beta);
@@ -349,37 +408,37 @@ impl<T: Scalar> LeastSquares<T> {
                     (lsmr.residual(), lsmr.zeta_bar.abs())
                 }
             };
-            let normal = if residual == 0.0 { 0.0 } else { normal / (frobenius.sqrt() * residual) };
+            let normal = if residual == 0.0 { 0.0 } else { normal / (*size * residual) };
             let go_on = each(iteration, residual);
-            if residual <= enough || normal <= tolerance {
-                return Ok((Stop::Converged, normal));
+            if residual <= enough || normal <= MARGIN * tolerance {
+                return Ok(Stop::Converged);
             }
             if !residual.is_finite() {
-                return Ok((Stop::NotFinite, normal));
+                return Ok(Stop::NotFinite);
             }
             if *alpha == 0.0 || beta == 0.0 {
-                return Ok((Stop::Breakdown, normal));
+                return Ok(Stop::Breakdown);
             }
             if !go_on {
-                return Ok((Stop::Cancelled, normal));
+                return Ok(Stop::Cancelled);
             }
             if iteration == params.stopping.max_iterations {
-                return Ok((Stop::IterationLimit, normal));
+                return Ok(Stop::IterationLimit);
             }
         }
-        Ok((Stop::IterationLimit, f64::NAN))
+        Ok(Stop::IterationLimit)
     }
 }
 
 /// Where a solve stands after an iteration.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy)]
 struct Stand {
     iteration: usize,
-    /// |b - A x| at the start.
-    norm: f64,
     alpha: f64,
-    /// The estimate of the squared Frobenius norm of A.
-    frobenius: f64,
+    /// The Frobenius norm of A, or what is known of it.
+    size: f64,
+    /// The relative residuals of the system and of the normal equations at the last restart.
+    restarted_at: [f64; 2],
     /// LSQR: rho of the lower bidiagonal matrix, and the residual.
     rho_bar: f64,
     phi_bar: f64,
@@ -388,20 +447,35 @@ struct Stand {
 }
 
 impl Stand {
-    fn new(alpha: f64, norm: f64) -> Stand {
-        let lsmr = Lsmr::new(alpha, norm);
-        Stand { iteration: 0, norm, alpha, frobenius: alpha * alpha, rho_bar: alpha, phi_bar: norm, lsmr }
+    fn new(size: f64) -> Stand {
+        let restarted_at = [f64::INFINITY; 2];
+        Stand { iteration: 0, alpha: 0.0, size, restarted_at, rho_bar: 0.0, phi_bar: 0.0, lsmr: Lsmr::default() }
+    }
+
+    /// A bidiagonalisation from a residual of the norm `norm` on, with |A^H r| = `alpha` |r|.
+    fn begin(&mut self, alpha: f64, norm: f64) {
+        (self.alpha, self.rho_bar, self.phi_bar, self.lsmr) = (alpha, alpha, norm, Lsmr::new(alpha, norm));
+        self.size = self.size.max(alpha);
+    }
+
+    /// Whether one of the residuals has become smaller since the last restart.
+    fn may_restart(&mut self, residuals: [f64; 2]) -> bool {
+        let is_less = residuals.iter().zip(self.restarted_at).any(|(&now, before)| now <= RESTART_PROGRESS * before);
+        if is_less {
+            self.restarted_at = residuals;
+        }
+        is_less
     }
 
     fn numbers(&self) -> impl Iterator<Item = f64> + use<> {
-        let Stand { iteration, norm, alpha, frobenius, rho_bar, phi_bar, lsmr } = *self;
-        [iteration as f64, norm, alpha, frobenius, rho_bar, phi_bar].into_iter().chain(lsmr.numbers())
+        let Stand { iteration, alpha, size, restarted_at: [system, normal], rho_bar, phi_bar, lsmr } = *self;
+        [iteration as f64, alpha, size, system, normal, rho_bar, phi_bar].into_iter().chain(lsmr.numbers())
     }
 
     fn of(numbers: &[f64]) -> Stand {
-        let [iteration, norm, alpha, frobenius, rho_bar, phi_bar] = numbers_from(numbers, 0);
-        let lsmr = Lsmr::of(numbers_from(numbers, 6));
-        Stand { iteration: iteration as usize, norm, alpha, frobenius, rho_bar, phi_bar, lsmr }
+        let [iteration, alpha, size, system, normal, rho_bar, phi_bar] = numbers_from(numbers, 0);
+        let (restarted_at, lsmr) = ([system, normal], Lsmr::of(numbers_from(numbers, 7)));
+        Stand { iteration: iteration as usize, alpha, size, restarted_at, rho_bar, phi_bar, lsmr }
     }
 }
 

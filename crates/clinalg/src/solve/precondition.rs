@@ -17,6 +17,11 @@ pub trait Preconditioner<T: Scalar> {
     /// # Errors
     /// [`Error::Length`](crate::Error::Length) or [`Error::Context`](crate::Error::Context) that names `r` or `z`.
     fn apply(&mut self, r: &Vector<T>, z: &mut Vector<T>) -> Result<()>;
+    /// The Frobenius norm of A L^-H where M = L L^H was made of the normal equations A^H A and knows it; else
+    /// [`LeastSquares`](crate::solve::LeastSquares) estimates it.
+    fn preconditioned_norm(&self) -> Option<f64> {
+        None
+    }
 }
 
 /// M = I, for code that takes a preconditioner in any case.

@@ -2,11 +2,11 @@
 
 use super::{MOST_PARTS, Operator, Transposed, check_operands, tuning};
 use crate::matrix::{Columns, Csr, Format, Prepared, Product, RowProduct, SortedColumns, Stencil, Values, Vector};
-use crate::ops::DotParts;
 use crate::ops::fused::{Fused, Operands, is_gpu};
+use crate::ops::{DotParts, norm2};
 use crate::runtime::kernels::{csr, krylov, sell, stencil};
 use crate::runtime::{In, KernelFamily, Out, Range};
-use crate::{Context, Result, Scalar};
+use crate::{Context, Real, Result, Scalar};
 
 impl<T: Scalar> Operator<T> for Csr<T> {
     fn rows(&self) -> usize {
@@ -454,14 +454,18 @@ impl<T: Scalar> Transposed<T> for Csr<T> {
         let launch = Prepared { program: launch.program.conjugate(1), range: launch.range };
         transposed.product_by_rows(&launch, alpha, x, beta, y)
     }
+
+    fn frobenius_norm(&self) -> Result<Option<f64>> {
+        Ok(Some(norm2(self)?.into_f64()))
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ContextOptions;
     use crate::runtime::devices;
     use crate::tuner::{stencil, whole_numbers};
-    use crate::{ContextOptions, Real};
 
     /// The product with a constant stencil and its dot product, in few parts of several turns and in many.
     fn dots<T: Real>(context: &Context) {
