@@ -10,7 +10,7 @@
 // 32 B; with a preconditioner 24 B, 72 B and 32 B.
 //
 // GMRES: classical Gram-Schmidt, several vectors of the basis at once, with the coefficients in the memory of the device.
-// Traffic per row and vector, f64: dot_basis 9 B, subtract_basis 10 B.
+// Traffic per row and vector, f64: dot_basis 9 B, subtract_basis 10 B, normalise_vector 16 B.
 //
 // What an iteration starts from and finds out stands in a row of numbers of its own; a launch writes only places that
 // no work-group of the same launch reads.
@@ -29,6 +29,12 @@
     __global const REAL *v0, __global const REAL *v1, __global const REAL *v2, __global const REAL *v3,                \
         __global const REAL *v4, __global const REAL *v5, __global const REAL *v6, __global const REAL *v7
 #define BASIS_ARRAY {v0, v1, v2, v3, v4, v5, v6, v7}
+
+// 0 for the square of a norm that is zero or no number: what follows an exhausted space is zero, and not looked at.
+inline REAL inverse_root(REAL square)
+{
+    return square > ZERO ? ONE / sqrt(square) : ZERO;
+}
 
 #ifndef CPU
 #if WIDTH == 1
@@ -365,6 +371,21 @@ join_dots(uint parts, __global const REAL *partial, uint to, __global REAL *numb
     }
 }
 
+// w divided by the root of number[at].
+__kernel __attribute__((reqd_work_group_size(LOCAL, 1, 1))) void
+normalise_vector(ulong n, __global const REAL *number, uint at, __global REAL *w)
+{
+    const REAL factor = inverse_root(number[at]);
+    const size_t wide = n / WIDTH;
+    for (size_t i = get_global_id(0); i < wide; i += get_global_size(0)) {
+        STOREW(factor * LOADW(w, i), w, i);
+    }
+    const size_t i = wide * WIDTH + get_global_id(0);
+    if (i < n) {
+        w[i] *= factor;
+    }
+}
+
 // w -= sum of number[from + q] times vector q over `count` of the vectors, and the square of the new w in a part per
 // work-group.
 __kernel __attribute__((reqd_work_group_size(LOCAL, 1, 1))) void
@@ -625,6 +646,19 @@ __kernel void dot_basis(ulong n, uint first, uint count, BASIS, __global const R
 __kernel void join_dots(uint parts, __global const REAL *partial, uint to, __global REAL *number)
 {
     number[to + get_global_id(0)] = sum_parts(partial + get_global_id(0) * parts, parts);
+}
+
+__kernel void normalise_vector(ulong n, __global const REAL *number, uint at, __global REAL *w)
+{
+    const REAL factor = inverse_root(number[at]);
+    const size_t end = part_start(n, get_global_id(0) + 1, get_global_size(0));
+    size_t i = part_start(n, get_global_id(0), get_global_size(0));
+    for (; i + 8 <= end; i += 8) {
+        vstore8(factor * vload8(0, w + i), 0, w + i);
+    }
+    for (; i < end; ++i) {
+        w[i] *= factor;
+    }
 }
 
 __kernel void subtract_basis(ulong n, uint from, uint count, BASIS, __global const REAL *number, __global REAL *w,

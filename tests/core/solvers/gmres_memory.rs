@@ -1,7 +1,10 @@
 //! Solves by GMRES that are ended and go on.
 
 use super::*;
-use clinalg::solve::{KrylovMemory, Resumable};
+use std::cell::Cell;
+
+use clinalg::Scalar;
+use clinalg::solve::{KrylovMemory, Operator, Resumable};
 
 /// Convection and diffusion on a line.
 fn line<T: Real>(context: &Context, n: usize) -> Csr<T> {
@@ -14,6 +17,76 @@ fn line<T: Real>(context: &Context, n: usize) -> Csr<T> {
         }
     }
     Csr::from_triplets(context, n, n, &entries).unwrap()
+}
+
+/// A matrix that counts its products.
+struct Counted<'a, T: Scalar> {
+    a: &'a Csr<T>,
+    products: Cell<usize>,
+}
+
+impl<T: Scalar> Operator<T> for Counted<'_, T> {
+    fn rows(&self) -> usize {
+        self.a.rows()
+    }
+
+    fn cols(&self) -> usize {
+        self.a.cols()
+    }
+
+    fn context(&self) -> &Context {
+        self.a.context()
+    }
+
+    fn apply(&self, alpha: T, x: &Vector<T>, beta: T, y: &mut Vector<T>) -> Result<()> {
+        self.products.set(self.products.get() + 1);
+        self.a.apply(alpha, x, beta, y)
+    }
+}
+
+/// Iterations whose numbers are read together are shown to the callback after the same number of products. Of a cycle of 30 there are a few such groups
+/// while nothing is known of the decrease, then one; and few products are wasted, wherever the solve ends.
+#[test]
+fn gmres_reads_many_iterations_at_once() {
+    for context in capable::<f64>() {
+        let n = 20;
+        let a = upload::<f64>(context, &stencil(n, 0.3));
+        let b = Vector::filled(context, n * n, 1.0).unwrap();
+        let solve = |restart: usize, limit: usize, last: usize| {
+            let stopping = Stopping::default().tolerance(1e-13).max_iterations(limit);
+            let mut solver = Gmres::new(context, n * n, GmresParams::from(stopping).restart(restart)).unwrap();
+            let counted = Counted { a: &a, products: Cell::new(0) };
+            let mut groups: Vec<(usize, usize)> = Vec::new();
+            let mut x = Vector::zeros(context, n * n).unwrap();
+            let mut progress = |k: usize, _| {
+                let products = counted.products.get();
+                match groups.last_mut() {
+                    Some((before, count)) if *before == products => *count += 1,
+                    _ => groups.push((products, 1)),
+                }
+                if k < last { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+            };
+            let report = solver.solve_with(&counted, None, &b, &mut x, &mut progress).unwrap();
+            (report, x.to_vec().unwrap(), groups, counted.products.get())
+        };
+        let (whole, _, groups, products) = solve(12, 1000, usize::MAX);
+        assert!(whole.stop == Stop::Converged && whole.iterations > 60, "{whole}");
+        // The start is shown first; a product for the residual at the beginning of each cycle, and for the last one.
+        let cycles = whole.iterations.div_ceil(12);
+        assert!(groups.len() <= cycles + 10, "{groups:?}");
+        assert!(groups.iter().any(|&(_, count)| count == 12), "{groups:?}");
+        assert!(products <= whole.iterations + cycles + 1 + 6, "{products} for {whole}");
+        // The callback and the limit end it in the middle of a group, at the same iterate, with the history of the whole solve.
+        for last in [1, 2, 5, 17, 31, whole.iterations - 1] {
+            let (by_callback, x, _, _) = solve(12, 1000, last);
+            let (by_limit, y, _, products) = solve(12, last, usize::MAX);
+            assert_eq!((by_callback.stop, by_callback.iterations), (Stop::Cancelled, last));
+            assert_eq!((by_limit.stop, by_limit.iterations), (Stop::IterationLimit, last));
+            assert!(x == y && by_callback.history == by_limit.history, "{last}");
+            assert_eq!(by_limit.history[..last], whole.history[..last]);
+            assert!(products <= last + last.div_ceil(12) + 3, "{products} for {last}");
+        }
+    }
 }
 
 /// Ended after every iteration, by the callback and by the limit in turn, and continued by another solver each time.

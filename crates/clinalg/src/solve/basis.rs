@@ -10,43 +10,90 @@ const VECTORS: usize = 8;
 /// Work-groups per compute unit of the launches on a basis.
 const GROUPS: usize = 4;
 
+/// Orthogonalisations whose coefficients are read back together.
+pub(super) const TOGETHER: usize = 32;
+
 /// Orthogonalises a vector against a basis, with the coefficients in device memory.
 #[derive(Debug)]
 pub(super) struct Projection<T: Scalar> {
     /// Dot products in parts, those of each vector together.
     partial: Buffer<T>,
-    /// Dot products of the first and of the second pass, with the square of the vector before and after.
+    /// For each orthogonalisation that was not read yet, dot products of the first and of the second pass, with the square of the vector before and
+    /// after.
     number: Buffer<T>,
+    /// The vectors of the basis in each of them.
+    counts: Vec<usize>,
     parts: usize,
 }
 
 impl<T: Scalar> Projection<T> {
-    /// For vectors of `n` values and at most `most` of them in a basis.
-    pub(super) fn new(context: &Context, n: usize, most: usize) -> Result<Projection<T>> {
+    /// For vectors of `n` values, at most `most` of them in a basis, and at most `together` orthogonalisations before their coefficients are read.
+    pub(super) fn new(context: &Context, n: usize, most: usize, together: usize) -> Result<Projection<T>> {
         let parts = match context.family() {
             KernelFamily::Gpu => n.div_ceil(context.local()).min(context.units() * GROUPS).max(1),
             KernelFamily::Cpu => context.chunks().min(n).max(1),
         };
         let partial = Buffer::uninit(context, parts * (most + 1))?;
-        Ok(Projection { partial, number: Buffer::uninit(context, 2 * (most + 1))?, parts })
+        let number = Buffer::uninit(context, 2 * (most + 1) * together)?;
+        Ok(Projection { partial, number, counts: Vec::with_capacity(together), parts })
     }
 
     /// w -= V V'w twice for orthonormal columns `v` of V. Returns the sums of the coefficients in `column`, and |w| before and
     /// after.
     pub(super) fn apply(&mut self, v: &[Vector<T>], w: &mut Vector<T>, column: &mut [T::Wide]) -> Result<(f64, f64)> {
-        let count = v.len();
+        self.begin();
+        self.enqueue(v, w)?;
+        let mut norms = (f64::NAN, f64::NAN);
+        self.read(|_, read, before, after| {
+            column[..read.len()].copy_from_slice(read);
+            norms = (before, after);
+        })?;
+        Ok(norms)
+    }
+
+    /// Forgets what was not read, as a solve leaves it that ended with an error.
+    pub(super) fn begin(&mut self) {
+        self.counts.clear();
+    }
+
+    /// As [`Projection::apply`], without reading the coefficients; returns the place of |w|^2 among the numbers.
+    fn enqueue(&mut self, v: &[Vector<T>], w: &mut Vector<T>) -> Result<usize> {
+        let (at, count) = (self.counts.iter().map(|count| 2 * count + 2).sum::<usize>(), v.len());
+        self.counts.push(count);
         self.dots(v, true, w)?;
-        self.join(count + 1, 0)?;
-        self.subtract(v, w, 0)?;
+        self.join(count + 1, at)?;
+        self.subtract(v, w, at)?;
         self.dots(v, false, w)?;
-        self.join(count, count + 1)?;
-        self.subtract(v, w, count + 1)?;
-        self.join(1, 2 * count + 1)?;
-        let mut numbers = vec![T::zero(); 2 * count + 2];
+        self.join(count, at + count + 1)?;
+        self.subtract(v, w, at + count + 1)?;
+        let last = at + 2 * count + 1;
+        self.join(1, last)?;
+        Ok(last)
+    }
+
+    /// As [`Projection::apply`], and divides w by its norm, without reading anything: the coefficients are those of [`Projection::read`].
+    pub(super) fn extend(&mut self, v: &[Vector<T>], w: &mut Vector<T>) -> Result<()> {
+        let at = self.enqueue(v, w)?;
+        let context = w.context();
+        let (range, n, at) = (Self::range(context, self.parts), w.len() * T::COMPONENTS, at * T::COMPONENTS);
+        let (number, w) = (In::parts(&self.number), Out::parts(w.buffer()));
+        Self::program(context).normalise_vector(context, range, n, number, at as u32, w)
+    }
+
+    /// Gives the orthogonalisations since the last read, in order, to `each`: the number of each, the sums of its coefficients, and |w| before and
+    /// after.
+    pub(super) fn read(&mut self, mut each: impl FnMut(usize, &[T::Wide], f64, f64)) -> Result<()> {
+        let mut numbers = vec![T::zero(); self.counts.iter().map(|count| 2 * count + 2).sum()];
         self.number.read_range(0, &mut numbers)?;
-        let number = |k: usize| numbers[k].widen();
-        (0..count).for_each(|i| column[i] = number(i) + number(count + 1 + i));
-        Ok((number(count).re().sqrt(), number(2 * count + 1).re().sqrt()))
+        let mut rest = &numbers[..];
+        for (k, count) in self.counts.drain(..).enumerate() {
+            let (own, others) = rest.split_at(2 * count + 2);
+            let number = |k: usize| own[k].widen();
+            let column: Vec<T::Wide> = (0..count).map(|i| number(i) + number(count + 1 + i)).collect();
+            each(k, &column, number(count).re().sqrt(), number(2 * count + 1).re().sqrt());
+            rest = others;
+        }
+        Ok(())
     }
 
     /// The dot products of the vectors `v` (conjugated) with w.
@@ -73,7 +120,7 @@ impl<T: Scalar> Projection<T> {
     /// The compilation for reals.
     fn program(context: &Context) -> krylov::Program<T::Real> {
         match context.family() {
-            KernelFamily::Gpu => krylov::Program::new().width(16 / size_of::<T>() as u64),
+            KernelFamily::Gpu => krylov::Program::new().width(16 / size_of::<T::Real>() as u64),
             KernelFamily::Cpu => krylov::Program::new(),
         }
     }

@@ -2,7 +2,7 @@
 
 use num_traits::Float;
 
-use super::basis::{Projection, shrink};
+use super::basis::{Projection, TOGETHER, shrink};
 use super::best::Best;
 use super::checked::{CheckedOperator, CheckedPreconditioner, check_own};
 use super::memory::begun;
@@ -21,8 +21,10 @@ const DEPENDENT: f64 = 16.0;
 /// 6.9, 6.11 and 9.4): classical Gram-Schmidt twice, after which the basis is orthogonal to working precision (Giraud,
 /// Langou, Rozloznik and van den Eshof 2005), and Givens rotations.
 ///
-/// Owns `restart + 3` vectors of `n` values. Iteration j of a cycle takes a product and reads numbers back once; the vectors
-/// of the basis are taken eight at a time, in about `j / 2 + 8` launches.
+/// Owns `restart + 3` vectors of `n` values. Iteration j of a cycle takes a product; the vectors of the basis are taken eight at a time, in
+/// about `j / 2 + 9` launches. Numbers are read back for 1 to 32 iterations at once, as many as the decrease of the residual so far predicts to be
+/// needed anyway: two reads a cycle where convergence is far, three with a preconditioner. `progress` is then called for all of them, and the products
+/// of the iterations after the one that it stops at, or that meets the tolerance, are wasted.
 ///
 /// With a preconditioner the method minimises |M^-1 (b - A x)|. The history then is this norm,
 /// scaled at each restart to agree with |b - A x|; the tolerance holds for the true residual in any
@@ -117,7 +119,7 @@ impl<T: Scalar> Gmres<T> {
         }
         let restart = restart.min(n.max(1));
         let basis = (0..=restart).map(|_| Vector::uninit(context, n)).collect::<Result<_>>()?;
-        let projection = Projection::new(context, n, restart)?;
+        let projection = Projection::new(context, n, restart, TOGETHER.min(restart))?;
         let (w, best) = (Vector::uninit(context, n)?, Best::new(Vector::uninit(context, n)?));
         let norms = DotParts::new(context)?;
         Ok(Gmres { params, basis, w, best, norms, projection, small: Small::new(restart) })
@@ -159,6 +161,7 @@ impl<T: Scalar> Gmres<T> {
                 (run, None, last, Some(cycle))
             }
         };
+        let mut together = 1;
         let report = loop {
             if let Some(stop) = end {
                 break run.report(stop);
@@ -172,7 +175,10 @@ impl<T: Scalar> Gmres<T> {
                         Some(m) => m.apply(&self.w, &mut self.basis[0])?,
                         None => ops::copy(&self.w, &mut self.basis[0])?,
                     }
-                    let length = ops::norm2(&self.basis[0])?.into_f64();
+                    let length = match &m {
+                        Some(_) => ops::norm2(&self.basis[0])?.into_f64(),
+                        None => run.norm() / unit,
+                    };
                     let advanced = unit * length < last * (1.0 - 10.0 * T::Real::epsilon().into_f64());
                     if length.is_finite() && length != 0.0 && advanced {
                         last = unit * length;
@@ -199,7 +205,7 @@ impl<T: Scalar> Gmres<T> {
                 }
             };
             if let Some(cycle) = cycle {
-                match self.cycle(&mut run, a, m.as_deref_mut(), x, cycle, left.as_mut())? {
+                match self.cycle(&mut run, a, m.as_deref_mut(), x, (cycle, &mut together), left.as_mut())? {
                     Some(seen) => {
                         let (p, q) = self.basis.split_at_mut(1);
                         end = run.confirm(seen, x, &mut self.w, &mut p[0], &mut q[0], &mut self.norms)?;
@@ -220,59 +226,73 @@ impl<T: Scalar> Gmres<T> {
     }
 
     /// One cycle from the preconditioned residual `unit * length * basis[0]`, or what is left of it; `None` where only its length ended
-    /// it. Leaves in `left` what [`KrylovMemory`] has where it is ended before.
+    /// it. `together` is the number of iterations between the last reads. Leaves in `left` what [`KrylovMemory`] has where it is ended before.
     fn cycle<'m>(
         &mut self,
         run: &mut Run<'_, T>,
         a: &dyn Operator<T>,
         mut m: Option<&mut (dyn Preconditioner<T> + 'm)>,
         x: &mut Vector<T>,
-        cycle: Cycle,
+        (cycle, together): (Cycle, &mut usize),
         mut left: Option<&mut KrylovMemory<T>>,
     ) -> Result<Option<Stop>> {
         let Gmres { basis, w, best, projection, small, .. } = self;
         let true_norm = run.norm();
         let Cycle { mut used, unit, length, mut seen } = cycle;
+        let eps = T::Real::epsilon().into_f64();
         while used < small.y.len() && seen.is_none() {
-            let j = used;
-            let (done, next) = basis.split_at_mut(j + 1);
-            let next = &mut next[0];
-            match &mut m {
-                Some(m) => {
-                    a.apply(T::one(), &done[j], T::zero(), w)?;
-                    m.apply(w, next)?;
+            let first = used;
+            *together = run.planned(*together, TOGETHER);
+            let count = (*together).min(small.y.len() - first).min(run.room().max(1));
+            projection.begin();
+            for j in first..first + count {
+                let (done, next) = basis.split_at_mut(j + 1);
+                let next = &mut next[0];
+                match &mut m {
+                    Some(m) => {
+                        a.apply(T::one(), &done[j], T::zero(), w)?;
+                        m.apply(w, next)?;
+                    }
+                    None => a.apply(T::one(), &done[j], T::zero(), next)?,
                 }
-                None => a.apply(T::one(), &done[j], T::zero(), next)?,
+                projection.extend(done, next)?;
             }
-            let column = &mut small.columns[j];
-            column.fill(T::Wide::from_real(0.0));
-            let (before, after) = projection.apply(done, next, column)?;
-            if !(before.is_finite() && after.is_finite()) {
-                seen = Some(Stop::NotFinite);
-                break;
-            }
-            // The Krylov space is exhausted: it holds the solution unless A is singular.
-            let exhausted = after <= T::Real::epsilon().into_f64() * before;
-            column[j + 1] = T::Wide::from_real(if exhausted { 0.0 } else { after });
-            let rotated = small.rotate(j, T::Real::epsilon().into_f64());
-            used += usize::from(rotated.is_some());
-            let estimate = rotated.unwrap_or(small.g[j].modulus());
-            let norm = true_norm * (estimate / length);
-            seen = run.record(norm, unit * estimate);
-            let ends = !run.may_go_on();
-            let broken = exhausted || rotated.is_none();
-            if !broken && (seen.is_none() || ends) {
-                shrink(next, after)?;
-            }
-            if let (true, Some(left)) = (ends, &mut left) {
-                let cycle = Cycle { used, unit, length, seen };
-                **left = KrylovMemory::of(run, x, best, &basis[..=used], small, (cycle, broken, norm))?;
-            }
-            if run.cancelled() {
-                seen = seen.or(Some(Stop::Cancelled));
-            }
-            if broken {
-                seen = seen.or(Some(Stop::Breakdown));
+            let mut norms = [(f64::NAN, f64::NAN); TOGETHER];
+            projection.read(|k, read, before, after| {
+                let column = &mut small.columns[first + k];
+                column.fill(T::Wide::from_real(0.0));
+                column[..read.len()].copy_from_slice(read);
+                norms[k] = (before, after);
+            })?;
+            for &(before, after) in &norms[..count] {
+                let j = used;
+                if !(before.is_finite() && after.is_finite()) {
+                    seen = Some(Stop::NotFinite);
+                    break;
+                }
+                // The Krylov space is exhausted: it holds the solution unless A is singular.
+                let exhausted = after <= eps * before;
+                small.columns[j][j + 1] = T::Wide::from_real(if exhausted { 0.0 } else { after });
+                let rotated = small.rotate(j, eps);
+                used += usize::from(rotated.is_some());
+                let estimate = rotated.unwrap_or(small.g[j].modulus());
+                let norm = true_norm * (estimate / length);
+                seen = run.record(norm, unit * estimate);
+                let ends = !run.may_go_on();
+                let broken = exhausted || rotated.is_none();
+                if let (true, Some(left)) = (ends, &mut left) {
+                    let cycle = Cycle { used, unit, length, seen };
+                    **left = KrylovMemory::of(run, x, best, &basis[..=used], small, (cycle, broken, norm))?;
+                }
+                if run.cancelled() {
+                    seen = seen.or(Some(Stop::Cancelled));
+                }
+                if broken {
+                    seen = seen.or(Some(Stop::Breakdown));
+                }
+                if seen.is_some() {
+                    break;
+                }
             }
         }
         small.solve(used);

@@ -98,7 +98,7 @@ impl<T: Scalar> Idr<T> {
         }
         let s = params.dimensions.min(n.max(1));
         let vectors = || (0..s).map(|_| Vector::uninit(context, n)).collect::<Result<Vec<_>>>();
-        let mut projection = Projection::new(context, n, s)?;
+        let mut projection = Projection::new(context, n, s, 1)?;
         let mut random = StdRng::seed_from_u64(0);
         let mut shadow: Vec<Vector<T>> = Vec::with_capacity(s);
         let mut column = vec![T::Wide::zero(); s];
