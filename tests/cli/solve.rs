@@ -486,6 +486,7 @@ fn indefinite_matrices_are_solved_with_complete_factors() {
     file(&folder, "graph.mtx", &format!("{header}\n{n} {n} {}\n{lines}", edges.len()));
     let report = inside(folder.path(), "solve graph.mtx --out x.mtx --json").json();
     assert!(report["converged"] == true && number(&report, "iterations") <= 20.0, "{report:#}");
+    assert!(report["precond"] == "lu" || report["gave_up"].is_null(), "{report:#}");
     let x = array(&folder.path().join("x.mtx"));
     let mut r = vec![1.0; n];
     for &(i, j) in &edges {
@@ -494,6 +495,77 @@ fn indefinite_matrices_are_solved_with_complete_factors() {
     }
     let residual = (r.iter().map(|r| r * r).sum::<f64>() / n as f64).sqrt();
     assert!(residual <= 1.01e-10, "{residual}");
+}
+
+/// -u'' on a line, with a right-hand side for each of three columns, one of them zero.
+#[test]
+fn several_right_hand_sides_share_their_directions() {
+    if !device() {
+        return;
+    }
+    let folder = folder();
+    let n = 400_usize;
+    let entry = |i: usize, j: usize| if i == j { 2.1 } else { -1.0 };
+    let near = |i: usize| i.saturating_sub(1)..(i + 2).min(n);
+    let lines: String =
+        (0..n).flat_map(|i| near(i).map(move |j| format!("{} {} {}\n", i + 1, j + 1, entry(i, j)))).collect();
+    file(&folder, "a.mtx", &format!("%%MatrixMarket matrix coordinate real general\n{n} {n} {}\n{lines}", 3 * n - 2));
+    let x: Vec<f64> = (0..3 * n).map(|k| if k / n == 1 { 0.0 } else { (k * k % 17) as f64 - 8.0 }).collect();
+    let product = |k: usize| near(k % n).map(|j| entry(k % n, j) * x[k / n * n + j]).sum::<f64>();
+    let b: String = (0..3 * n).map(|k| format!("{:e}\n", product(k))).collect();
+    file(&folder, "b.mtx", &format!("%%MatrixMarket matrix array real general\n{n} 3\n{b}"));
+    let line = "solve a.mtx --rhs b.mtx --out x.mtx --json --tol 1e-12";
+    let solve = |options: &str| inside(folder.path(), &format!("{line} {options}")).json();
+    let one = solve("--method cg --precond none");
+    let all = solve("--method block-cg --precond none");
+    assert!(all["converged"] == true && all["method"] == "block-cg", "{all:#}");
+    assert!(number(&all, "iterations") < number(&one, "iterations"), "{all:#}");
+    let columns = all["columns"].as_array().unwrap();
+    assert_eq!(columns.iter().map(|column| &column["stop"]).collect::<Vec<_>>(), ["converged"; 3], "{all:#}");
+    assert!(columns[1]["relative_residual"] == 0.0, "{all:#}");
+    let found = array(&folder.path().join("x.mtx"));
+    assert_eq!(found.len(), x.len());
+    assert!(found.iter().zip(&x).all(|(found, x)| (found - x).abs() < 1e-9));
+    // With a preconditioner, and from the solution.
+    let line = "solve a.mtx --rhs b.mtx --json --method block-cg";
+    let again = inside(folder.path(), &format!("{line} --precond ic --x0 x.mtx")).json();
+    assert!(again["converged"] == true && number(&again, "iterations") == 0.0, "{again:#}");
+    // Ended before: the residuals are those of the x that is written.
+    let ended = inside(folder.path(), &format!("{line} --precond jacobi --max-iterations 3")).json();
+    assert_eq!(
+        (&ended["stop"], &ended["columns"][1]["stop"]),
+        (&"iteration-limit".into(), &"converged".into()),
+        "{ended:#}"
+    );
+    for (option, needle) in [
+        ("--checkpoint c.npz", "--method cg"),
+        ("--precond ilu", "use --precond ic"),
+        ("--devices 0", "--devices works with"),
+    ] {
+        let done = inside(folder.path(), &format!("{line} {option}"));
+        assert!(done.code == 2 && done.stderr.contains(needle), "{option}: {}", done.stderr);
+    }
+}
+
+/// A zero on the diagonal of a matrix that is not symmetric calls for ILUT, which two equal rows leave without a pivot.
+#[test]
+fn replaced_pivots_and_complete_factors_are_reported() {
+    if !device() {
+        return;
+    }
+    let folder = folder();
+    let n = 1002;
+    let beginning = [(1, 2), (2, 1), (3, 3), (3, 4), (4, 3), (4, 4), (5, 6)];
+    let entries = beginning.into_iter().chain((5..=n).map(|i| (i, i)));
+    let lines: Vec<String> = entries.map(|(i, j)| format!("{i} {j} 1\n")).collect();
+    let general = "%%MatrixMarket matrix coordinate real general";
+    file(&folder, "a.mtx", &format!("{general}\n{n} {n} {}\n{}", lines.len(), lines.concat()));
+    let done = inside(folder.path(), "solve a.mtx --json --explain");
+    let report = done.json();
+    assert!(report["converged"] == true && report["precond"] == "lu", "{report:#}");
+    let words = |key: &str| report[key].as_str().unwrap().to_owned();
+    assert!(words("precond_about").contains("1 pivot that is zero up to rounding replaced"), "{report:#}");
+    assert!(words("explanation").contains("complete LU factors: ILUT cannot be made"), "{report:#}");
 }
 
 /// A column of b without a solution, for which every method fails, and one that the first method solves.

@@ -1,6 +1,7 @@
 //! `clinalg solve`.
 
 mod advice;
+mod block;
 mod given;
 mod hierarchy;
 mod least_squares;
@@ -20,7 +21,8 @@ use std::time::{Duration, Instant};
 use clinalg::CsrParts;
 use clinalg::multigrid::Backend;
 use clinalg::precond::{
-    NullVectors, SsorParams, check_finite, check_zeros, examine, is_hermitian, unknowns_per_node, verdict,
+    Advice as Suggestion, NullVectors, SsorParams, Suited, check_finite, check_zeros, diagnose_singularity,
+    is_hermitian, unknowns_per_node, verdict,
 };
 use clinalg::solve::{GmresParams, IdrParams, KrylovMemory, Report, Stop, Stopping};
 use clinalg::{Complex, Error, Scalar};
@@ -38,6 +40,7 @@ use crate::place::Place;
 use crate::plot::Picture;
 use crate::progress::Progress;
 use advice::{Advice, advise};
+use block::BlockSystem;
 use least_squares::LeastSquaresSystem;
 use method::{CycleArg, Method, Order, Precond, PrecondOptions, Reorder, Sizes, SmootherArg, check_combination};
 use number::Number;
@@ -58,6 +61,8 @@ use system::System;
 Methods:
   cg        conjugate gradients, for symmetric positive definite A; the default
             if A is symmetric and its diagonal positive
+  block-cg  as cg, for all columns of the right-hand side at once: fewer iterations,
+            and a product with A takes all of them
   bicgstab  for any nonsingular A, with little memory; the default otherwise
   gmres     restarted after --restart iterations, for any nonsingular A
   idrs      IDR(s) with s = 4 or --idr-dimension, for any nonsingular A; more robust
@@ -331,6 +336,11 @@ fn solve<T: Number>(args: &Args, global: &Global, given: Given, out: &mut Output
             "checkpoints are of solves on one device: leave --devices out, or --checkpoint and --resume",
         ));
     }
+    if args.method == Some(Method::BlockCg) && (args.checkpoint.is_some() || args.resume.is_some()) {
+        return Err(Failure::usage(
+            "checkpoints are of solves for one right-hand side after the other, not of block-cg: use --method cg, or leave --checkpoint and --resume out",
+        ));
+    }
     progress.stage("setting up");
     out.phase("set-up");
     let square = parts.rows == parts.cols;
@@ -350,7 +360,7 @@ fn solve<T: Number>(args: &Args, global: &Global, given: Given, out: &mut Output
     });
     check_combination(method, args.precond, symmetric, square)?;
     args.check_effect(method)?;
-    if matches!(method, Method::Cg | Method::Fcg) && !symmetric {
+    if method.is_conjugate_gradients() && !symmetric {
         log::warn!(
             "{} is not {}, which conjugate gradients need; use bicgstab or gmres",
             args.matrix.display(),
@@ -380,6 +390,9 @@ fn solve<T: Number>(args: &Args, global: &Global, given: Given, out: &mut Output
         _ if method.is_least_squares() => {
             Box::new(LeastSquaresSystem::new(&place.contexts()[0], args, method, &stopping, &parts, first)?)
         }
+        _ if method == Method::BlockCg => {
+            Box::new(BlockSystem::new(&place.contexts()[0], args, &stopping, &parts, &b)?)
+        }
         _ => Box::new(System::new(&place.contexts()[0], args, method, &stopping, &parts, first)?),
     };
     let fingerprint = || resume::fingerprint(args, &parts, &b, starts.as_deref());
@@ -404,8 +417,11 @@ fn solve<T: Number>(args: &Args, global: &Global, given: Given, out: &mut Output
     out.phase("solve");
     let start = Instant::now();
     let mut all = Solved { begun, first: method, left: None, symmetric: symmetric && one_device };
-    for (k, right) in b.chunks(parts.rows.max(1)).enumerate().skip(all.begun.reports.len()) {
-        let from = starts.as_ref().map(|starts| &starts[k * parts.cols..(k + 1) * parts.cols]);
+    // The columns that are solved for at once.
+    let together = if method == Method::BlockCg { b.len() / parts.rows.max(1) } else { 1 };
+    for (k, right) in b.chunks((together * parts.rows).max(1)).enumerate().skip(all.begun.reports.len()) {
+        let size = together * parts.cols;
+        let from = starts.as_ref().map(|starts| &starts[k * size..(k + 1) * size]);
         all.column(args, &mut *system, &stopping, &progress, (right, from))?;
     }
     place.finish()?;
@@ -420,12 +436,18 @@ fn solve<T: Number>(args: &Args, global: &Global, given: Given, out: &mut Output
         written = Some(path.display().to_string());
     }
     let Begun { method, gave_up, reports, mut x, .. } = all.begun;
-    let columns = reports.len();
-    let outcome = |report: &Report| {
-        let Report { stop, iterations, iterate, relative_residual, .. } = *report;
-        Column { stop, iterations, iterate, relative_residual }
+    let outcomes = match (system.column_residuals(), reports.first()) {
+        (Some(residuals), Some(&Report { stop, iterations, iterate, .. })) => {
+            let column = |&relative_residual: &f64| {
+                let stop = if relative_residual <= tolerance { Stop::Converged } else { stop };
+                Column { stop, iterations, iterate, relative_residual }
+            };
+            residuals.iter().map(column).collect()
+        }
+        _ => reports.iter().map(Column::from).collect::<Vec<_>>(),
     };
-    let each = (columns > 1).then(|| reports.iter().map(outcome).collect());
+    let columns = outcomes.len();
+    let each = (columns > 1).then_some(outcomes);
     // NaN counts as the largest.
     let worst = |a: &Report, b: &Report| a.relative_residual.abs().total_cmp(&b.relative_residual.abs());
     let report = reports.into_iter().max_by(worst).unwrap_or_else(|| Report::new(Stop::Converged, vec![0.0]));
@@ -437,7 +459,7 @@ fn solve<T: Number>(args: &Args, global: &Global, given: Given, out: &mut Output
         true if report.stop == Stop::IterationLimit && gave_up.is_none() => verdict(&parts, &b, &x),
         true => {
             let go_on = &mut |_: usize, _: f64| interrupt::go_on();
-            examine(&place.contexts()[0], &parts, &b, &x, go_on).unwrap_or_else(|_| {
+            diagnose_singularity(&place.contexts()[0], &parts, &b, &x, go_on).unwrap_or_else(|_| {
                 log::warn!("the device failed during the search for null vectors of A");
                 None
             })
@@ -570,20 +592,20 @@ impl Args {
     ) -> Args {
         let mut resolved = self.clone();
         resolved.restart = self.given_restart.unwrap_or(GmresParams::default().restart);
+        let may_have_nodes = symmetric && !self.aggressive && self.node_options().is_none();
         if self.precond == Precond::Auto {
             let advice = match self.amg_options() {
-                Some(option) => Advice { precond: Precond::Amg, why: format!("{option} was given") },
+                Some(option) => {
+                    let advice = Suggestion::new(Suited::Amg, format!("{option} was given"));
+                    Advice::from(if may_have_nodes { advice.with_nodes(parts) } else { advice })
+                }
                 _ => advise(parts, symmetric, self.method, several_devices, null.map_or(0, NullVectors::count)),
             };
             let explanation = format!("{}: {}", advice.precond.title(), advice.why);
             (resolved.precond, resolved.explanation) = (advice.precond, Some(explanation));
-        }
-        let by_aggregation = matches!(resolved.precond, Precond::Amg | Precond::Sa) && !self.aggressive;
-        if by_aggregation && symmetric && self.node_options().is_none() {
+            resolved.found_block = advice.unknowns_per_node;
+        } else if matches!(self.precond, Precond::Amg | Precond::Sa) && may_have_nodes {
             resolved.found_block = unknowns_per_node(parts);
-        }
-        if let (Some(block), Some(words)) = (resolved.found_block, &mut resolved.explanation) {
-            words.push_str(&format!("; dense {block} x {block} blocks, so {block} unknowns per node"));
         }
         resolved
     }
@@ -768,6 +790,10 @@ trait AnySystem<T: Scalar> {
         memory: Option<&mut KrylovMemory<T>>,
         progress: &mut dyn FnMut(usize, f64),
     ) -> Result<Report, Failure>;
+    /// The relative residuals of the columns of x, where a solve is for all of them.
+    fn column_residuals(&self) -> Option<&[f64]> {
+        None
+    }
     /// How the matrix is stored.
     fn storage(&self) -> String;
     /// The preconditioner in use where another one than that of the options may be.

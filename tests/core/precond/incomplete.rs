@@ -394,3 +394,28 @@ fn approximate_inverses_meet_their_definitions() {
         assert_near(&applied(context, &mut spai, &b), &want, 1e-15, "SPAI-0");
     }
 }
+
+/// The factors of a singular matrix: what they enlarge a vector by is the inverse of the pivot that took the place of zero, the square root of the
+/// machine precision.
+#[test]
+fn replaced_pivots_have_the_size_of_the_precision() {
+    fn gain<T: Real>(context: &Context) -> f64 {
+        let entries = [(0, 0, 1.0), (0, 1, 1.0), (1, 0, 1.0), (1, 1, 1.0)].map(|(i, j, v)| (i, j, T::from_f64(v)));
+        let a = Csr::from_triplets(context, 2, 2, &entries).unwrap();
+        let params = IluParams::default().kind(IluKind::Complete { operations: 100 });
+        assert!(matches!(Ilu::new(&a, &params), Err(Error::Unsuitable { .. })));
+        let mut m = Ilu::new(&a, &params.replaces_pivots(true)).unwrap();
+        assert_eq!((m.replaced_pivots(), m.kind().title()), (1, "complete LU factors"));
+        let r = Vector::from_slice(context, &[T::one(), -T::one()]).unwrap();
+        let mut z = Vector::zeros(context, 2).unwrap();
+        m.apply(&r, &mut z).unwrap();
+        z.to_vec().unwrap().into_iter().map(|z| z.into_f64().abs()).fold(0.0, f64::max)
+    }
+    for context in capable::<f32>() {
+        // The row adds up to 2, and r has the part 2 in the second step.
+        assert!((gain::<f32>(context) * f64::from(f32::EPSILON).sqrt() - 1.0).abs() < 1e-3);
+    }
+    for context in capable::<f64>() {
+        assert!((gain::<f64>(context) * f64::EPSILON.sqrt() - 1.0).abs() < 1e-3);
+    }
+}

@@ -1,6 +1,6 @@
 //! What `--precond auto` takes for a matrix, and why.
 
-use clinalg::precond::{Needs, Suited, advise as suited};
+use clinalg::precond::{Advice as Suggestion, Needs, Suited, advise as suited};
 use clinalg::{CsrParts, Scalar};
 
 use super::method::{Method, Precond};
@@ -10,6 +10,24 @@ use super::method::{Method, Precond};
 pub(crate) struct Advice {
     pub(crate) precond: Precond,
     pub(crate) why: String,
+    /// Unknowns per node that the pattern of the matrix shows, for algebraic multigrid.
+    pub(crate) unknowns_per_node: Option<usize>,
+}
+
+impl From<Suggestion> for Advice {
+    fn from(Suggestion { suited, why, unknowns_per_node }: Suggestion) -> Advice {
+        let precond = match suited {
+            Suited::Jacobi => Precond::Jacobi,
+            Suited::Amg => Precond::Amg,
+            Suited::Ilu => Precond::Ilu,
+            Suited::Ilut => Precond::Ilut,
+            Suited::Cholesky => Precond::Ic,
+            Suited::Ssor => Precond::Ssor,
+            Suited::Saddle => Precond::Saddle,
+            _ => Precond::None,
+        };
+        Advice { precond, why, unknowns_per_node }
+    }
 }
 
 /// The preconditioner for a matrix, of one device or several, and a method where one was asked for.
@@ -21,26 +39,15 @@ pub(crate) fn advise<T: Scalar>(
     null_vectors: usize,
 ) -> Advice {
     if parts.rows != parts.cols || method.is_some_and(Method::is_least_squares) {
-        return Advice { precond: Precond::None, why: "least squares".into() };
+        return Suggestion::new(Suited::None, "least squares".into()).into();
     }
     let needs = Needs {
         definite: method.is_some_and(|m| !matches!(m, Method::BiCgStab | Method::Gmres | Method::Idrs)),
-        positive: matches!(method, Some(Method::Cg | Method::Fcg)),
+        positive: method.is_some_and(Method::is_conjugate_gradients),
         team: several_devices,
         null_vectors,
     };
-    let found = suited(parts, symmetric, needs);
-    let precond = match found.suited {
-        Suited::Jacobi => Precond::Jacobi,
-        Suited::Amg => Precond::Amg,
-        Suited::Ilu => Precond::Ilu,
-        Suited::Ilut => Precond::Ilut,
-        Suited::Cholesky => Precond::Ic,
-        Suited::Ssor => Precond::Ssor,
-        Suited::Saddle => Precond::Saddle,
-        _ => Precond::None,
-    };
-    Advice { precond, why: found.why }
+    suited(parts, symmetric, needs).into()
 }
 
 #[cfg(test)]

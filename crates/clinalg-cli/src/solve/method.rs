@@ -19,6 +19,10 @@ use crate::exit::Failure;
 pub(crate) enum Method {
     /// Conjugate gradients
     Cg,
+    /// Conjugate gradients for all right-hand sides at once
+    #[value(name = "block-cg")]
+    #[serde(rename = "block-cg")]
+    BlockCg,
     /// Flexible conjugate gradients, for preconditioners that vary or are not quite symmetric
     Fcg,
     /// Minimal residuals, for symmetric matrices
@@ -41,6 +45,7 @@ impl Method {
     pub(crate) fn name(self) -> &'static str {
         match self {
             Method::Cg => "cg",
+            Method::BlockCg => "block-cg",
             Method::Fcg => "fcg",
             Method::Minres => "minres",
             Method::BiCgStab => "bicgstab",
@@ -55,6 +60,7 @@ impl Method {
     pub(crate) fn title(self) -> &'static str {
         match self {
             Method::Cg => "CG",
+            Method::BlockCg => "block CG",
             Method::Fcg => "flexible CG",
             Method::Minres => "MINRES",
             Method::BiCgStab => "BiCGStab",
@@ -63,6 +69,11 @@ impl Method {
             Method::Lsqr => "LSQR",
             Method::Lsmr => "LSMR",
         }
+    }
+
+    /// Whether it needs a positive definite matrix.
+    pub(crate) fn is_conjugate_gradients(self) -> bool {
+        matches!(self, Method::Cg | Method::BlockCg | Method::Fcg)
     }
 
     pub(crate) fn is_least_squares(self) -> bool {
@@ -93,6 +104,9 @@ pub(crate) enum Precond {
     Ilu,
     /// Incomplete LU factorisation with a threshold
     Ilut,
+    /// Complete LU factors, which stand in where others fail
+    #[value(skip)]
+    Lu,
     /// Incomplete Cholesky factorisation, IC(0)
     Ic,
     /// Factored sparse approximate inverse
@@ -125,6 +139,7 @@ impl Precond {
             Precond::Ssor => "ssor",
             Precond::Ilu => "ilu",
             Precond::Ilut => "ilut",
+            Precond::Lu => "lu",
             Precond::Ic => "ic",
             Precond::Fsai => "fsai",
             Precond::Saddle => "saddle",
@@ -143,6 +158,7 @@ impl Precond {
             Precond::Ssor => "SSOR preconditioner",
             Precond::Ilu => "ILU(0) preconditioner",
             Precond::Ilut => "ILUT preconditioner",
+            Precond::Lu => "complete LU factors",
             Precond::Ic => "IC(0) preconditioner",
             Precond::Fsai => "FSAI preconditioner",
             Precond::Saddle => "block preconditioner",
@@ -254,7 +270,7 @@ impl PrecondOptions {
 }
 
 /// Methods that need a symmetric positive definite preconditioner.
-const SYMMETRIC: [Method; 2] = [Method::Cg, Method::Minres];
+const SYMMETRIC: [Method; 3] = [Method::Cg, Method::BlockCg, Method::Minres];
 /// Preconditioners that are not symmetric or not definite, even where the matrix is.
 const UNSYMMETRIC: [Precond; 2] = [Precond::Ilu, Precond::Ilut];
 
@@ -283,7 +299,7 @@ pub(crate) fn check_combination(
             "--method {m} needs a symmetric positive definite preconditioner, which {p} is not; use --precond ic, fsai, ssor or jacobi, or --method gmres with {p}"
         )));
     }
-    if precond == Precond::Saddle && matches!(method, Method::Cg | Method::Fcg) {
+    if precond == Precond::Saddle && method.is_conjugate_gradients() {
         return Err(Failure::usage(format!(
             "--method {m} needs a positive definite matrix, which a saddle point is not; use minres, or gmres"
         )));
@@ -325,6 +341,11 @@ pub(crate) fn solver<T: Scalar>(
         Method::BiCgStab => Box::new(BiCgStab::new(context, n, stopping.into())?),
         Method::Idrs => Box::new(Idr::new(context, n, IdrParams::from(stopping).dimensions(sizes.idr))?),
         Method::Gmres => Box::new(Gmres::new(context, n, GmresParams::from(stopping).restart(sizes.restart))?),
+        Method::BlockCg => {
+            return Err(Failure::usage(
+                "--method block-cg solves for all right-hand sides at once, not for one; use cg",
+            ));
+        }
         Method::Lsqr | Method::Lsmr => {
             return Err(Failure::usage(format!("--method {} is for least squares, not for systems", method.name())));
         }
@@ -337,9 +358,14 @@ pub(crate) type Made<T> = Option<(Box<dyn Preconditioner<T>>, String)>;
 /// Incomplete LU factors of a matrix, with their description.
 pub(crate) fn described<T: Scalar>(m: Ilu<T>, parts: &CsrParts<T>) -> Made<T> {
     let matched = if m.is_matched() { ", rows permuted for a large diagonal" } else { "" };
+    let replaced = match m.replaced_pivots() {
+        0 => String::new(),
+        1 => ", 1 pivot that is zero up to rounding replaced".to_owned(),
+        count => format!(", {count} pivots that are zero up to rounding replaced"),
+    };
     let [lower, upper] = m.levels();
     let words = format!(
-        "{} entries ({:.1} times those of the matrix), {lower} and {upper} levels, {} launches per application{matched}",
+        "{} entries ({:.1} times those of the matrix), {lower} and {upper} levels, {} launches per application{matched}{replaced}",
         m.nnz(),
         m.nnz() as f64 / parts.nnz().max(1) as f64,
         m.launches()
@@ -356,8 +382,14 @@ pub(crate) fn preconditioner<T: Scalar>(
     let context = a.context();
     let order = options.order.map(Ordering::from);
     Ok(match options.precond {
-        // `hierarchy` makes multigrid, `saddle` its blocks, and `advise` has resolved the choice.
-        Precond::Auto | Precond::None | Precond::Amg | Precond::Sa | Precond::Classical | Precond::Saddle => None,
+        // `hierarchy` makes multigrid, `saddle` its blocks, `last_resort` complete factors, and `advise` has resolved the choice.
+        Precond::Auto
+        | Precond::None
+        | Precond::Amg
+        | Precond::Sa
+        | Precond::Classical
+        | Precond::Lu
+        | Precond::Saddle => None,
         Precond::Jacobi => Some((Box::new(Jacobi::new(&a.diagonal()?)?), String::new())),
         Precond::Spai0 => Some((Box::new(Spai0::from_parts(context, parts)?), String::new())),
         Precond::Ssor => {

@@ -1,9 +1,9 @@
 //! What real systems have and complex ones have not.
 
 use clinalg::amg::Coarsening;
-use clinalg::solve::Stopping;
+use clinalg::solve::{BlockScalar, Stopping};
 use clinalg::team::Team;
-use clinalg::{Complex, Csr, CsrParts, Scalar};
+use clinalg::{Complex, Csr, CsrParts};
 
 use super::hierarchy::hierarchy;
 use super::method::{Made, Method};
@@ -13,7 +13,7 @@ use super::{AnySystem, Args};
 use crate::exit::Failure;
 
 /// The scalars of a system.
-pub(super) trait Number: Scalar {
+pub(super) trait Number: BlockScalar {
     /// Algebraic multigrid.
     fn hierarchy(a: &Csr<Self>, coarsening: Coarsening, args: &Args) -> Result<Made<Self>, Failure>;
 

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use clinalg::Precision;
-use clinalg::solve::Stop;
+use clinalg::solve::{Report, Stop};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -72,6 +72,13 @@ pub(super) struct Column {
     pub(super) relative_residual: f64,
 }
 
+impl From<&Report> for Column {
+    fn from(report: &Report) -> Column {
+        let Report { stop, iterations, iterate, relative_residual, .. } = *report;
+        Column { stop, iterations, iterate, relative_residual }
+    }
+}
+
 impl Document {
     fn method_words(&self) -> String {
         let method = match self.method {
@@ -119,7 +126,7 @@ impl Document {
             (true, Method::Lsmr) => " (chosen: the matrix is not square)",
             (true, Method::Cg) if self.complex => " (chosen: the matrix is Hermitian with a positive diagonal)",
             (true, Method::Cg) => " (chosen: the matrix is symmetric with a positive diagonal)",
-            (true, _) if self.symmetric && matches!(self.precond, Precond::Ilu | Precond::Ilut) => {
+            (true, _) if self.symmetric && matches!(self.precond, Precond::Ilu | Precond::Ilut | Precond::Lu) => {
                 " (chosen: the preconditioner is not symmetric)"
             }
             (true, _) if self.symmetric => " (chosen: the diagonal of the matrix is not positive)",

@@ -2,7 +2,7 @@
 
 use std::mem::replace;
 
-use clinalg::precond::{instability, is_unsuited, last_factors};
+use clinalg::precond::{IluKind, accurate_factors, instability, is_unsuited};
 use clinalg::solve::{KrylovMemory, Preconditioner, Report, Resumable, Stopping};
 use clinalg::{Context, Csr, CsrParts, Scalar, Vector};
 
@@ -51,7 +51,7 @@ impl<T: Number> System<T> {
 
 /// The preconditioner that was named or chosen. Where a chosen one cannot be made, ILUT stands in for ILU(0), the factors of a last resort for ILUT, and
 /// the diagonal, or none, for all; `is_last` says whether the factors are those.
-fn made<T: Number>(
+pub(super) fn made<T: Number>(
     a: &Csr<T>,
     parts: &CsrParts<T>,
     args: &Args,
@@ -83,13 +83,16 @@ fn made<T: Number>(
             last = make(Precond::Ilut).map(|made| (Precond::Ilut, made));
             replaced.push(format!("{}: ILU(0) cannot be made", Precond::Ilut.title()));
         }
-        if matches!(args.precond, Precond::Ilu | Precond::Ilut)
-            && matches!(&last, Err(Failure::Library(error)) if is_unsuited(error))
+        if let (Precond::Ilu | Precond::Ilut, Err(Failure::Library(error))) = (args.precond, &last)
+            && is_unsuited(error)
         {
-            last = last_resort(a, parts, args).map(|made| (Precond::Ilut, made));
+            let why = format!("ILUT cannot be made ({error})");
+            last = last_resort(a, parts, args);
             *is_last = last.is_ok();
-            if *is_last {
-                replaced.push("complete LU factors: ILUT failed".to_owned());
+            match &last {
+                Ok((Precond::Lu, _)) => replaced.push(format!("{}: {why}", Precond::Lu.title())),
+                Ok(_) => replaced.push(format!("ILUT that replaces pivots: otherwise {why}")),
+                Err(_) => {}
             }
         }
         for other in [Precond::Jacobi, Precond::None] {
@@ -109,10 +112,12 @@ fn made<T: Number>(
     last
 }
 
-/// The factors for a system on which another preconditioner failed.
-fn last_resort<T: Number>(a: &Csr<T>, parts: &CsrParts<T>, args: &Args) -> Result<Made<T>, Failure> {
+/// The factors for a system on which another preconditioner failed, complete or not.
+fn last_resort<T: Number>(a: &Csr<T>, parts: &CsrParts<T>, args: &Args) -> Result<(Precond, Made<T>), Failure> {
     let options = PrecondOptions { precond: Precond::Ilut, ..args.precond_options() };
-    Ok(described(last_factors(a.context(), parts, &options.ilu())?, parts))
+    let m = accurate_factors(a.context(), parts, &options.ilu())?;
+    let precond = if matches!(m.kind(), IluKind::Complete { .. }) { Precond::Lu } else { Precond::Ilut };
+    Ok((precond, described(m, parts)))
 }
 
 impl<T: Number> AnySystem<T> for System<T> {
@@ -125,7 +130,11 @@ impl<T: Number> AnySystem<T> for System<T> {
         // MINRES is the last method, where GMRES failed with another preconditioner.
         let precond = if method == Method::Minres { Precond::None } else { args.second() };
         // The factors of a method that takes over are more exact than those chosen for the first one.
-        if precond == self.precond && (precond != Precond::Ilut || !args.may_fall_back() || self.is_last) {
+        let is_same = match precond {
+            Precond::Ilut if args.may_fall_back() => self.is_last,
+            _ => precond == self.precond,
+        };
+        if is_same {
             self.replaced.push(format!("{} with the same preconditioner, for any nonsingular matrix", method.title()));
             return Ok(());
         }
@@ -136,21 +145,23 @@ impl<T: Number> AnySystem<T> for System<T> {
             );
         }
         let options = PrecondOptions { precond, ..args.precond_options() };
-        let made = match self.second.take_if(|second| second.0 == precond) {
-            Some((_, made)) => Ok(made),
-            None if precond == Precond::None => Ok(None),
+        let is_it = |before: Precond| before == precond || (before, precond) == (Precond::Lu, Precond::Ilut);
+        let made = match self.second.take_if(|second| is_it(second.0)) {
+            Some(second) => Ok(second),
+            None if precond == Precond::None => Ok((precond, None)),
             None => {
                 let parts = self.a.to_parts()?;
                 match precond {
                     Precond::Ilut if args.may_fall_back() => last_resort(&self.a, &parts, args),
-                    _ => preconditioner(&self.a, &parts, options),
+                    _ => preconditioner(&self.a, &parts, options).map(|made| (precond, made)),
                 }
             }
         };
         match made {
-            Ok(made) => {
+            Ok((precond, made)) => {
                 let why = match method {
                     Method::Minres => "the residual never rises and the matrix need not be definite",
+                    _ if precond == Precond::Lu => "exact factors but for rounding, for any nonsingular matrix",
                     _ => "more accurate factors, for any nonsingular matrix",
                 };
                 self.replaced.push(format!("{} with {}: {why}", method.title(), precond.title()));

@@ -1,8 +1,8 @@
 //! Solves of sparse systems by the method and the preconditioner that suit the matrix, on handles.
 
 use clinalg::precond::{
-    IluParams, Jacobi, Needs, NullVectors, Preconditioner, Suited, advise, check_finite, check_zeros, examine,
-    instability, is_hermitian, is_unsuited, last_factors, verdict,
+    Advice, Ilu, IluKind, IluParams, Jacobi, Needs, NullVectors, Preconditioner, Suited, accurate_factors, advise,
+    check_finite, check_zeros, diagnose_singularity, instability, is_hermitian, is_unsuited, verdict,
 };
 use clinalg::solve::{LeastSquares, LeastSquaresParams, Progress, Report, Solver, Stop, Stopping};
 use clinalg::{Context, Csr, CsrParts, Dense, Error, Result, Scalar, Vector, ops};
@@ -60,8 +60,8 @@ fn title_of(suited: Suited) -> &'static str {
     match suited {
         Suited::Jacobi => "the Jacobi preconditioner",
         Suited::Amg => "algebraic multigrid",
-        Suited::Ilu => "ILU(0)",
-        Suited::Ilut => "ILUT",
+        Suited::Ilu => IluKind::Zero.title(),
+        Suited::Ilut => IluKind::threshold().title(),
         Suited::Cholesky => "IC(0)",
         Suited::Ssor => "SSOR",
         Suited::Saddle => "a block preconditioner for saddle points",
@@ -72,9 +72,14 @@ fn title_of(suited: Suited) -> &'static str {
 /// A preconditioner, or none.
 type Optional<T> = Option<Box<dyn Preconditioner<T>>>;
 
-/// The preconditioner of a matrix, whose host form is `parts`.
+/// Incomplete or complete factors with their title.
+fn titled<T: Scalar>(m: Ilu<T>) -> (&'static str, Optional<T>) {
+    (m.kind().title(), Some(Box::new(m)))
+}
+
+/// The preconditioner of a matrix, whose host form is `parts`; `nodes` are its unknowns per node, where several were found.
 fn make<T: Element + Coarsened>(
-    suited: Suited,
+    (suited, nodes): (Suited, Option<usize>),
     a: &Csr<T>,
     parts: &CsrParts<T>,
     method: Method,
@@ -85,7 +90,7 @@ fn make<T: Element + Coarsened>(
     };
     match suited {
         Suited::Jacobi => Ok(Some(Box::new(Jacobi::new(&a.diagonal()?)?))),
-        Suited::Amg => Ok(Some(T::hierarchy(a)?)),
+        Suited::Amg => Ok(Some(T::hierarchy(a, nodes.unwrap_or(1))?)),
         Suited::Ilu => of(PreconditionerKind::Ilu),
         Suited::Ilut => of(PreconditionerKind::Ilut),
         Suited::Cholesky => of(PreconditionerKind::Cholesky),
@@ -105,8 +110,8 @@ trait Columns<T: Scalar> {
 /// A method with its preconditioner.
 struct Stage<T: Scalar> {
     method: Method,
-    /// `None`: that of the first stage.
-    preconditioner: Option<(Suited, Optional<T>)>,
+    /// With its title; `None`: that of the first stage.
+    preconditioner: Option<(&'static str, Optional<T>)>,
 }
 
 /// A square system.
@@ -136,8 +141,10 @@ impl<'a, T: Element + Coarsened> System<'a, T> {
         let hermitian = is_hermitian(&parts)?;
         let null = hermitian.then(|| NullVectors::constants(&parts));
         let null_vectors = null.as_ref().map_or(0, NullVectors::count);
-        let advice = advise(&parts, hermitian, Needs { null_vectors, ..Needs::default() });
-        let mut suited = advice.suited;
+        let Advice { suited: advised, mut why, unknowns_per_node, .. } =
+            advise(&parts, hermitian, Needs { null_vectors, ..Needs::default() });
+        let mut suited = advised;
+        let make = |suited, method| make((suited, unknowns_per_node), a, &parts, method);
         let null = if suited == Suited::Saddle { NullVectors::of_saddle(&parts)? } else { null };
         let null = null.filter(|null| null.count() > 0);
         let positive = hermitian && parts.diagonal().iter().all(|d| d.widen().re() > 0.0);
@@ -147,39 +154,38 @@ impl<'a, T: Element + Coarsened> System<'a, T> {
             _ if positive => Method::Cg,
             _ => Method::BiCgStab,
         };
-        let mut made = make(suited, a, &parts, method);
+        let mut made = make(suited, method);
         if let (Suited::Ilu, Ok(Some(m))) = (suited, &mut made)
             && instability(&mut **m, a, &parts)?.is_some()
         {
             suited = Suited::Ilut;
-            made = make(suited, a, &parts, method);
+            made = make(suited, method);
         }
         if suited == Suited::Ilu && made.as_ref().is_err_and(is_unsuited) {
             suited = Suited::Ilut;
-            made = make(suited, a, &parts, method);
+            made = make(suited, method);
         }
+        let mut made = made.map(|made| (title_of(suited), made));
         if suited == Suited::Ilut && made.as_ref().is_err_and(is_unsuited) {
-            let factors = last_factors(a.context(), &parts, &IluParams::default());
-            made = factors.map(|m| -> Optional<T> { Some(Box::new(m)) });
+            made = accurate_factors(a.context(), &parts, &IluParams::default()).map(titled);
         }
         for other in [Suited::Jacobi, Suited::None] {
             if !made.as_ref().is_err_and(is_unsuited) {
                 break;
             }
-            suited = other;
-            made = make(suited, a, &parts, method);
+            made = make(other, method).map(|made| (title_of(other), made));
         }
+        let made = made?;
         let solver = solver_of(method, (a.context(), a.rows()), stopping)?;
         let stopping = stopping.clone();
-        let mut why = advice.why;
-        if suited != advice.suited {
+        if made.0 != title_of(advised) {
             why.push_str("; the first preconditioner was unstable or could not be made");
         }
         if let Some(null) = &null {
             why.push_str("; singular along ");
             why.push_str(&null.words());
         }
-        let stages = vec![Stage { method, preconditioner: Some((suited, made?)) }];
+        let stages = vec![Stage { method, preconditioner: Some(made) }];
         let (stage, is_exhausted, is_examined) = (0, false, false);
         Ok(System {
             a,
@@ -230,13 +236,13 @@ impl<'a, T: Element + Coarsened> System<'a, T> {
     }
 
     /// The preconditioner of a method that takes over.
-    fn take_over(&self, method: Method) -> Result<Option<(Suited, Optional<T>)>> {
+    fn take_over(&self, method: Method) -> Result<Option<(&'static str, Optional<T>)>> {
         // Without a preconditioner it needs no definite matrix, and its residual never rises.
         if method == Method::Minres {
-            return Ok(Some((Suited::None, None)));
+            return Ok(Some((title_of(Suited::None), None)));
         }
-        match last_factors(self.a.context(), &self.parts, &IluParams::default()) {
-            Ok(made) => Ok(Some((Suited::Ilut, Some(Box::new(made))))),
+        match accurate_factors(self.a.context(), &self.parts, &IluParams::default()) {
+            Ok(made) => Ok(Some(titled(made))),
             Err(error) if is_unsuited(&error) => Ok(None),
             Err(error) => Err(error),
         }
@@ -282,7 +288,7 @@ impl<'a, T: Element + Coarsened> System<'a, T> {
                 flow
             };
             // A device failure during the search for null vectors is no reason to lose x.
-            examine(self.a.context(), &self.parts, &b, &x, go_on).unwrap_or(None)
+            diagnose_singularity(self.a.context(), &self.parts, &b, &x, go_on).unwrap_or(None)
         };
         if let Some(words) = found {
             self.is_examined = true;
@@ -327,8 +333,8 @@ impl<T: Element + Coarsened> Columns<T> for System<'_, T> {
     }
 
     fn words(&self) -> (&'static str, &'static str) {
-        let suited = self.stages[self.source()].preconditioner.as_ref().map_or(Suited::None, |made| made.0);
-        (title(self.stages[self.stage].method), title_of(suited))
+        let preconditioner = self.stages[self.source()].preconditioner.as_ref().map_or("", |made| made.0);
+        (title(self.stages[self.stage].method), preconditioner)
     }
 }
 
@@ -470,7 +476,7 @@ mod tests {
         let mut system = System::new(&a, parts.clone(), &stopping, true).unwrap();
         let first = system.column(&b, &mut x, &mut go_on).unwrap();
         assert!(first.stop == Stop::Converged && first.iterations > 20, "{first}");
-        assert_eq!((system.words(), system.stage), (("GMRES", "ILUT"), 1));
+        assert_eq!((system.words(), system.stage), (("GMRES", "complete LU factors"), 1));
         x.fill(0.0).unwrap();
         let second = system.column(&b, &mut x, &mut go_on).unwrap();
         assert!(second.stop == Stop::Converged && second.iterations < 20, "{second}");
@@ -482,7 +488,7 @@ mod tests {
         x.fill(0.0).unwrap();
         let third = system.column(&b, &mut x, &mut go_on).unwrap();
         assert!(third.stop == Stop::Converged && third.iterations > 20, "{third}");
-        assert_eq!((system.words(), system.stages.len()), (("GMRES", "ILUT"), 3));
+        assert_eq!((system.words(), system.stages.len()), (("GMRES", "complete LU factors"), 3));
         // The caller's own limit ends the solve.
         let mut system = System::new(&a, parts, &stopping, false).unwrap();
         x.fill(0.0).unwrap();
@@ -499,6 +505,36 @@ mod tests {
         let mut values = vec![0.0; parts.cols];
         registry.read(x, 0, &mut values).unwrap();
         Ok((values, found))
+    }
+
+    /// Two unknowns per node on n x n points, all of neighbours coupled, as in plane elasticity.
+    fn plane(n: usize) -> CsrParts<f64> {
+        let mut entries = Vec::new();
+        for node in 0..n * n {
+            let (i, j) = (node % n, node / n);
+            let (along, across) = ([-3.0, 0.5, -1.0], [-1.0, -0.5, -3.0]);
+            for (di, dj, [x, mixed, y]) in
+                [(-1, 0, along), (1, 0, along), (0, -1, across), (0, 1, across), (0, 0, [8.5, 0.1, 8.5])]
+            {
+                let (Some(k), Some(l)) = (i.checked_add_signed(di), j.checked_add_signed(dj)) else { continue };
+                if k < n && l < n {
+                    let other = l * n + k;
+                    let block = [(0, 0, x), (0, 1, mixed), (1, 0, mixed), (1, 1, y)];
+                    entries.extend(block.map(|(p, q, value)| (2 * node + p, 2 * other + q, value)));
+                }
+            }
+        }
+        CsrParts::from_triplets(2 * n * n, 2 * n * n, &entries).unwrap()
+    }
+
+    #[test]
+    fn unknowns_per_node_are_found() {
+        if clinalg_testing::found(Context::global()).is_none() {
+            return;
+        }
+        let (_, found) = solve(&plane(30), &waves(1800)).unwrap();
+        assert_eq!((found.method, found.preconditioner), ("conjugate gradients", "algebraic multigrid"), "{found:?}");
+        assert!(found.why.contains("2 unknowns per node") && found.reports[0].stop == Stop::Converged, "{found:?}");
     }
 
     #[test]

@@ -251,8 +251,8 @@ pub(super) fn found_split<T: Scalar>(parts: &CsrParts<T>) -> Result<Split> {
 
 /// The types of values and what algebraic multigrid does for them.
 pub(super) trait Coarsened: Scalar {
-    /// A hierarchy with the default parameters.
-    fn hierarchy(a: &Csr<Self>) -> Result<Box<dyn Preconditioner<Self>>>;
+    /// A hierarchy with the default parameters but for the number of unknowns per node.
+    fn hierarchy(a: &Csr<Self>, unknowns_per_node: usize) -> Result<Box<dyn Preconditioner<Self>>>;
     /// A hierarchy that takes other values.
     fn reusable_hierarchy(a: &Csr<Self>) -> Result<Box<dyn Remade<Self>>>;
     /// A block preconditioner in this shape.
@@ -269,8 +269,8 @@ fn no_complex_form() -> Error {
 macro_rules! coarsened {
     (real: $($real:ty),*; complex: $($complex:ty),*) => {
         $(impl Coarsened for $real {
-            fn hierarchy(a: &Csr<$real>) -> Result<Box<dyn Preconditioner<$real>>> {
-                Ok(Box::new(Amg::new(a, &AmgParams::default())?))
+            fn hierarchy(a: &Csr<$real>, unknowns_per_node: usize) -> Result<Box<dyn Preconditioner<$real>>> {
+                Ok(Box::new(Amg::new(a, &AmgParams::default().block(unknowns_per_node))?))
             }
 
             fn reusable_hierarchy(a: &Csr<$real>) -> Result<Box<dyn Remade<$real>>> {
@@ -282,7 +282,7 @@ macro_rules! coarsened {
             }
         })*
         $(impl Coarsened for $complex {
-            fn hierarchy(_: &Csr<$complex>) -> Result<Box<dyn Preconditioner<$complex>>> {
+            fn hierarchy(_: &Csr<$complex>, _: usize) -> Result<Box<dyn Preconditioner<$complex>>> {
                 Err(no_complex_form())
             }
 
@@ -306,7 +306,7 @@ impl PreconditionerKind {
         };
         match self.params() {
             Some(params) => Ok(Box::new(Made::new(a, &params)?)),
-            None => T::hierarchy(a),
+            None => T::hierarchy(a, 1),
         }
     }
 

@@ -58,6 +58,8 @@ pub struct Advice {
     pub suited: Suited,
     /// What of the matrix speaks for it, in words.
     pub why: String,
+    /// Unknowns per node for [`Suited::Amg`], from [`unknowns_per_node`].
+    pub unknowns_per_node: Option<usize>,
 }
 
 /// What a look at every row finds.
@@ -109,16 +111,33 @@ pub fn advise<T: Scalar>(parts: &CsrParts<T>, hermitian: bool, needs: Needs) -> 
     let advice = of_entries(parts, hermitian, needs);
     // The coarsest level of a hierarchy, and a factor, are regular without the constants of one part alone.
     match needs.null_vectors {
-        count @ 2.. if matches!(advice.suited, Suited::Amg | Suited::Cholesky) => Advice {
-            suited: if needs.team { Suited::Jacobi } else { Suited::Ssor },
-            why: format!("singular: the constants on {count} connected parts are null vectors"),
-        },
+        count @ 2.. if matches!(advice.suited, Suited::Amg | Suited::Cholesky) => Advice::new(
+            if needs.team { Suited::Jacobi } else { Suited::Ssor },
+            format!("singular: the constants on {count} connected parts are null vectors"),
+        ),
+        _ if advice.suited == Suited::Amg => advice.with_nodes(parts),
         _ => advice,
     }
 }
 
+impl Advice {
+    /// Without unknowns per node.
+    pub fn new(suited: Suited, why: String) -> Advice {
+        Advice { suited, why, unknowns_per_node: None }
+    }
+
+    /// With the unknowns per node of a matrix, where its pattern shows several, and the reason.
+    pub fn with_nodes<T: Scalar>(mut self, parts: &CsrParts<T>) -> Advice {
+        self.unknowns_per_node = unknowns_per_node(parts);
+        if let Some(block) = self.unknowns_per_node {
+            self.why.push_str(&format!("; dense {block} x {block} blocks, so {block} unknowns per node"));
+        }
+        self
+    }
+}
+
 fn of_entries<T: Scalar>(parts: &CsrParts<T>, hermitian: bool, needs: Needs) -> Advice {
-    let advice = |suited, why: String| Advice { suited, why };
+    let advice = Advice::new;
     let n = parts.rows;
     let Rows { zeros, negative, spread, dominance, beside, not_positive } = Rows::of(parts);
     if n < SMALL && spread <= SPREAD {
@@ -257,7 +276,7 @@ pub fn is_hermitian<T: Scalar>(parts: &CsrParts<T>) -> Result<bool> {
 /// Entries of a matrix up to which factors of 40 times as many are made on the host within seconds.
 const FEW_ENTRIES: usize = 200_000;
 
-/// The least that the factors of [`last_factors`] keep.
+/// The least that the factors of [`accurate_factors`] keep.
 fn last_threshold(nnz: usize) -> IluKind {
     if nnz <= FEW_ENTRIES { IluKind::Threshold { drop: 1e-8, fill: 40.0 } } else { IluKind::threshold() }
 }
@@ -290,7 +309,7 @@ fn of_all_entries<T: Scalar>(context: &Context, parts: &CsrParts<T>, is_matched:
 ///
 /// # Errors
 /// Those of [`Ilu::from_parts`].
-pub fn last_factors<T: Scalar>(context: &Context, parts: &CsrParts<T>, params: &IluParams) -> Result<Ilu<T>> {
+pub fn accurate_factors<T: Scalar>(context: &Context, parts: &CsrParts<T>, params: &IluParams) -> Result<Ilu<T>> {
     let is_matched = has_matching(parts)?;
     match of_all_entries(context, parts, is_matched) {
         Err(error) if is_unsuited(&error) => {}

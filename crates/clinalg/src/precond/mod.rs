@@ -26,7 +26,7 @@ use incomplete::unmatched_row;
 
 pub use crate::solve::{Identity, Preconditioner};
 pub use advice::{
-    Advice, Needs, Suited, advise, instability, is_hermitian, is_unsuited, last_factors, unknowns_per_node,
+    Advice, Needs, Suited, accurate_factors, advise, instability, is_hermitian, is_unsuited, unknowns_per_node,
 };
 pub use approximate::{Fsai, Spai0};
 pub use incomplete::{
@@ -35,4 +35,4 @@ pub use incomplete::{
 pub use jacobi::Jacobi;
 pub use multigrid::{MultigridParams, MultigridPreconditioner};
 pub use saddle::{Inner, Saddle, SaddleParams, SaddleReport, SaddleShape, Schur, SchurKind, Split};
-pub use singular::{NullVectors, check_finite, check_zeros, examine, verdict};
+pub use singular::{NullVectors, check_finite, check_zeros, diagnose_singularity, verdict};

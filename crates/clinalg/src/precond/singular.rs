@@ -2,7 +2,7 @@
 
 use num_traits::{Float, Zero};
 
-use super::{Jacobi, Split, complete_factors, is_unsuited, unmatched_row};
+use super::{Ilu, Jacobi, Split, complete_factors, is_unsuited, unmatched_row};
 use crate::matrix::host;
 use crate::solve::{LeastSquares, LeastSquaresParams, Preconditioner, Progress, Stopping};
 use crate::{Context, Csr, CsrParts, Error, Real, Result, Scalar, Vector};
@@ -238,51 +238,93 @@ const EXAMINED: (usize, usize) = (10_000, 1_000_000_000);
 /// What counts as a null vector after them, in units of rounding: they reduce |A' r| of regular matrices as well.
 const EXAMINED_NULL: f64 = 1e4;
 
+/// Steps of power iteration.
+const POWERS: usize = 8;
+
 /// Steps of inverse iteration; where A is singular to working precision the first one or two suffice.
 const STEPS: usize = 4;
 
-/// A vector w with a small |A' w|, by inverse iteration with complete factors of A' from `first` on, and from another start where that has no part
-/// along it; and this norm over the largest of a row or column of A. `None` where the factors take too long.
+/// Complete factors for solves with the host's vectors.
+struct Factors<T: Scalar> {
+    m: Ilu<T>,
+    r: Vector<T>,
+    z: Vector<T>,
+}
+
+impl<T: Scalar> Factors<T> {
+    /// `None` where they take too long.
+    fn new(context: &Context, a: &CsrParts<T>) -> Result<Option<Factors<T>>> {
+        let vector = || Vector::zeros(context, a.rows);
+        match complete_factors(context, a) {
+            Ok(m) => Ok(Some(Factors { m, r: vector()?, z: vector()? })),
+            Err(error) if is_unsuited(&error) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn solve(&mut self, r: &[T::Wide]) -> Result<Vec<T::Wide>> {
+        self.r.write(&r.iter().copied().map(T::narrow).collect::<Vec<T>>())?;
+        self.m.apply(&self.r, &mut self.z)?;
+        Ok(self.z.to_vec()?.into_iter().map(T::widen).collect())
+    }
+}
+
+fn product<T: Scalar>(a: &CsrParts<T>, w: &[T::Wide]) -> Vec<T::Wide> {
+    (0..a.rows).map(|i| a.row(i).map(|(j, value)| value.widen() * w[j]).sum()).collect()
+}
+
+/// The fractional parts of multiples of the golden ratio, shifted.
+fn scattered<W: Scalar<Real = f64>>(n: usize, shift: f64) -> Vec<W> {
+    (0..n).map(|i| W::from_f64((i as f64 * 0.618_033_988_749_895).fract() + shift)).collect()
+}
+
+/// |A| from below, by power iteration with A' A.
+fn spectral_norm<T: Scalar>(a: &CsrParts<T>, adjoint: &CsrParts<T>) -> f64 {
+    let mut w: Vec<T::Wide> = scattered(a.cols, 0.7);
+    let mut most = largest_norm(a);
+    for _ in 0..POWERS {
+        if !normalise(&mut w) {
+            break;
+        }
+        let image = product(a, &w);
+        most = most.max(norm(&image));
+        w = product(adjoint, &image);
+    }
+    most
+}
+
+/// A vector w with a small |A' w|, and this norm over an estimate of |A| from below: by inverse iteration with A A' and complete factors of both, since
+/// A' alone only leads to an eigenvector, and from `first` on; from another start where that has no part along it. `None` where the factors take too
+/// long.
 fn least_vector<T: Scalar>(context: &Context, a: &CsrParts<T>, first: &[T]) -> Result<Option<(f64, Vec<T::Wide>)>> {
     let mut adjoint = a.transpose()?;
     adjoint.values.iter_mut().for_each(|value| *value = value.conj());
-    let mut m = match complete_factors(context, &adjoint) {
-        Ok(m) => m,
-        Err(error) if is_unsuited(&error) => return Ok(None),
-        Err(error) => return Err(error),
-    };
-    let (mut of_r, mut of_z) = (Vector::zeros(context, a.rows)?, Vector::zeros(context, a.rows)?);
-    let mut solve = |r: Vec<T::Wide>| -> Result<Vec<T::Wide>> {
-        of_r.write(&r.into_iter().map(T::narrow).collect::<Vec<T>>())?;
-        m.apply(&of_r, &mut of_z)?;
-        Ok(of_z.to_vec()?.into_iter().map(T::widen).collect())
-    };
-    let product = |w: &[T::Wide]| -> Vec<T::Wide> {
-        (0..adjoint.rows).map(|i| adjoint.row(i).map(|(j, value)| value.widen() * w[j]).sum()).collect()
-    };
-    let size = largest_norm(a);
+    let Some(mut of_adjoint) = Factors::new(context, &adjoint)? else { return Ok(None) };
+    let mut of_a = if adjoint == *a { None } else { Factors::new(context, a)? };
+    let size = spectral_norm(a, &adjoint);
     let mut found: Option<(f64, Vec<T::Wide>)> = None;
     let enter = |mut w: Vec<T::Wide>, found: &mut Option<(f64, Vec<T::Wide>)>| -> Option<[Vec<T::Wide>; 2]> {
         let is_sound = normalise(&mut w);
-        let image = product(&w);
+        let image = product(&adjoint, &w);
         let ratio = norm(&image) / size;
         if is_sound && found.as_ref().is_none_or(|best| ratio < best.0) {
             *found = Some((ratio, w.clone()));
         }
         is_sound.then_some([w, image])
     };
-    // The fractional parts of multiples of the golden ratio.
-    let second = (0..a.rows).map(|i| T::Wide::from_f64((i as f64 * 0.618_033_988_749_895).fract() - 0.3));
-    for mut w in [first.iter().map(|value| value.widen()).collect::<Vec<_>>(), second.collect()] {
+    for mut w in [first.iter().map(|value| value.widen()).collect::<Vec<_>>(), scattered(a.rows, -0.3)] {
         if found.as_ref().is_some_and(|best| best.0 <= ROUNDING * <T::Real as Float>::epsilon().into_f64()) {
             break;
         }
         for _ in 0..STEPS {
-            let Some([next, image]) = enter(solve(w)?, &mut found) else { break };
+            let Some([next, image]) = enter(of_adjoint.solve(&w)?, &mut found) else { break };
             // A replaced pivot leaves a component that is no null vector; without one nothing but rounding errors is left here.
-            let correction = solve(image)?;
+            let correction = of_adjoint.solve(&image)?;
             enter(next.iter().zip(correction).map(|(&w, correction)| w - correction).collect(), &mut found);
-            w = next;
+            w = of_a.as_mut().unwrap_or(&mut of_adjoint).solve(&next)?;
+            if !normalise(&mut w) {
+                break;
+            }
         }
     }
     Ok(found)
@@ -362,7 +404,7 @@ fn words_of<T: Scalar>(a: &CsrParts<T>, b: &[T], (ratio, w): (f64, Vec<T::Wide>)
 ///
 /// # Errors
 /// Those of the device.
-pub fn examine<T: Scalar>(
+pub fn diagnose_singularity<T: Scalar>(
     context: &Context,
     a: &CsrParts<T>,
     b: &[T],
@@ -466,6 +508,29 @@ mod tests {
         // Unknown 2 with an entry that is 0.
         let a = CsrParts::from_triplets(3, 3, &[(0, 0, 1.0), (1, 2, 1.0), (2, 0, 1.0), (2, 1, 0.0)]).unwrap();
         assert!(zeros(&a, &[1.0, 1.0, 1.0]).contains("unknown 2 (counted from 1) appears in no equation"));
+    }
+
+    #[test]
+    fn condition_numbers_are_bounded_closely() {
+        let Some(context) = clinalg_testing::found(Context::global()) else { return };
+        let words = |a: &CsrParts<f64>| {
+            let (b, x) = (vec![1.0; a.rows], vec![0.0; a.rows]);
+            let go_on = &mut |_: usize, _: f64| std::ops::ControlFlow::Continue(());
+            diagnose_singularity(&context, a, &b, &x, go_on).unwrap().unwrap()
+        };
+        // Wilkinson's triangle of ones and minus ones, of 40 rows: numpy.linalg.cond gives 8.9989e12.
+        let n = 40;
+        let entries: Vec<_> =
+            (0..n).flat_map(|i| (i..n).map(move |j| (i, j, if i == j { 1.0 } else { -1.0 }))).collect();
+        let found = words(&CsrParts::from_triplets(n, n, &entries).unwrap());
+        assert!(found.contains("nearly singular: its condition number is at least 9e12"), "{found}");
+        // A cycle with one weak link, whose singular values are the moduli of the entries: 2^42 is their ratio. The singular vectors on
+        // both sides of the weak link are orthogonal.
+        let n = 400;
+        let size = |i: usize| if i == n / 3 { 2.0_f64.powi(-42) } else { 1.0 };
+        let entries: Vec<_> = (0..n).map(|i| (i, (i + 1) % n, size(i))).collect();
+        let found = words(&CsrParts::from_triplets(n, n, &entries).unwrap());
+        assert!(found.contains("at least 4e12"), "{found}");
     }
 
     #[test]

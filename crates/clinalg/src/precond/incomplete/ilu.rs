@@ -1,5 +1,6 @@
 //! Incomplete LU factorisations.
 
+use num_traits::Float;
 use serde::{Deserialize, Serialize};
 
 use super::ilut::{self, Fault, Rules};
@@ -34,6 +35,15 @@ pub enum IluKind {
 }
 
 impl IluKind {
+    /// What factors of this kind are called: `ILU(0)`, `ILUT` or `complete LU factors`.
+    pub fn title(self) -> &'static str {
+        match self {
+            IluKind::Zero => "ILU(0)",
+            IluKind::Threshold { .. } => "ILUT",
+            IluKind::Complete { .. } => "complete LU factors",
+        }
+    }
+
     /// ILUT with the defaults of SciPy's `spilu`: 1e-4 and 10.
     pub fn threshold() -> IluKind {
         IluKind::Threshold { drop: 1e-4, fill: 10.0 }
@@ -72,7 +82,7 @@ pub struct IluParams {
     /// which suits matrices with many levels. With as many sweeps as L has levels the factors are the same. Default 0: by levels.
     pub sweeps: usize,
     /// Whether, on the host, a row whose pivot is zero up to rounding is put last and a pivot that is still zero there replaced by a small number, and
-    /// not an error: then singular matrices have factors too, which differ from the matrix by one of low rank. Default false.
+    /// not an error (the square root of the machine precision, relative to its row): then singular matrices have factors too, which differ from the matrix by one of low rank. Default false.
     pub replaces_pivots: bool,
 }
 
@@ -158,7 +168,9 @@ pub struct Ilu<T: Scalar> {
     lower: Triangle<T>,
     upper: Triangle<T>,
     work: Vector<T>,
+    kind: IluKind,
     is_matched: bool,
+    replaced_pivots: usize,
 }
 
 /// A matrix in the order of elimination.
@@ -202,19 +214,21 @@ impl<T: Scalar> Ilu<T> {
             Matching::Always => true,
         };
         let ordered = Ordered::new(a, is_matched, params.ordering)?;
-        let (lower, upper) = match params.kind {
-            IluKind::Zero => ordered.factorise(context, params.sweeps)?,
+        let (replaces, epsilon) = (params.replaces_pivots, T::Real::epsilon().into_f64());
+        let rules = Rules { drop: 0.0, most: a.cols, replaces, epsilon, operations: usize::MAX };
+        let (lower, upper, replaced_pivots) = match params.kind {
+            IluKind::Zero => {
+                let (lower, upper) = ordered.factorise(context, params.sweeps)?;
+                (lower, upper, 0)
+            }
             IluKind::Threshold { drop, fill } => {
                 let most = ((fill * a.nnz() as f64 / (2 * a.rows.max(1)) as f64).ceil() as usize).max(1);
-                let replaces = params.replaces_pivots;
-                ordered.factorise_on_host(context, Rules { drop, most, replaces, operations: usize::MAX })?
+                ordered.factorise_on_host(context, Rules { drop, most, ..rules })?
             }
-            IluKind::Complete { operations } => {
-                let replaces = params.replaces_pivots;
-                ordered.factorise_on_host(context, Rules { drop: 0.0, most: a.cols, replaces, operations })?
-            }
+            IluKind::Complete { operations } => ordered.factorise_on_host(context, Rules { operations, ..rules })?,
         };
-        Ok(Ilu { lower, upper, work: Vector::uninit(context, a.rows)?, is_matched })
+        let (work, kind) = (Vector::uninit(context, a.rows)?, params.kind);
+        Ok(Ilu { lower, upper, work, kind, is_matched, replaced_pivots })
     }
 
     /// Stored entries of L and U, with one diagonal.
@@ -230,6 +244,16 @@ impl<T: Scalar> Ilu<T> {
     /// Launches of an application.
     pub fn launches(&self) -> usize {
         self.lower.launches() + self.upper.launches()
+    }
+
+    /// What the factors keep.
+    pub fn kind(&self) -> IluKind {
+        self.kind
+    }
+
+    /// Pivots that were zero up to rounding and have been replaced.
+    pub fn replaced_pivots(&self) -> usize {
+        self.replaced_pivots
     }
 
     /// Whether rows were permuted to put large entries on the diagonal.
@@ -285,7 +309,7 @@ impl<T: Scalar> Ordered<T> {
         let middle = Buffer::from_slice(context, &diagonal)?;
         let mut value = Buffer::from_slice(context, &values)?;
         let mut failed = Buffer::from_slice(context, &[u32::MAX])?;
-        let unsound = <T::Real as Real>::nearest(UNSOUND) * <T::Real as num_traits::Float>::epsilon();
+        let unsound = <T::Real as Real>::nearest(UNSOUND) * T::Real::epsilon();
         let program = incomplete::Program::<T>::new();
         if sweeps > 0 {
             let matrix = Buffer::from_slice(context, &values)?;
@@ -337,7 +361,7 @@ impl<T: Scalar> Ordered<T> {
     }
 
     /// ILUT, or all entries, on the host, in double precision and of the scaled matrix, on which what is dropped does not depend on units.
-    fn factorise_on_host(self, context: &Context, rules: Rules) -> Result<(Triangle<T>, Triangle<T>)> {
+    fn factorise_on_host(self, context: &Context, rules: Rules) -> Result<(Triangle<T>, Triangle<T>, usize)> {
         let Ordered { matrix, rows, columns, row_log, column_log } = self;
         let wide = <T::Wide as Scalar>::from_f64;
         let mut scaled = CsrParts {
@@ -389,6 +413,7 @@ impl<T: Scalar> Ordered<T> {
         Ok((
             of(Part::Lower, &l, Numbering { source, target: None }, Entries::Host(&lower, None))?,
             of(Part::Upper, &u, Numbering { source: None, target }, Entries::Host(&upper, Some(&diagonal)))?,
+            factors.replaced,
         ))
     }
 }

@@ -30,15 +30,16 @@ pub(super) struct Factors<W> {
     /// The row and the column eliminated in each step.
     pub(super) row_at: Vec<usize>,
     pub(super) column_at: Vec<usize>,
+    /// Pivots that were replaced.
+    pub(super) replaced: usize,
 }
 
 /// A diagonal entry below this many times the row's largest candidate is exchanged with that one's column.
 const PIVOT_SHARE: f64 = 0.1;
 
-/// A pivot below this many units roundoff of the sum of its row counts as zero where such pivots are replaced.
+/// A pivot below this many units roundoff of the sum of its row counts as zero where such pivots are replaced. What replaces it is the square root of
+/// the machine precision times that sum, as in SuperLU_DIST (Li and Demmel 2003).
 const ROUNDING: f64 = 64.0;
-/// What replaces it, relative to that sum: about the square root of the machine precision, as in SuperLU_DIST (Li and Demmel 2003).
-const REPLACEMENT: f64 = 1e-8;
 /// Operations that storing an entry counts as, which bounds the memory.
 const STORED: usize = 16;
 
@@ -51,6 +52,8 @@ pub(super) struct Rules {
     pub(super) most: usize,
     /// Whether a row whose pivot is zero up to rounding is put last, and where it is still zero then, replaced by a small number.
     pub(super) replaces: bool,
+    /// The machine precision of the matrix and of what takes the factors.
+    pub(super) epsilon: f64,
     /// Multiplications and additions.
     pub(super) operations: usize,
 }
@@ -66,7 +69,7 @@ pub(super) enum Fault {
 
 /// ILUT with column exchanges (Saad 1994; 2003, sections 10.4.1 and 10.4.3).
 pub(super) fn factorise<W: Scalar<Real = f64>>(a: &CsrParts<W>, rules: Rules) -> Result<Factors<W>, Fault> {
-    let Rules { drop, most, replaces, operations } = rules;
+    let Rules { drop, most, replaces, epsilon, operations } = rules;
     let n = a.rows;
     let mut left_to_do = operations;
     let (mut lower, mut upper) = (Rows::new(n), Rows::new(n));
@@ -83,7 +86,7 @@ pub(super) fn factorise<W: Scalar<Real = f64>>(a: &CsrParts<W>, rules: Rules) ->
     let mut queue: VecDeque<usize> = (0..n).collect();
     let mut row_at = Vec::with_capacity(n);
     let mut postponed = 0;
-    let mut attempt = 0;
+    let (mut attempt, mut replaced) = (0, 0);
     while let Some(row) = queue.pop_front() {
         let i = row_at.len();
         attempt += 1;
@@ -125,7 +128,7 @@ pub(super) fn factorise<W: Scalar<Real = f64>>(a: &CsrParts<W>, rules: Rules) ->
         right.extend(candidates.filter(|&(j, value)| j == own || value.modulus() > least));
         let pivot = if met[own] == attempt { w[own] } else { W::zero() };
         let largest = right.iter().max_by(|a, b| a.1.modulus().total_cmp(&b.1.modulus()).then(b.0.cmp(&a.0)));
-        let zero = if replaces { ROUNDING * f64::EPSILON * sum } else { 0.0 };
+        let zero = if replaces { ROUNDING * epsilon * sum } else { 0.0 };
         let (chosen, value) = match largest {
             Some(&(other, value)) if value.modulus() > zero && value.has_finite_parts() => {
                 if pivot.modulus() < PIVOT_SHARE * value.modulus() { (other, value) } else { (own, pivot) }
@@ -136,7 +139,8 @@ pub(super) fn factorise<W: Scalar<Real = f64>>(a: &CsrParts<W>, rules: Rules) ->
                     postponed += 1;
                     continue;
                 }
-                (own, W::from_f64(REPLACEMENT * if sum > 0.0 { sum } else { 1.0 }))
+                replaced += 1;
+                (own, W::from_f64(epsilon.sqrt() * if sum > 0.0 { sum } else { 1.0 }))
             }
             _ => return Err(Fault::Pivot(row)),
         };
@@ -158,7 +162,7 @@ pub(super) fn factorise<W: Scalar<Real = f64>>(a: &CsrParts<W>, rules: Rules) ->
         }
     }
     upper.columns.iter_mut().for_each(|j| *j = step_of[*j]);
-    Ok(Factors { lower, upper, diagonal, row_at, column_at })
+    Ok(Factors { lower, upper, diagonal, row_at, column_at, replaced })
 }
 
 /// Keeps the entries with the `most` largest moduli, sorted by column.
@@ -180,7 +184,8 @@ mod tests {
         // Zeros on the diagonal: columns must be exchanged.
         let rows = [[0.0, 2.0, 1.0, 0.0], [4.0, 1.0, 0.0, 3.0], [1.0, 0.0, 0.0, 5.0], [0.0, 3.0, 2.0, 1.0]];
         let a = CsrParts::from_dense(4, 4, &(0..16).map(|e| rows[e % 4][e / 4]).collect::<Vec<f64>>()).unwrap();
-        let rules = Rules { drop: 0.0, most: 4, replaces: false, operations: usize::MAX };
+        let epsilon = f64::EPSILON;
+        let rules = Rules { drop: 0.0, most: 4, replaces: false, epsilon, operations: usize::MAX };
         let f = factorise(&a, rules).unwrap();
         let get = |rows: &Rows<f64>, i: usize, j: usize| -> f64 {
             let range = rows.offsets[i]..rows.offsets[i + 1];
@@ -198,12 +203,20 @@ mod tests {
         assert_eq!(factorise(&singular, rules).unwrap_err(), Fault::Pivot(1));
         // In its place there is a small pivot; 6 is the sum of the row.
         let replaced = factorise(&singular, Rules { replaces: true, ..rules }).unwrap();
-        assert_eq!(replaced.diagonal, [1.0, 6.0 * REPLACEMENT]);
+        assert_eq!((&replaced.diagonal[..], replaced.replaced), (&[1.0, 6.0 * epsilon.sqrt()][..], 1));
+        // Where the entries are rounded to single precision, so is what their difference leaves, and the pivot is of that size.
+        let third = f64::from(1.0_f32 / 3.0);
+        let rounded =
+            CsrParts::from_triplets(2, 2, &[(0, 0, 1.0), (0, 1, 1.0), (1, 0, third), (1, 1, 1.0 / 3.0)]).unwrap();
+        let narrow = f64::from(f32::EPSILON);
+        let of = |epsilon| factorise(&rounded, Rules { replaces: true, epsilon, ..rules }).unwrap();
+        assert_eq!((of(epsilon).replaced, of(narrow).replaced), (0, 1));
+        assert_eq!(of(narrow).diagonal[1], (third + 1.0 / 3.0) * narrow.sqrt());
         // Row 1 is a multiple of row 0; row 2 is eliminated before it, and the product is the matrix but for one pivot.
         let rows = [[1.0, 2.0, 0.0], [2.0, 4.0, 0.0], [0.0, 1.0, 3.0]];
         let b = CsrParts::from_dense(3, 3, &(0..9).map(|e| rows[e % 3][e / 3]).collect::<Vec<f64>>()).unwrap();
         let replaced = factorise(&b, Rules { replaces: true, ..rules }).unwrap();
-        assert_eq!((&replaced.row_at[..], replaced.diagonal[2]), (&[0, 2, 1][..], 6.0 * REPLACEMENT));
+        assert_eq!((&replaced.row_at[..], replaced.diagonal[2]), (&[0, 2, 1][..], 6.0 * epsilon.sqrt()));
         assert_eq!(factorise(&a, Rules { operations: 20, ..rules }).unwrap_err(), Fault::Operations);
     }
 }
