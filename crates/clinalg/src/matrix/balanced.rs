@@ -145,7 +145,7 @@ impl<R: Real> NnzBalanced<R> {
             None => None,
             Some(cut) => {
                 let several = if far { shape.for_several() } else { shape };
-                let multi = several.program::<R>().cut(1).once(context.device().loads_past_l1.into());
+                let multi = several.program::<R>().cut(1).once(context.device().l1_no_allocate.into());
                 let Cut { row, from, to, far } = Cut::new(&cut);
                 Some(CutRows {
                     rows: row.len(),
