@@ -23,50 +23,6 @@
 #define ROUNDING 1e-4f
 #endif
 
-inline REAL diagonal_of(uint i, __global const uint *offset, __global const uint *column, __global const REAL *value)
-{
-    REAL own = ZERO;
-    for (uint k = offset[i]; k < offset[i + 1]; ++k) {
-        own = column[k] == i ? value[k] : own;
-    }
-    return own;
-}
-
-// peak[i] = the largest modulus in row i of the entries whose sign is not that of a_ii; 0 without any.
-__kernel void fill_opposite_peaks(ulong rows, __global const uint *offset, __global const uint *column,
-                                  __global const REAL *value, __global REAL *peak)
-{
-    FOR_EACH(i, rows)
-    {
-        const REAL own = diagonal_of((uint)i, offset, column, value);
-        REAL most = ZERO;
-        for (uint k = offset[i]; k < offset[i + 1]; ++k) {
-            most = value[k] * own < ZERO ? fmax(most, fabs(value[k])) : most;
-        }
-        peak[i] = most;
-    }
-}
-
-// count[i] = the entries of row i that are at least `strong` times its peak and less than `weak` times that of their column;
-// same_sign[i] = those off the diagonal that have its sign and are at least `weak` times the peak of the row.
-__kernel void count_one_sided(ulong rows, REAL strong, REAL weak, __global const REAL *peak, __global const uint *offset,
-                              __global const uint *column, __global const REAL *value, __global uint *count,
-                              __global uint *same_sign)
-{
-    FOR_EACH(i, rows)
-    {
-        const REAL own = diagonal_of((uint)i, offset, column, value);
-        uint found = 0, same = 0;
-        for (uint k = offset[i]; k < offset[i + 1]; ++k) {
-            const REAL size = fabs(value[k]);
-            found += column[k] != i && size >= strong * peak[i] && size < weak * peak[column[k]];
-            same += column[k] != i && value[k] * own > ZERO && size >= weak * peak[i];
-        }
-        count[i] = found;
-        same_sign[i] = same;
-    }
-}
-
 // linked[k] = column[k] if node i depends strongly on it, -a_ij >= theta peak_i (for a_ii > 0), and i otherwise. influences[j] += the nodes
 // that depend on j.
 __kernel void link_influences(ulong rows, REAL theta, __global const REAL *peak, __global const uint *offset,

@@ -1,6 +1,6 @@
 // Set-up of algebraic multigrid by smoothed aggregation (Vanek, Mandel and Brezina 1996): strong connections, maximal independent sets of
-// distance two, aggregates, the tentative prolongator and what smooths it. A is in compressed rows with sorted columns. An item takes
-// whole rows, nodes or aggregates.
+// distance two, aggregates, the tentative prolongator and what smooths it. Also what decides between this and classical coarsening, as a program
+// more takes time to load. A is in compressed rows with sorted columns. An item takes whole rows, nodes or aggregates.
 //
 // Traffic, f64: 12 B per entry of A for what looks at values, 4 B (and 8 B of states from cache) for what looks at neighbours.
 //@ build
@@ -16,6 +16,41 @@
 // Maximal independent set of distance two (Bell, Dalton and Olson 2012). After what the node is come a pseudo-random number and the node's
 // index, so that no two states are equal.
 #define STATE(what, i) ((ulong)(what) << 62 | (ulong)(scramble(i) >> 2) << 32 | (i))
+
+// peak[i] = the largest modulus in row i of the entries whose sign is not that of a_ii; 0 without any.
+__kernel void fill_opposite_peaks(ulong rows, __global const uint *offset, __global const uint *column,
+                                  __global const REAL *value, __global REAL *peak)
+{
+    FOR_EACH(i, rows)
+    {
+        const REAL own = diagonal_of((uint)i, offset, column, value);
+        REAL most = ZERO;
+        for (uint k = offset[i]; k < offset[i + 1]; ++k) {
+            most = value[k] * own < ZERO ? fmax(most, fabs(value[k])) : most;
+        }
+        peak[i] = most;
+    }
+}
+
+// count[i] = the entries of row i that are at least `strong` times its peak and less than `weak` times that of their column;
+// same_sign[i] = those off the diagonal that have its sign and are at least `weak` times the peak of the row.
+__kernel void count_one_sided(ulong rows, REAL strong, REAL weak, __global const REAL *peak, __global const uint *offset,
+                              __global const uint *column, __global const REAL *value, __global uint *count,
+                              __global uint *same_sign)
+{
+    FOR_EACH(i, rows)
+    {
+        const REAL own = diagonal_of((uint)i, offset, column, value);
+        uint found = 0, same = 0;
+        for (uint k = offset[i]; k < offset[i + 1]; ++k) {
+            const REAL size = fabs(value[k]);
+            found += column[k] != i && size >= strong * peak[i] && size < weak * peak[column[k]];
+            same += column[k] != i && value[k] * own > ZERO && size >= weak * peak[i];
+        }
+        count[i] = found;
+        same_sign[i] = same;
+    }
+}
 
 // inverse[i] of a smoother: 0: 1 / a_ii; 1: 1 over the sum of |a_ij|, with the sign of a_ii (Baker, Falgout, Kolev and Yang 2011);
 // 2: a_ii over the sum of a_ij^2 (Broeker and Grote 2002). wrong[0] becomes the first row where it is zero or not finite.

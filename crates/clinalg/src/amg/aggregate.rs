@@ -108,7 +108,7 @@ pub(super) fn aggregate<T: Real>(a: EntriesRef<'_, T>, peaks: &Peaks<T>, theta: 
     let column = &linked;
     let mut flag = Buffer::<u32>::uninit(context, rows)?;
     program.flag_roots(context, range, rows, &state, &mut flag)?;
-    let (number, count) = sparse::scan(context, &flag)?;
+    let (number, count) = sparse::scan::<T>(context, &flag)?;
     // The flags are not needed any more.
     let mut near = flag;
     program.join_roots(context, range, rows, offset, column, &state, &number, &mut near)?;

@@ -2,8 +2,9 @@
 
 use crate::matrix::{Entries, EntriesRef, Structure};
 use crate::ops::{items, sparse};
-use crate::runtime::Out;
 use crate::runtime::kernels::amg_classical::Program;
+use crate::runtime::kernels::amg_setup;
+use crate::runtime::{Out, Reuse};
 use crate::{Buffer, Real, Result};
 
 /// Most entries of a row of the interpolation.
@@ -35,7 +36,7 @@ fn peaks<T: Real>(a: EntriesRef<'_, T>) -> Result<Buffer<T>> {
     let s = a.structure;
     let (context, rows) = (s.offset.context(), s.rows);
     let mut peak = Buffer::uninit(context, rows)?;
-    let program = Program::<T>::new();
+    let program = amg_setup::Program::<T>::new();
     program.fill_opposite_peaks(context, items(context, rows), rows, &s.offset, &s.column, a.values, &mut peak)?;
     Ok(peak)
 }
@@ -50,12 +51,14 @@ pub(super) struct Shares {
 
 impl Shares {
     pub(super) fn of<T: Real>(a: EntriesRef<'_, T>) -> Result<Shares> {
+        // Only kernels use the buffers made here, as `Reuse` requires; the set-up takes their memory.
+        let _reuse = Reuse::start();
         let s = a.structure;
         let (context, rows) = (s.offset.context(), s.rows);
         let (peak, strong, weak) = (peaks(a)?, T::from_f64(THETA), T::from_f64(WEAK));
         let mut counts = [Buffer::uninit(context, rows)?, Buffer::uninit(context, rows)?];
         let [one_sided, same_sign] = &mut counts;
-        Program::<T>::new().count_one_sided(
+        amg_setup::Program::<T>::new().count_one_sided(
             context,
             items(context, rows),
             rows,
@@ -69,7 +72,7 @@ impl Shares {
             same_sign,
         )?;
         let beside = s.nnz.saturating_sub(rows).max(1) as f64;
-        let share = |count: &Buffer<u32>| -> Result<f64> { Ok(sparse::scan(context, count)?.1 as f64 / beside) };
+        let share = |count: &Buffer<u32>| -> Result<f64> { Ok(sparse::scan::<T>(context, count)?.1 as f64 / beside) };
         Ok(Shares { one_sided: share(&counts[0])?, same_sign: share(&counts[1])? })
     }
 }
@@ -123,12 +126,12 @@ impl Classical {
         }
         let mut is_coarse = Buffer::<u32>::uninit(context, rows)?;
         program.flag_coarse(context, range, rows, &state, &mut is_coarse)?;
-        let (number, count) = sparse::scan(context, &is_coarse)?;
+        let (number, count) = sparse::scan::<T>(context, &is_coarse)?;
         // Neither the influences nor who was beaten are needed any more.
         let (mut coarse, mut room) = (influences, beaten);
         program.count_coarse(context, range, rows, offset, &linked, &is_coarse, &mut coarse)?;
         program.count_candidates(context, range, rows, offset, &linked, &is_coarse, &coarse, &mut room)?;
-        let (start, room) = sparse::scan(context, &room)?;
+        let (start, room) = sparse::scan::<T>(context, &room)?;
         Ok((Classical { linked, is_coarse, number, start, room }, count))
     }
 
@@ -171,7 +174,7 @@ impl Classical {
         let s = a.structure;
         let (context, rows) = (s.offset.context(), s.rows);
         let (count, node, weight) = self.weights(a, None)?;
-        let (offset, nnz) = sparse::scan(context, &count)?;
+        let (offset, nnz) = sparse::scan::<T>(context, &count)?;
         let (mut column, mut values) = (Buffer::uninit(context, nnz)?, Buffer::uninit(context, nnz)?);
         let (program, range, from) = (Program::<T>::new(), items(context, rows), &self.start);
         program.close_gaps(context, range, rows, from, &node, &weight, &offset, &mut column, &mut values)?;

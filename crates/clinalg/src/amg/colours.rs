@@ -11,17 +11,17 @@ const ROUNDS: usize = 4;
 
 /// The rows of `a` by colours: no entry, on either side of the diagonal, couples two rows of one colour.
 pub(super) fn by_colours<T: Real>(a: &Csr<T>) -> Result<ColouredRows> {
-    if let Some(rows) = coloured(a.structure())? {
+    if let Some(rows) = coloured::<T>(a.structure())? {
         return Ok(rows);
     }
     // Where the pattern is not symmetric, a row does not see all that are coupled to it.
     let transposed = a.entries().transposed()?;
     let both = sparse::combine(T::one(), a.entries(), T::one(), (&transposed).into())?;
-    Ok(coloured(&both.structure)?.expect("in a symmetric pattern each row sees all that are coupled to it"))
+    Ok(coloured::<T>(&both.structure)?.expect("in a symmetric pattern each row sees all that are coupled to it"))
 }
 
 /// The rows of a matrix by colours, unless one that a row does not see has got its colour.
-fn coloured(s: &Structure) -> Result<Option<ColouredRows>> {
+fn coloured<T: Real>(s: &Structure) -> Result<Option<ColouredRows>> {
     let (context, rows) = (s.offset.context(), s.rows);
     let (program, range) = (Program::<f32>::new(), items(context, rows));
     let mut colour = Buffer::<u32>::zeroed(context, rows)?;
@@ -47,7 +47,7 @@ fn coloured(s: &Structure) -> Result<Option<ColouredRows>> {
     let mut starts = vec![0];
     for which in 1..=found[1] {
         program.flag_colour(context, range, rows, which, &colour, &mut flag)?;
-        let (number, count) = sparse::scan(context, &flag)?;
+        let (number, count) = sparse::scan::<T>(context, &flag)?;
         let first = starts[starts.len() - 1];
         program.list_colour(context, range, rows, which, first as u32, &colour, &number, &mut row)?;
         starts.push(first + count);

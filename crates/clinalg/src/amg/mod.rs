@@ -118,7 +118,7 @@ impl<T: Real> Amg<T> {
     /// [`Error::Allocation`].
     pub fn new(a: &Csr<T>, params: &AmgParams) -> Result<Amg<T>> {
         Amg::checked(a, params)?;
-        let made = a.context().while_preparing(&setup::kernels::<T>(a.context()), || {
+        let made = a.context().while_preparing(&setup::kernels(a, params), || {
             if params.coarsening == Coarsening::Auto && params.block == 1 {
                 return Amg::chosen(a, params);
             }
@@ -140,7 +140,7 @@ impl<T: Real> Amg<T> {
             return Err(Error::value("coarsening", expected, "classical"));
         }
         let near = NearNull::given(a.context(), a.rows(), params.block, vectors, count)?;
-        let made = a.context().while_preparing(&setup::kernels::<T>(a.context()), || Amg::build(a, near, params));
+        let made = a.context().while_preparing(&setup::kernels(a, params), || Amg::build(a, near, params));
         made.or_else(|error| Err(of_entry(a, error)?))
     }
 

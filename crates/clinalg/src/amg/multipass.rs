@@ -46,7 +46,7 @@ impl Multipass {
         // The influences are not needed any more.
         let (mut pass, mut reached) = (influences, Buffer::uninit(context, rows)?);
         program.flag_roots(context, range, rows, &state, &mut pass)?;
-        let (number, coarse) = sparse::scan(context, &pass)?;
+        let (number, coarse) = sparse::scan::<T>(context, &pass)?;
         if coarse == 0 {
             return Ok(None);
         }
@@ -59,7 +59,7 @@ impl Multipass {
         let mut count = Buffer::uninit(context, rows)?;
         let mut sources = |of: u32, cols: usize| -> Result<Structure> {
             program.count_sources(context, range, rows, of, offset, &linked, &pass, &mut count)?;
-            let (offset, nnz) = sparse::scan(context, &count)?;
+            let (offset, nnz) = sparse::scan::<T>(context, &count)?;
             Ok(Structure { rows, cols, nnz, offset, column: Buffer::uninit(context, nnz)? })
         };
         let (near, far) = (sources(NEAR, coarse)?, sources(FAR, rows)?);
@@ -70,7 +70,7 @@ impl Multipass {
         let (all, product) = sparse::multiply(left, right)?;
 
         program.count_kept(context, range, rows, MOST, &all.structure.offset, &mut count)?;
-        let (offset, nnz) = sparse::scan(context, &count)?;
+        let (offset, nnz) = sparse::scan::<T>(context, &count)?;
         let kept = Structure { rows, cols: coarse, nnz, offset, column: Buffer::uninit(context, nnz)? };
         let values = Buffer::uninit(context, nnz)?;
         keep_largest((&all).into(), true, &kept, Out::shared(&values))?;

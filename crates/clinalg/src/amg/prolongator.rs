@@ -77,7 +77,7 @@ impl<T: Real> Tentative<T> {
             let range = items(context, rows);
             let mut count = Buffer::<u32>::uninit(context, rows)?;
             program.count_tentative(context, range, rows, block, vectors, &aggregates.of, &mut count)?;
-            let (offset, nnz) = sparse::scan(context, &count)?;
+            let (offset, nnz) = sparse::scan::<T>(context, &count)?;
             let mut column = Buffer::uninit(context, nnz)?;
             program.fill_tentative(context, range, rows, block, vectors, &aggregates.of, &offset, &mut column)?;
             let structure = Structure { rows, cols, nnz, offset, column };

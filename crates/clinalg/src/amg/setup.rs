@@ -8,14 +8,14 @@ use super::multipass::Multipass;
 use super::params::{AmgParams, Coarsening, Smoother};
 use super::prolongator::NearNull;
 use super::smoothing::{Smoothing, Source, Strong};
-use crate::matrix::{Csr, Entries, EntriesRef, Structure, Values, conversion};
+use crate::matrix::{Csr, DenseProducts, Entries, EntriesRef, Structure, Values, conversion, csr_cpu};
 use crate::ops::sparse::{self, Product};
 use crate::ops::{self, items};
 use crate::runtime::kernels::amg_setup::{self, Program};
-use crate::runtime::kernels::{amg_cycle, convert, inverse, sparse_product, sparse_scan};
+use crate::runtime::kernels::{amg_cycle, convert, csr, dense, inverse, krylov, reduce, sparse_product, vector};
 use crate::runtime::{Kernel, Out};
 use crate::solve::ColouredRows;
-use crate::{Buffer, Context, Dense, Error, Real, Result, Vector, solve};
+use crate::{Buffer, Dense, Error, Real, Result, Vector, solve};
 
 /// A level and the way to the next coarser one.
 pub(super) struct Level<T: Real> {
@@ -69,16 +69,35 @@ pub(super) enum Coarsest<T: Real> {
     Smoothed,
 }
 
-/// A kernel of each program that all set-ups, and the cycles after them, need, in about the order in which they do.
-pub(super) fn kernels<T: Real>(context: &Context) -> [Kernel; 6] {
-    [
+/// A kernel of each program that a set-up needs, the cycles after it and, on a CPU, conjugate gradients, in about the order in which they do.
+pub(super) fn kernels<T: Real>(a: &Csr<T>, params: &AmgParams) -> Vec<Kernel> {
+    let (context, rows) = (a.context(), a.rows());
+    let setup = [
         amg_setup::Program::<T>::new().kernel(amg_setup::FILL_INVERSE),
-        sparse_scan::Program::<f32>::new().kernel(sparse_scan::SCAN_COUNTS),
-        conversion::<T>(context).kernel(convert::SCAN_PARTS),
-        sparse::multiplication::<T>(context).kernel(sparse_product::COUNT_PRODUCT),
+        conversion::<T>(context).kernel(convert::SUM_COUNTS),
+    ];
+    let coarser = sparse::multiplication::<T>(context).kernel(sparse_product::COUNT_PRODUCT);
+    let end = [
         inverse::Program::<T>::new().kernel(inverse::PAD_SQUARE),
         amg_cycle::Program::<T>::new().kernel(amg_cycle::FIRST_STEP),
-    ]
+    ];
+    let Some([product, with_dots]) = a.product_kernels() else {
+        return setup.into_iter().chain([coarser]).chain(end).collect();
+    };
+    let powers = [
+        product,
+        vector::Program::<T>::new().kernel(vector::MULTIPLY),
+        reduce::Program::<T>::new().kernel(reduce::SUM_SQUARE),
+    ];
+    // From few unknowns, and from many.
+    let [near, far] = [1, rows].map(|cols| csr_cpu::<T>(context, rows, cols).program.kernel(csr::MV_CSR));
+    let mut all: Vec<_> = setup.into_iter().chain(powers).chain([coarser, near]).chain(end).collect();
+    if !params.single {
+        let coarsest = DenseProducts::<T>::new(context, params.coarse_size, params.coarse_size).one.program;
+        all.extend([far, coarsest.kernel(dense::MV_DENSE)]);
+    }
+    all.extend([with_dots, krylov::Program::<T>::new().kernel(krylov::CG_DIRECTION)]);
+    all
 }
 
 /// A level ends the hierarchy where the next has more than this part of its rows.

@@ -185,7 +185,7 @@ impl<T: Real> Smoothing<T> {
         } else {
             program.count_mapped(context, range, rows, &a.structure.offset, &map, &mut count)?;
         }
-        let (offset, nnz) = sparse::scan(context, &count)?;
+        let (offset, nnz) = sparse::scan::<T>(context, &count)?;
         let cols = if by_rows { coarse.values.len() } else { rows };
         let structure = Structure { rows, cols, nnz, offset, column: Buffer::uninit(context, nnz)? };
         if by_rows {

@@ -59,7 +59,7 @@ pub(super) fn csr_gpu<T: Scalar>(context: &Context, rows: usize, product: RowPro
 }
 
 /// The product by compressed rows on a CPU, and how many parts it cuts the rows into.
-pub(super) fn csr_cpu<T: Scalar>(context: &Context, rows: usize, cols: usize) -> Prepared<csr::Program<T>> {
+pub(crate) fn csr_cpu<T: Scalar>(context: &Context, rows: usize, cols: usize) -> Prepared<csr::Program<T>> {
     let (range, ahead) = chunked::<T>(context, &MV_CSR_CPU, rows, rows);
     let [_, _, gather, ..] = numbers::<T>(context, &MV_CSR_CPU, rows);
     let mut program = csr::Program::new().ahead_unless(ahead, 0);
@@ -338,7 +338,7 @@ pub(crate) struct DenseProducts<T: Scalar> {
 }
 
 impl<T: Scalar> DenseProducts<T> {
-    pub(super) fn new(context: &Context, rows: usize, cols: usize) -> DenseProducts<T> {
+    pub(crate) fn new(context: &Context, rows: usize, cols: usize) -> DenseProducts<T> {
         let n = rows * cols;
         let multi = [4, 8, 16].map(|nrhs| MultiLaunch::dense(context, rows, cols, nrhs));
         let program = dense::Program::new();

@@ -38,7 +38,7 @@ pub(crate) use dia::{Dia, Stencil, Tiles};
 pub use format::Format;
 pub(crate) use format::Product;
 pub use host::{BandParts, CsrParts, Reordering};
-pub(crate) use launch::{MultiLaunch, Prepared};
+pub(crate) use launch::{DenseProducts, MultiLaunch, Prepared, csr_cpu};
 pub(crate) use scan::scan;
 pub(crate) use sorted::{Sorted, SortedColumns};
 pub(crate) use spread::RowProduct;

@@ -1,22 +1,22 @@
 //! Counts to offsets.
 
-use crate::runtime::kernels::sparse_scan;
+use super::convert::conversion;
 use crate::runtime::{KernelFamily, Range};
-use crate::{Buffer, Context, Error, Result};
+use crate::{Buffer, Context, Error, Result, Scalar};
 
 /// Consecutive counts of an item of a GPU, as in the kernels.
 const EACH: usize = 8;
 
-/// The sums of the counts before each, and the sum of all.
+/// The sums of the counts before each, and the sum of all; for matrices of `T`, whose conversions are in the same program.
 ///
 /// # Errors
 /// [`Error::Value`] where they exceed 32 bits; [`Error::Allocation`].
-pub(crate) fn scan(context: &Context, count: &Buffer<u32>) -> Result<(Buffer<u32>, usize)> {
+pub(crate) fn scan<T: Scalar>(context: &Context, count: &Buffer<u32>) -> Result<(Buffer<u32>, usize)> {
     let n = count.len();
     if n == 0 {
         return Ok((Buffer::zeroed(context, 1)?, 0));
     }
-    let program = sparse_scan::Program::<f32>::new();
+    let program = conversion::<T>(context);
     let local = context.local();
     let (parts, each, one) = match context.family() {
         KernelFamily::Cpu => {

@@ -152,7 +152,7 @@ impl<R: Real> Sorted<R> {
             return Ok(None);
         }
         let padding = places - s.nnz;
-        let (start, _) = scan(context, &width)?;
+        let (start, _) = scan::<R>(context, &width)?;
         let wanted = tune::local_size(context.device(), GROUP, 2 * size_of::<R>()) as usize;
         let items = launch::group_items(context, wanted, s.rows);
         let range = Range::d1(s.rows, items);

@@ -5,7 +5,7 @@ use crate::matrix::{Columns, Csr, Format, Prepared, Product, RowProduct, SortedC
 use crate::ops::fused::{Fused, Operands, is_gpu};
 use crate::ops::{DotParts, norm2};
 use crate::runtime::kernels::{csr, krylov, sell, stencil};
-use crate::runtime::{In, KernelFamily, Out, Range};
+use crate::runtime::{In, Kernel, KernelFamily, Out, Range};
 use crate::{Context, Real, Result, Scalar};
 
 impl<T: Scalar> Operator<T> for Csr<T> {
@@ -252,6 +252,27 @@ impl<T: Scalar> Csr<T> {
                 let (far, partial) = (cut.far as u32, partial.as_input());
                 cut.join.join_balanced(context, range, cut.rows, far, &cut.row, &cut.from, &cut.to, partial, alpha, to)
             }
+        }
+    }
+
+    /// A kernel of each program of the products on a CPU, without and with dot products.
+    pub(crate) fn product_kernels(&self) -> Option<[Kernel; 2]> {
+        if Csr::context(self).family() == KernelFamily::Gpu {
+            return None;
+        }
+        let of_rows = |program: csr::Program<T>, id| [program.kernel(id), csr::Dots::from(program).kernel(id)];
+        let of_diagonals =
+            |program: stencil::Program<T::Real>, id| [program.kernel(id), stencil::Dots::from(program).kernel(id)];
+        match (self.stencil(), &self.plan().product) {
+            (Some(stencil), _) => Some(of_diagonals(stencil.product.program, stencil::MV_STENCIL)),
+            (None, Product::Rows(launch)) => Some(of_rows(launch.program, csr::MV_CSR)),
+            (None, Product::Runs(launch)) => Some(of_rows(launch.program, csr::MV_CSR_RUNS)),
+            (None, Product::Dia(launch)) => Some(of_diagonals(launch.program, stencil::MV_DIA)),
+            (None, Product::Sell(launch)) => {
+                let program = launch.program;
+                Some([program.kernel(sell::MV_SELL), sell::Dots::from(program).kernel(sell::MV_SELL)])
+            }
+            (None, Product::Balanced | Product::Bsr(_) | Product::Sorted) => None,
         }
     }
 

@@ -18,7 +18,7 @@ pub(crate) fn combine<T: Scalar>(alpha: T, a: EntriesRef<'_, T>, beta: T, b: Ent
     let (ao, ac, bo, bc) = (&left.offset, &left.column, &right.offset, &right.column);
     let mut count = Buffer::<u32>::uninit(context, rows)?;
     program.count_sum(context, range, rows, ao, ac, bo, bc, &mut count)?;
-    let (offset, nnz) = scan(context, &count)?;
+    let (offset, nnz) = scan::<T>(context, &count)?;
     let mut column = Buffer::uninit(context, nnz)?;
     let mut values = Buffer::uninit(context, nnz)?;
     let (av, bv, to, out) = (a.values, b.values, &mut column, &mut values);
@@ -51,7 +51,7 @@ impl Part<'_> {
         let (from, at) = (&s.offset, &s.column);
         let mut count = Buffer::<u32>::uninit(context, rows)?;
         program.count_part(context, range, rows, low, high, listed, source, mapped, target, from, at, &mut count)?;
-        let (offset, nnz) = scan(context, &count)?;
+        let (offset, nnz) = scan::<T>(context, &count)?;
         let mut column = Buffer::uninit(context, nnz)?;
         let mut values = Buffer::uninit(context, nnz)?;
         let (v, to, out) = (a.values, &mut column, &mut values);
@@ -174,7 +174,7 @@ impl<T: Scalar> Csr<T> {
         let (from, at) = (&a.structure.offset, &a.structure.column);
         let mut count = Buffer::<u32>::uninit(context, rows)?;
         program.count_nonzeros(context, range, rows, from, a.values, &mut count)?;
-        let (offset, nnz) = scan(context, &count)?;
+        let (offset, nnz) = scan::<T>(context, &count)?;
         if nnz == self.nnz() {
             return Ok(None);
         }

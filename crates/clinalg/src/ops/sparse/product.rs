@@ -133,7 +133,7 @@ pub(crate) fn multiply<T: Scalar>(a: EntriesRef<'_, T>, b: EntriesRef<'_, T>) ->
             bins = bins_to_fill::<T>(left, right, &count)?;
         }
     }
-    let (offset, nnz) = scan(context, &count)?;
+    let (offset, nnz) = scan::<T>(context, &count)?;
     let column = Buffer::uninit(context, nnz)?;
     let structure = Structure { rows: left.rows, cols: right.cols, nnz, offset, column };
     let values = Buffer::uninit(context, nnz)?;
@@ -172,7 +172,7 @@ fn bins_to_fill<T: Scalar>(a: &Structure, b: &Structure, count: &Buffer<u32>) ->
     let mut rest = Buffer::<u32>::uninit(context, rows)?;
     let mut flag = Buffer::<u32>::uninit(context, rows)?;
     program.flag_merged(context, range, rows, MERGED, &a.offset, count, &mut flag, &mut rest)?;
-    let (offset, listed) = scan(context, &flag)?;
+    let (offset, listed) = scan::<T>(context, &flag)?;
     let mut bins = binned::<T>(&rest, b, &Sizes::to_fill::<T>())?;
     if listed > 0 {
         let mut list = Buffer::<u32>::uninit(context, listed)?;
@@ -467,7 +467,7 @@ impl Bin {
             let mut found = Buffer::uninit(context, listed)?;
             let listed = listed as u32;
             program.count_segments(context, each, listed, ranges, most, part, &mut found)?;
-            let (place, count) = scan(context, &found)?;
+            let (place, count) = scan::<T>(context, &found)?;
             let array = || Buffer::<u32>::uninit(context, count);
             let [mut row, mut start, mut end, mut before, mut inside] =
                 [array()?, array()?, array()?, array()?, array()?];
@@ -540,7 +540,7 @@ fn binned<T: Scalar>(bound: &Buffer<u32>, b: &Structure, sizes: &Sizes) -> Resul
             let high = highs.get(k).copied().unwrap_or(u32::MAX);
             let mut flag = Buffer::<u32>::uninit(context, rows)?;
             program.flag_sizes(context, each, rows, low, high, bound, &mut flag)?;
-            let (offset, listed) = scan(context, &flag)?;
+            let (offset, listed) = scan::<T>(context, &flag)?;
             let mut list = Buffer::<u32>::uninit(context, listed)?;
             program.list_flagged(context, each, rows, &flag, &offset, &mut list)?;
             (list, listed)
