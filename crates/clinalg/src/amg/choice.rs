@@ -1,12 +1,14 @@
 //! Which kind of coarsening suits a matrix.
 
+use std::ops::ControlFlow;
+
 use super::classical::{ONE_SIDED, SAME_SIGN, Shares};
 use super::prolongator::NearNull;
 use super::report::AmgTrial;
 use super::{Amg, AmgParams, Coarsening, Cycle};
 use crate::runtime::Out;
 use crate::runtime::kernels::amg_setup;
-use crate::solve::{Cg, FlexibleCg, Report, Solver, Stopping};
+use crate::solve::{Cg, FlexibleCg, Solver, Stopping};
 use crate::{Csr, Error, Real, Result, Vector, ops};
 
 /// Iterations of conjugate gradients in a trial; the first ones do not count.
@@ -73,24 +75,86 @@ impl<T: Real> Amg<T> {
     /// where it does not.
     fn trial(&mut self, a: &Csr<T>) -> Result<f64> {
         let (context, n) = (a.context(), a.rows());
-        let (b, mut x) = (Vector::<T>::uninit(context, n)?, Vector::zeros(context, n)?);
+        let (mut b, mut x) = (Vector::<T>::uninit(context, n)?, Vector::zeros(context, n)?);
         let program = amg_setup::Program::<T>::new();
         program.fill_noise(context, ops::items(context, n), n, Out::shared(b.buffer()))?;
+        if self.report.null_vectors > 0 {
+            // Without a part along the constants, there is a solution where A is symmetric.
+            let ones = Vector::filled(context, n, T::one())?;
+            let mean = ops::dot(&ones, &b)?.into_f64() / n as f64;
+            ops::update(T::from_f64(-mean), &ones, T::one(), &mut b)?;
+        }
         // Well above rounding, where residuals no longer tell the rate.
         let stopping = Stopping::default().max_iterations(ITERATIONS).tolerance(T::epsilon().into_f64().sqrt());
         let mut solver: Box<dyn Solver<T>> = match self.params.cycle {
             Cycle::K => Box::new(FlexibleCg::new(context, n, stopping.into())?),
             _ => Box::new(Cg::new(context, n, stopping.into())?),
         };
-        let Report { history, iterate, .. } = solver.solve(a, Some(self), &b, &mut x)?;
-        // All count where a solve ends before the others.
-        let from = if history.len() > UNCOUNTED + 1 { UNCOUNTED } else { 0 };
-        let Some((&first, &last)) = history.get(from).zip(history.last()) else { return Ok(1.0) };
-        let counted = history.len() - 1 - from;
-        // x may be an early iterate, if residuals rise.
-        if counted == 0 || iterate <= from || !(last > 0.0 && last < first) {
-            return Ok(if last == 0.0 { 0.0 } else { 1.0 });
+        // The last residual of the report may be that of an earlier iterate, which x is where residuals rise.
+        let mut residuals = Vec::with_capacity(ITERATIONS + 1);
+        solver.solve_with(a, Some(self), &b, &mut x, &mut |_, residual| {
+            residuals.push(residual);
+            ControlFlow::Continue(())
+        })?;
+        Ok(reduction(&residuals))
+    }
+}
+
+/// How much an iteration reduces the residual in the mean, from the residuals at the start and after each iteration: the last with that after the
+/// iterations that do not count; 1 where it is not smaller.
+fn reduction(residuals: &[f64]) -> f64 {
+    // All count where a solve ends before the others.
+    let from = if residuals.len() > UNCOUNTED + 1 { UNCOUNTED } else { 0 };
+    let Some((&first, &last)) = residuals.get(from).zip(residuals.last()) else { return 1.0 };
+    let counted = residuals.len() - 1 - from;
+    if last == 0.0 {
+        return 0.0;
+    }
+    if last < first { (last / first).powf(1.0 / counted as f64) } else { 1.0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Context, CsrParts};
+
+    #[test]
+    fn the_last_residual_decides() {
+        let falling: Vec<f64> = (0..=12).map(|k| 0.5_f64.powi(k)).collect();
+        assert_eq!(reduction(&falling), 0.5);
+        // Two iterations all count.
+        assert_eq!(reduction(&[1.0, 0.5, 0.25]), 0.5);
+        let with_last = |last| [&falling[..], &[last]].concat();
+        assert_eq!([2.0, f64::INFINITY, f64::NAN].map(|last| reduction(&with_last(last))), [1.0; 3]);
+        assert_eq!((reduction(&with_last(0.0)), reduction(&[1.0]), reduction(&[])), (0.0, 1.0, 1.0));
+    }
+
+    /// Two unknowns at each of 40 points of a line without conditions at its ends; constants are its null space.
+    fn singular() -> CsrParts<f64> {
+        let (points, own) = (40_usize, [[1.0, 0.5], [0.5, 1.25]]);
+        let mut entries = Vec::new();
+        for (i, j) in (0..points).flat_map(|i| [(i, i), (i, i + 1), (i + 1, i)]).filter(|&(i, j)| i.max(j) < points) {
+            let neighbours = if i == 0 || i + 1 == points { 1.0 } else { 2.0 };
+            for (k, l) in [(0, 0), (0, 1), (1, 0), (1, 1)] {
+                // The unknowns are equal in the last point.
+                let equal = if i == j && i + 1 == points { if k == l { 1.0 } else { -1.0 } } else { 0.0 };
+                let value = if i == j { neighbours } else { -1.0 } * own[k][l] + equal;
+                entries.push((2 * i + k, 2 * j + l, value));
+            }
         }
-        Ok((last / first).powf(1.0 / counted as f64))
+        CsrParts::from_triplets(2 * points, 2 * points, &entries).unwrap()
+    }
+
+    #[test]
+    fn a_trial_whose_residuals_rise_in_the_end_is_lost() {
+        let Some(context) = clinalg_testing::found(Context::global()) else { return };
+        let a = Csr::<f64>::from_parts(&context, &singular()).unwrap();
+        let mut m = Amg::new(&a, &AmgParams::default().coarsening(Coarsening::Aggregation)).unwrap();
+        assert_eq!(m.report.null_vectors, 1);
+        let factor = m.trial(&a).unwrap();
+        assert!(factor < 1e-6, "{factor}");
+        // With a part along the null space there is no solution; the residual falls in the first iteration and rises in the second.
+        m.report.null_vectors = 0;
+        assert_eq!(m.trial(&a).unwrap(), 1.0);
     }
 }
