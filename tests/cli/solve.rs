@@ -856,6 +856,41 @@ fn several_unknowns_of_a_node_are_found() {
     assert!(!solve("b.mtx")["explanation"].as_str().unwrap().contains("per node"));
 }
 
+/// Two unknowns per node of a line without conditions at its ends. They are equal in the last node only, so the constants of one unknown are no null
+/// vectors, and those of both are. All pivots are exact.
+#[test]
+fn a_hierarchy_for_nodes_gives_way_to_one_for_unknowns() {
+    if !device() {
+        return;
+    }
+    let folder = folder();
+    let (nodes, mut lines) = (40, Vec::new());
+    for node in 0..nodes {
+        let neighbours = if node == 0 || node + 1 == nodes { 1.0 } else { 2.0 };
+        let last = if node + 1 == nodes { 1.0 } else { 0.0 };
+        let (i, j) = (2 * node + 1, 2 * node + 2);
+        lines.push(format!("{i} {i} {}", neighbours + last));
+        lines.push(format!("{j} {i} {}", 0.5 * neighbours - last));
+        lines.push(format!("{j} {j} {}", 1.25 * neighbours + last));
+        if node > 0 {
+            lines.extend([format!("{i} {} -1", i - 2), format!("{i} {} -0.5", i - 1)]);
+            lines.extend([format!("{j} {} -0.5", i - 2), format!("{j} {} -1.25", i - 1)]);
+        }
+    }
+    let (rows, count) = (2 * nodes, lines.len());
+    let head = format!("%%MatrixMarket matrix coordinate real symmetric\n{rows} {rows} {count}");
+    file(&folder, "a.mtx", &format!("{head}\n{}\n", lines.join("\n")));
+    let line = "solve a.mtx --rhs random --precond amg";
+    let given = inside(folder.path(), &format!("{line} --block 2"));
+    assert!(given.code == 2 && given.stderr.contains("singular"), "{}{}", given.stdout, given.stderr);
+    let found = inside(folder.path(), &format!("{line} --json"));
+    let report = found.json();
+    assert!(found.stderr.contains("taking each unknown for itself"), "{}", found.stderr);
+    let about = report["precond_about"].as_str().unwrap();
+    assert!(about.contains("one unknown per node, as that for 2 could not be set up"), "{report:#}");
+    assert!(report["converged"] == true && report["gave_up"].is_null(), "{report:#}");
+}
+
 /// A singular system without a solution, whose null vector is not constant.
 #[test]
 fn what_takes_over_is_explained() {

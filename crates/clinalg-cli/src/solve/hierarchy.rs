@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use clinalg::amg::{Amg, AmgParams, AmgReport, Coarsening, rigid_motions};
+use clinalg::precond::is_unsuited;
 use clinalg::team::{Partition, Team};
 use clinalg::{Csr, CsrParts, Error, Real};
 
@@ -52,6 +53,26 @@ fn options<T: Real>(rows: usize, coarsening: Coarsening, args: &Args) -> Result<
     Ok((params, near))
 }
 
+/// What `make` makes of the parameters; where it fails for the unknowns per node that were found, of one unknown per node, whose coarsening may be
+/// classical, and what to add to its words.
+fn or_by_unknowns<M>(
+    params: AmgParams,
+    args: &Args,
+    make: impl Fn(&AmgParams) -> Result<M, Error>,
+) -> Result<(M, String), Error> {
+    let block = params.block;
+    match make(&params) {
+        Err(error) if block > 1 && args.found_block == Some(block) && is_unsuited(&error) => {
+            log::warn!(
+                "the hierarchy for {block} unknowns per node could not be set up ({error}); taking each unknown for itself"
+            );
+            let words = format!(", for one unknown per node, as that for {block} could not be set up");
+            Ok((make(&params.block(1))?, words))
+        }
+        made => Ok((made?, String::new())),
+    }
+}
+
 /// A hierarchy in a line.
 fn in_a_line(report: &AmgReport) -> String {
     let (kind, levels) = (report.kind(), report.levels.len());
@@ -70,16 +91,16 @@ pub(super) fn hierarchy<T: Real>(a: &Csr<T>, coarsening: Coarsening, args: &Args
         true => tell(&needs),
         false => log::info!("{needs}"),
     }
-    let mut m = match &near {
-        Some(vectors) => Amg::with_near_null(a, vectors, vectors.len().div_ceil(rows.max(1)), &params)?,
-        None => Amg::new(a, &params)?,
-    };
+    let (mut m, by_unknowns) = or_by_unknowns(params, args, |params| match &near {
+        Some(vectors) => Amg::with_near_null(a, vectors, vectors.len().div_ceil(rows.max(1)), params),
+        None => Amg::new(a, params),
+    })?;
     let words = match args.report {
         true => {
             m.convergence_factor(a)?;
-            format!("\n{}", m.report())
+            format!("{}\n{}", by_unknowns.trim_start_matches(", "), m.report())
         }
-        false => in_a_line(m.report()),
+        false => in_a_line(m.report()) + &by_unknowns,
     };
     Ok(Some((Box::new(m), words)))
 }
@@ -93,22 +114,22 @@ pub(super) fn on_team<T: Real>(
     args: &Args,
 ) -> Result<team::Made<T>, Failure> {
     let (params, near) = options::<T>(a.rows, coarsening, args)?;
-    let m = match &near {
+    let (m, by_unknowns) = or_by_unknowns(params, args, |params| match &near {
         Some(vectors) => {
             let near = (&vectors[..], vectors.len().div_ceil(a.rows.max(1)));
-            clinalg::team::Amg::with_near_null(team, a, partition, near, &params)?
+            clinalg::team::Amg::with_near_null(team, a, partition, near, params)
         }
-        None => clinalg::team::Amg::new(team, a, partition, &params)?,
-    };
+        None => clinalg::team::Amg::new(team, a, partition, params),
+    })?;
     let shared = match m.shared_levels() {
         0 => "all levels on rank 0".to_owned(),
         1 => "1 level on all devices".to_owned(),
         levels => format!("{levels} levels on all devices"),
     };
     let words = match (m.report(), args.report) {
-        (None, _) => shared,
-        (Some(report), true) => format!("{shared}\n{report}"),
-        (Some(report), false) => format!("{}, {shared}", in_a_line(report)),
+        (None, _) => shared + &by_unknowns,
+        (Some(report), true) => format!("{shared}{by_unknowns}\n{report}"),
+        (Some(report), false) => format!("{}, {shared}{by_unknowns}", in_a_line(report)),
     };
     Ok(Some((Box::new(m), words)))
 }
