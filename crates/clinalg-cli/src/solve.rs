@@ -720,23 +720,23 @@ impl<T: Scalar> Solved<T> {
         system.set_right_side(right)?;
         let start = std::mem::take(&mut self.begun.start);
         system.start_from(if start.is_empty() { from } else { Some(&start) })?;
-        let is_at_start = self.begun.before.is_empty() && self.begun.memory.is_empty();
+        let is_at_start = self.begun.before.is_none() && self.begun.memory.is_empty();
         if is_at_start && self.begun.method == Method::Minres && self.begun.gave_up.is_some() {
             system.first_method(args, self.first, stopping.clone())?;
             (self.begun.gave_up, self.begun.method) = (None, self.first);
         }
-        let mut before = std::mem::take(&mut self.begun.before);
+        let mut before = self.begun.before.take();
         let mut is_known = self.begun.memory.is_empty() || !start.is_empty();
         let mut report;
         loop {
-            let count = before.len().saturating_sub(1);
+            let count = before.as_ref().map_or(0, |before| before.iterations);
             let mut step = |iteration: usize, residual: f64| progress.step(count + iteration, residual);
-            let at_start = if before.is_empty() || !is_known { Vec::new() } else { system.solution()? };
+            let at_start = if before.is_none() || !is_known { Vec::new() } else { system.solution()? };
             let mut memory = std::mem::take(&mut self.begun.memory);
             report = system.solve(Some(&mut memory), &mut step)?;
-            if let Some(&residual) = before.last().filter(|_| !at_start.is_empty()) {
+            if let Some(before) = before.as_ref().filter(|_| !at_start.is_empty()) {
                 let has_risen;
-                (report, has_risen) = report.or_start(residual);
+                (report, has_risen) = report.or_start(before.relative_residual);
                 if has_risen {
                     system.start_from(Some(&at_start))?;
                 }
@@ -761,7 +761,7 @@ impl<T: Scalar> Solved<T> {
             progress.stage(format!("{} failed; {} continues from its best iterate", method.title(), next.title()));
             system.change_method(args, next, stopping.clone())?;
             (self.begun.gave_up, self.begun.method) = (gave_up.or(Some(method)), next);
-            before = report.after(before).history;
+            before = Some(report.after(before));
         }
         self.begun.reports.push(report.after(before));
         self.begun.x.extend(system.solution()?);

@@ -24,11 +24,20 @@ pub(super) struct Begun<T> {
     /// Of the right-hand sides that are done, with their solutions column by column.
     pub(super) reports: Vec<Report>,
     pub(super) x: Vec<T>,
-    /// The residuals of the method that gave up at the next right-hand side, and the x with the last of them.
-    pub(super) before: Vec<f64>,
+    /// Of the method that gave up at the next right-hand side, and its x.
+    pub(super) before: Option<Report>,
     pub(super) start: Vec<T>,
     /// Of the solve for the next right-hand side; empty at its beginning.
     pub(super) memory: KrylovMemory<T>,
+}
+
+/// How a solve ended: its stop, the length of its history and the number of its iterate.
+type End = (Stop, usize, usize);
+
+fn ended((stop, _, iterate): End, history: &[f64]) -> Report {
+    let mut report = Report::new(stop, history.to_vec());
+    report.iterate = iterate;
+    report
 }
 
 /// The arrays of the iterate and of the vectors of the iteration.
@@ -36,29 +45,28 @@ const VECTORS: [&str; 2] = ["iterate", "vectors"];
 
 impl<T: Scalar> Begun<T> {
     pub(super) fn new(method: Method) -> Begun<T> {
-        let (reports, x, before, start) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-        Begun { method, gave_up: None, reports, x, before, start, memory: KrylovMemory::default() }
+        let (reports, x, start) = (Vec::new(), Vec::new(), Vec::new());
+        Begun { method, gave_up: None, reports, x, before: None, start, memory: KrylovMemory::default() }
     }
 
     /// That of a checkpoint.
     pub(super) fn of(loaded: &Loaded) -> Result<Begun<T>, Failure> {
         let histories: Vec<f64> = loaded.array("histories")?;
-        let stops: Vec<(Stop, usize, usize)> = loaded.part("stops")?;
+        let stops: Vec<End> = loaded.part("stops")?;
         let mut rest = &histories[..];
         let mut reports = Vec::new();
-        for (stop, count, iterate) in stops {
-            let (history, others) = rest.split_at(count.min(rest.len()));
-            let mut report = Report::new(stop, history.to_vec());
-            report.iterate = iterate;
-            reports.push(report);
+        for end in stops {
+            let (history, others) = rest.split_at(end.1.min(rest.len()));
+            reports.push(ended(end, history));
             rest = others;
         }
+        let before: Vec<f64> = loaded.array("before")?;
         Ok(Begun {
             method: loaded.part("method")?,
             gave_up: loaded.part("gave_up")?,
             reports,
             x: loaded.scalars("x")?,
-            before: loaded.array("before")?,
+            before: loaded.part::<Option<End>>("before")?.map(|end| ended(end, &before)),
             start: loaded.scalars("start")?,
             memory: loaded.krylov(VECTORS)?,
         })
@@ -66,18 +74,21 @@ impl<T: Scalar> Begun<T> {
 
     /// Whether there is nothing to continue from.
     pub(super) fn is_empty(&self) -> bool {
-        self.reports.is_empty() && self.before.is_empty() && self.memory.is_empty()
+        self.reports.is_empty() && self.before.is_none() && self.memory.is_empty()
     }
 
     /// Writes a checkpoint.
     pub(super) fn save(&self, path: &Path, fingerprint: Fingerprint) -> Result<(), Failure> {
-        let stops: Vec<_> =
-            self.reports.iter().map(|report| (report.stop, report.history.len(), report.iterate)).collect();
+        let end = |report: &Report| -> End { (report.stop, report.history.len(), report.iterate) };
+        let stops: Vec<_> = self.reports.iter().map(end).collect();
+        let before = self.before.as_ref();
         let histories: Vec<f64> = self.reports.iter().flat_map(|report| report.history.iter().copied()).collect();
-        let state = json!({ "method": self.method, "gave_up": self.gave_up, "stops": stops });
+        let state =
+            json!({ "method": self.method, "gave_up": self.gave_up, "stops": stops, "before": before.map(end) });
+        let before = before.map_or(&[][..], |report| &report.history);
         let [x, start] = [("x", &self.x), ("start", &self.start)].map(|(name, v)| (name, Values::of(&parts(v))));
         let [histories, before] =
-            [("histories", &histories), ("before", &self.before)].map(|(name, v)| (name, Values::of(v)));
+            [("histories", &histories[..]), ("before", before)].map(|(name, v)| (name, Values::of(v)));
         let [iterate, vectors, numbers, history] = krylov::arrays(&self.memory, VECTORS);
         let arrays = [x, start, iterate, vectors, histories, before, numbers, history];
         checkpoint::save(path, fingerprint, state, &arrays)

@@ -304,30 +304,30 @@ impl<T: Element + Coarsened> Columns<T> for System<'_, T> {
         if std::mem::take(&mut self.is_exhausted) && self.stage > 0 {
             self.go_to(0)?;
         }
-        let mut before: Vec<f64> = Vec::new();
+        let mut before: Option<Report> = None;
         loop {
             let source = self.source();
             let made = self.stages[source].preconditioner.as_mut().and_then(|(_, made)| made.as_mut());
             let m = made.map(|m| &mut **m as &mut dyn Preconditioner<T>);
-            let start = if before.is_empty() { None } else { Some(x.copy_range(0..x.len())?) };
+            let start = before.is_some().then(|| x.copy_range(0..x.len())).transpose()?;
             let mut report = self.solver.solve_with(self.a, m, b, x, progress)?;
-            if let (Some(start), Some(&residual)) = (start, before.last()) {
+            if let (Some(start), Some(before)) = (start, &before) {
                 let has_risen;
-                (report, has_risen) = report.or_start(residual);
+                (report, has_risen) = report.or_start(before.relative_residual);
                 if has_risen {
                     ops::copy(&start, x)?;
                 }
             }
-            let next = self.next().filter(|_| self.has_failed(report.stop));
-            let Some(next) = next else {
-                self.is_exhausted = !matches!(report.stop, Stop::Converged | Stop::RoundingFloor);
-                let mut report = report.after(before);
+            let stop = report.stop;
+            report = report.after(before);
+            let Some(next) = self.next().filter(|_| self.has_failed(stop)) else {
+                self.is_exhausted = !matches!(stop, Stop::Converged | Stop::RoundingFloor);
                 if self.judge(&report, b, x, progress)? {
                     report.stop = Stop::Cancelled;
                 }
                 return Ok(report);
             };
-            before = report.after(before).history;
+            before = Some(report);
             self.advance(next)?;
         }
     }

@@ -96,7 +96,7 @@ impl Report {
     pub fn or_start(mut self, residual: f64) -> (Report, bool) {
         let has_risen = self.relative_residual > residual || self.relative_residual.is_nan();
         if has_risen {
-            self.relative_residual = residual;
+            (self.iterate, self.relative_residual) = (0, residual);
             if let Some(last) = self.history.last_mut() {
                 *last = residual;
             }
@@ -104,13 +104,16 @@ impl Report {
         (self, has_risen)
     }
 
-    /// This solve and the one before it, from whose x it started, as one solve; `before` is the history of that one.
-    pub fn after(self, mut before: Vec<f64>) -> Report {
-        // The history of the second begins where that of the first ends; x may be an earlier iterate than the last one.
-        before.pop();
-        let iterate = before.len() + self.iterate;
-        before.extend(self.history);
-        Report { iterate, relative_residual: self.relative_residual, ..Report::new(self.stop, before) }
+    /// This solve and the one before it, from whose x it started, as one solve; without one before, as it is.
+    pub fn after(self, before: Option<Report>) -> Report {
+        let Some(before) = before else { return self };
+        // The start of the second may be an earlier iterate of the first than the last one.
+        let iterate = if self.iterate == 0 { before.iterate } else { before.iterations + self.iterate };
+        let mut history = before.history;
+        // The history of the second begins where that of the first ends.
+        history.pop();
+        history.extend(self.history);
+        Report { iterate, relative_residual: self.relative_residual, ..Report::new(self.stop, history) }
     }
 }
 
@@ -121,5 +124,33 @@ impl fmt::Display for Report {
             true => write!(f, "; the best iterate is that of iteration {}", self.iterate),
             false => Ok(()),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A failed solve with these residuals, which returned this iterate.
+    fn failed(history: &[f64], iterate: usize) -> Report {
+        Report { iterate, ..Report::new(Stop::Stagnated, history.to_vec()) }
+    }
+
+    #[test]
+    fn the_iterate_is_counted_over_all_methods() {
+        // It returned its second iterate, whose residual is the last one.
+        let first = failed(&[1.0, 0.7, 0.5, 0.9, 0.5], 2);
+        let (second, has_risen) = failed(&[0.5, 0.6, 0.8], 2).or_start(0.5);
+        assert!(has_risen);
+        assert_eq!((second.iterate, second.relative_residual, second.history[2]), (0, 0.5, 0.5));
+        let both = second.after(Some(first.clone()));
+        assert_eq!((both.iterations, both.iterate, both.relative_residual), (6, 2, 0.5));
+        assert_eq!(both.history, [1.0, 0.7, 0.5, 0.9, 0.5, 0.6, 0.5]);
+        // The third method gets on.
+        let (third, has_risen) = failed(&[0.5, 0.4, 0.45, 0.4], 1).or_start(0.5);
+        assert!(!has_risen);
+        let all = third.after(Some(both));
+        assert_eq!((all.iterations, all.iterate, all.relative_residual), (9, 7, 0.4));
+        assert_eq!(first.clone().after(None), first);
     }
 }
