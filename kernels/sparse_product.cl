@@ -530,7 +530,7 @@ inline void write_sorted(TABLE uint *key, TABLE SCALAR *sum, uint size, TABLE ui
     low = *lowest;
     high = *highest;
     const uint bits = 32 - clz(high - min(low, high)), kept = 31 - clz(buckets);
-    const uint shift = bits > kept ? bits - kept : 0;
+    const uint shift = max(bits, kept) - kept;
     for (uint k = lane; k < size; k += lanes) {
         if (key[k] != NONE) {
             atomic_inc(bucket + ((key[k] - low) >> shift));

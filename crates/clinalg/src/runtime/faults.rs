@@ -116,6 +116,14 @@ pub const FAULTS: &[Fault] = &[
         quirk: Quirk::OneCompilation,
     },
     Fault {
+        platform: "Oclgrind",
+        vendor: "",
+        versions: "21.10",
+        what: "clCreateKernel fails with CL_INVALID_KERNEL_NAME for kernels in which its compiler makes an intrinsic that its interpreter does not know, such as llvm.usub.sat out of `a > b ? a - b : 0`; the program has been built without an error",
+        instead: "kernels write `max(a, b) - b`, which calls a function",
+        quirk: Quirk::AvoidedByRule,
+    },
+    Fault {
         platform: "AMD Accelerated Parallel Processing",
         vendor: "",
         versions: "unknown; reported by users of other libraries",
