@@ -77,9 +77,29 @@ fn estimates<T: Real>(context: &Context) {
     assert_matrix("rows of 10 and of 300 entries", &got, &want, &want, 32.0 * eps::<T>());
 }
 
+/// Rows of A around the number of entries that a work-group takes where several count a row of C, with and without shorter ones beside them.
+fn long_rows<T: Real>(context: &Context) {
+    let (k, n) = (6000, 70_000);
+    let b = sparse::<T>(k, n, 2, |i| if i % 5 == 4 { 0 } else { 1 + i * 7 % 12 });
+    for lengths in [&[1024, 1025, 3, 2048, 0, 2049, 40, 6000, 1][..], &[1500, 4000], &[1024, 900]] {
+        let a = sparse::<T>(lengths.len(), k, 1, |i| lengths[i]);
+        let [x, y] = [&a, &b].map(|parts| Csr::from_parts(context, parts).unwrap());
+        let got = x.multiply(&y).unwrap().to_parts().unwrap();
+        let [left, right] = [&a, &b].map(to_sprs);
+        let (want, size) = (&left * &right, &left.map(|v| v.abs()) * &right.map(|v| v.abs()));
+        assert_matrix(&format!("rows of {lengths:?}"), &got, &want, &size, 6002.0 * eps::<T>());
+        assert_eq!(x.multiply(&y).unwrap().to_parts().unwrap(), got, "the same bits");
+    }
+}
+
 #[test]
 fn products_agree_with_sprs() {
     crate::on_every_device!(products);
+}
+
+#[test]
+fn products_agree_with_sprs_where_rows_of_a_are_very_long() {
+    crate::on_every_device!(long_rows);
 }
 
 #[test]
