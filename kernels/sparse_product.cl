@@ -190,23 +190,31 @@ inline uint shared_value(__local const uint *place)
 #define PLACE ushort
 #endif
 
-// Most columns are already in the table; a plain read finds them more cheaply than an atomic operation. It may run beside the operation that stores
-// the column, which NVIDIA's GPUs allow: a key is never read in part, and never changes once it is stored.
+// Most columns are already in the table; a plain read finds them, and places taken by others, more cheaply than an atomic operation. It may run
+// beside the operation that stores the column, which NVIDIA's GPUs allow: a key is never read in part, and never changes once it is stored.
 #ifdef __NV_CL_C_VERSION
 #define PEEK(place) (*(place))
 #else
 #define PEEK(place) NONE
 #endif
 
+// Columns that differ in their lowest bits only, so many, lie side by side in a table.
+#define NEIGHBOURS 4
+
 // The place of `column` in a table of `size`, a power of two; *is_new is set if it was not there before. Returns `size` if all of the first `probes`
-// places are taken by other columns. Double hashing (Knuth, The Art of Computer Programming 3, 6.4): the upper bits of a product depend on all bits
-// of the column, so that columns a power of two apart do not collide.
+// places are taken by other columns. Double hashing (Knuth, The Art of Computer Programming 3, 6.4) of the upper bits of the column: the upper bits of
+// a product depend on all bits of a factor, so that columns a power of two apart do not collide. Neighbouring columns keep their distances: where
+// rows of B have runs of columns, work-items that traverse a run together meet other banks and mostly the same number of taken places, whereas
+// each of 32 scattered columns would have its own, and the largest number counts.
 inline uint place_column(volatile TABLE uint *key, uint size, uint probes, uint column, bool *is_new)
 {
-    const uint shift = clz(size) + 1, stride = column * 2246822519u >> shift | 1;
-    uint at = column * 2654435769u >> shift;
+    const uint shift = clz(size) + 1, block = column >> NEIGHBOURS, stride = block * 2246822519u >> shift | 1;
+    uint at = (column + (block * 2654435769u >> shift)) & (size - 1);
     for (uint probe = 0; probe < probes; ++probe) {
-        const uint found = PEEK(key + at) == column ? column : atomic_cmpxchg(key + at, NONE, column);
+        uint found = PEEK(key + at);
+        if (found == NONE) {
+            found = atomic_cmpxchg(key + at, NONE, column);
+        }
         *is_new = found == NONE;
         if (found == NONE || found == column) {
             return at;

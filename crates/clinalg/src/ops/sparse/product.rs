@@ -400,7 +400,16 @@ impl Bin {
         let items = list.context().local();
         if is_cut(cols) {
             let (lanes, tables) = (items.min(MOST_ITEMS), Tables::Segments(Vec::new()));
-            return Ok(Bin { list, listed, lanes, slice: slice.min(lanes), size: SEGMENT_SIZE, rows: 1, shared: false, tables });
+            return Ok(Bin {
+                list,
+                listed,
+                lanes,
+                slice: slice.min(lanes),
+                size: SEGMENT_SIZE,
+                rows: 1,
+                shared: false,
+                tables,
+            });
         }
         let largest = bound.to_vec()?.into_iter().max().unwrap_or(0) as usize;
         let size = (largest * sizes.filled.1).div_ceil(sizes.filled.0).next_power_of_two();
