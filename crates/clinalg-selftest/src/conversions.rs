@@ -6,7 +6,7 @@ use clinalg::CsrParts;
 use clinalg::matrix::Values;
 use clinalg::{Band, Csr, Dense, Real, ops};
 
-fn same<T: Real>(worst: &mut Worst, size: usize, got: &CsrParts<T>, want: &CsrParts<T>) {
+pub(super) fn same<T: Real>(worst: &mut Worst, size: usize, got: &CsrParts<T>, want: &CsrParts<T>) {
     let shape = |a: &CsrParts<T>| (a.rows, a.cols);
     if shape(got) != shape(want) || got.offsets != want.offsets || got.indices != want.indices {
         return worst.fail(format!("size {size}: the positions of the entries differ from the reference"));

@@ -22,6 +22,7 @@ mod factorisations;
 mod grids;
 mod products;
 mod solvers;
+mod sparse;
 mod vectors;
 mod waves;
 
@@ -98,6 +99,7 @@ impl Suite<'_> {
         grids::run::<T>(self);
         waves::run::<T>(self);
         solvers::run::<T>(self);
+        sparse::run::<T>(self);
         complex::run::<T>(self);
     }
 

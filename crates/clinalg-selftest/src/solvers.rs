@@ -13,7 +13,7 @@ use clinalg_reference::grid2::poisson5_interior;
 use clinalg_reference::vector;
 
 /// A solver on A x = b from x = 0.
-type Solve<T> = fn(&Csr<T>, &Vector<T>, &mut Vector<T>, Stopping) -> Result<Report>;
+pub(super) type Solve<T> = fn(&Csr<T>, &Vector<T>, &mut Vector<T>, Stopping) -> Result<Report>;
 
 pub(super) fn run<T: Real>(suite: &mut Suite<'_>) {
     let symmetric: [(&str, Solve<T>); 5] = [
@@ -46,23 +46,29 @@ pub(super) fn run<T: Real>(suite: &mut Suite<'_>) {
     let context = suite.context;
     let n = if suite.quick { 9 } else { 33 };
     for (name, solve) in symmetric {
-        suite.check(name, Some(T::PRECISION), |worst| check(worst, context, n, &poisson(n)?, solve));
+        suite.check(name, Some(T::PRECISION), |worst| {
+            check(worst, context, n, &poisson(n)?, solve)?;
+            Ok(())
+        });
     }
     for (name, solve) in general {
-        suite.check(name, Some(T::PRECISION), |worst| check(worst, context, n, &convection(n)?, solve));
+        suite.check(name, Some(T::PRECISION), |worst| {
+            check(worst, context, n, &convection(n)?, solve)?;
+            Ok(())
+        });
     }
     suite.check("cg_multigrid", Some(T::PRECISION), |worst| multigrid::<T>(worst, context, n));
 }
 
 /// The 5-point matrix of the interior points.
-fn poisson(n: usize) -> Result<CsrParts<f64>> {
+pub(super) fn poisson(n: usize) -> Result<CsrParts<f64>> {
     let m = (n - 2) * (n - 2);
     CsrParts::from_triplets(m, m, &poisson5_interior(n))
 }
 
 /// The 5-point matrix with a flow across it: central differences of the first derivative in x, strong enough to matter and
 /// weak enough to keep the matrix an M-matrix (|flow| h / 2 < 1).
-fn convection(n: usize) -> Result<CsrParts<f64>> {
+pub(super) fn convection(n: usize) -> Result<CsrParts<f64>> {
     let mut a = poisson(n)?;
     let flow = 0.5 * (n - 1) as f64;
     let h = 1.0 / (n - 1) as f64;
@@ -90,7 +96,13 @@ fn stopping<T: Real>() -> Stopping {
 }
 
 /// |b - A x| / |b| in double precision, and that the solver calls it converged.
-fn check<T: Real>(worst: &mut Worst, context: &Context, n: usize, a: &CsrParts<f64>, solve: Solve<T>) -> Result<()> {
+pub(super) fn check<T: Real>(
+    worst: &mut Worst,
+    context: &Context,
+    n: usize,
+    a: &CsrParts<f64>,
+    solve: Solve<T>,
+) -> Result<Report> {
     let values = a.values.iter().map(|&v| T::from_f64(v)).collect();
     let (offsets, indices) = (a.offsets.clone(), a.indices.clone());
     let on_device = Csr::from_parts(context, &CsrParts { rows: a.rows, cols: a.cols, offsets, indices, values })?;
@@ -99,7 +111,7 @@ fn check<T: Real>(worst: &mut Worst, context: &Context, n: usize, a: &CsrParts<f
     let report = solve(&on_device, &Vector::from_slice(context, &b)?, &mut x, stopping::<T>())?;
     let x: Vec<f64> = x.to_vec()?.iter().map(|v| v.into_f64()).collect();
     note::<T>(worst, n, a, &b, &x, &report);
-    Ok(())
+    Ok(report)
 }
 
 fn note<T: Real>(worst: &mut Worst, n: usize, a: &CsrParts<f64>, b: &[T], x: &[f64], report: &Report) {

@@ -1,0 +1,256 @@
+//! Matrices made of sparse matrices, and the preconditioners that are made of sparse matrices.
+
+use std::collections::BTreeMap;
+
+use clinalg::amg::{Amg, AmgParams, Coarsening, Smoother};
+use clinalg::ops::Span;
+use clinalg::precond::{
+    CholeskyParams, Fsai, Ilu, IluKind, IluParams, IncompleteCholesky, Ordering, Spai0, Ssor, SsorParams,
+};
+use clinalg::solve::{BiCgStab, Cg, Preconditioner, Report, Solver, Stopping};
+use clinalg::{Context, Csr, CsrParts, KernelFamily, Real, Result, Vector};
+
+use super::conversions::same;
+use super::products::random_csr;
+use super::solvers::{Solve, check, convection, poisson};
+use super::{Data, Suite, Worst, seeded};
+
+pub(super) fn run<T: Real>(suite: &mut Suite<'_>) {
+    products::<T>(suite);
+    let context = suite.context;
+    suite.check("sparse_sum", Some(T::PRECISION), |worst| sums::<T>(context, worst));
+    suite.check("sparse_part", Some(T::PRECISION), |worst| parts::<T>(context, worst));
+    preconditioners::<T>(suite);
+}
+
+/// Rows, columns of A and columns of B, and the entries of row i of A and of B.
+type Factors = (usize, usize, usize, fn(usize) -> usize, fn(usize) -> usize);
+
+/// Products by each way in which kernels for GPUs make a row.
+fn products<T: Real>(suite: &mut Suite<'_>) {
+    let (context, quick) = (suite.context, suite.quick);
+    let kinds: [(&str, Factors); 7] = [
+        ("sparse_product_short_rows", (70, 50, 60, |i| i % 9, |i| i % 5)),
+        ("sparse_product_middle_rows", (80, 60, 900, |i| i % 40, |i| 3 + i % 20)),
+        ("sparse_product_wide_rows", (6, 60, 140_000, |i| 10 * i, |i| 10 + i % 20)),
+        ("sparse_product_long_rows", (3, 60, 3000, |i| 30 * i, |_| 40)),
+        // Several work-groups count a row.
+        ("sparse_product_longest_rows", (3, 1100, 3000, |i| [1100, 5, 0][i], |i| 1 + i % 2)),
+        // Most rows have far fewer entries than products, some as many.
+        ("sparse_product_full_tables", (1100, 23, 400, |i| if i % 20 == 0 { 23 } else { 12 }, |_| 10)),
+        // Too many columns for ranges of them. A table has a place for each on CPUs, where this would test nothing but memory.
+        ("sparse_product_most_columns", (2, 70, 17_000_000, |_| 70, |_| 31)),
+    ];
+    for (name, (m, k, n, left, right)) in kinds {
+        if n > 1_000_000 && context.family() == KernelFamily::Cpu {
+            continue;
+        }
+        suite.check(name, Some(T::PRECISION), |worst| {
+            let a = random_csr::<T>(&mut seeded(1), (m, k), Data::Whole, left);
+            let mut b = random_csr::<T>(&mut seeded(2), (k, n), Data::Whole, right);
+            if name == "sparse_product_full_tables" {
+                // The first rows of B share their columns; rows of A with 12 entries take no others.
+                b.indices.iter_mut().enumerate().for_each(|(e, c)| *c = e % 10 + e / 10 * usize::from(e >= 120) * 10);
+            }
+            let product = || Csr::from_parts(context, &a)?.multiply(&Csr::from_parts(context, &b)?)?.to_parts();
+            let got = product()?;
+            same(worst, m, &got, &times(&a, &b));
+            if !quick && product()? != got {
+                worst.fail("not the same bits twice".into());
+            }
+            Ok(())
+        });
+    }
+}
+
+/// A B, with the entries that cancel.
+fn times<T: Real>(a: &CsrParts<T>, b: &CsrParts<T>) -> CsrParts<T> {
+    let mut c = CsrParts { rows: a.rows, cols: b.cols, offsets: vec![0], indices: Vec::new(), values: Vec::new() };
+    for i in 0..a.rows {
+        let mut row = BTreeMap::new();
+        for (j, left) in a.row(i) {
+            for (k, right) in b.row(j) {
+                *row.entry(k).or_insert_with(T::zero) += left * right;
+            }
+        }
+        c.indices.extend(row.keys());
+        c.values.extend(row.values());
+        c.offsets.push(c.indices.len());
+    }
+    c
+}
+
+/// The matrix of these entries, of which those that are `None` are not stored.
+fn matrix<T: Real>(rows: usize, cols: usize, entry: impl Fn(usize, usize) -> Option<T>) -> Result<CsrParts<T>> {
+    let places = (0..rows).flat_map(|i| (0..cols).map(move |j| (i, j)));
+    let entries: Vec<_> = places.filter_map(|(i, j)| Some((i, j, entry(i, j)?))).collect();
+    CsrParts::from_triplets(rows, cols, &entries)
+}
+
+fn element<T: Real>(a: &CsrParts<T>, i: usize, j: usize) -> Option<T> {
+    a.row(i).find(|entry| entry.0 == j).map(|entry| entry.1)
+}
+
+const SHAPE: (usize, usize) = (70, 41);
+
+fn sums<T: Real>(context: &Context, worst: &mut Worst) -> Result<()> {
+    let a = random_csr::<T>(&mut seeded(3), SHAPE, Data::Whole, |i| i % 12);
+    let b = random_csr::<T>(&mut seeded(4), SHAPE, Data::Whole, |i| i * 5 % 13);
+    let (alpha, beta) = (T::from_f64(2.0), T::from_f64(-3.0));
+    let got = Csr::from_parts(context, &a)?.combine(alpha, beta, &Csr::from_parts(context, &b)?)?.to_parts()?;
+    let want = matrix(SHAPE.0, SHAPE.1, |i, j| match (element(&a, i, j), element(&b, i, j)) {
+        (None, None) => None,
+        (a, b) => Some(alpha * a.unwrap_or_else(T::zero) + beta * b.unwrap_or_else(T::zero)),
+    })?;
+    same(worst, SHAPE.0, &got, &want);
+    Ok(())
+}
+
+fn parts<T: Real>(context: &Context, worst: &mut Worst) -> Result<()> {
+    let (rows, cols) = SHAPE;
+    let a = random_csr::<T>(&mut seeded(5), SHAPE, Data::Whole, |i| i % 12);
+    let device = Csr::from_parts(context, &a)?;
+    let (down, list) = (Span::Range { first: rows - 1, step: -2, count: 30 }, [40, 3, 17, 4]);
+    let got = device.select(down, Span::List(&list))?.to_parts()?;
+    same(worst, 30, &got, &matrix(30, 4, |i, j| element(&a, rows - 1 - 2 * i, list[j]))?);
+    let got = device.band_part(-9, 4)?.to_parts()?;
+    let inside = |i: usize, j: usize| (-9..=4).contains(&(j as i64 - i as i64));
+    same(worst, rows, &got, &matrix(rows, cols, |i, j| element(&a, i, j).filter(|_| inside(i, j)))?);
+    let kept = matrix(rows, cols, |i, j| element(&a, i, j).filter(|&v| v != T::zero()))?;
+    match device.without_zeros()? {
+        Some(got) => same(worst, rows, &got.to_parts()?, &kept),
+        None => worst.fail("the zeros that are stored were not found".into()),
+    }
+    let (left, right): (Vec<T>, Vec<T>) =
+        (Data::Whole.values(&mut seeded(6), rows), Data::Whole.values(&mut seeded(7), cols));
+    let mut scaled = Csr::from_parts(context, &a)?;
+    scaled.scale(Some(&Vector::from_slice(context, &left)?), Some(&Vector::from_slice(context, &right)?))?;
+    let want = matrix(rows, cols, |i, j| element(&a, i, j).map(|v| left[i] * v * right[j]))?;
+    same(worst, rows, &scaled.to_parts()?, &want);
+    Ok(())
+}
+
+fn cg<T: Real>(
+    a: &Csr<T>,
+    b: &Vector<T>,
+    x: &mut Vector<T>,
+    stopping: Stopping,
+    mut m: impl Preconditioner<T>,
+) -> Result<Report> {
+    Cg::new(a.context(), a.rows(), stopping.into())?.solve(a, Some(&mut m), b, x)
+}
+
+fn bicgstab<T: Real>(
+    a: &Csr<T>,
+    b: &Vector<T>,
+    x: &mut Vector<T>,
+    stopping: Stopping,
+    mut m: impl Preconditioner<T>,
+) -> Result<Report> {
+    BiCgStab::new(a.context(), a.rows(), stopping.into())?.solve(a, Some(&mut m), b, x)
+}
+
+fn amg(coarsening: Coarsening) -> AmgParams {
+    AmgParams::default().coarsening(coarsening).coarse_size(20)
+}
+
+/// Two unknowns per node, which are coupled.
+fn of_two(a: &CsrParts<f64>) -> Result<CsrParts<f64>> {
+    let block = [[2.0, 0.5], [0.5, 1.0]];
+    let entries: Vec<_> = a
+        .triplets()
+        .flat_map(|(i, j, v)| [(0, 0), (0, 1), (1, 0), (1, 1)].map(|(p, q)| (2 * i + p, 2 * j + q, v * block[p][q])))
+        .collect();
+    CsrParts::from_triplets(2 * a.rows, 2 * a.cols, &entries)
+}
+
+/// A bound of the iterations on a grid with n points per side, which the method exceeds with a wrong preconditioner: those of algebraic multigrid do
+/// not grow with the grid, and conjugate gradients without a preconditioner take about 3 n in double precision.
+type Most = fn(usize) -> usize;
+
+/// Solvers with preconditioners.
+fn preconditioners<T: Real>(suite: &mut Suite<'_>) {
+    let symmetric: [(&str, Most, Solve<T>); 9] = [
+        (
+            "cg_amg_aggregation",
+            |_| 12,
+            |a, b, x, stopping| cg(a, b, x, stopping, Amg::new(a, &amg(Coarsening::Aggregation))?),
+        ),
+        (
+            "cg_amg_gauss_seidel",
+            |_| 16,
+            |a, b, x, stopping| {
+                cg(a, b, x, stopping, Amg::new(a, &amg(Coarsening::Aggregation).smoother(Smoother::GaussSeidel(1)))?)
+            },
+        ),
+        (
+            "cg_amg_classical",
+            |_| 10,
+            |a, b, x, stopping| cg(a, b, x, stopping, Amg::new(a, &amg(Coarsening::Classical).aggressive(false))?),
+        ),
+        (
+            "cg_amg_aggressive",
+            |_| 24,
+            |a, b, x, stopping| {
+                let params = amg(Coarsening::Classical).aggressive(true).smoother(Smoother::Spai0(1));
+                cg(a, b, x, stopping, Amg::new(a, &params)?)
+            },
+        ),
+        (
+            "cg_incomplete_cholesky",
+            |n| 3 * n / 2,
+            |a, b, x, stopping| cg(a, b, x, stopping, IncompleteCholesky::new(a, &CholeskyParams::default())?),
+        ),
+        (
+            "cg_incomplete_cholesky_sweeps",
+            |n| 2 * n,
+            |a, b, x, stopping| {
+                let params = CholeskyParams::default().ordering(Ordering::Multicolour).sweeps(3);
+                cg(a, b, x, stopping, IncompleteCholesky::new(a, &params)?)
+            },
+        ),
+        ("cg_ssor", |n| 2 * n, |a, b, x, stopping| cg(a, b, x, stopping, Ssor::new(a, &SsorParams::default())?)),
+        ("cg_fsai", |n| 9 * n / 4, |a, b, x, stopping| cg(a, b, x, stopping, Fsai::new(a)?)),
+        ("bicgstab_spai0", |n| n * n, |a, b, x, stopping| bicgstab(a, b, x, stopping, Spai0::new(a)?)),
+    ];
+    let general: [(&str, Most, Solve<T>); 3] = [
+        (
+            "bicgstab_ilu0",
+            |n| n,
+            |a, b, x, stopping| bicgstab(a, b, x, stopping, Ilu::new(a, &IluParams::default().kind(IluKind::Zero))?),
+        ),
+        (
+            "bicgstab_ilu0_sweeps",
+            |n| 3 * n / 2,
+            |a, b, x, stopping| {
+                let params = IluParams::default().kind(IluKind::Zero).ordering(Ordering::Multicolour).sweeps(3);
+                bicgstab(a, b, x, stopping, Ilu::new(a, &params)?)
+            },
+        ),
+        (
+            "bicgstab_ilut",
+            |_| 6,
+            |a, b, x, stopping| {
+                bicgstab(a, b, x, stopping, Ilu::new(a, &IluParams::default().kind(IluKind::threshold()))?)
+            },
+        ),
+    ];
+    let (context, n) = (suite.context, if suite.quick { 10 } else { 33 });
+    let mut add = |name, most: Most, make: &dyn Fn() -> Result<CsrParts<f64>>, solve| {
+        suite.check(name, Some(T::PRECISION), |worst| {
+            let report = check(worst, context, n, &make()?, solve)?;
+            if report.iterations > most(n) {
+                worst.fail(format!("N = {n}: {} iterations, expected at most {}", report.iterations, most(n)));
+            }
+            Ok(())
+        });
+    };
+    symmetric.into_iter().for_each(|(name, most, solve)| add(name, most, &|| poisson(n), solve));
+    general.into_iter().for_each(|(name, most, solve)| add(name, most, &|| convection(n), solve));
+    add(
+        "cg_amg_blocks",
+        |_| 20,
+        &|| of_two(&poisson(n)?),
+        |a, b, x, stopping| cg(a, b, x, stopping, Amg::new(a, &amg(Coarsening::Aggregation).block(2))?),
+    );
+}
