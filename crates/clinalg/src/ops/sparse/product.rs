@@ -446,7 +446,7 @@ impl Bin {
             if self.shared {
                 let mut pieces = Buffer::<u32>::uninit(context, listed)?;
                 program.count_pieces(context, each, base, listed as u32, PIECE, list, ao, &mut pieces)?;
-                let (place, count) = scan(context, &pieces)?;
+                let (place, count) = scan::<T>(context, &pieces)?;
                 bits.fill(0)?;
                 let (range, per_row) = (Range::d1(count * items, items), (ranges * words) as u32);
                 let (to, listed_32) = (&mut bits, listed as u32);
