@@ -124,6 +124,14 @@ pub const FAULTS: &[Fault] = &[
         quirk: Quirk::AvoidedByRule,
     },
     Fault {
+        platform: "Oclgrind",
+        vendor: "",
+        versions: "21.10",
+        what: "a comparison of vectors that is subtracted counts 255 instead of 1: its compiler makes an extension by zeros, for which its interpreter takes -1 in eight bits",
+        instead: "kernels add comparisons of vectors and change the sign of the sum",
+        quirk: Quirk::AvoidedByRule,
+    },
+    Fault {
         platform: "AMD Accelerated Parallel Processing",
         vendor: "",
         versions: "unknown; reported by users of other libraries",
