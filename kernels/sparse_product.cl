@@ -334,10 +334,10 @@ __kernel void keep_full(ulong rows, __global const uint *count, __global uint *b
     }
 }
 
-// Bit k of classes[0] is set if some row is in class k, that is, high[k - 1] < bound[i] <= high[k]; bit 31 is set if some bound[i] is 0. Class `last`
-// has no upper bound; those of its rows that have more than `longest` entries in A are in class last + 1.
-__kernel void mark_classes(ulong rows, uint last, uint longest, __global const uint *high, __global const uint *bound,
-                           __global const uint *a_offset, __global uint *classes)
+// Bit k of classes[0] is set if some row is in class k, that is, high[k - 1] < bound[i] <= high[k]; bit 31 is set if some bound[i] is 0. The last
+// class has no upper bound.
+__kernel void mark_classes(ulong rows, uint last, __global const uint *high, __global const uint *bound,
+                           __global uint *classes)
 {
     __local uint found;
     if (get_local_id(0) == 0) {
@@ -348,9 +348,6 @@ __kernel void mark_classes(ulong rows, uint last, uint longest, __global const u
     if (i < rows) {
         uint k = 0;
         while (k < last && bound[i] > high[k]) {
-            ++k;
-        }
-        if (k == last && a_offset[i + 1] - a_offset[i] > longest) {
             ++k;
         }
         atomic_or(&found, 1u << (bound[i] == 0 ? 31 : k));
@@ -370,14 +367,12 @@ __kernel void list_rows(ulong rows, __global uint *list)
     }
 }
 
-// flag[i] = 1 where low < bound[i] <= high and shortest < entries of A's row <= longest, else 0.
-__kernel void flag_sizes(ulong rows, uint low, uint high, uint shortest, uint longest, __global const uint *bound,
-                         __global const uint *a_offset, __global uint *flag)
+// flag[i] = 1 where low < bound[i] <= high, else 0.
+__kernel void flag_sizes(ulong rows, uint low, uint high, __global const uint *bound, __global uint *flag)
 {
     FOR_EACH(i, rows)
     {
-        const uint length = a_offset[i + 1] - a_offset[i];
-        flag[i] = low < bound[i] && bound[i] <= high && shortest < length && length <= longest;
+        flag[i] = low < bound[i] && bound[i] <= high;
     }
 }
 
@@ -690,57 +685,6 @@ __kernel void count_ranges(uint base, uint groups, uint slice, uint several, uin
             entries += popcount(bits[q * words + w]);
         }
         part[r * (ranges + 1) + first + q + 1] = entries;
-    }
-}
-
-// Very long rows of A are cut into pieces of `piece` entries: count[r] = pieces of row list[base + r].
-__kernel void count_pieces(uint base, uint listed, uint piece, __global const uint *list, __global const uint *a_offset,
-                           __global uint *count)
-{
-    const size_t r = get_global_id(0);
-    if (r < listed) {
-        const uint i = list[base + r], length = a_offset[i + 1] - a_offset[i];
-        count[r] = length / piece + (length % piece > 0);
-    }
-}
-
-// A work-group per piece, row r having those from place[r] on: the bits of the columns of C that the piece leads to are set among the `words` words of
-// row list[base + r]. `slice` work-items traverse a row of B.
-__kernel void mark_columns(uint base, uint listed, uint piece, uint slice, uint words, __global const uint *place,
-                           __global const uint *list, __global const uint *a_offset, __global const uint *a_column,
-                           __global const uint *b_offset, __global const uint *b_column, __global uint *bits)
-{
-    const uint item = (uint)get_local_id(0), items = (uint)get_local_size(0), p = (uint)get_group_id(0);
-    uint r = 0, after = listed;
-    while (after - r > 1) {
-        const uint middle = r + (after - r) / 2;
-        if (place[middle] <= p) {
-            r = middle;
-        } else {
-            after = middle;
-        }
-    }
-    const uint i = list[base + r];
-    const ulong start = a_offset[i] + (ulong)(p - place[r]) * piece, end = min(start + piece, (ulong)a_offset[i + 1]);
-    __global uint *own = bits + (size_t)r * words;
-    for (ulong k = start + item / slice; k < end; k += items / slice) {
-        const uint last = b_offset[a_column[k] + 1];
-        for (ulong l = (ulong)b_offset[a_column[k]] + item % slice; l < last; l += slice) {
-            atomic_or(own + b_column[l] / 32, 1u << b_column[l] % 32);
-        }
-    }
-}
-
-// part[r * (ranges + 1) + q + 1] = bits in range q of row r, of `words` words.
-__kernel void count_marked(uint listed, uint ranges, uint words, __global const uint *bits, __global uint *part)
-{
-    const size_t at = get_global_id(0), r = at / ranges, q = at % ranges;
-    if (r < listed) {
-        uint entries = 0;
-        for (uint w = 0; w < words; ++w) {
-            entries += popcount(bits[at * words + w]);
-        }
-        part[r * (ranges + 1) + q + 1] = entries;
     }
 }
 

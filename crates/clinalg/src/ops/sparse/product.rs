@@ -19,8 +19,6 @@ struct Bin {
     size: usize,
     /// Rows of a work-group.
     rows: usize,
-    /// Whether A's rows have more than `PIECE` entries, so that several work-groups count a row.
-    shared: bool,
     tables: Tables,
 }
 
@@ -80,8 +78,6 @@ const RANGES_AT_A_TIME: usize = 1 << 26;
 /// Places of the table of a segment, and columns of a range, which it holds whole.
 const SEGMENT_SIZE: usize = 1024;
 const RANGE_WIDTH: usize = SEGMENT_SIZE / 2;
-/// Entries of A that a work-group takes where several count a row of C.
-const PIECE: u32 = 1024;
 /// Entries that a work-item merges at most.
 const MERGED: u32 = 32;
 /// Rows of which the share of entries in products is measured, by as many work-groups with a table of this size, and `SAMPLE_UNIT` of `sparse_product.cl`.
@@ -177,11 +173,11 @@ fn bins_to_fill<T: Scalar>(a: &Structure, b: &Structure, count: &Buffer<u32>) ->
     let mut flag = Buffer::<u32>::uninit(context, rows)?;
     program.flag_merged(context, range, rows, MERGED, &a.offset, count, &mut flag, &mut rest)?;
     let (offset, listed) = scan::<T>(context, &flag)?;
-    let mut bins = binned::<T>(&rest, a, b, &Sizes::to_fill::<T>())?;
+    let mut bins = binned::<T>(&rest, b, &Sizes::to_fill::<T>())?;
     if listed > 0 {
         let mut list = Buffer::<u32>::uninit(context, listed)?;
         program.list_flagged(context, range, rows, &flag, &offset, &mut list)?;
-        bins.push(Bin { list, listed, lanes: 1, slice: 1, size: 1, rows: 1, shared: false, tables: Tables::Merged });
+        bins.push(Bin { list, listed, lanes: 1, slice: 1, size: 1, rows: 1, tables: Tables::Merged });
     }
     for bin in &mut bins {
         bin.cut::<T>(a, b)?;
@@ -219,7 +215,7 @@ fn count_rows<T: Scalar>(
     let context = a.offset.context();
     let program = Program::<T>::new();
     let (ao, ac, bo, bc) = (&a.offset, &a.column, &b.offset, &b.column);
-    for bin in binned::<T>(bound, a, b, sizes)? {
+    for bin in binned::<T>(bound, b, sizes)? {
         let [listed, lanes, slice, size] = [bin.listed, bin.lanes, bin.slice, bin.size].map(|n| n as u32);
         let probes = probes.min(bin.size) as u32;
         let (list, range, places) = (&bin.list, bin.range(context, sizes.bytes), bin.places());
@@ -385,7 +381,7 @@ impl Bin {
         // A power of two, and no fewer items than a warp has.
         let rows = 1 << rows.ilog2();
         let lanes = lanes.max(32.min(items) / rows);
-        Bin { list, listed, lanes, slice: slice.min(lanes), size, rows, shared: false, tables: Tables::Local }
+        Bin { list, listed, lanes, slice: slice.min(lanes), size, rows, tables: Tables::Local }
     }
 
     /// The rows listed, which are too long for tables in local memory; a row of `bound` is theirs.
@@ -398,23 +394,14 @@ impl Bin {
         sizes: &Sizes,
     ) -> Result<Bin> {
         let items = list.context().local();
-        if is_cut(cols) {
+        if cols.div_ceil(RANGE_WIDTH) <= MOST_RANGES {
             let (lanes, tables) = (items.min(MOST_ITEMS), Tables::Segments(Vec::new()));
-            return Ok(Bin {
-                list,
-                listed,
-                lanes,
-                slice: slice.min(lanes),
-                size: SEGMENT_SIZE,
-                rows: 1,
-                shared: false,
-                tables,
-            });
+            return Ok(Bin { list, listed, lanes, slice: slice.min(lanes), size: SEGMENT_SIZE, rows: 1, tables });
         }
         let largest = bound.to_vec()?.into_iter().max().unwrap_or(0) as usize;
         let size = (largest * sizes.filled.1).div_ceil(sizes.filled.0).next_power_of_two();
         let lanes = items.min(256);
-        Ok(Bin { list, listed, lanes, slice: slice.min(lanes), size, rows: 1, shared: false, tables: Tables::Global })
+        Ok(Bin { list, listed, lanes, slice: slice.min(lanes), size, rows: 1, tables: Tables::Global })
     }
 
     /// Counts the entries of rows that are cut into segments. `and_then` is called for some rows at a time with the place of the first in the list, their
@@ -436,44 +423,29 @@ impl Bin {
         let (ao, ac, bo, bc) = (&a.offset, &a.column, &b.offset, &b.column);
         let [of_row, slice, several_32, ranges_32, width] =
             [groups, self.slice, several, ranges, RANGE_WIDTH].map(|n| n as u32);
-        let at_a_time = if self.shared { LONG_BYTES / (ranges * words * 4) } else { RANGES_AT_A_TIME / (ranges + 1) };
-        let most = at_a_time.clamp(1, self.listed);
+        let most = (RANGES_AT_A_TIME / (ranges + 1)).min(self.listed);
         let mut part = Buffer::<u32>::uninit(context, most * (ranges + 1))?;
-        let mut bits = Buffer::<u32>::uninit(context, if self.shared { most * ranges * words } else { 0 })?;
         for first in (0..self.listed).step_by(most) {
             let listed = most.min(self.listed - first);
-            let (base, list, each) = (first as u32, &self.list, crate::ops::items(context, listed));
-            if self.shared {
-                let mut pieces = Buffer::<u32>::uninit(context, listed)?;
-                program.count_pieces(context, each, base, listed as u32, PIECE, list, ao, &mut pieces)?;
-                let (place, count) = scan::<T>(context, &pieces)?;
-                bits.fill(0)?;
-                let (range, per_row) = (Range::d1(count * items, items), (ranges * words) as u32);
-                let (to, listed_32) = (&mut bits, listed as u32);
-                program.mark_columns(
-                    context, range, base, listed_32, PIECE, slice, per_row, &place, list, ao, ac, bo, bc, to,
-                )?;
-                let each = crate::ops::items(context, listed * ranges);
-                program.count_marked(context, each, listed_32, ranges_32, words as u32, &bits, &mut part)?;
-            } else {
-                program.count_ranges(
-                    context,
-                    Range::d1(listed * groups * items, items),
-                    base,
-                    of_row,
-                    slice,
-                    several_32,
-                    ranges_32,
-                    width,
-                    list,
-                    ao,
-                    ac,
-                    bo,
-                    bc,
-                    several * words,
-                    &mut part,
-                )?;
-            }
+            let (base, list, range) = (first as u32, &self.list, Range::d1(listed * groups * items, items));
+            program.count_ranges(
+                context,
+                range,
+                base,
+                of_row,
+                slice,
+                several_32,
+                ranges_32,
+                width,
+                list,
+                ao,
+                ac,
+                bo,
+                bc,
+                several * words,
+                &mut part,
+            )?;
+            let each = crate::ops::items(context, listed);
             program.scan_ranges(context, each, base, listed as u32, ranges_32, list, &mut part, &mut *count)?;
             and_then(base, listed, ranges_32, &part)?;
         }
@@ -538,18 +510,13 @@ impl Bin {
     }
 }
 
-/// Whether long rows of a product with so many columns are cut into segments.
-fn is_cut(cols: usize) -> bool {
-    cols.div_ceil(RANGE_WIDTH) <= MOST_RANGES
-}
-
 /// Work-items that traverse a row of B together: as many as its rows have entries.
 fn slice(b: &Structure) -> usize {
     (b.nnz / b.rows.max(1)).next_power_of_two().clamp(1, 32)
 }
 
 /// The rows of a product with B by size, each in the first class whose table holds it.
-fn binned<T: Scalar>(bound: &Buffer<u32>, a: &Structure, b: &Structure, sizes: &Sizes) -> Result<Vec<Bin>> {
+fn binned<T: Scalar>(bound: &Buffer<u32>, b: &Structure, sizes: &Sizes) -> Result<Vec<Bin>> {
     let (context, rows) = (bound.context(), bound.len());
     if rows == 0 {
         return Ok(Vec::new());
@@ -559,23 +526,20 @@ fn binned<T: Scalar>(bound: &Buffer<u32>, a: &Structure, b: &Structure, sizes: &
     let highs: Vec<u32> = sizes.sizes.iter().map(|&size| sizes.most(size) as u32).collect();
     let high = Buffer::from_slice(context, &highs)?;
     let mut classes = Buffer::<u32>::zeroed(context, 1)?;
-    let (last, piece) = (highs.len(), if is_cut(b.cols) { PIECE } else { u32::MAX });
-    program.mark_classes(context, each, rows, last as u32, piece, &high, bound, &a.offset, &mut classes)?;
+    program.mark_classes(context, each, rows, highs.len() as u32, &high, bound, &mut classes)?;
     let classes = classes.to_vec()?[0];
     let slice = slice(b);
     let mut bins = Vec::new();
-    for k in (0..=last + 1).filter(|k| classes >> k & 1 == 1) {
+    for k in (0..=highs.len()).filter(|k| classes >> k & 1 == 1) {
         let (list, listed) = if classes == 1 << k {
             let mut list = Buffer::<u32>::uninit(context, rows)?;
             program.list_rows(context, each, rows, &mut list)?;
             (list, rows)
         } else {
-            let low = if k == 0 { 0 } else { highs[k.min(last) - 1] };
+            let low = if k == 0 { 0 } else { highs[k - 1] };
             let high = highs.get(k).copied().unwrap_or(u32::MAX);
-            let shortest = if k > last { piece } else { 0 };
-            let longest = if k == last { piece } else { u32::MAX };
             let mut flag = Buffer::<u32>::uninit(context, rows)?;
-            program.flag_sizes(context, each, rows, low, high, shortest, longest, bound, &a.offset, &mut flag)?;
+            program.flag_sizes(context, each, rows, low, high, bound, &mut flag)?;
             let (offset, listed) = scan::<T>(context, &flag)?;
             let mut list = Buffer::<u32>::uninit(context, listed)?;
             program.list_flagged(context, each, rows, &flag, &offset, &mut list)?;
@@ -583,7 +547,7 @@ fn binned<T: Scalar>(bound: &Buffer<u32>, a: &Structure, b: &Structure, sizes: &
         };
         bins.push(match sizes.sizes.get(k) {
             Some(&size) => Bin::local(list, listed, size, slice, sizes),
-            None => Bin { shared: k > last, ..Bin::long(list, listed, bound, b.cols, slice, sizes)? },
+            None => Bin::long(list, listed, bound, b.cols, slice, sizes)?,
         });
     }
     Ok(bins)
