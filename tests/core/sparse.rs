@@ -77,7 +77,7 @@ fn estimates<T: Real>(context: &Context) {
     assert_matrix("rows of 10 and of 300 entries", &got, &want, &want, 32.0 * eps::<T>());
 }
 
-/// Rows of A around the number of entries that a work-group takes where several count a row of C, with and without shorter ones beside them.
+/// Rows of A with thousands of entries, whose products fall on many columns, with and without shorter ones beside them.
 fn long_rows<T: Real>(context: &Context) {
     let (k, n) = (6000, 70_000);
     let b = sparse::<T>(k, n, 2, |i| if i % 5 == 4 { 0 } else { 1 + i * 7 % 12 });
