@@ -1,6 +1,6 @@
 // Set-up of algebraic multigrid by smoothed aggregation (Vanek, Mandel and Brezina 1996): strong connections, maximal independent sets of
-// distance two, aggregates, the tentative prolongator and what smooths it. Also what decides between this and classical coarsening, as a program
-// more takes time to load. A is in compressed rows with sorted columns. An item takes whole rows, nodes or aggregates.
+// distance two, aggregates, the tentative prolongator and what smooths it. Also what decides between this and classical coarsening, as every
+// additional program takes time to load. A is in compressed rows with sorted columns. An item takes whole rows, nodes or aggregates.
 //
 // Traffic, f64: 12 B per entry of A for what looks at values, 4 B (and 8 B of states from cache) for what looks at neighbours.
 //@ build

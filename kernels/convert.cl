@@ -1,4 +1,5 @@
-// Compressed columns to compressed rows (which is also the transpose of compressed rows).
+// Compressed columns to compressed rows (which is also the transpose of compressed rows), and exclusive prefix sums of counts: in one file, as
+// each further program takes time to load.
 //
 // Count the entries of each row, sum the counts to offsets, drop the position of each entry into
 // its row, sort the positions within the row, gather. Positions grow with the column, so the sort
@@ -350,7 +351,7 @@ __kernel void list_runs(ulong rows, __global const uint *offset, __global const 
 }
 #endif
 
-// Counts to offsets, of any sparse algebra: offset[i] = count[0] + ... + count[i - 1]. Integers only.
+// Exclusive prefix sums: offset[i] = count[0] + ... + count[i - 1]. Sums of parts have 64 bits, so that an overflow is noticed.
 //
 // Traffic: 12 B per count. GPUs: a tile of TILE counts per work-group; CPUs: a part per item.
 #ifdef CPU

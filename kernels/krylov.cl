@@ -30,7 +30,7 @@
         __global const REAL *v4, __global const REAL *v5, __global const REAL *v6, __global const REAL *v7
 #define BASIS_ARRAY {v0, v1, v2, v3, v4, v5, v6, v7}
 
-// 0 for the square of a norm that is zero or no number: what follows an exhausted space is zero, and not looked at.
+// 0 for the square of a norm that is zero or NaN: what follows an exhausted space is zero, and not looked at.
 inline REAL inverse_root(REAL square)
 {
     return square > ZERO ? ONE / sqrt(square) : ZERO;

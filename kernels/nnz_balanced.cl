@@ -51,8 +51,8 @@
 #define PLACE(k) (k)
 #endif
 
-// Places of the local memory that holds the products first, then the sums of items that share a row, or two dot products: what a
-// work-group takes of it is missing in the cache for x.
+// Places of the local memory that holds the products first, then the sums of items that share a row, or two dot products. It is taken
+// from the L1 cache that serves the gathers from x.
 #define PRODUCTS (PLACE(ENTRIES) > 2 * LOCAL ? PLACE(ENTRIES) : 2 * LOCAL)
 
 // What a kernel takes for 16-bit columns; the lowest column of a block, or the mark, which waits for nothing else; what the products of a block

@@ -497,9 +497,9 @@ fn indefinite_matrices_are_solved_with_complete_factors() {
     assert!(residual <= 1.01e-10, "{residual}");
 }
 
-/// -u'' on a line, with a right-hand side for each of three columns, one of them zero.
+/// The tridiagonal matrix (-1, 2.1, -1) with three right-hand sides, one of them zero.
 #[test]
-fn several_right_hand_sides_share_their_directions() {
+fn block_cg_solves_for_all_right_hand_sides_at_once() {
     if !device() {
         return;
     }
@@ -859,7 +859,7 @@ fn several_unknowns_of_a_node_are_found() {
 /// Two unknowns per node of a line without conditions at its ends. They are equal in the last node only, so the constants of one unknown are no null
 /// vectors, and those of both are. All pivots are exact.
 #[test]
-fn a_hierarchy_for_nodes_gives_way_to_one_for_unknowns() {
+fn amg_falls_back_to_one_unknown_per_node() {
     if !device() {
         return;
     }
@@ -885,9 +885,9 @@ fn a_hierarchy_for_nodes_gives_way_to_one_for_unknowns() {
     assert!(given.code == 2 && given.stderr.contains("singular"), "{}{}", given.stdout, given.stderr);
     let found = inside(folder.path(), &format!("{line} --json"));
     let report = found.json();
-    assert!(found.stderr.contains("taking each unknown for itself"), "{}", found.stderr);
+    assert!(found.stderr.contains("continuing with one unknown per node"), "{}", found.stderr);
     let about = report["precond_about"].as_str().unwrap();
-    assert!(about.contains("one unknown per node, as that for 2 could not be set up"), "{report:#}");
+    assert!(about.contains("one unknown per node, as the hierarchy with 2 could not be set up"), "{report:#}");
     assert!(report["converged"] == true && report["gave_up"].is_null(), "{report:#}");
 }
 

@@ -61,8 +61,8 @@ use system::System;
 Methods:
   cg        conjugate gradients, for symmetric positive definite A; the default
             if A is symmetric and its diagonal positive
-  block-cg  as cg, for all columns of the right-hand side at once: fewer iterations,
-            and a product with A takes all of them
+  block-cg  block conjugate gradients: as cg, for all right-hand sides at once, with
+            fewer iterations; each product reads A once for all columns
   bicgstab  for any nonsingular A, with little memory; the default otherwise
   gmres     restarted after --restart iterations, for any nonsingular A
   idrs      IDR(s) with s = 4 or --idr-dimension, for any nonsingular A; more robust
@@ -117,7 +117,7 @@ outside are those of the one with the largest residual.
 Ctrl-C ends the solve with the current iterate, and writes a checkpoint of the
 iteration: with gmres the basis since the last restart, with the others 2 to 14
 vectors. clinalg solve --resume FILE reads the files, sets up again and continues from it, on
-the same device to the same bits, with all methods and preconditioners; not with
+the same device to the same bits, with all methods but block-cg; not with
 --devices.
 
 Examples:
@@ -338,7 +338,7 @@ fn solve<T: Number>(args: &Args, global: &Global, given: Given, out: &mut Output
     }
     if args.method == Some(Method::BlockCg) && (args.checkpoint.is_some() || args.resume.is_some()) {
         return Err(Failure::usage(
-            "checkpoints are of solves for one right-hand side after the other, not of block-cg: use --method cg, or leave --checkpoint and --resume out",
+            "--method block-cg does not support --checkpoint and --resume: omit them, or use --method cg",
         ));
     }
     progress.stage("setting up");
@@ -597,7 +597,7 @@ impl Args {
             let advice = match self.amg_options() {
                 Some(option) => {
                     let advice = Suggestion::new(Suited::Amg, format!("{option} was given"));
-                    Advice::from(if may_have_nodes { advice.with_nodes(parts) } else { advice })
+                    Advice::from(if may_have_nodes { advice.detect_unknowns_per_node(parts) } else { advice })
                 }
                 _ => advise(parts, symmetric, self.method, several_devices, null.map_or(0, NullVectors::count)),
             };

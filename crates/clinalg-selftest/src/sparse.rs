@@ -34,7 +34,7 @@ fn products<T: Real>(suite: &mut Suite<'_>) {
         ("sparse_product_middle_rows", (80, 60, 900, |i| i % 40, |i| 3 + i % 20)),
         ("sparse_product_wide_rows", (6, 60, 140_000, |i| 10 * i, |i| 10 + i % 20)),
         ("sparse_product_long_rows", (3, 60, 3000, |i| 30 * i, |_| 40)),
-        // Several work-groups count a row.
+        // A row of A with more than 1000 entries.
         ("sparse_product_longest_rows", (3, 1100, 3000, |i| [1100, 5, 0][i], |i| 1 + i % 2)),
         // Most rows have far fewer entries than products, some as many.
         ("sparse_product_full_tables", (1100, 23, 400, |i| if i % 20 == 0 { 23 } else { 12 }, |_| 10)),
@@ -56,7 +56,7 @@ fn products<T: Real>(suite: &mut Suite<'_>) {
             let got = product()?;
             same(worst, m, &got, &times(&a, &b));
             if !quick && product()? != got {
-                worst.fail("not the same bits twice".into());
+                worst.fail("two runs differ bitwise".into());
             }
             Ok(())
         });
@@ -119,7 +119,7 @@ fn parts<T: Real>(context: &Context, worst: &mut Worst) -> Result<()> {
     let kept = matrix(rows, cols, |i, j| element(&a, i, j).filter(|&v| v != T::zero()))?;
     match device.without_zeros()? {
         Some(got) => same(worst, rows, &got.to_parts()?, &kept),
-        None => worst.fail("the zeros that are stored were not found".into()),
+        None => worst.fail("no stored zeros were found, although the matrix has some".into()),
     }
     let (left, right): (Vec<T>, Vec<T>) =
         (Data::Whole.values(&mut seeded(6), rows), Data::Whole.values(&mut seeded(7), cols));

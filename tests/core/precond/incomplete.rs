@@ -405,7 +405,7 @@ fn replaced_pivots_have_the_size_of_the_precision() {
         let params = IluParams::default().kind(IluKind::Complete { operations: 100 });
         assert!(matches!(Ilu::new(&a, &params), Err(Error::Unsuitable { .. })));
         let mut m = Ilu::new(&a, &params.replaces_pivots(true)).unwrap();
-        assert_eq!((m.replaced_pivots(), m.kind().title()), (1, "complete LU factors"));
+        assert_eq!((m.replaced_pivots(), m.kind().name()), (1, "complete LU factors"));
         let r = Vector::from_slice(context, &[T::one(), -T::one()]).unwrap();
         let mut z = Vector::zeros(context, 2).unwrap();
         m.apply(&r, &mut z).unwrap();

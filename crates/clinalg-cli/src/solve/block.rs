@@ -48,7 +48,7 @@ impl<T: Number> AnySystem<T> for BlockSystem<T> {
     }
 
     fn change_method(&mut self, _: &Args, method: Method, _: Stopping) -> Result<(), Failure> {
-        Err(Failure::usage(format!("--method {} does not take over from block-cg", method.name())))
+        Err(Failure::usage(format!("--method {} cannot continue a solve by block-cg", method.name())))
     }
 
     fn solve(

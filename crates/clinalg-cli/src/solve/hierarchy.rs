@@ -53,8 +53,8 @@ fn options<T: Real>(rows: usize, coarsening: Coarsening, args: &Args) -> Result<
     Ok((params, near))
 }
 
-/// What `make` makes of the parameters; where it fails for the unknowns per node that were found, of one unknown per node, whose coarsening may be
-/// classical, and what to add to its words.
+/// Calls `make`; if it fails with a detected block size, retries with one unknown per node, whose coarsening may be classical. Also returns a remark
+/// for the report.
 fn or_by_unknowns<M>(
     params: AmgParams,
     args: &Args,
@@ -64,9 +64,9 @@ fn or_by_unknowns<M>(
     match make(&params) {
         Err(error) if block > 1 && args.found_block == Some(block) && is_unsuited(&error) => {
             log::warn!(
-                "the hierarchy for {block} unknowns per node could not be set up ({error}); taking each unknown for itself"
+                "the hierarchy for {block} unknowns per node could not be set up ({error}); continuing with one unknown per node (--block 1 skips this attempt)"
             );
-            let words = format!(", for one unknown per node, as that for {block} could not be set up");
+            let words = format!(", with one unknown per node, as the hierarchy with {block} could not be set up");
             Ok((make(&params.block(1))?, words))
         }
         made => Ok((made?, String::new())),

@@ -71,7 +71,7 @@ impl Method {
         }
     }
 
-    /// Whether it needs a positive definite matrix.
+    /// Whether it is a variant of conjugate gradients, which need a positive definite matrix.
     pub(crate) fn is_conjugate_gradients(self) -> bool {
         matches!(self, Method::Cg | Method::BlockCg | Method::Fcg)
     }
@@ -360,8 +360,8 @@ pub(crate) fn described<T: Scalar>(m: Ilu<T>, parts: &CsrParts<T>) -> Made<T> {
     let matched = if m.is_matched() { ", rows permuted for a large diagonal" } else { "" };
     let replaced = match m.replaced_pivots() {
         0 => String::new(),
-        1 => ", 1 pivot that is zero up to rounding replaced".to_owned(),
-        count => format!(", {count} pivots that are zero up to rounding replaced"),
+        1 => ", 1 zero pivot replaced".to_owned(),
+        count => format!(", {count} zero pivots replaced"),
     };
     let [lower, upper] = m.levels();
     let words = format!(

@@ -2,7 +2,7 @@
 
 use std::mem::replace;
 
-use clinalg::precond::{IluKind, accurate_factors, instability, is_unsuited};
+use clinalg::precond::{IluKind, fallback_factors, instability, is_unsuited};
 use clinalg::solve::{KrylovMemory, Preconditioner, Report, Resumable, Stopping};
 use clinalg::{Context, Csr, CsrParts, Scalar, Vector};
 
@@ -91,7 +91,7 @@ pub(super) fn made<T: Number>(
             *is_last = last.is_ok();
             match &last {
                 Ok((Precond::Lu, _)) => replaced.push(format!("{}: {why}", Precond::Lu.title())),
-                Ok(_) => replaced.push(format!("ILUT that replaces pivots: otherwise {why}")),
+                Ok(_) => replaced.push(format!("ILUT with replaced pivots: {why}")),
                 Err(_) => {}
             }
         }
@@ -115,7 +115,7 @@ pub(super) fn made<T: Number>(
 /// The factors for a system on which another preconditioner failed, complete or not.
 fn last_resort<T: Number>(a: &Csr<T>, parts: &CsrParts<T>, args: &Args) -> Result<(Precond, Made<T>), Failure> {
     let options = PrecondOptions { precond: Precond::Ilut, ..args.precond_options() };
-    let m = accurate_factors(a.context(), parts, &options.ilu())?;
+    let m = fallback_factors(a.context(), parts, &options.ilu())?;
     let precond = if matches!(m.kind(), IluKind::Complete { .. }) { Precond::Lu } else { Precond::Ilut };
     Ok((precond, described(m, parts)))
 }
@@ -161,7 +161,9 @@ impl<T: Number> AnySystem<T> for System<T> {
             Ok((precond, made)) => {
                 let why = match method {
                     Method::Minres => "the residual never rises and the matrix need not be definite",
-                    _ if precond == Precond::Lu => "exact factors but for rounding, for any nonsingular matrix",
+                    _ if precond == Precond::Lu => {
+                        "exact up to rounding and replaced pivots, for any nonsingular matrix"
+                    }
                     _ => "more accurate factors, for any nonsingular matrix",
                 };
                 self.replaced.push(format!("{} with {}: {why}", method.title(), precond.title()));

@@ -1,8 +1,8 @@
 //! Solves of sparse systems by the method and the preconditioner that suit the matrix, on handles.
 
 use clinalg::precond::{
-    Advice, Ilu, IluKind, IluParams, Jacobi, Needs, NullVectors, Preconditioner, Suited, accurate_factors, advise,
-    check_finite, check_zeros, diagnose_singularity, instability, is_hermitian, is_unsuited, verdict,
+    Advice, Ilu, IluKind, IluParams, Jacobi, Needs, NullVectors, Preconditioner, Suited, advise, check_finite,
+    check_zeros, diagnose_singularity, fallback_factors, instability, is_hermitian, is_unsuited, verdict,
 };
 use clinalg::solve::{LeastSquares, LeastSquaresParams, Progress, Report, Solver, Stop, Stopping};
 use clinalg::{Context, Csr, CsrParts, Dense, Error, Result, Scalar, Vector, ops};
@@ -60,8 +60,8 @@ fn title_of(suited: Suited) -> &'static str {
     match suited {
         Suited::Jacobi => "the Jacobi preconditioner",
         Suited::Amg => "algebraic multigrid",
-        Suited::Ilu => IluKind::Zero.title(),
-        Suited::Ilut => IluKind::threshold().title(),
+        Suited::Ilu => IluKind::Zero.name(),
+        Suited::Ilut => IluKind::threshold().name(),
         Suited::Cholesky => "IC(0)",
         Suited::Ssor => "SSOR",
         Suited::Saddle => "a block preconditioner for saddle points",
@@ -74,7 +74,7 @@ type Optional<T> = Option<Box<dyn Preconditioner<T>>>;
 
 /// Incomplete or complete factors with their title.
 fn titled<T: Scalar>(m: Ilu<T>) -> (&'static str, Optional<T>) {
-    (m.kind().title(), Some(Box::new(m)))
+    (m.kind().name(), Some(Box::new(m)))
 }
 
 /// The preconditioner of a matrix, whose host form is `parts`; `nodes` are its unknowns per node, where several were found.
@@ -167,7 +167,7 @@ impl<'a, T: Element + Coarsened> System<'a, T> {
         }
         let mut made = made.map(|made| (title_of(suited), made));
         if suited == Suited::Ilut && made.as_ref().is_err_and(is_unsuited) {
-            made = accurate_factors(a.context(), &parts, &IluParams::default()).map(titled);
+            made = fallback_factors(a.context(), &parts, &IluParams::default()).map(titled);
         }
         for other in [Suited::Jacobi, Suited::None] {
             if !made.as_ref().is_err_and(is_unsuited) {
@@ -241,7 +241,7 @@ impl<'a, T: Element + Coarsened> System<'a, T> {
         if method == Method::Minres {
             return Ok(Some((title_of(Suited::None), None)));
         }
-        match accurate_factors(self.a.context(), &self.parts, &IluParams::default()) {
+        match fallback_factors(self.a.context(), &self.parts, &IluParams::default()) {
             Ok(made) => Ok(Some(titled(made))),
             Err(error) if is_unsuited(&error) => Ok(None),
             Err(error) => Err(error),

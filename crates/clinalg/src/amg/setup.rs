@@ -69,7 +69,7 @@ pub(super) enum Coarsest<T: Real> {
     Smoothed,
 }
 
-/// A kernel of each program that a set-up needs, the cycles after it and, on a CPU, conjugate gradients, in about the order in which they do.
+/// One kernel from each program that the set-up, the cycles and, on a CPU, conjugate gradients use, roughly in order of first use.
 pub(super) fn kernels<T: Real>(a: &Csr<T>, params: &AmgParams) -> Vec<Kernel> {
     let (context, rows) = (a.context(), a.rows());
     let setup = [
@@ -89,7 +89,7 @@ pub(super) fn kernels<T: Real>(a: &Csr<T>, params: &AmgParams) -> Vec<Kernel> {
         vector::Program::<T>::new().kernel(vector::MULTIPLY),
         reduce::Program::<T>::new().kernel(reduce::SUM_SQUARE),
     ];
-    // From few unknowns, and from many.
+    // Products with few columns (prolongation from a coarse level) and with many.
     let [near, far] = [1, rows].map(|cols| csr_cpu::<T>(context, rows, cols).program.kernel(csr::MV_CSR));
     let mut all: Vec<_> = setup.into_iter().chain(powers).chain([coarser, near]).chain(end).collect();
     if !params.single {

@@ -126,9 +126,9 @@ impl<R: Real> NnzBalanced<R> {
         let context = s.offset.context();
         let blocks = Blocks::find::<R>(s)?;
         let near = Near::find(s, &blocks.begin, blocks.count)?;
-        let far = near.is_none() && blocks.cut.is_some();
-        let Blocks { shape, count, start, begin, cut } =
-            if far { Blocks::cut(s, blocks.shape.for_far_gathers::<R>(), None)? } else { blocks };
+        let smaller = blocks.shape.for_far_gathers::<R>();
+        let far = near.is_none() && blocks.cut.is_some() && smaller != blocks.shape;
+        let Blocks { shape, count, start, begin, cut } = if far { Blocks::cut(s, smaller, None)? } else { blocks };
         let program = shape.program::<R>();
         let program = if cut.is_some() { program.cut(1) } else { program };
         let columns = match near {

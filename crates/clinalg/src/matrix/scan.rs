@@ -1,4 +1,4 @@
-//! Counts to offsets.
+//! Exclusive prefix sums.
 
 use super::convert::conversion;
 use crate::runtime::{KernelFamily, Range};
@@ -7,7 +7,7 @@ use crate::{Buffer, Context, Error, Result, Scalar};
 /// Consecutive counts of an item of a GPU, as in the kernels.
 const EACH: usize = 8;
 
-/// The sums of the counts before each, and the sum of all; for matrices of `T`, whose conversions are in the same program.
+/// The exclusive prefix sums of the counts, and their total. `T` only selects the program, which also holds the conversions of matrices of `T`.
 ///
 /// # Errors
 /// [`Error::Value`] where they exceed 32 bits; [`Error::Allocation`].

@@ -84,7 +84,7 @@ impl BlockShape {
         BlockShape { items, per: self.per.min(4), rows: items, ..self }
     }
 
-    /// Smaller still, for columns that lie far apart, where most gathers miss that cache. (NVIDIA H100, microseconds with 4 and 2 entries per item: R-MAT 151
+    /// As [`for_gathers`](Self::for_gathers), with at most 2 entries per item in double precision, for columns so far apart that most gathers miss the L1 cache. (NVIDIA H100, microseconds with 4 and 2 entries per item: R-MAT 151
     /// and 145, with 6 per row 137 and 131; with columns close together and 1 to 100 entries per row 165 and 184.)
     pub(crate) fn for_far_gathers<R: Real>(self) -> BlockShape {
         let shape = self.for_gathers();

@@ -43,7 +43,7 @@ const LONG_LANES: Parameters = Parameters {
 const BLOCKS: Parameters = Parameters {
     names: &[LOCAL, ("entries", "most entries of an item")],
     needs: |&[local, entries, ..], precision| {
-        // With gaps, or two dot products; and runs of rows.
+        // Products (with gaps) or the partial sums of two dot products, whichever is larger, and the runs.
         let products = 2.max(entries + entries.div_ceil(16));
         groups(local, products + entries.div_ceil(8), precision, (1..=32).contains(&entries))
     },
@@ -108,7 +108,8 @@ const MULTI_PATTERN: Parameters = Parameters {
 pub(crate) const PANEL_ROWS: usize = 32;
 
 /// Panels of a dense matrix with several right-hand sides (NVIDIA H200, f64, 8192, rates over that of cuBLAS with 4, 8 and 16:
-/// 1.15, 0.76 and 0.53). On tensor cores (NVIDIA H100, 1.18, 1.19 and 1.14) where these multiply doubles at full speed.
+/// 1.15, 0.76 and 0.53). With tensor cores, used from compute capability 9.0 and 2^20 entries on, 1.18, 1.19 and 1.14
+/// (NVIDIA H100, times of the kernels).
 const PANELS: Parameters = Parameters {
     names: &[
         LOCAL,

@@ -115,19 +115,19 @@ pub fn advise<T: Scalar>(parts: &CsrParts<T>, hermitian: bool, needs: Needs) -> 
             if needs.team { Suited::Jacobi } else { Suited::Ssor },
             format!("singular: the constants on {count} connected parts are null vectors"),
         ),
-        _ if advice.suited == Suited::Amg => advice.with_nodes(parts),
+        _ if advice.suited == Suited::Amg => advice.detect_unknowns_per_node(parts),
         _ => advice,
     }
 }
 
 impl Advice {
-    /// Without unknowns per node.
+    /// Advice without unknowns per node.
     pub fn new(suited: Suited, why: String) -> Advice {
         Advice { suited, why, unknowns_per_node: None }
     }
 
-    /// With the unknowns per node of a matrix, where its pattern shows several, and the reason.
-    pub fn with_nodes<T: Scalar>(mut self, parts: &CsrParts<T>) -> Advice {
+    /// Sets the unknowns per node if the pattern of the matrix shows several, and adds the reason to `why`.
+    pub fn detect_unknowns_per_node<T: Scalar>(mut self, parts: &CsrParts<T>) -> Advice {
         self.unknowns_per_node = unknowns_per_node(parts);
         if let Some(block) = self.unknowns_per_node {
             self.why.push_str(&format!("; dense {block} x {block} blocks, so {block} unknowns per node"));
@@ -276,7 +276,7 @@ pub fn is_hermitian<T: Scalar>(parts: &CsrParts<T>) -> Result<bool> {
 /// Entries of a matrix up to which factors of 40 times as many are made on the host within seconds.
 const FEW_ENTRIES: usize = 200_000;
 
-/// The least that the factors of [`accurate_factors`] keep.
+/// The least that the factors of [`fallback_factors`] keep.
 fn last_threshold(nnz: usize) -> IluKind {
     if nnz <= FEW_ENTRIES { IluKind::Threshold { drop: 1e-8, fill: 40.0 } } else { IluKind::threshold() }
 }
@@ -303,13 +303,13 @@ fn of_all_entries<T: Scalar>(context: &Context, parts: &CsrParts<T>, is_matched:
     Ilu::from_parts(context, parts, &params.matching(matching).ordering(Ordering::CuthillMcKee))
 }
 
-/// Incomplete factors for a system on which another method failed: all entries where the host makes them within seconds. Else ILUT with the threshold
-/// of `params`, if they are of that kind, but for matrices of few entries with factors that are nearly exact. Indefinite matrices need that, since
-/// dropping entries can make their factors nearly singular. Pivots that are zero up to rounding are replaced.
+/// LU factors to fall back on after another method or preconditioner failed: complete ones if the host computes them within seconds, otherwise ILUT with
+/// the thresholds of `params`, tightened until the factors are nearly exact if A has few entries. Indefinite matrices need that, since dropping entries can
+/// make their factors nearly singular. Pivots that are zero up to rounding are replaced. [`Ilu::kind`] tells which factors they are.
 ///
 /// # Errors
 /// Those of [`Ilu::from_parts`].
-pub fn accurate_factors<T: Scalar>(context: &Context, parts: &CsrParts<T>, params: &IluParams) -> Result<Ilu<T>> {
+pub fn fallback_factors<T: Scalar>(context: &Context, parts: &CsrParts<T>, params: &IluParams) -> Result<Ilu<T>> {
     let is_matched = has_matching(parts)?;
     match of_all_entries(context, parts, is_matched) {
         Err(error) if is_unsuited(&error) => {}

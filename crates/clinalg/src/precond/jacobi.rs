@@ -101,7 +101,7 @@ impl<T: Scalar> Preconditioner<T> for Jacobi<T> {
         ops::multiply(r, &self.inverse, z)
     }
 
-    fn preconditioned_norm(&self) -> Option<f64> {
+    fn preconditioned_frobenius_norm(&self) -> Option<f64> {
         self.norm
     }
 }

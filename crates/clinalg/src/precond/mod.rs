@@ -26,7 +26,7 @@ use incomplete::unmatched_row;
 
 pub use crate::solve::{Identity, Preconditioner};
 pub use advice::{
-    Advice, Needs, Suited, accurate_factors, advise, instability, is_hermitian, is_unsuited, unknowns_per_node,
+    Advice, Needs, Suited, advise, fallback_factors, instability, is_hermitian, is_unsuited, unknowns_per_node,
 };
 pub use approximate::{Fsai, Spai0};
 pub use incomplete::{

@@ -398,9 +398,9 @@ fn words_of<T: Scalar>(a: &CsrParts<T>, b: &[T], (ratio, w): (f64, Vec<T::Wide>)
     )))
 }
 
-/// As [`verdict`]; where that says nothing, of a null vector of A' that inverse iteration with complete factors finds, if these take the host seconds; else of the
-/// residual that least squares leave from x on: of a system without a solution this is along null vectors of A'; where `progress` ends them, of
-/// the iterate reached.
+/// Says whether A is singular, in three steps: [`verdict`]; if that finds nothing, inverse iteration with complete factors of A and A'; if these would
+/// take more than seconds, least squares from x, whose remaining residual lies along null vectors of A' if the system has no solution. If `progress`
+/// ends the last step, the iterate reached is judged.
 ///
 /// # Errors
 /// Those of the device.

@@ -70,7 +70,7 @@ pub struct DeviceInfo {
     /// Ten times the compute capability of NVIDIA's GPUs with tensor cores for double precision (80 and later);
     /// 0 for all other devices.
     pub tensor_f64: u32,
-    /// Whether the compiler takes loads that do not allocate in the L1 cache: NVIDIA's GPUs of compute capability 7.0 and later.
+    /// Whether the compiler accepts loads that do not allocate in the L1 cache: NVIDIA's GPUs of compute capability 7.0 and later.
     pub l1_no_allocate: bool,
     /// Whether host and device share memory.
     pub unified_memory: bool,

@@ -10,8 +10,8 @@ const VECTORS: usize = 8;
 /// Work-groups per compute unit of the launches on a basis.
 const GROUPS: usize = 4;
 
-/// Orthogonalisations whose coefficients are read back together.
-pub(super) const TOGETHER: usize = 32;
+/// Maximum number of orthogonalisations whose coefficients are read back together.
+pub(super) const MAX_BATCH: usize = 32;
 
 /// Orthogonalises a vector against a basis, with the coefficients in device memory.
 #[derive(Debug)]
@@ -51,7 +51,7 @@ impl<T: Scalar> Projection<T> {
         Ok(norms)
     }
 
-    /// Forgets what was not read, as a solve leaves it that ended with an error.
+    /// Discards coefficients that were never read, such as those of a solve that ended with an error.
     pub(super) fn begin(&mut self) {
         self.counts.clear();
     }

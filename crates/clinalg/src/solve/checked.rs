@@ -114,7 +114,7 @@ impl<T: Scalar> Preconditioner<T> for CheckedPreconditioner<'_, T> {
         check("m", self.n, r.context(), z)
     }
 
-    fn preconditioned_norm(&self) -> Option<f64> {
-        self.preconditioner.preconditioned_norm()
+    fn preconditioned_frobenius_norm(&self) -> Option<f64> {
+        self.preconditioner.preconditioned_frobenius_norm()
     }
 }

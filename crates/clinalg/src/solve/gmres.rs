@@ -2,7 +2,7 @@
 
 use num_traits::Float;
 
-use super::basis::{Projection, TOGETHER, shrink};
+use super::basis::{MAX_BATCH, Projection, shrink};
 use super::best::Best;
 use super::checked::{CheckedOperator, CheckedPreconditioner, check_own};
 use super::memory::begun;
@@ -22,9 +22,10 @@ const DEPENDENT: f64 = 16.0;
 /// Langou, Rozloznik and van den Eshof 2005), and Givens rotations.
 ///
 /// Owns `restart + 3` vectors of `n` values. Iteration j of a cycle takes a product; the vectors of the basis are taken eight at a time, in
-/// about `j / 2 + 9` launches. Numbers are read back for 1 to 32 iterations at once, as many as the decrease of the residual so far predicts to be
-/// needed anyway: two reads a cycle where convergence is far, three with a preconditioner. `progress` is then called for all of them, and the products
-/// of the iterations after the one that it stops at, or that meets the tolerance, are wasted.
+/// about `j / 2 + 9` launches. Coefficients are read back for batches of 1 to 32 iterations: at most half of those that the
+/// convergence so far predicts, and at most twice the previous batch. While convergence is far off and `restart` is at most 32, a cycle takes two
+/// reads, with a preconditioner three. `progress` is called for the whole batch after each read; products beyond the iteration at which the solve
+/// stops are wasted.
 ///
 /// With a preconditioner the method minimises |M^-1 (b - A x)|. The history then is this norm,
 /// scaled at each restart to agree with |b - A x|; the tolerance holds for the true residual in any
@@ -119,7 +120,7 @@ impl<T: Scalar> Gmres<T> {
         }
         let restart = restart.min(n.max(1));
         let basis = (0..=restart).map(|_| Vector::uninit(context, n)).collect::<Result<_>>()?;
-        let projection = Projection::new(context, n, restart, TOGETHER.min(restart))?;
+        let projection = Projection::new(context, n, restart, MAX_BATCH.min(restart))?;
         let (w, best) = (Vector::uninit(context, n)?, Best::new(Vector::uninit(context, n)?));
         let norms = DotParts::new(context)?;
         Ok(Gmres { params, basis, w, best, norms, projection, small: Small::new(restart) })
@@ -242,7 +243,7 @@ impl<T: Scalar> Gmres<T> {
         let eps = T::Real::epsilon().into_f64();
         while used < small.y.len() && seen.is_none() {
             let first = used;
-            *together = run.planned(*together, TOGETHER);
+            *together = run.planned(*together, MAX_BATCH);
             let count = (*together).min(small.y.len() - first).min(run.room().max(1));
             projection.begin();
             for j in first..first + count {
@@ -257,7 +258,7 @@ impl<T: Scalar> Gmres<T> {
                 }
                 projection.extend(done, next)?;
             }
-            let mut norms = [(f64::NAN, f64::NAN); TOGETHER];
+            let mut norms = [(f64::NAN, f64::NAN); MAX_BATCH];
             projection.read(|k, read, before, after| {
                 let column = &mut small.columns[first + k];
                 column.fill(T::Wide::from_real(0.0));

@@ -13,8 +13,9 @@ use crate::ops::{self, Transposed, scatter_signs};
 use crate::{Context, Error, Real, Result, Scalar, Vector};
 
 /// The part of the tolerance that the residual of the normal equations by the recurrence has to meet, so that the true one meets the tolerance in spite
-/// of rounding: a restart takes more iterations than this.
+/// of rounding: going on to this costs less than a restart. After a restart, which shows that it was not enough, it is [`SECOND_MARGIN`].
 const MARGIN: f64 = 0.9;
+const SECOND_MARGIN: f64 = 0.45;
 
 /// Which of two methods on the same bidiagonalisation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -37,7 +38,7 @@ pub struct LeastSquaresReport {
     pub report: Report,
     /// |A^H (b - A x)| / (|A| |b - A x|) with the Frobenius norm of A, computed from the returned x: small where x is a least-squares solution.
     /// With a preconditioner M = L L^H, of A L^-H in place of A. 0 where b - A x is 0. Where neither
-    /// [`Transposed::frobenius_norm`] nor [`Preconditioner::preconditioned_norm`] gives the norm, it is estimated from products, most often from below.
+    /// [`Transposed::frobenius_norm`] nor [`Preconditioner::preconditioned_frobenius_norm`] gives the norm, it is estimated from products; the estimate is usually too small.
     pub normal_residual: f64,
 }
 
@@ -274,7 +275,7 @@ impl<T: Scalar> LeastSquares<T> {
     /// signs gives, which is rarely more than twice the norm.
     fn size(&mut self, a: &dyn Transposed<T>, m: Option<&mut CheckedPreconditioner<'_, T>>) -> Result<f64> {
         let known = match &m {
-            Some(m) => m.preconditioned_norm(),
+            Some(m) => m.preconditioned_frobenius_norm(),
             None => a.frobenius_norm()?,
         };
         if let Some(norm) = known {
@@ -319,7 +320,7 @@ impl<T: Scalar> LeastSquares<T> {
         Ok(((normal <= tolerance).then_some(Stop::Converged), normal))
     }
 
-    /// Why the recurrence claims a residual, or one of the normal equations, that x does not have; they are `norm` and `normal`.
+    /// Why x does not have the residual that the recurrence claims: rounding or stagnation. `norm` and `normal` are its true residuals.
     fn floor(&mut self, a: &dyn Transposed<T>, (norm, norm_b): (f64, f64), normal: f64, x: &Vector<T>) -> Result<Stop> {
         scatter_signs(x, &mut self.h)?;
         a.apply(T::one(), &self.h, T::zero(), &mut self.u)?;
@@ -376,12 +377,13 @@ impl<T: Scalar> LeastSquares<T> {
     ) -> Result<Stop> {
         let LeastSquares { params, u, v, h, bar, p } = self;
         let real = |value: f64| T::from_f64(value);
+        let margin = if stand.has_restarted() { SECOND_MARGIN } else { MARGIN };
         let Stand { alpha, rho_bar, phi_bar, size, lsmr, .. } = stand;
         for iteration in stand.iteration + 1..=params.stopping.max_iterations {
             stand.iteration = iteration;
             a.apply(T::one(), v, real(-*alpha), u)?;
             let beta = normalise(u)?;
-            // |A v|, which no norm of A is below. Sums of such squares pass the Frobenius norm once the v are not orthogonal any more.
+            // |A v| with |v| = 1 is a lower bound of the Frobenius norm. Sums of these squares exceed the norm once the v lose orthogonality.
             *size = size.max(alpha.hypot(beta));
             *alpha = if beta == 0.0 { 0.0 } else { next_right(a, m.as_deref_mut(), u, beta, v, p.as_mut())? };
             if *alpha < 0.0 {
@@ -410,7 +412,7 @@ impl<T: Scalar> LeastSquares<T> {
             };
             let normal = if residual == 0.0 { 0.0 } else { normal / (*size * residual) };
             let go_on = each(iteration, residual);
-            if residual <= enough || normal <= MARGIN * tolerance {
+            if residual <= enough || normal <= margin * tolerance {
                 return Ok(Stop::Converged);
             }
             if !residual.is_finite() {
@@ -456,6 +458,10 @@ impl Stand {
     fn begin(&mut self, alpha: f64, norm: f64) {
         (self.alpha, self.rho_bar, self.phi_bar, self.lsmr) = (alpha, alpha, norm, Lsmr::new(alpha, norm));
         self.size = self.size.max(alpha);
+    }
+
+    fn has_restarted(&self) -> bool {
+        self.restarted_at != [f64::INFINITY; 2]
     }
 
     /// Whether one of the residuals has become smaller since the last restart.

@@ -17,9 +17,9 @@ pub trait Preconditioner<T: Scalar> {
     /// # Errors
     /// [`Error::Length`](crate::Error::Length) or [`Error::Context`](crate::Error::Context) that names `r` or `z`.
     fn apply(&mut self, r: &Vector<T>, z: &mut Vector<T>) -> Result<()>;
-    /// The Frobenius norm of A L^-H where M = L L^H was made of the normal equations A^H A and knows it; else
+    /// The Frobenius norm of the preconditioned matrix A L^-H, for a preconditioner M = L L^H of the normal equations A^H A that knows it. With `None`,
     /// [`LeastSquares`](crate::solve::LeastSquares) estimates it.
-    fn preconditioned_norm(&self) -> Option<f64> {
+    fn preconditioned_frobenius_norm(&self) -> Option<f64> {
         None
     }
 }

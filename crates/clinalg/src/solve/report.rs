@@ -104,7 +104,7 @@ impl Report {
         (self, has_risen)
     }
 
-    /// This solve and the one before it, from whose x it started, as one solve; without one before, as it is.
+    /// Merges this report with that of the preceding solve, whose x was the start of this one. Without a preceding solve, returns the report unchanged.
     pub fn after(self, before: Option<Report>) -> Report {
         let Some(before) = before else { return self };
         // The start of the second may be an earlier iterate of the first than the last one.

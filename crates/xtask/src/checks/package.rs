@@ -78,7 +78,7 @@ pub(crate) fn run(workspace: &Workspace) -> Result<Verdict> {
     if !said.contains("solved on ") {
         return Ok(Verdict::failed(format!("the program that uses the packages said: {}", said.trim())));
     }
-    // Some gigabytes, which later checks may need.
+    // Frees several gigabytes for later checks.
     std::fs::remove_dir_all(&target).context("cannot remove what was built")?;
     Ok(Verdict::ok(format!(
         "{} crates build from their packages, also without default features, and a program that uses them runs",

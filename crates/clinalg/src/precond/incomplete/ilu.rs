@@ -35,8 +35,8 @@ pub enum IluKind {
 }
 
 impl IluKind {
-    /// What factors of this kind are called: `ILU(0)`, `ILUT` or `complete LU factors`.
-    pub fn title(self) -> &'static str {
+    /// The name of the factorisation: `ILU(0)`, `ILUT` or `complete LU factors`.
+    pub fn name(self) -> &'static str {
         match self {
             IluKind::Zero => "ILU(0)",
             IluKind::Threshold { .. } => "ILUT",
@@ -81,8 +81,9 @@ pub struct IluParams {
     /// Sweeps of the fixed-point iteration for the factors of ILU(0), in place of elimination by levels (Chow and Patel 2015): as many launches,
     /// which suits matrices with many levels. With as many sweeps as L has levels the factors are the same. Default 0: by levels.
     pub sweeps: usize,
-    /// Whether, on the host, a row whose pivot is zero up to rounding is put last and a pivot that is still zero there replaced by a small number, and
-    /// not an error (the square root of the machine precision, relative to its row): then singular matrices have factors too, which differ from the matrix by one of low rank. Default false.
+    /// Whether zero pivots are replaced instead of being an error (factorisations on the host only). A row whose pivot is zero up to rounding is moved to
+    /// the end. A pivot that is still zero there becomes the square root of the machine epsilon times the sum of the moduli of its row. Singular matrices
+    /// then have factors too, whose product differs from the matrix by one of low rank. Default false.
     pub replaces_pivots: bool,
 }
 
@@ -246,12 +247,12 @@ impl<T: Scalar> Ilu<T> {
         self.lower.launches() + self.upper.launches()
     }
 
-    /// What the factors keep.
+    /// The kind of factorisation.
     pub fn kind(&self) -> IluKind {
         self.kind
     }
 
-    /// Pivots that were zero up to rounding and have been replaced.
+    /// The number of pivots that were zero up to rounding and were replaced.
     pub fn replaced_pivots(&self) -> usize {
         self.replaced_pivots
     }

@@ -37,8 +37,8 @@ pub(super) struct Factors<W> {
 /// A diagonal entry below this many times the row's largest candidate is exchanged with that one's column.
 const PIVOT_SHARE: f64 = 0.1;
 
-/// A pivot below this many units roundoff of the sum of its row counts as zero where such pivots are replaced. What replaces it is the square root of
-/// the machine precision times that sum, as in SuperLU_DIST (Li and Demmel 2003).
+/// A pivot below this many machine epsilons times the sum of the moduli of its row counts as zero where such pivots are replaced: by the square root
+/// of epsilon times that sum. SuperLU_DIST (Li and Demmel 2003) takes the norm of A in its place.
 const ROUNDING: f64 = 64.0;
 /// Operations that storing an entry counts as, which bounds the memory.
 const STORED: usize = 16;
