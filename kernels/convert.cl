@@ -175,7 +175,8 @@ __kernel void rank_rows(uint longest, __global const uint *offset, __global uint
     for (uint k = lane; k < size; k += items) {
         entry[k] = order[start + k];
     }
-    barrier(CLK_LOCAL_MEM_FENCE);
+    // Entries of the row are written by other work-items than those that read them.
+    barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
     for (uint k = lane; k < size; k += items) {
         uint rank = 0;
         for (uint l = 0; l < size; ++l) {

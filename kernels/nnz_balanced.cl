@@ -142,8 +142,8 @@ inline REAL lane_sum(uint k, uint last, uint lane, uint lanes, __local const REA
 
 // Items that share rows leave their sums where the products were.
 #define LEAVE_SUM(lanes, sum)                                                                                          \
+    barrier(CLK_LOCAL_MEM_FENCE);                                                                                      \
     if (lanes > 1) {                                                                                                   \
-        barrier(CLK_LOCAL_MEM_FENCE);                                                                                  \
         sums[item] = sum;                                                                                              \
     }
 
