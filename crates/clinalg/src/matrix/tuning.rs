@@ -132,25 +132,15 @@ const PANELS: Parameters = Parameters {
             && (2..=16).contains(&columns);
         groups(local, columns, precision, sound)
     },
-    default: |device, precision, class| {
-        tensor_panel(device, precision, class, 8).unwrap_or(panel(device, precision, 4))
-    },
+    default: |device, precision, class| fastest_panel(device, precision, class, 4),
     ..ROWS
 };
 
-const PANELS_8: Parameters = Parameters {
-    default: |device, precision, class| {
-        tensor_panel(device, precision, class, 8).unwrap_or(panel(device, precision, 8))
-    },
-    ..PANELS
-};
+const PANELS_8: Parameters =
+    Parameters { default: |device, precision, class| fastest_panel(device, precision, class, 8), ..PANELS };
 
-const PANELS_16: Parameters = Parameters {
-    default: |device, precision, class| {
-        tensor_panel(device, precision, class, 16).unwrap_or(panel(device, precision, 16))
-    },
-    ..PANELS
-};
+const PANELS_16: Parameters =
+    Parameters { default: |device, precision, class| fastest_panel(device, precision, class, 16), ..PANELS };
 
 /// What `mm_dense_tensor` in `multivector.cl` asks for.
 fn on_tensor_cores([local, panel, rows, columns, tensor]: [u32; 5], precision: Precision) -> Option<Needs> {
@@ -169,6 +159,12 @@ fn on_tensor_cores([local, panel, rows, columns, tensor]: [u32; 5], precision: P
         local_bytes: (16 * rows * tensor * columns) as usize * precision.bytes(),
         tensor: true,
     })
+}
+
+/// Panels for 4, 8 or 16 right-hand sides, on tensor cores where these are faster; they take 8 or 16.
+fn fastest_panel(device: &DeviceInfo, precision: Precision, class: usize, columns: usize) -> Choice {
+    let on_tensor_cores = tensor_panel(device, precision, class, columns.max(8) as u32);
+    on_tensor_cores.unwrap_or_else(|| panel(device, precision, columns))
 }
 
 /// Panels without tensor cores for 4, 8 or 16 right-hand sides.
