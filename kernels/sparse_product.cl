@@ -1,5 +1,5 @@
 // C = A B for matrices in compressed rows (Gustavson 1978): the sizes of the rows of C first, then the rows, with sorted columns. The
-// products of a row are added in the order of the entries of A's row, whatever the device, so that the same call gives the same bits.
+// products of a row are added in the order of the entries of A's row, whatever the kernel, so that repeated calls give the same bits.
 //
 // GPUs: rows listed by size; `lanes` items share a row, whose columns are hashed into a table in local memory (Nagasaka, Matsuoka, Azad
 // and Buluc, ICPP 2018). Lanes traverse a row of B together, so that no two meet the same column, and wait for each other before the next.
@@ -653,33 +653,100 @@ __kernel void fill_product(uint listed, uint lanes, uint size, uint buckets, uin
 }
 #ifndef LONG_ROWS
 // Rows of C that are too long for one table. Their entries are counted in ranges of `width` columns, a multiple of 32; consecutive ranges that a table
-// holds together are a segment.
+// holds together are a segment. Where A's row is long as well, it is cut into pieces for several work-groups.
 
-// part[r * (ranges + 1) + q + 1] = entries of row list[base + r] of C in range q; one bit per column. A work-group has a row and `several`
-// ranges; there are `groups` work-groups per row; `slice` work-items traverse a row of B.
-__kernel void count_ranges(uint base, uint groups, uint slice, uint several, uint ranges, uint width,
-                           __global const uint *list, __global const uint *a_offset, __global const uint *a_column, __global const uint *b_offset,
-                           __global const uint *b_column, __local uint *bits, __global uint *part)
+// A piece of a row of A: the row's place in the list and its entries from PIECE_START to PIECE_END. Where products are listed, also those of its products,
+// from PIECE_FIRST to PIECE_LAST, that belong to it, the first segment of the row of C and how many there are, and the number of pieces of the row before.
+#define PIECE_ROW 0
+#define PIECE_START 1
+#define PIECE_END 2
+#define PIECE_FIRST 3
+#define PIECE_LAST 4
+#define PIECE_SEGMENT 5
+#define PIECE_SEGMENTS 6
+#define PIECE_NUMBER 7
+#define PIECE_FIELDS 8
+// Segments of a row whose products a work-group lists.
+#define WINDOW 2048
+
+// The entries of A's rows that are listed: those of row list[r] from start[r] to end[r].
+__kernel void row_ends(ulong listed, __global const uint *list, __global const uint *a_offset, __global uint *start,
+                       __global uint *end)
+{
+    FOR_EACH(r, listed)
+    {
+        start[r] = a_offset[list[r]];
+        end[r] = a_offset[list[r] + 1];
+    }
+}
+
+// Rows of B with more entries than this for each work-item that traverses them are left to the whole work-group.
+#define ENTRIES_EACH 32
+
+// Sets bit c - low of `bits`, if it is among the `count` bits.
+inline void mark_column(uint c, ulong low, ulong count, __local uint *bits)
+{
+    const ulong at = c - low;
+    if (at < count) {
+        atomic_or(bits + (at >> 5), 1u << (at & 31));
+    }
+}
+
+// Marks the columns of the products of the entries of A from `start` to `end`. `slice` work-items traverse a row of B. `row` has a place for each item
+// and one more. Begins and ends with a barrier.
+inline void mark_columns(uint start, uint end, uint slice, __global const uint *a_column,
+                         __global const uint *b_offset, __global const uint *b_column, __local uint *row, ulong low,
+                         ulong count, __local uint *bits)
 {
     const uint item = (uint)get_local_id(0), items = (uint)get_local_size(0);
+    if (item == 0) {
+        row[items] = 0;
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (ulong tile = start; tile < end; tile += items) {
+        for (ulong k = tile + item / slice; k < min(tile + items, (ulong)end); k += items / slice) {
+            const uint j = a_column[k], last = b_offset[j + 1];
+            const bool is_long = last - b_offset[j] > ENTRIES_EACH * slice;
+            if (is_long && item % slice == 0) {
+                row[atomic_inc(row + items)] = j;
+            }
+            for (ulong l = is_long ? last : (ulong)b_offset[j] + item % slice; l < last; l += slice) {
+                mark_column(b_column[l], low, count, bits);
+            }
+        }
+        barrier(CLK_LOCAL_MEM_FENCE);
+        const uint rows = shared_value(row + items);
+        for (uint r = 0; r < rows; ++r) {
+            const uint last = b_offset[row[r] + 1];
+            for (ulong l = (ulong)b_offset[row[r]] + item; l < last; l += items) {
+                mark_column(b_column[l], low, count, bits);
+            }
+        }
+        barrier(CLK_LOCAL_MEM_FENCE);
+        if (item == 0) {
+            row[items] = 0;
+        }
+        barrier(CLK_LOCAL_MEM_FENCE);
+    }
+}
+
+// part[r * (ranges + 1) + q + 1] = entries of row list[r] of C in range q; one bit per column. A work-group has a row and `several`
+// ranges; there are `groups` work-groups per row.
+__kernel void count_ranges(uint groups, uint slice, uint several, uint ranges, uint width,
+                           __global const uint *list, __global const uint *a_offset, __global const uint *a_column,
+                           __global const uint *b_offset, __global const uint *b_column, __local uint *bits,
+                           __global uint *part)
+{
+    const uint item = (uint)get_local_id(0), items = (uint)get_local_size(0);
+    __local uint long_row[257];
     const size_t r = get_group_id(0) / groups;
-    const uint i = list[base + r], end = a_offset[i + 1], first = (uint)(get_group_id(0) % groups) * several;
+    const uint i = list[r], first = (uint)(get_group_id(0) % groups) * several;
     const uint count = min(several, ranges - first), words = width / 32;
-    const ulong low = (ulong)first * width, columns = (ulong)count * width;
     for (uint w = item; w < count * words; w += items) {
         bits[w] = 0;
     }
-    barrier(CLK_LOCAL_MEM_FENCE);
-    for (ulong k = (ulong)a_offset[i] + item / slice; k < end; k += items / slice) {
-        const uint last = b_offset[a_column[k] + 1];
-        for (ulong l = (ulong)b_offset[a_column[k]] + item % slice; l < last; l += slice) {
-            const ulong at = b_column[l] - low;
-            if (b_column[l] >= low && at < columns) {
-                atomic_or(bits + (at >> 5), 1u << (at & 31));
-            }
-        }
-    }
-    barrier(CLK_LOCAL_MEM_FENCE);
+    mark_columns(a_offset[i], a_offset[i + 1], slice, a_column, b_offset, b_column, long_row, (ulong)first * width,
+                 (ulong)count * width, bits);
     for (uint q = item; q < count; q += items) {
         uint entries = 0;
         for (uint w = 0; w < words; ++w) {
@@ -689,33 +756,92 @@ __kernel void count_ranges(uint base, uint groups, uint slice, uint several, uin
     }
 }
 
-// Number of entries of `listed` rows of the list before each of their ranges, from the numbers in them; count[i] = entries of row i, if it is listed.
-__kernel void scan_ranges(uint base, uint listed, uint ranges, __global const uint *list, __global uint *part, __global uint *count)
+// Adds the columns of pieces of rows to the bits in `mark`, which has ranges * width of them per row. A work-group has a piece and `several` ranges;
+// there are `groups` work-groups per piece.
+__kernel void mark_ranges(uint groups, uint slice, uint several, uint ranges, uint width, __global const uint *pieces,
+                          __global const uint *a_column, __global const uint *b_offset, __global const uint *b_column,
+                          __local uint *bits, __global uint *mark)
 {
-    const size_t r = get_global_id(0);
-    if (r < listed) {
-        __global uint *own = part + r * (ranges + 1);
-        uint sum = 0;
-        own[0] = 0;
-        for (uint q = 1; q <= ranges; ++q) {
-            sum += own[q];
-            own[q] = sum;
+    const uint item = (uint)get_local_id(0), items = (uint)get_local_size(0);
+    __local uint long_row[257];
+    __global const uint *piece = pieces + get_group_id(0) / groups * PIECE_FIELDS;
+    const uint first = (uint)(get_group_id(0) % groups) * several;
+    const uint count = min(several, ranges - first), words = width / 32;
+    for (uint w = item; w < count * words; w += items) {
+        bits[w] = 0;
+    }
+    mark_columns(piece[PIECE_START], piece[PIECE_END], slice, a_column, b_offset, b_column, long_row,
+                 (ulong)first * width, (ulong)count * width, bits);
+    __global uint *own = mark + ((size_t)piece[PIECE_ROW] * ranges + first) * words;
+    for (uint w = item; w < count * words; w += items) {
+        if (bits[w]) {
+            atomic_or(own + w, bits[w]);
         }
-        count[list[base + r]] = sum;
     }
 }
 
-// The end of the segment that begins with range `first` of a row: as many ranges as have at most `most` entries together, one at least.
+// part[r * (ranges + 1) + q + 1] = bits in range q of row r.
+__kernel void count_marks(uint listed, uint ranges, uint width, __global const uint *mark, __global uint *part)
+{
+    const uint words = width / 32;
+    const size_t at = get_global_id(0), r = at / ranges, q = at % ranges;
+    if (r < listed) {
+        uint entries = 0;
+        for (uint w = 0; w < words; ++w) {
+            entries += popcount(mark[at * words + w]);
+        }
+        part[r * (ranges + 1) + q + 1] = entries;
+    }
+}
+
+// Number of entries of a row of the list before each of its ranges, from the numbers in them; count[i] = entries of row i, if it is listed. A work-group
+// per row; `total` has a place for each item.
+__kernel void scan_ranges(uint ranges, __global const uint *list, __local uint *total, __global uint *part,
+                          __global uint *count)
+{
+    const uint item = (uint)get_local_id(0), items = (uint)get_local_size(0);
+    const size_t r = get_group_id(0);
+    __global uint *own = part + r * (ranges + 1);
+    const uint each = (ranges + items - 1) / items, from = min(item * each, ranges), until = min(from + each, ranges);
+    uint sum = 0;
+    for (uint q = from; q < until; ++q) {
+        sum += own[q + 1];
+    }
+    total[item] = sum;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    uint before = 0;
+    for (uint k = 0; k < item; ++k) {
+        before += total[k];
+    }
+    for (uint q = from; q < until; ++q) {
+        before += own[q + 1];
+        own[q + 1] = before;
+    }
+    if (item == items - 1) {
+        own[0] = 0;
+        count[list[r]] = before;
+    }
+}
+
+// The end of the segment that begins with range `first` of a row: as many ranges as have at most `most` entries together, one at least. Found by steps
+// that double, then halve.
 inline uint segment_end(__global const uint *part, uint first, uint ranges, uint most)
 {
-    uint end = first + 1;
-    while (end < ranges && part[end + 1] - part[first] <= most) {
-        ++end;
+    uint end = first + 1, step = 1;
+    while (end + step <= ranges && part[end + step] - part[first] <= most) {
+        end += step;
+        step *= 2;
+    }
+    while (step > 1) {
+        step /= 2;
+        if (end + step <= ranges && part[end + step] - part[first] <= most) {
+            end += step;
+        }
     }
     return end;
 }
 
-// count[r] = segments that are not empty of row list[base + r].
+// count[r] = segments that are not empty of row r of those that `part` belongs to.
 __kernel void count_segments(uint listed, uint ranges, uint most, __global const uint *part, __global uint *count)
 {
     const size_t r = get_global_id(0);
@@ -732,7 +858,7 @@ __kernel void count_segments(uint listed, uint ranges, uint most, __global const
 }
 
 // The segments counted, from place[r]: the row of C, the first range and the end, the number of entries of the row before it and in it.
-__kernel void list_segments(uint base, uint listed, uint ranges, uint most, __global const uint *list,
+__kernel void list_segments(uint listed, uint ranges, uint most, __global const uint *list,
                             __global const uint *part, __global const uint *place, __global uint *row,
                             __global uint *start, __global uint *end, __global uint *before, __global uint *inside)
 {
@@ -743,7 +869,7 @@ __kernel void list_segments(uint base, uint listed, uint ranges, uint most, __gl
         for (uint first = 0; first < ranges;) {
             const uint until = segment_end(own, first, ranges, most);
             if (own[until] > own[first]) {
-                row[at] = list[base + r];
+                row[at] = list[r];
                 start[at] = first;
                 end[at] = until;
                 before[at] = own[first];
@@ -779,18 +905,64 @@ inline uint first_above(__local const uint *sums, uint items, uint p)
     return at;
 }
 
-// Batches of `items` products, and in each the entries of A from the first to the last: how many there are together, if `ahead` has the sums of products.
-inline uint turns_of(__local const uint *ahead, uint items)
+// Inclusive sums, in place (Hillis and Steele 1986). Ends with a barrier.
+inline void sum_up(__local uint *sums, uint item, uint items)
 {
-    uint turns = 0;
-    for (uint base = 0; base < ahead[items - 1]; base += items) {
-        turns += 1 + first_above(ahead, items, min(base + items, ahead[items - 1]) - 1) - first_above(ahead, items, base);
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (uint distance = 1; distance < items; distance *= 2) {
+        const uint other = item >= distance ? sums[item - distance] : 0;
+        barrier(CLK_LOCAL_MEM_FENCE);
+        sums[item] += other;
+        barrier(CLK_LOCAL_MEM_FENCE);
     }
-    return turns;
 }
 
-// A segment per work-group, of a row that begins at `offset`. `size`, `buckets`: as for fill_product. `begin`, `ahead` and `factor` have a place
-// for each item; their number is a power of two. Batches of products are gathered in parallel, whatever the lengths of the rows of B.
+// Adds a product of each active item to the sum at a place of the table, products for the same place in the order of the items. `term` and `slot` have a
+// place for each item; `taken` has two bits for each place of the table and `waiting` one for each item, all 0 before and after.
+inline void add_products(bool active, uint at, SCALAR product, uint item, uint items, uint size, __local SCALAR *sum,
+                         __local SCALAR *term, __local uint *slot, __local uint *taken, __local uint *waiting)
+{
+    __local uint *shared = taken + size / 32;
+    slot[item] = at;
+    term[item] = product;
+    const uint word = at >> 5, bit = 1u << (at & 31);
+    if (active && (atomic_or(taken + word, bit) & bit)) {
+        atomic_or(shared + word, bit);
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    const bool waits = active && (shared[word] & bit);
+    if (waits) {
+        atomic_or(waiting + (item >> 5), 1u << (item & 31));
+    } else if (active) {
+        sum[at] += product;
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    bool is_first = waits;
+    SCALAR total = SCALAR_ZERO;
+    for (uint w = 0; w < (items + 31) / 32 && is_first; ++w) {
+        for (uint rest = waiting[w]; rest && is_first; rest &= rest - 1) {
+            const uint other = 32 * w + 31 - clz(rest & (0 - rest));
+            if (slot[other] == at) {
+                is_first = other >= item;
+                total = other == item ? sum[at] : total;
+                total += term[other];
+            }
+        }
+    }
+    if (is_first) {
+        sum[at] = total;
+    }
+    for (uint w = item; w < size / 16; w += items) {
+        taken[w] = 0;
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (item < (items + 31) / 32) {
+        waiting[item] = 0;
+    }
+}
+
+// A segment per work-group, of a row that begins at `offset`. `size`, `buckets`: as for fill_product. `begin`, `ahead`, `factor`, `slot` and `term` have
+// a place for each item; their number is a power of two. Batches of products are gathered in parallel, whatever the lengths of the rows of B.
 __kernel void fill_segments(uint width, uint size, uint buckets, __global const uint *row,
                             __global const uint *first_range, __global const uint *end_range,
                             __global const uint *before, __global const uint *inside, __global const uint *a_offset,
@@ -798,10 +970,10 @@ __kernel void fill_segments(uint width, uint size, uint buckets, __global const 
                             __global const uint *b_offset, __global const uint *b_column,
                             __global const SCALAR *b_value, __local uint *key, __local SCALAR *sum,
                             __local uint *bucket, __local ushort *order, __local uint *begin, __local uint *ahead,
-                            __local SCALAR *factor, __global const uint *offset, __global uint *column,
-                            __global SCALAR *value)
+                            __local SCALAR *factor, __local uint *slot, __local SCALAR *term, __local uint *taken,
+                            __global const uint *offset, __global uint *column, __global SCALAR *value)
 {
-    __local uint lowest, highest, total[256], all_turns;
+    __local uint lowest, highest, total[256], waiting[8];
     const uint item = (uint)get_local_id(0);
     const uint items = (uint)get_local_size(0);
     const size_t segment = get_group_id(0);
@@ -811,6 +983,12 @@ __kernel void fill_segments(uint width, uint size, uint buckets, __global const 
         key[k] = NONE;
         sum[k] = SCALAR_ZERO;
     }
+    for (uint w = item; w < size / 16; w += items) {
+        taken[w] = 0;
+    }
+    if (item < (items + 31) / 32) {
+        waiting[item] = 0;
+    }
     for (ulong tile = start; tile < end; tile += items) {
         const ulong k = tile + item;
         const uint j = k < end ? a_column[k] : 0;
@@ -819,48 +997,208 @@ __kernel void fill_segments(uint width, uint size, uint buckets, __global const 
         begin[item] = from;
         ahead[item] = first_column(b_column, from, row_end, high) - from;
         factor[item] = k < end ? a_value[k] : SCALAR_ZERO;
-        barrier(CLK_LOCAL_MEM_FENCE);
-        // Inclusive sums (Hillis and Steele 1986).
-        for (uint distance = 1; distance < items; distance *= 2) {
-            const uint other = item >= distance ? ahead[item - distance] : 0;
-            barrier(CLK_LOCAL_MEM_FENCE);
-            ahead[item] += other;
-            barrier(CLK_LOCAL_MEM_FENCE);
-        }
-        if (item == 0) {
-            all_turns = turns_of(ahead, items);
-        }
-        barrier(CLK_LOCAL_MEM_FENCE);
-        const uint turns = shared_value(&all_turns), products = shared_value(ahead + items - 1);
-        uint base = 0, entry = 0, last = 0, own = 0, at = 0;
-        bool active = false, is_done = true;
-        SCALAR product = SCALAR_ZERO;
-        for (uint turn = 0; turn < turns; ++turn) {
-            if (is_done) {
-                const uint p = base + item;
-                active = p < products;
-                own = first_above(ahead, items, active ? p : base);
-                if (active) {
-                    const uint l = begin[own] + p - (own > 0 ? ahead[own - 1] : 0);
-                    bool is_new;
-                    at = place_column(key, size, size, b_column[l], &is_new);
-                    product = scalar_mul(factor[own], b_value[l]);
-                }
-                entry = first_above(ahead, items, base);
-                last = first_above(ahead, items, min(base + items, products) - 1);
-                base += items;
+        sum_up(ahead, item, items);
+        const uint products = shared_value(ahead + items - 1);
+        for (uint batch = 0; batch < products; batch += items) {
+            const uint p = batch + item;
+            const bool active = p < products;
+            uint at = 0;
+            SCALAR product = SCALAR_ZERO;
+            if (active) {
+                const uint own = first_above(ahead, items, p), l = begin[own] + p - (own > 0 ? ahead[own - 1] : 0);
+                bool is_new;
+                at = place_column(key, size, size, b_column[l], &is_new);
+                product = scalar_mul(factor[own], b_value[l]);
             }
-            // In the order of the entries of A; the products of one have different places.
-            if (active && own == entry) {
-                sum[at] += product;
-            }
-            is_done = entry == last;
-            ++entry;
-            barrier(CLK_LOCAL_MEM_FENCE);
+            add_products(active, at, product, item, items, size, sum, term, slot, taken, waiting);
         }
         barrier(CLK_LOCAL_MEM_FENCE);
     }
     const size_t to = (size_t)offset[i] + before[segment];
+    write_sorted(key, sum, size, bucket, buckets, order, item, items, &lowest, &highest, total, column + to, value + to,
+                 inside[segment]);
+}
+
+// Where it would take too long to look for the products of each segment among those of a long row of A, they are listed by segments first, in
+// the order of the entries of A.
+
+// sum[p] = products of piece p, or the largest number if there are more. A work-group per piece; `part` has a place for each item.
+__kernel void sum_products(__global const uint *pieces, __global const uint *a_column, __global const uint *b_offset,
+                           __local uint *part, __global uint *sum)
+{
+    const uint item = (uint)get_local_id(0), items = (uint)get_local_size(0);
+    __global const uint *piece = pieces + get_group_id(0) * PIECE_FIELDS;
+    uint products = 0;
+    for (ulong k = (ulong)piece[PIECE_START] + item; k < piece[PIECE_END]; k += items) {
+        products = add_sat(products, b_offset[a_column[k] + 1] - b_offset[a_column[k]]);
+    }
+    part[item] = products;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (item == 0) {
+        for (uint k = 1; k < items; ++k) {
+            products = add_sat(products, part[k]);
+        }
+        sum[get_group_id(0)] = products;
+    }
+}
+
+// The last of `count` segments, from first_range[0] on, that begins at or before `range`.
+inline uint segment_of(__global const uint *first_range, uint count, uint range)
+{
+    uint at = 0, end = count;
+    while (end - at > 1) {
+        const uint middle = at + (end - at) / 2;
+        if (first_range[middle] <= range) {
+            at = middle;
+        } else {
+            end = middle;
+        }
+    }
+    return at;
+}
+
+// The rows of B for a tile of entries of A: begin[item] is where the row for the item's entry begins, and ahead[item] the number of products of the tile up
+// to its end. Begins without a barrier and ends with one.
+inline void tile_of_rows(ulong k, uint end, __global const uint *a_column, __global const uint *b_offset,
+                         __local uint *begin, __local uint *ahead)
+{
+    const uint item = (uint)get_local_id(0), items = (uint)get_local_size(0);
+    const uint j = k < end ? a_column[k] : 0;
+    begin[item] = k < end ? b_offset[j] : 0;
+    ahead[item] = k < end ? b_offset[j + 1] - b_offset[j] : 0;
+    sum_up(ahead, item, items);
+}
+
+// count[counter[s] + n] = products in segment s of the row's piece number n. A work-group has a piece and WINDOW segments; there are `windows`
+// work-groups per piece. `begin` and `ahead` have a place for each item; their number is a power of two.
+__kernel void count_listed(uint windows, uint width, __global const uint *pieces, __global const uint *first_range,
+                           __global const uint *counter, __global const uint *a_column, __global const uint *b_offset,
+                           __global const uint *b_column, __local uint *begin, __local uint *ahead,
+                           __global uint *count)
+{
+    __local uint found[WINDOW];
+    const uint item = (uint)get_local_id(0), items = (uint)get_local_size(0);
+    __global const uint *piece = pieces + get_group_id(0) / windows * PIECE_FIELDS;
+    const uint window = (uint)(get_group_id(0) % windows) * WINDOW, segments = piece[PIECE_SEGMENTS];
+    const uint here = min(segments - min(window, segments), (uint)WINDOW), end = piece[PIECE_END];
+    __global const uint *ranges = first_range + piece[PIECE_SEGMENT];
+    for (uint s = item; s < here; s += items) {
+        found[s] = 0;
+    }
+    const uint first = piece[PIECE_FIRST], last = piece[PIECE_LAST];
+    uint before = 0;
+    for (ulong tile = piece[PIECE_START]; tile < end; tile += items) {
+        tile_of_rows(tile + item, end, a_column, b_offset, begin, ahead);
+        const uint products = shared_value(ahead + items - 1);
+        for (uint p = max(first, before) - before + item; p < min(products, last - min(last, before)); p += items) {
+            const uint own = first_above(ahead, items, p), l = begin[own] + p - (own > 0 ? ahead[own - 1] : 0);
+            const uint s = segment_of(ranges, segments, b_column[l] / width) - window;
+            if (s < here) {
+                atomic_inc(found + s);
+            }
+        }
+        before += products;
+        barrier(CLK_LOCAL_MEM_FENCE);
+    }
+    for (uint s = item; s < here; s += items) {
+        count[counter[piece[PIECE_SEGMENT] + window + s] + piece[PIECE_NUMBER]] = found[s];
+    }
+}
+
+// The products counted, of which those of a segment and a piece begin at place[counter[s] + n]. `begin`, `ahead` and `slot` have a place for each
+// item; their number is a power of two.
+__kernel void list_products(uint windows, uint width, __global const uint *pieces, __global const uint *first_range,
+                            __global const uint *counter, __global const uint *place, __global const uint *a_column,
+                            __global const SCALAR *a_value, __global const uint *b_offset,
+                            __global const uint *b_column, __global const SCALAR *b_value, __local uint *begin,
+                            __local uint *ahead, __local uint *slot, __global uint *list_column,
+                            __global SCALAR *list_value)
+{
+    __local uint cursor[WINDOW];
+    const uint item = (uint)get_local_id(0), items = (uint)get_local_size(0);
+    __global const uint *piece = pieces + get_group_id(0) / windows * PIECE_FIELDS;
+    const uint window = (uint)(get_group_id(0) % windows) * WINDOW, segments = piece[PIECE_SEGMENTS];
+    const uint here = min(segments - min(window, segments), (uint)WINDOW), end = piece[PIECE_END];
+    __global const uint *ranges = first_range + piece[PIECE_SEGMENT];
+    for (uint s = item; s < here; s += items) {
+        cursor[s] = place[counter[piece[PIECE_SEGMENT] + window + s] + piece[PIECE_NUMBER]];
+    }
+    const uint first = piece[PIECE_FIRST], last = piece[PIECE_LAST];
+    uint before = 0;
+    for (ulong tile = piece[PIECE_START]; tile < end; tile += items) {
+        tile_of_rows(tile + item, end, a_column, b_offset, begin, ahead);
+        const uint products = shared_value(ahead + items - 1), until = min(products, last - min(last, before));
+        for (uint batch = max(first, before) - before; batch < until; batch += items) {
+            const uint p = batch + item;
+            uint s = NONE, c = 0;
+            SCALAR product = SCALAR_ZERO;
+            if (p < until) {
+                const uint own = first_above(ahead, items, p), l = begin[own] + p - (own > 0 ? ahead[own - 1] : 0);
+                c = b_column[l];
+                product = scalar_mul(a_value[tile + own], b_value[l]);
+                s = segment_of(ranges, segments, c / width) - window;
+                s = s < here ? s : NONE;
+            }
+            slot[item] = s;
+            barrier(CLK_LOCAL_MEM_FENCE);
+            uint rank = 0;
+            bool is_last = true;
+            for (uint other = 0; other < items; ++other) {
+                const bool is_same = slot[other] == s;
+                rank += is_same && other < item;
+                is_last = is_last && !(is_same && other > item);
+            }
+            const uint to = s != NONE ? cursor[s] + rank : 0;
+            barrier(CLK_LOCAL_MEM_FENCE);
+            if (s != NONE) {
+                list_column[to] = c;
+                list_value[to] = product;
+                if (is_last) {
+                    cursor[s] = to + 1;
+                }
+            }
+        }
+        before += products;
+        barrier(CLK_LOCAL_MEM_FENCE);
+    }
+}
+
+// As fill_segments, from the products listed: those of a segment are from place[counter[s]] to place[counter[s + 1]].
+__kernel void fill_listed(uint size, uint buckets, __global const uint *row, __global const uint *before,
+                          __global const uint *inside, __global const uint *counter, __global const uint *place,
+                          __global const uint *list_column, __global const SCALAR *list_value, __local uint *key,
+                          __local SCALAR *sum, __local uint *bucket, __local ushort *order, __local uint *slot,
+                          __local SCALAR *term, __local uint *taken, __global const uint *offset,
+                          __global uint *column, __global SCALAR *value)
+{
+    __local uint lowest, highest, total[256], waiting[8];
+    const uint item = (uint)get_local_id(0), items = (uint)get_local_size(0);
+    const size_t segment = get_group_id(0);
+    const uint end = place[counter[segment + 1]];
+    for (uint k = item; k < size; k += items) {
+        key[k] = NONE;
+        sum[k] = SCALAR_ZERO;
+    }
+    for (uint w = item; w < size / 16; w += items) {
+        taken[w] = 0;
+    }
+    if (item < (items + 31) / 32) {
+        waiting[item] = 0;
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (ulong batch = place[counter[segment]]; batch < end; batch += items) {
+        const ulong p = batch + item;
+        const bool active = p < end;
+        uint at = 0;
+        SCALAR product = SCALAR_ZERO;
+        if (active) {
+            bool is_new;
+            at = place_column(key, size, size, list_column[p], &is_new);
+            product = list_value[p];
+        }
+        add_products(active, at, product, item, items, size, sum, term, slot, taken, waiting);
+    }
+    const size_t to = (size_t)offset[row[segment]] + before[segment];
     write_sorted(key, sum, size, bucket, buckets, order, item, items, &lowest, &highest, total, column + to, value + to,
                  inside[segment]);
 }

@@ -29,13 +29,19 @@ type Factors = (usize, usize, usize, fn(usize) -> usize, fn(usize) -> usize);
 /// Products by each way in which kernels for GPUs make a row.
 fn products<T: Real>(suite: &mut Suite<'_>) {
     let (context, quick) = (suite.context, suite.quick);
-    let kinds: [(&str, Factors); 7] = [
+    let kinds: [(&str, Factors); 9] = [
         ("sparse_product_short_rows", (70, 50, 60, |i| i % 9, |i| i % 5)),
         ("sparse_product_middle_rows", (80, 60, 900, |i| i % 40, |i| 3 + i % 20)),
         ("sparse_product_wide_rows", (6, 60, 140_000, |i| 10 * i, |i| 10 + i % 20)),
         ("sparse_product_long_rows", (3, 60, 3000, |i| 30 * i, |_| 40)),
         // A row of A with more than 1000 entries.
         ("sparse_product_longest_rows", (3, 1100, 3000, |i| [1100, 5, 0][i], |i| 1 + i % 2)),
+        // Rows of A that are cut into pieces: with few products for each segment, which are listed, and with many, which are not.
+        (
+            "sparse_product_listed",
+            (3, 5000, 60_000, |i| [5000, 0, 4500][i], |i| if i == 70 { 20_000 } else { 1 + i % 2 }),
+        ),
+        ("sparse_product_pieces", (2, 4200, 1500, |_| 4200, |_| 20)),
         // Most rows have far fewer entries than products, some as many.
         ("sparse_product_full_tables", (1100, 23, 400, |i| if i % 20 == 0 { 23 } else { 12 }, |_| 10)),
         // Too many columns for ranges of them. A table has a place for each on CPUs, where this would test nothing but memory.

@@ -1,6 +1,7 @@
 //! Sparse matrices made of sparse matrices: products, sums, parts, scalings. All on the device, deterministic, with sorted
 //! columns.
 
+mod long_rows;
 mod part;
 mod product;
 

@@ -1,5 +1,6 @@
 //! Products of sparse matrices.
 
+use super::long_rows::{LongRows, MOST_RANGES, RANGE_WIDTH};
 use super::scan;
 use crate::matrix::{Csr, Entries, EntriesRef, Structure};
 use crate::ops::items;
@@ -27,25 +28,12 @@ struct Bin {
 enum Tables {
     /// In a hash table in local memory.
     Local,
-    /// In hash tables in local memory, one per segment of the row; `SEGMENT_SIZE` places each.
-    Segments(Vec<Segments>),
+    /// In hash tables in local memory, one per segment of the row.
+    Segments(LongRows),
     /// In a hash table in global memory.
     Global,
     /// Nowhere: few rows of B are merged.
     Merged,
-}
-
-/// Parts of long rows, each with a table of its own.
-#[derive(Debug)]
-struct Segments {
-    count: usize,
-    row: Buffer<u32>,
-    /// The first range of columns and the end.
-    start: Buffer<u32>,
-    end: Buffer<u32>,
-    /// Entries of the row before the segment and in it.
-    before: Buffer<u32>,
-    inside: Buffer<u32>,
 }
 
 /// How a product of two patterns is made, for values that change.
@@ -57,7 +45,7 @@ pub(crate) struct Product {
 
 /// The tables of one of the two passes: their numbers of places, of which `filled.0` in `filled.1` are used at most, the bytes per place, and the places
 /// per work-item that shares a table.
-struct Sizes {
+pub(super) struct Sizes {
     sizes: Vec<usize>,
     filled: (usize, usize),
     bytes: usize,
@@ -65,19 +53,14 @@ struct Sizes {
 }
 
 /// Bytes of local memory of a work-group.
-const LOCAL_BYTES: usize = 16 << 10;
-/// Bytes of the tables in global memory that are in use at a time.
-const LONG_BYTES: usize = 256 << 20;
+pub(super) const LOCAL_BYTES: usize = 16 << 10;
+/// Bytes of the tables and lists in global memory that are in use at a time.
+pub(super) const LONG_BYTES: usize = 256 << 20;
 /// Work-items of a group whose tables are small, and the maximum number for one row.
 const GROUP_ITEMS: usize = 64;
-const MOST_ITEMS: usize = 128;
-/// Longer rows are cut into segments, unless they have more ranges of columns; then they are hashed into global memory. At most `RANGES_AT_A_TIME` ranges
-/// are in use at a time.
-const MOST_RANGES: usize = 1 << 15;
-const RANGES_AT_A_TIME: usize = 1 << 26;
-/// Places of the table of a segment, and columns of a range, which it holds whole.
-const SEGMENT_SIZE: usize = 1024;
-const RANGE_WIDTH: usize = SEGMENT_SIZE / 2;
+pub(super) const MOST_ITEMS: usize = 128;
+/// Places of the table of a segment of a long row.
+pub(super) const SEGMENT_SIZE: usize = 1024;
 /// Entries that a work-item merges at most.
 const MERGED: u32 = 32;
 /// Rows of which the share of entries in products is measured, by as many work-groups with a table of this size, and `SAMPLE_UNIT` of `sparse_product.cl`.
@@ -89,7 +72,7 @@ const ESTIMATED: u32 = SAMPLE_UNIT / 8 * 5;
 /// Places looked at for a column in a table whose size was estimated.
 const PROBES: usize = 64;
 /// Places of a table for each bucket by which its entries are sorted.
-const BUCKET_PLACES: usize = 4;
+pub(super) const BUCKET_PLACES: usize = 4;
 /// Limits for a row handled by a single work-item: places of its table, and entries per row of B.
 const ALONE: (usize, usize) = (32, 4);
 
@@ -101,14 +84,14 @@ impl Sizes {
     }
 
     /// Tables of columns and values, and what sorts them.
-    fn to_fill<T: Scalar>() -> Sizes {
+    pub(super) fn to_fill<T: Scalar>() -> Sizes {
         let most = if size_of::<T>() > 8 { 10 } else { 11 };
         let bytes = size_of::<u32>() + size_of::<T>() + size_of::<u32>() / BUCKET_PLACES + size_of::<u16>();
         Sizes { sizes: (4..=most).map(|k| 1 << k).collect(), filled: (5, 8), bytes, each: 8 }
     }
 
     /// Entries that a table of the given size holds.
-    fn most(&self, size: usize) -> usize {
+    pub(super) fn most(&self, size: usize) -> usize {
         size * self.filled.0 / self.filled.1
     }
 }
@@ -173,14 +156,16 @@ fn bins_to_fill<T: Scalar>(a: &Structure, b: &Structure, count: &Buffer<u32>) ->
     let mut flag = Buffer::<u32>::uninit(context, rows)?;
     program.flag_merged(context, range, rows, MERGED, &a.offset, count, &mut flag, &mut rest)?;
     let (offset, listed) = scan::<T>(context, &flag)?;
-    let mut bins = binned::<T>(&rest, b, &Sizes::to_fill::<T>())?;
+    let mut bins = binned::<T>(&rest, a, b, &Sizes::to_fill::<T>())?;
     if listed > 0 {
         let mut list = Buffer::<u32>::uninit(context, listed)?;
         program.list_flagged(context, range, rows, &flag, &offset, &mut list)?;
         bins.push(Bin { list, listed, lanes: 1, slice: 1, size: 1, rows: 1, tables: Tables::Merged });
     }
     for bin in &mut bins {
-        bin.cut::<T>(a, b)?;
+        if let Tables::Segments(rows) = &mut bin.tables {
+            rows.cut::<T>(a, b)?;
+        }
     }
     Ok(bins)
 }
@@ -215,7 +200,7 @@ fn count_rows<T: Scalar>(
     let context = a.offset.context();
     let program = Program::<T>::new();
     let (ao, ac, bo, bc) = (&a.offset, &a.column, &b.offset, &b.column);
-    for bin in binned::<T>(bound, b, sizes)? {
+    for bin in binned::<T>(bound, a, b, sizes)? {
         let [listed, lanes, slice, size] = [bin.listed, bin.lanes, bin.slice, bin.size].map(|n| n as u32);
         let probes = probes.min(bin.size) as u32;
         let (list, range, places) = (&bin.list, bin.range(context, sizes.bytes), bin.places());
@@ -225,7 +210,7 @@ fn count_rows<T: Scalar>(
             Tables::Local => program.count_product_gpu(
                 context, range, listed, lanes, slice, size, probes, list, ao, ac, bo, bc, places, to,
             )?,
-            Tables::Segments(_) => bin.count_ranges::<T>(a, b, to, |_, _, _, _| Ok(()))?,
+            Tables::Segments(rows) => rows.count::<T>(a, b, to)?,
             Tables::Global => {
                 let mut key = Buffer::<u32>::uninit(context, range.groups() * places)?;
                 let (program, key) = (Long::<T>::from(program), &mut key);
@@ -297,41 +282,7 @@ impl Product {
                         values,
                     )?;
                 }
-                Tables::Segments(parts) => {
-                    let lanes = bin.lanes;
-                    for Segments { count, row, start, end, before, inside } in parts {
-                        let range = Range::d1(count * lanes, lanes);
-                        let width = RANGE_WIDTH as u32;
-                        program.fill_segments(
-                            context,
-                            range,
-                            width,
-                            size,
-                            bucket_count,
-                            row,
-                            start,
-                            end,
-                            before,
-                            inside,
-                            ao,
-                            ac,
-                            av,
-                            bo,
-                            bc,
-                            bv,
-                            bin.size,
-                            bin.size,
-                            buckets,
-                            most,
-                            lanes,
-                            lanes,
-                            lanes,
-                            offset,
-                            column,
-                            values,
-                        )?;
-                    }
-                }
+                Tables::Segments(rows) => rows.fill(a, b, offset, column, values)?,
                 Tables::Global => {
                     let groups = range.groups();
                     let [mut key, mut bucket, mut order] = [
@@ -385,7 +336,8 @@ impl Bin {
     }
 
     /// The rows listed, which are too long for tables in local memory; a row of `bound` is theirs.
-    fn long(
+    fn long<T: Scalar>(
+        a: &Structure,
         list: Buffer<u32>,
         listed: usize,
         bound: &Buffer<u32>,
@@ -395,103 +347,14 @@ impl Bin {
     ) -> Result<Bin> {
         let items = list.context().local();
         if cols.div_ceil(RANGE_WIDTH) <= MOST_RANGES {
-            let (lanes, tables) = (items.min(MOST_ITEMS), Tables::Segments(Vec::new()));
-            return Ok(Bin { list, listed, lanes, slice: slice.min(lanes), size: SEGMENT_SIZE, rows: 1, tables });
+            let (lanes, slice) = (items.min(MOST_ITEMS), slice.min(items.min(MOST_ITEMS)));
+            let tables = Tables::Segments(LongRows::new::<T>(a, cols, &list, listed, slice)?);
+            return Ok(Bin { list, listed, lanes, slice, size: SEGMENT_SIZE, rows: 1, tables });
         }
         let largest = bound.to_vec()?.into_iter().max().unwrap_or(0) as usize;
         let size = (largest * sizes.filled.1).div_ceil(sizes.filled.0).next_power_of_two();
         let lanes = items.min(256);
         Ok(Bin { list, listed, lanes, slice: slice.min(lanes), size, rows: 1, tables: Tables::Global })
-    }
-
-    /// Counts the entries of rows that are cut into segments. `and_then` is called for some rows at a time with the place of the first in the list, their
-    /// number, the number of ranges, and the entries of each row before each range.
-    fn count_ranges<T: Scalar>(
-        &self,
-        a: &Structure,
-        b: &Structure,
-        count: &mut Buffer<u32>,
-        mut and_then: impl FnMut(u32, usize, u32, &Buffer<u32>) -> Result<()>,
-    ) -> Result<()> {
-        let context = a.offset.context();
-        let program = Program::<T>::new();
-        let ranges = b.cols.div_ceil(RANGE_WIDTH);
-        let words = RANGE_WIDTH / 32;
-        let several = (LOCAL_BYTES / size_of::<u32>() / words).clamp(1, ranges);
-        let groups = ranges.div_ceil(several);
-        let items = context.local().min(256);
-        let (ao, ac, bo, bc) = (&a.offset, &a.column, &b.offset, &b.column);
-        let [of_row, slice, several_32, ranges_32, width] =
-            [groups, self.slice, several, ranges, RANGE_WIDTH].map(|n| n as u32);
-        let most = (RANGES_AT_A_TIME / (ranges + 1)).min(self.listed);
-        let mut part = Buffer::<u32>::uninit(context, most * (ranges + 1))?;
-        for first in (0..self.listed).step_by(most) {
-            let listed = most.min(self.listed - first);
-            let (base, list, range) = (first as u32, &self.list, Range::d1(listed * groups * items, items));
-            program.count_ranges(
-                context,
-                range,
-                base,
-                of_row,
-                slice,
-                several_32,
-                ranges_32,
-                width,
-                list,
-                ao,
-                ac,
-                bo,
-                bc,
-                several * words,
-                &mut part,
-            )?;
-            let each = crate::ops::items(context, listed);
-            program.scan_ranges(context, each, base, listed as u32, ranges_32, list, &mut part, &mut *count)?;
-            and_then(base, listed, ranges_32, &part)?;
-        }
-        Ok(())
-    }
-
-    /// Cuts rows into segments if they are to be filled by segments.
-    fn cut<T: Scalar>(&mut self, a: &Structure, b: &Structure) -> Result<()> {
-        if !matches!(self.tables, Tables::Segments(_)) {
-            return Ok(());
-        }
-        let context = a.offset.context();
-        let program = Program::<T>::new();
-        let most = Sizes::to_fill::<T>().most(self.size) as u32;
-        let mut again = Buffer::<u32>::uninit(context, a.rows)?;
-        let mut cut = Vec::new();
-        self.count_ranges::<T>(a, b, &mut again, |base, listed, ranges, part| {
-            let each = items(context, listed);
-            let mut found = Buffer::uninit(context, listed)?;
-            let listed = listed as u32;
-            program.count_segments(context, each, listed, ranges, most, part, &mut found)?;
-            let (place, count) = scan::<T>(context, &found)?;
-            let array = || Buffer::<u32>::uninit(context, count);
-            let [mut row, mut start, mut end, mut before, mut inside] =
-                [array()?, array()?, array()?, array()?, array()?];
-            program.list_segments(
-                context,
-                each,
-                base,
-                listed,
-                ranges,
-                most,
-                &self.list,
-                part,
-                &place,
-                &mut row,
-                &mut start,
-                &mut end,
-                &mut before,
-                &mut inside,
-            )?;
-            cut.push(Segments { count, row, start, end, before, inside });
-            Ok(())
-        })?;
-        self.tables = Tables::Segments(cut);
-        Ok(())
     }
 
     /// Places of all tables of a work-group. Tables in local memory are padded by one place each, so that they start in different banks.
@@ -516,7 +379,7 @@ fn slice(b: &Structure) -> usize {
 }
 
 /// The rows of a product with B by size, each in the first class whose table holds it.
-fn binned<T: Scalar>(bound: &Buffer<u32>, b: &Structure, sizes: &Sizes) -> Result<Vec<Bin>> {
+fn binned<T: Scalar>(bound: &Buffer<u32>, a: &Structure, b: &Structure, sizes: &Sizes) -> Result<Vec<Bin>> {
     let (context, rows) = (bound.context(), bound.len());
     if rows == 0 {
         return Ok(Vec::new());
@@ -547,7 +410,7 @@ fn binned<T: Scalar>(bound: &Buffer<u32>, b: &Structure, sizes: &Sizes) -> Resul
         };
         bins.push(match sizes.sizes.get(k) {
             Some(&size) => Bin::local(list, listed, size, slice, sizes),
-            None => Bin::long(list, listed, bound, b.cols, slice, sizes)?,
+            None => Bin::long::<T>(a, list, listed, bound, b.cols, slice, sizes)?,
         });
     }
     Ok(bins)
@@ -576,8 +439,8 @@ pub(crate) fn places(context: &Context, range: Range, cols: usize) -> Result<Buf
 impl<T: Scalar> Csr<T> {
     /// The product A B (MATLAB's `A*B`). Entries that cancel are stored as zeros.
     ///
-    /// The products of a row are added in the order of the entries of A's row (Gustavson 1978), so that the same call gives the same
-    /// bits on every device.
+    /// The products of a row are added in the order of the entries of A's row (Gustavson 1978), so that a device
+    /// gives the same bits whenever the call is repeated.
     ///
     /// # Errors
     /// [`Error::Shape`] unless B has as many rows as A has columns; [`Error::Context`]; [`Error::Value`] for more than
