@@ -126,7 +126,7 @@ impl<R: Real> NnzBalanced<R> {
         let context = s.offset.context();
         let blocks = Blocks::find::<R>(s)?;
         let near = Near::find(s, &blocks.begin, blocks.count)?;
-        let smaller = blocks.shape.for_far_gathers::<R>();
+        let smaller = blocks.shape.for_scattered_columns::<R>();
         let far = near.is_none() && blocks.cut.is_some() && smaller != blocks.shape;
         let Blocks { shape, count, start, begin, cut } = if far { Blocks::cut(s, smaller, None)? } else { blocks };
         let program = shape.program::<R>();
@@ -144,7 +144,7 @@ impl<R: Real> NnzBalanced<R> {
         let cut = match cut {
             None => None,
             Some(cut) => {
-                let several = if far { shape.for_several() } else { shape };
+                let several = if far { shape.for_multivectors() } else { shape };
                 let multi = several.program::<R>().cut(1).once(context.device().l1_no_allocate.into());
                 let Cut { row, from, to, far } = Cut::new(&cut);
                 Some(CutRows {
@@ -195,7 +195,7 @@ impl Blocks {
             let (start, begin) = start_blocks(s, count, shape.rows)?;
             return Ok(Blocks { shape, count, start, begin, cut: None });
         }
-        let shape = if in_long_rows > s.nnz / LONG_SHARE { full } else { full.for_gathers() };
+        let shape = if in_long_rows > s.nnz / LONG_SHARE { full } else { full.for_uneven_rows() };
         // Blocks that are not full cost less than a second launch where there are few of them.
         let share = if s.nnz <= FEW_BLOCKS * shape.entries() { 2 } else { 5 };
         Blocks::cut(s, shape, (longest <= shape.entries() / share).then_some(longest))

@@ -79,21 +79,21 @@ impl BlockShape {
     /// Smaller, for rows of different lengths: local memory takes its space from the cache that serves the gathers. (NVIDIA H100, microseconds with
     /// 7, 4 and 2 entries per item: power law 444, 430, 431, R-MAT 163, 157, 156; with dense rows 197, 206, 259. R-MAT with four columns,
     /// GB/s with 128, 256 and 512 items: 750, 695, 607.)
-    pub(crate) fn for_gathers(self) -> BlockShape {
+    pub(crate) fn for_uneven_rows(self) -> BlockShape {
         let items = self.items.min(256);
         BlockShape { items, per: self.per.min(4), rows: items, ..self }
     }
 
-    /// As [`for_gathers`](Self::for_gathers), with at most 2 entries per item in double precision, for columns so far apart that most gathers miss the L1 cache. (NVIDIA H100, microseconds with 4 and 2 entries per item: R-MAT 151
+    /// As [`for_uneven_rows`](Self::for_uneven_rows), with at most 2 entries per item in double precision, for columns so far apart that most gathers miss the L1 cache. (NVIDIA H100, microseconds with 4 and 2 entries per item: R-MAT 151
     /// and 145, with 6 per row 137 and 131; with columns close together and 1 to 100 entries per row 165 and 184.)
-    pub(crate) fn for_far_gathers<R: Real>(self) -> BlockShape {
-        let shape = self.for_gathers();
+    pub(crate) fn for_scattered_columns<R: Real>(self) -> BlockShape {
+        let shape = self.for_uneven_rows();
         BlockShape { per: shape.per.min(16 / size_of::<R>()), ..shape }
     }
 
     /// The same blocks by half as many items, which hold four times as much with several right-hand sides. (NVIDIA H100, R-MAT with four columns, microseconds
     /// with blocks of 512 entries: 460 by 256 items, 367 by 128.)
-    pub(crate) fn for_several(self) -> BlockShape {
+    pub(crate) fn for_multivectors(self) -> BlockShape {
         if self.items < 64 { self } else { BlockShape { items: self.items / 2, per: 2 * self.per, ..self } }
     }
 
