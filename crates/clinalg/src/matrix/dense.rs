@@ -169,7 +169,7 @@ impl<T: Scalar> Dense<T> {
         Ok(diagonal)
     }
 
-    /// How its products are launched, made before the first.
+    /// How its products are launched, computed before the first.
     pub(crate) fn products(&self) -> &DenseProducts<T> {
         self.products.get_or_init(|| match self.kept() {
             Some(kept) => kept.products.clone(),
