@@ -5,9 +5,9 @@
 // and Buluc, ICPP 2018). Lanes traverse a row of B together, so that no two meet the same column, and wait for each other before the next.
 // Rows that are too long for one table are cut into segments of consecutive columns, each with a table of its own; where that would take too long, as
 // there are very many columns, they are hashed into global memory (LONG_ROWS). Short rows are merged from the rows of B. CPUs: a part of the rows per
-// item, with the place of each column in a table of `cols`.
+// item, with the position of each column in a table of `cols`.
 //
-// Traffic: per product (an entry of A with one of a row of B) 12 B in f64, of which rows of B that are met again come from cache; 12 B per
+// Traffic: per product (an entry of A with one of a row of B) 12 B in f64, where rows of B that are read again come from cache; 12 B per
 // entry of A and C.
 //@ build
 //@ build CPU=1
@@ -99,7 +99,7 @@ __kernel void count_product(ulong rows, ulong cols, __global const uint *a_offse
     }
 }
 
-// own[c]: one more than the place of column c, which lies in this row if it is above `start`.
+// own[c]: one more than the position of column c, which lies in this row if it is above `start`.
 __kernel void fill_product(ulong rows, ulong cols, __global const uint *a_offset, __global const uint *a_column,
                            __global const SCALAR *a_value, __global const uint *b_offset, __global const uint *b_column,
                            __global const SCALAR *b_value, __global uint *place, __global const uint *offset,
@@ -163,7 +163,7 @@ __kernel void fill_product(ulong rows, ulong cols, __global const uint *a_offset
 #else
 #define NONE 0xffffffffu
 
-// Reads what every item of the work-group finds there, between two barriers.
+// Reads a value that is the same for all items of the work-group, between two barriers.
 inline uint shared_value(__local const uint *place)
 {
     return *place;
@@ -180,7 +180,7 @@ inline uint shared_value(__local const uint *place)
 #define FENCE (CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)
 // Distance between the tables of consecutive rows.
 #define STRIDE(size) (size)
-// The place of an entry in a table.
+// The slot of an entry in a table.
 #define PLACE uint
 #else
 #define TABLE __local
@@ -190,22 +190,22 @@ inline uint shared_value(__local const uint *place)
 #define PLACE ushort
 #endif
 
-// Most columns are already in the table; a plain read finds them, and places taken by others, more cheaply than an atomic operation. It may run
-// beside the operation that stores the column, which NVIDIA's GPUs allow: a key is never read in part, and never changes once it is stored.
+// Most columns are already in the table; a plain read finds them, and slots occupied by others, more cheaply than an atomic operation. It may run
+// concurrently with the operation that stores the column, which NVIDIA's GPUs allow: a key is never read in part, and never changes once it is stored.
 #ifdef __NV_CL_C_VERSION
 #define PEEK(place) (*(place))
 #else
 #define PEEK(place) NONE
 #endif
 
-// Columns that differ only in this many lowest bits lie side by side in a table.
+// Columns that differ only in this many lowest bits occupy adjacent slots of a table.
 #define BLOCK_BITS 4
 
-// The place of `column` in a table of `size`, a power of two; *is_new is set if it was not there before. Returns `size` if all of the first `probes`
-// places are taken by other columns. Double hashing (Knuth, The Art of Computer Programming 3, 6.4) of the upper bits of the column: the upper bits of
+// The slot of `column` in a table of `size` slots, a power of two; *is_new is set if it was not there before. Returns `size` if all of the first `probes`
+// slots are occupied by other columns. Double hashing (Knuth, The Art of Computer Programming 3, 6.4) of the upper bits of the column: the upper bits of
 // a product depend on all bits of a factor, so that columns a power of two apart do not collide. Neighbouring columns keep their distances:
-// work-items that traverse a run of columns access different banks and mostly probe equally often. With scattered columns each would probe differently, and
-// the slowest would set the time. (NVIDIA H100, elasticity: 15.4 ms with 4 bits, 23.0 with 2, 21.7 with 0.)
+// work-items that traverse a run of columns access different banks and mostly need the same number of probes. With scattered columns the numbers would differ, and
+// the slowest work-item would set the time. (NVIDIA H100, elasticity: 15.4 ms with 4 bits, 23.0 with 2, 21.7 with 0.)
 inline uint place_column(volatile TABLE uint *key, uint size, uint probes, uint column, bool *is_new)
 {
     const uint shift = clz(size) + 1, block = column >> BLOCK_BITS, stride = block * 2246822519u >> shift | 1;
@@ -228,7 +228,7 @@ inline uint place_column(volatile TABLE uint *key, uint size, uint probes, uint 
 // Longer rows of A are traversed by a work-group.
 #define SHORT_ROW 256
 
-// bound[i] = number of products for row i of C, at most `cols`, an upper bound of its entries. `row` has a place for each item and one more for the
+// bound[i] = number of products for row i of C, at most `cols`, an upper bound of its entries. `row` has an element for each item and one more for the
 // number of longer rows, `part` one for each item.
 __kernel void bound_product(ulong rows, uint cols, __global const uint *a_offset, __global const uint *a_column,
                             __global const uint *b_offset, __local uint *row, __local uint *part, __global uint *bound)
@@ -272,7 +272,7 @@ __kernel void bound_product(ulong rows, uint cols, __global const uint *a_offset
     }
 }
 
-// Of evenly spaced rows, one per work-group: ratio[g] = entries of the row of C per SAMPLE_UNIT of its products, rounded up; 0 if it has no products or
+// For evenly spaced rows, one per work-group: ratio[g] = entries of the row of C per SAMPLE_UNIT of its products, rounded up; 0 if it has no products or
 // more than `most`. `size` > `most` is a power of two.
 __kernel void sample_product(ulong rows, uint size, uint most, __global const uint *a_offset,
                              __global const uint *a_column, __global const uint *b_offset,
@@ -444,7 +444,7 @@ __kernel void merge_product(uint listed, __global const uint *list, __global con
 }
 #endif
 
-// count[i] = entries of row i of C, for the rows listed; FULL if a column is not placed within `probes` places of its table. A work-group handles as
+// count[i] = entries of row i of C, for the rows listed; FULL if a column finds no slot within `probes` probes of its table. A work-group handles as
 // many rows at a time as `lanes` items per row allow, with a table of `size` for each; `slice` of them traverse a row of B.
 __kernel void count_product(uint listed, uint lanes, uint slice, uint size, uint probes, __global const uint *list,
                             __global const uint *a_offset, __global const uint *a_column,
@@ -509,7 +509,7 @@ inline uint longest_row(__global const uint *list, uint rows, __global const uin
 }
 
 // Writes the `entries` columns and values of a table in ascending order, sorted by distribution into buckets of consecutive columns (Knuth 3, 5.2.1);
-// within a bucket, smaller columns are counted. `lanes` work-items share the table, and `total` has a place for each; all work-items of the group
+// within a bucket, smaller columns are counted. `lanes` work-items share the table, and `total` has an element for each; all work-items of the group
 // call it.
 inline void write_sorted(TABLE uint *key, TABLE SCALAR *sum, uint size, TABLE uint *bucket, uint buckets,
                          TABLE PLACE *order, uint lane, uint lanes, __local uint *lowest, __local uint *highest,
@@ -584,7 +584,7 @@ inline void write_sorted(TABLE uint *key, TABLE SCALAR *sum, uint size, TABLE ui
 }
 
 // The rows listed, which begin at `offset`. `size` >= 4 is more than the entries of each. `bucket` has `buckets` counters per row, a power of two,
-// and `order` `most` places, the maximum number of entries.
+// and `order` has `most` elements, the maximum number of entries.
 __kernel void fill_product(uint listed, uint lanes, uint size, uint buckets, uint most, __global const uint *list,
                            __global const uint *a_offset, __global const uint *a_column,
                            __global const SCALAR *a_value, __global const uint *b_offset,
@@ -789,7 +789,7 @@ inline uint turns_of(__local const uint *ahead, uint items)
     return turns;
 }
 
-// A segment per work-group, of a row that begins at `offset`. `size`, `buckets`: as for fill_product. `begin`, `ahead` and `factor` have a place
+// A segment per work-group, of a row that begins at `offset`. `size`, `buckets`: as for fill_product. `begin`, `ahead` and `factor` have an element
 // for each item; their number is a power of two. Batches of products are gathered in parallel, whatever the lengths of the rows of B.
 __kernel void fill_segments(uint width, uint size, uint buckets, __global const uint *row,
                             __global const uint *first_range, __global const uint *end_range,
@@ -850,7 +850,7 @@ __kernel void fill_segments(uint width, uint size, uint buckets, __global const 
                 last = first_above(ahead, items, min(base + items, products) - 1);
                 base += items;
             }
-            // In the order of the entries of A; the products of one have different places.
+            // In the order of the entries of A; the products of one entry have different slots.
             if (active && own == entry) {
                 sum[at] += product;
             }
