@@ -322,8 +322,8 @@ __kernel void fill_noise(ulong n, __global REAL *x)
     }
 }
 
-// most[i] = the largest state of node i and its neighbours. On CPUs `most` is undecided before the first round; where it is decided, either the node and its neighbours are
-// decided too or one of them is a root, and it does not change.
+// most[i] = the largest state of node i and its neighbours. On CPUs `most` is undecided before the first round; where it is decided, either the node and
+// its neighbours are decided too or one of them is a root, and it does not change.
 __kernel void spread_states(ulong rows, __global const uint *offset, __global const uint *column,
                             __global const ulong *state, __global ulong *most)
 {

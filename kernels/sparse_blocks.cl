@@ -60,8 +60,8 @@ inline ulong weight_before(size_t row, __global const uint *offset)
 }
 
 // Cuts a matrix into `blocks` blocks of about `weight` each: block b has the rows from start[b] on and the entries from begin[b]
-// on, at most weight + slack. It begins with a row, if one begins within `slack` after the position where it would be cut, and cut[b] is UINT_MAX; otherwise it begins inside
-// row cut[b]. No row of at most `slack` entries is cut.
+// on, at most weight + slack. It begins with a row, if one begins within `slack` after the position where it would be cut, and cut[b] is UINT_MAX;
+// otherwise it begins inside row cut[b]. No row of at most `slack` entries is cut.
 __kernel void cut_blocks(ulong blocks, ulong rows, ulong weight, ulong slack, __global const uint *offset,
                          __global uint *start, __global uint *begin, __global uint *cut)
 {

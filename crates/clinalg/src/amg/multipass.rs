@@ -32,8 +32,8 @@ pub(super) struct Multipass {
 }
 
 impl Multipass {
-    /// The splitting of the nodes of `a`, in which no coarse node depends on another along one or two strong connections, unless the dependence is one-sided; and the interpolation
-    /// from at most [`MOST`] coarse nodes per node. `None` without a strong connection.
+    /// The splitting of the nodes of `a`, in which no coarse node depends on another along one or two strong connections, unless the dependence is
+    /// one-sided; and the interpolation from at most [`MOST`] coarse nodes per node. `None` without a strong connection.
     pub(super) fn new<T: Real>(a: EntriesRef<'_, T>, theta: f64) -> Result<Option<(Multipass, Entries<T>)>> {
         let s = a.structure;
         let (context, rows, offset) = (s.offset.context(), s.rows, &s.offset);

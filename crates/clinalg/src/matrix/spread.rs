@@ -84,8 +84,9 @@ impl BlockShape {
         BlockShape { items, per: self.per.min(4), rows: items, ..self }
     }
 
-    /// As [`for_uneven_rows`](Self::for_uneven_rows), with at most 2 entries per item in double precision, for columns so far apart that most gathers miss the L1 cache. (NVIDIA H100, microseconds with 4 and 2 entries per item: R-MAT 151
-    /// and 145, with 6 per row 137 and 131; with columns close together and 1 to 100 entries per row 165 and 184.)
+    /// As [`for_uneven_rows`](Self::for_uneven_rows), with at most 2 entries per item in double precision, for columns so far apart that most gathers
+    /// miss the L1 cache. (NVIDIA H100, microseconds with 4 and 2 entries per item: R-MAT 151 and 145, with 6 per row 137 and 131; with columns close
+    /// together and 1 to 100 entries per row 165 and 184.)
     pub(crate) fn for_scattered_columns<R: Real>(self) -> BlockShape {
         let shape = self.for_uneven_rows();
         BlockShape { per: shape.per.min(16 / size_of::<R>()), ..shape }

@@ -17,9 +17,9 @@ use crate::{Context, Dense, Error, Real, Result, Vector};
 /// O'Leary, Linear Algebra Appl. 29 (1980), in the form of Dubrulle, Electron. Trans. Numer. Anal. 12 (2001), with an orthonormal basis of the
 /// residuals, orthonormal in the inner product of the preconditioner where there is one.
 ///
-/// An iteration minimises the error of every column over the directions of all, so that fewer iterations are needed than by [`Cg`](super::Cg) for each column; its product
-/// with A takes all columns at once. Residuals that have become linearly dependent to working precision are dropped from the basis: from then on an iteration has
-/// fewer directions. If this loses accuracy, the true residuals show it, and the solve restarts from them.
+/// An iteration minimises the error of every column over the directions of all, so that fewer iterations are needed than by [`Cg`](super::Cg) for each
+/// column; its product with A takes all columns at once. Residuals that have become linearly dependent to working precision are dropped from the basis:
+/// from then on an iteration has fewer directions. If this loses accuracy, the true residuals show it, and the solve restarts from them.
 ///
 /// Each iteration reads two or three small matrices back. Owns six blocks of the size of X, five without preconditioner, and four vectors. The
 /// preconditioner must be the same linear map in every iteration, not a K-cycle.

@@ -29,8 +29,8 @@ const DEPENDENT: f64 = 16.0;
 ///
 /// With a preconditioner the method minimises |M^-1 (b - A x)|. The history then is this norm,
 /// scaled at each restart to agree with |b - A x|; the tolerance holds for the true residual in any
-/// case. The true residual may grow where M is far from A: if the solve does not converge, the one with the smallest true residual among the initial guess and the iterates
-/// at the ends of cycles is returned. [`Stop::Stagnated`] is reported for a cycle without progress, since further
+/// case. The true residual may grow where M is far from A: if the solve does not converge, the one with the smallest true residual among the initial
+/// guess and the iterates at the ends of cycles is returned. [`Stop::Stagnated`] is reported for a cycle without progress, since further
 /// cycles would repeat it.
 #[derive(Debug)]
 pub struct Gmres<T: Scalar> {

@@ -94,8 +94,8 @@ fn normalise<T: Scalar>(v: &mut Vector<T>) -> Result<f64> {
     Ok(norm)
 }
 
-/// Computes the next right vector v of the bidiagonalisation, of norm 1, from `u` and the previous one; returns its norm before normalisation. With a preconditioner M the
-/// norm is that of M, `p` is M v, and the norm is negative if v^H M v is.
+/// Computes the next right vector v of the bidiagonalisation, of norm 1, from `u` and the previous one; returns its norm before normalisation. With a
+/// preconditioner M the norm is that of M, `p` is M v, and the norm is negative if v^H M v is.
 fn next_right<T: Scalar>(
     a: &dyn Transposed<T>,
     m: Option<&mut CheckedPreconditioner<'_, T>>,

@@ -19,7 +19,8 @@ use crate::{Context, Real, Result, Scalar, Vector};
 /// Owns nine vectors of `n` values. An iteration takes a product and reads numbers back twice. The norm of the residual never rises: without a
 /// preconditioner |b - A x|, with one sqrt(r^H M^-1 r). In the latter case the history is this norm, scaled at each restart to agree
 /// with |b - A x|; the tolerance holds for the true residual in any case. If the solve does not converge, the best of the initial guess and the iterates at
-/// restarts is returned, since on a singular system without a solution the recurrence does not show the true residual. Consistent singular systems are solved as well.
+/// restarts is returned, since on a singular system without a solution the recurrence does not show the true residual. Consistent singular systems are
+/// solved as well.
 ///
 /// The residual may stagnate for a long time, so the stagnation window is at least `n`.
 #[derive(Debug)]
