@@ -440,7 +440,10 @@ fn systems_without_a_solution_are_reported() {
     let triangle: Vec<_> = triangle.collect();
     file(&folder, "near.mtx", &format!("{general}\n45 45 {}\n{}\n", triangle.len(), triangle.join("\n")));
     for (line, needles) in [
-        ("rows.mtx --rhs b.mtx", ["A is structurally singular (rows, one of them row", "a component of 3.7e-1 of its norm"]),
+        (
+            "rows.mtx --rhs b.mtx",
+            ["A is structurally singular (rows, one of them row", "a component of 3.7e-1 of its norm"],
+        ),
         ("near.mtx --method idrs", ["A is nearly singular: its condition number is at least", "check units"]),
     ] {
         let done = inside(folder.path(), &format!("solve {line} --json"));
@@ -565,7 +568,7 @@ fn replaced_pivots_and_complete_factors_are_reported() {
     assert!(report["converged"] == true && report["precond"] == "lu", "{report:#}");
     let words = |key: &str| report[key].as_str().unwrap().to_owned();
     assert!(words("precond_about").contains("1 zero pivot replaced"), "{report:#}");
-    assert!(words("explanation").contains("complete LU factors: ILUT cannot be made"), "{report:#}");
+    assert!(words("explanation").contains("complete LU factors: ILUT cannot be computed"), "{report:#}");
 }
 
 /// A column of b without a solution, for which every method fails, and one that the first method solves.

@@ -179,7 +179,7 @@ impl<'a, T: Element + Coarsened> System<'a, T> {
         let solver = solver_of(method, (a.context(), a.rows()), stopping)?;
         let stopping = stopping.clone();
         if made.0 != title_of(advised) {
-            why.push_str("; the first preconditioner was unstable or could not be made");
+            why.push_str("; the first preconditioner was unstable or could not be set up");
         }
         if let Some(null) = &null {
             why.push_str("; singular along ");

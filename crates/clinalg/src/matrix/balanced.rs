@@ -113,7 +113,9 @@ impl<R: Real> NnzBalanced<R> {
             Columns::Short { wide: None, .. } => "16-bit columns".to_owned(),
             Columns::Short { wide: Some(0), .. } => "16-bit columns in pages".to_owned(),
             Columns::Short { wide: Some(wide), .. } => {
-                format!("16-bit columns in pages (blocks that touch more than {PAGES} pages have 32-bit columns: {wide})")
+                format!(
+                    "16-bit columns in pages (blocks that touch more than {PAGES} pages have 32-bit columns: {wide})"
+                )
             }
         };
         format!("no pattern of rows that pays off was found; {} blocks {how} with {columns}", self.count)

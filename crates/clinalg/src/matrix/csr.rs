@@ -388,7 +388,10 @@ impl<T: Scalar> Csr<T> {
                 0 => String::new(),
                 n => format!(" (other rows: {n}; they are read as compressed rows)"),
             };
-            format!("rows have entries at the same {} distances from the diagonal, or at some of them{others}", p.deltas.len())
+            format!(
+                "rows have entries at the same {} distances from the diagonal, or at some of them{others}",
+                p.deltas.len()
+            )
         };
         let why = match (self.format(), &self.stencil, &self.plan.dia, &self.plan.balanced) {
             (Format::Stencil, Some(stencil), ..) => {
@@ -398,9 +401,11 @@ impl<T: Scalar> Csr<T> {
                 )
             }
             (Format::Dia, _, Some(p), _) => format!("{}: columns are not read", pattern(p, p.others)),
-            (Format::Dia, ..) => "rows come in runs in which the columns are shifted by one from row to row: the columns of a \
+            (Format::Dia, ..) => {
+                "rows come in runs in which the columns are shifted by one from row to row: the columns of a \
                 run's first row serve for all"
-                .to_owned(),
+                    .to_owned()
+            }
             (Format::Bsr, ..) => self.plan.bsr.as_ref().map_or_else(String::new, Bsr::words),
             (Format::Sell, ..) => self.plan.sorted.as_ref().map_or_else(String::new, Sorted::words),
             (Format::Balanced, .., Some(balanced)) => balanced.words(),

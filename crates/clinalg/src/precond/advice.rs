@@ -141,7 +141,7 @@ fn of_entries<T: Scalar>(parts: &CsrParts<T>, hermitian: bool, needs: Needs) -> 
     let n = parts.rows;
     let Rows { zeros, negative, spread, dominance, beside, not_positive } = Rows::of(parts);
     if n < SMALL && spread <= SPREAD {
-        return advice(Suited::None, format!("{n} equations are few"));
+        return advice(Suited::None, format!("{n} equations are too few for a preconditioner to pay off"));
     }
     // Diagonal entries of both signs make Jacobi indefinite.
     let Needs { definite, positive, team, .. } = needs;
@@ -155,17 +155,20 @@ fn of_entries<T: Scalar>(parts: &CsrParts<T>, hermitian: bool, needs: Needs) -> 
     if zeros > 0 {
         let zeros = format!("{zeros} rows have a zero on the diagonal (a saddle point or a circuit)");
         return match (team, definite) {
-            (true, _) => advice(Suited::None, format!("{zeros}; a team has no incomplete factors")),
+            (true, _) => advice(Suited::None, format!("{zeros}; incomplete factors run on one device only")),
             (_, true) => advice(Suited::None, format!("{zeros}, and the method needs a definite preconditioner")),
-            _ => advice(Suited::Ilut, format!("{zeros}: factors with rows permuted")),
+            _ => advice(Suited::Ilut, format!("{zeros}: incomplete factors with permuted rows")),
         };
     }
     if dominance <= DOMINANT && !(negative > 0 && definite) {
         let percent = 100.0 * dominance;
-        return advice(Suited::Jacobi, format!("in each row the off-diagonal entries add up to at most {percent:.0} % of the diagonal entry"));
+        return advice(
+            Suited::Jacobi,
+            format!("in each row the off-diagonal entries add up to at most {percent:.0} % of the diagonal entry"),
+        );
     }
     if team && !(hermitian && negative == 0) && !(negative > 0 && definite) {
-        return advice(Suited::Jacobi, "a team has no incomplete factors".into());
+        return advice(Suited::Jacobi, "incomplete factors run on one device only".into());
     }
     if hermitian && negative == 0 && T::IS_COMPLEX {
         return advice(Suited::Cholesky, "Hermitian with a positive diagonal".into());
@@ -173,7 +176,7 @@ fn of_entries<T: Scalar>(parts: &CsrParts<T>, hermitian: bool, needs: Needs) -> 
     if hermitian && negative == 0 {
         let share = 100.0 * not_positive as f64 / beside.max(1) as f64;
         let why = format!(
-            "symmetric, a positive diagonal, {share:.0} % of the off-diagonal entries not positive, rows up to {dominance:.2} times the diagonal"
+            "symmetric, a positive diagonal, {share:.0} % of the off-diagonal entries not positive, off-diagonal sums up to {dominance:.2} times the diagonal"
         );
         return advice(Suited::Amg, why);
     }

@@ -52,7 +52,8 @@ pub(super) fn check_own<'v, T: Scalar>(vectors: impl IntoIterator<Item = &'v Vec
         if vector.len() == first.len() && vector.context().same(first.context()) {
             return Ok(());
         }
-        let expected = "a solver whose operators and preconditioners have not replaced its vectors; create a new solver";
+        let expected =
+            "a solver whose operators and preconditioners have not replaced its vectors; create a new solver";
         Err(Error::value("self", expected, format!("one with vectors of lengths {} and {}", first.len(), vector.len())))
     })
 }
