@@ -2,7 +2,7 @@
 // (PMIS; De Sterck, Yang and Heys 2006), and extended+i interpolation (De Sterck, Falgout, Nolting and Yang 2008). A is in compressed
 // rows with sorted columns. An item takes whole rows.
 //
-// Traffic, f64: 12 B per entry of A for strengths, 4 B for a look at neighbours; interpolation reads the rows of the fine neighbours of each
+// Traffic, f64: 12 B per entry of A for strengths, 4 B for kernels that look at neighbours; interpolation reads the rows of the fine neighbours of each
 // fine row, mostly from cache.
 //@ build
 //@ build CPU=1
@@ -16,14 +16,14 @@
 // Fine rows with more candidates than this are interpolated from their coarse neighbours alone.
 #define MOST_CANDIDATES 512u
 
-// Below this part of a_ii the diagonal with the weak entries lumped into it is rounding.
+// Below this fraction of a_ii, the diagonal with the weak entries lumped into it is considered rounding error.
 #if REAL_BITS == 64
 #define ROUNDING 1e-12
 #else
 #define ROUNDING 1e-4f
 #endif
 
-// linked[k] = column[k] if node i depends strongly on it, -a_ij >= theta peak_i (for a_ii > 0), and i otherwise. influences[j] += the nodes
+// linked[k] = column[k] if node i depends strongly on it, -a_ij >= theta peak_i (for a_ii > 0), and i otherwise. influences[j] += the number of nodes
 // that depend on j.
 __kernel void link_influences(ulong rows, REAL theta, __global const REAL *peak, __global const uint *offset,
                               __global const uint *column, __global const REAL *value, __global uint *linked,
@@ -42,7 +42,7 @@ __kernel void link_influences(ulong rows, REAL theta, __global const REAL *peak,
     }
 }
 
-// Nodes on which none depends are fine from the start.
+// Nodes on which no node depends are fine from the start.
 __kernel void start_states(ulong rows, __global const uint *influences, __global ulong *state, __global uint *beaten)
 {
     FOR_EACH(i, rows)
@@ -73,7 +73,7 @@ __kernel void compare_states(ulong rows, __global const uint *offset, __global c
     }
 }
 
-// Undecided nodes that are not beaten become coarse, those that depend on one of these fine. beaten_next is cleared. undecided[round] = 1
+// Undecided nodes that are not beaten become coarse, and those that depend on one of these become fine. beaten_next is cleared. undecided[round] = 1
 // where a node stays undecided.
 __kernel void settle_states(ulong rows, uint round, __global const uint *offset, __global const uint *linked,
                             __global const uint *beaten, __global const ulong *state, __global ulong *state_next,
@@ -107,7 +107,7 @@ __kernel void flag_coarse(ulong rows, __global const ulong *state, __global uint
     }
 }
 
-// count[i] = the coarse nodes on which node i depends.
+// count[i] = the number of coarse nodes on which node i depends.
 __kernel void count_coarse(ulong rows, __global const uint *offset, __global const uint *linked,
                            __global const uint *is_coarse, __global uint *count)
 {
@@ -121,8 +121,8 @@ __kernel void count_coarse(ulong rows, __global const uint *offset, __global con
     }
 }
 
-// room[i] = a bound of the coarse nodes from which node i is interpolated: those on which it depends, and those on which fine nodes depend
-// on which it depends.
+// room[i] = a bound on the number of coarse nodes from which node i is interpolated: those on which it depends, and those on which the fine nodes depend
+// that it depends on.
 __kernel void count_candidates(ulong rows, __global const uint *offset, __global const uint *linked,
                                __global const uint *is_coarse, __global const uint *coarse, __global uint *room)
 {
@@ -137,7 +137,7 @@ __kernel void count_candidates(ulong rows, __global const uint *offset, __global
     }
 }
 
-// The place of j among n ascending numbers: the first that is not smaller.
+// The position of j among n ascending numbers: that of the first that is not smaller.
 inline uint place_of(uint j, uint n, __global const uint *list)
 {
     uint low = 0, high = n;
@@ -150,7 +150,7 @@ inline uint place_of(uint j, uint n, __global const uint *list)
     return low;
 }
 
-// Inserts j unless it is there; the new length.
+// Inserts j unless it is already there; returns the new length.
 inline uint insert_ascending(uint j, uint n, __global uint *list)
 {
     const uint place = place_of(j, n, list);
@@ -164,8 +164,8 @@ inline uint insert_ascending(uint j, uint n, __global uint *list)
     return n + 1;
 }
 
-// The interpolation of row i from start[i] of `node` and `weight`, ascending, count[i] entries: with is_new those of the `most` largest moduli,
-// without it those at the coarse nodes of row i of `kept`. They are scaled to the sum of all weights.
+// The interpolation of row i from start[i] of `node` and `weight`, ascending, count[i] entries: with is_new the `most` entries of largest modulus,
+// without it those at the coarse nodes of row i of `kept`. They are scaled so that their sum is that of all weights.
 //
 // For a fine node i with the coarse nodes C of its candidates and its strong fine neighbours F (De Sterck, Falgout, Nolting and Yang 2008, section 4.2):
 //   w_ij = -(a_ij + sum over k in F of a_ik a_kj / b_ik) / d,  b_ik = sum over l in C and i of a_kl,
@@ -187,7 +187,7 @@ __kernel void fill_weights(ulong rows, uint is_new, uint most, __global const ui
             count[i] = 1;
             continue;
         }
-        // The coarse neighbours alone, where all candidates are too many.
+        // The coarse neighbours alone, where there are too many candidates.
         uint n = 0;
         for (uint k = offset[i]; k < offset[i + 1]; ++k) {
             const uint j = linked[k];
@@ -278,7 +278,7 @@ __kernel void fill_weights(ulong rows, uint is_new, uint most, __global const ui
     }
 }
 
-// The rows that fill_weights left in their places, without the gaps.
+// Compacts the rows that fill_weights has written, removing the gaps.
 __kernel void close_gaps(ulong rows, __global const uint *start, __global const uint *node, __global const REAL *weight,
                          __global const uint *offset, __global uint *column, __global REAL *value)
 {

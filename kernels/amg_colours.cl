@@ -1,4 +1,4 @@
-// Colours of the rows of a matrix for Gauss-Seidel sweeps: the greedy colouring in the order of pseudo-random numbers, which many rows follow at
+// Colours of the rows of a matrix for Gauss-Seidel sweeps: the greedy colouring in the order of pseudo-random numbers, applied to many rows at
 // once (Jones and Plassmann 1993). A is in compressed rows. Colours count from 1; 0 stands for none. An item takes whole rows.
 //
 // Traffic of a round: 8 B per row, and for rows without a colour 4 B per entry and the colours of their neighbours, from cache.
@@ -7,10 +7,10 @@
 #include "sparse.clh"
 #include "amg.clh"
 
-// No two rows have the same.
+// The priority of a row; no two rows have the same.
 #define PRIORITY(i) ((ulong)scramble(i) << 32 | (i))
 
-// A row without a colour gets the lowest one that no neighbour has, once all neighbours of larger priority have theirs. left[round] = 1 where a
+// A row without a colour gets the lowest one that no neighbour has, once all neighbours of higher priority have theirs. left[round] = 1 if a
 // row has none after that.
 __kernel void colour_rows(ulong rows, uint round, __global const uint *offset, __global const uint *column,
                           __global const uint *colour, __global uint *next, __global uint *left)
@@ -23,7 +23,7 @@ __kernel void colour_rows(ulong rows, uint round, __global const uint *offset, _
             const uint j = column[k];
             waits = j != i && colour[j] == 0 && PRIORITY(j) > PRIORITY((uint)i);
         }
-        // A word of colours at a time.
+        // One word, a bit mask of colours, at a time.
         for (uint base = 1; own == 0 && !waits; base += 64) {
             ulong taken = 0;
             for (uint k = offset[i]; k < offset[i + 1]; ++k) {
@@ -67,7 +67,7 @@ __kernel void flag_colour(ulong rows, uint which, __global const uint *colour, _
     }
 }
 
-// The rows of this colour in their order, from place `first` on.
+// The rows of this colour in their order, from position `first` on.
 __kernel void list_colour(ulong rows, uint which, uint first, __global const uint *colour, __global const uint *number,
                           __global uint *row)
 {

@@ -1,19 +1,19 @@
-// Aggressive coarsening of algebraic multigrid: interpolation in passes (Stueben 2001, section 7.2.2; Yang 2010). Coarse nodes are those of pass
-// 1, nodes that depend strongly on one of pass p those of pass p + 1. A is in compressed rows with sorted columns. An item takes whole rows.
+// Aggressive coarsening of algebraic multigrid: interpolation in passes (Stueben 2001, section 7.2.2; Yang 2010). Coarse nodes form pass
+// 1; nodes that depend strongly on one of pass p form pass p + 1. A is in compressed rows with sorted columns. An item takes whole rows.
 //
 // Traffic, f64: 4 B per entry for passes, 16 B for weights.
 //@ build
 //@ build CPU=1
 #include "sparse.clh"
 
-// Below this part of a_ii the diagonal with the entries of its sign lumped into it is rounding.
+// Below this fraction of a_ii, the diagonal with the entries of its sign lumped into it is considered rounding error.
 #if REAL_BITS == 64
 #define ROUNDING 1e-12
 #else
 #define ROUNDING 1e-4f
 #endif
 
-// next[i] = pass, where node i has none yet and depends on one that has.
+// next[i] = pass, where node i has no pass yet and depends on a node that has one.
 __kernel void reach_nodes(ulong rows, uint pass, __global const uint *offset, __global const uint *linked,
                           __global const uint *before, __global uint *next)
 {
@@ -30,7 +30,7 @@ __kernel void reach_nodes(ulong rows, uint pass, __global const uint *offset, __
 // Whether node i of this pass is interpolated from node j = linked[k].
 #define IS_SOURCE(i, j) ((j) != (i) && of[j] != 0 && of[j] < pass)
 
-// count[i] = the nodes from which node i is interpolated, of earlier passes: itself, where it is of one.
+// count[i] = the number of nodes of earlier passes from which node i is interpolated; 1, itself, if it belongs to an earlier pass.
 __kernel void count_sources(ulong rows, uint pass, __global const uint *offset, __global const uint *linked,
                             __global const uint *of, __global uint *count)
 {
@@ -103,8 +103,8 @@ __kernel void count_kept(ulong rows, uint most, __global const uint *offset, __g
     }
 }
 
-// The entries of row i at its places in `kept_offset`: with is_new those of the largest moduli, without it those in the columns that are there. They are
-// scaled to the sum of all.
+// The entries of row i at its places in `kept_offset`: with is_new those of largest modulus, without it those in the columns that are there. They are
+// scaled so that their sum is that of all.
 __kernel void keep_largest(ulong rows, uint is_new, __global const uint *offset, __global const uint *column,
                            __global const REAL *value, __global const uint *kept_offset, __global uint *kept_column,
                            __global REAL *kept_value)

@@ -1,8 +1,8 @@
 // Set-up of algebraic multigrid by smoothed aggregation (Vanek, Mandel and Brezina 1996): strong connections, maximal independent sets of
-// distance two, aggregates, the tentative prolongator and what smooths it. Also what decides between this and classical coarsening, as every
+// distance two, aggregates, the tentative prolongator and its smoothing. Also the kernels that decide between this and classical coarsening, as every
 // additional program takes time to load. A is in compressed rows with sorted columns. An item takes whole rows, nodes or aggregates.
 //
-// Traffic, f64: 12 B per entry of A for what looks at values, 4 B (and 8 B of states from cache) for what looks at neighbours.
+// Traffic, f64: 12 B per entry of A for kernels that read values, 4 B (and 8 B of states from cache) for kernels that look at neighbours.
 //@ build
 //@ build CPU=1
 #include "sparse.clh"
@@ -13,11 +13,11 @@
 // Not a strong entry. NONE and WEAK are larger than every aggregate number.
 #define WEAK 0xfffffffeu
 
-// Maximal independent set of distance two (Bell, Dalton and Olson 2012). After what the node is come a pseudo-random number and the node's
+// Maximal independent set of distance two (Bell, Dalton and Olson 2012). The kind of the node is followed by a pseudo-random number and the node's
 // index, so that no two states are equal.
 #define STATE(what, i) ((ulong)(what) << 62 | (ulong)(scramble(i) >> 2) << 32 | (i))
 
-// peak[i] = the largest modulus in row i of the entries whose sign is not that of a_ii; 0 without any.
+// peak[i] = the largest modulus in row i among the entries whose sign is not that of a_ii; 0 if there are none.
 __kernel void fill_opposite_peaks(ulong rows, __global const uint *offset, __global const uint *column,
                                   __global const REAL *value, __global REAL *peak)
 {
@@ -32,8 +32,8 @@ __kernel void fill_opposite_peaks(ulong rows, __global const uint *offset, __glo
     }
 }
 
-// count[i] = the entries of row i that are at least `strong` times its peak and less than `weak` times that of their column;
-// same_sign[i] = those off the diagonal that have its sign and are at least `weak` times the peak of the row.
+// count[i] = the number of entries of row i that are at least `strong` times its peak and less than `weak` times that of their column;
+// same_sign[i] = the number of off-diagonal entries that have its sign and are at least `weak` times the peak of the row.
 __kernel void count_one_sided(ulong rows, REAL strong, REAL weak, __global const REAL *peak, __global const uint *offset,
                               __global const uint *column, __global const REAL *value, __global uint *count,
                               __global uint *same_sign)
@@ -110,7 +110,7 @@ __kernel void link_strong(ulong rows, REAL theta2, __global const REAL *peak, __
     }
 }
 
-// The initial states for a set of nodes two strong dependencies apart; nodes that depend on none and on which none depends are OUT.
+// The initial states for a set of nodes two strong dependencies apart; nodes that depend on no other node and on which no other node depends are OUT.
 __kernel void start_distant(ulong rows, __global const uint *offset, __global const uint *linked,
                             __global const uint *influences, __global ulong *state)
 {
@@ -128,7 +128,7 @@ __kernel void start_distant(ulong rows, __global const uint *offset, __global co
 // = 0, the map is an input and only the rest is computed.
 // diagonal[i] = a_ii with the weak entries lumped into it, so that the product with the near-null vector (the first of `vectors` in each row of
 // `near`) is preserved; a_ii if the lumped value is below a tenth of a_ii. bound[i] = the sum of the moduli of the strong entries divided by that of
-// diagonal[i], a bound of the eigenvalues.
+// diagonal[i]; the largest of these bounds the eigenvalues.
 __kernel void map_aggregates(ulong rows, uint is_new, REAL theta2, __global const REAL *peak, ulong vectors,
                              __global const REAL *near, __global const uint *aggregate, __global const uint *offset,
                              __global const uint *column, __global const REAL *value, __global uint *map,
@@ -161,7 +161,7 @@ __kernel void map_aggregates(ulong rows, uint is_new, REAL theta2, __global cons
 }
 
 // The smoothed prolongator P = (I - omega D^-1 A_s) T, for the strong entries A_s of A and one near-null vector. Row i has one entry per aggregate in
-// its part of the map. count[i] = entries of row i. norm[g] = the norm of the near-null vector on aggregate g.
+// its part of the map. count[i] = the number of entries of row i. norm[g] = the norm of the near-null vector on aggregate g.
 #ifdef CPU
 // place: `cols` zeros per item.
 __kernel void count_prolongator(ulong rows, ulong cols, __global const uint *offset, __global const uint *map,
@@ -182,7 +182,7 @@ __kernel void count_prolongator(ulong rows, ulong cols, __global const uint *off
     }
 }
 
-// Rows of A have at most FEW entries. own[g]: one more than the place of aggregate g, which lies in this row if it is above `start`.
+// Rows of A have at most FEW entries. own[g]: one more than the position of aggregate g, which lies in this row if it is above `start`.
 __kernel void fill_prolongator(ulong rows, ulong cols, REAL omega, __global const REAL *near,
                                __global const REAL *norm, __global const REAL *diagonal,
                                __global const uint *offset, __global const uint *column, __global const REAL *value,
@@ -322,8 +322,8 @@ __kernel void fill_noise(ulong n, __global REAL *x)
     }
 }
 
-// most[i] = the largest state of node i and its neighbours. On CPUs `most` is undecided before the first round; where it is decided, so are the node
-// and its neighbours, or one of them is a root, and it stays what it is.
+// most[i] = the largest state of node i and its neighbours. On CPUs `most` is undecided before the first round; where it is decided, either the node and
+// its neighbours are decided too or one of them is a root, and it does not change.
 __kernel void spread_states(ulong rows, __global const uint *offset, __global const uint *column,
                             __global const ulong *state, __global ulong *most)
 {
@@ -342,7 +342,7 @@ __kernel void spread_states(ulong rows, __global const uint *offset, __global co
     }
 }
 
-// undecided[round] = 1 where a node stays undecided.
+// undecided[round] = 1 if a node remains undecided.
 __kernel void decide_states(ulong rows, uint round, __global const uint *offset, __global const uint *column,
                             __global const ulong *most, __global ulong *state, __global uint *undecided)
 {
@@ -430,8 +430,8 @@ __kernel void fill_tentative(ulong rows, uint block, uint vectors, __global cons
 
 #define AT(k, v) value[offset[list[(k) / block] * block + (k) % block] + (v)]
 
-// The near-null vectors (rows of `vectors` values), orthonormal in each aggregate by Gram-Schmidt twice, to the tentative prolongator; what
-// they were in terms of those to `coarse`. A vector that depends on those before it to a relative 1e-6 is zero there.
+// Writes the near-null vectors (rows of `vectors` values), made orthonormal in each aggregate by Gram-Schmidt twice, to the tentative prolongator, and their
+// coefficients in that basis to `coarse`. A vector that depends linearly on those before it, to a relative 1e-6, is zero there.
 __kernel void orthonormalise(ulong aggregates, uint block, uint vectors, __global const uint *list_offset,
                              __global const uint *nodes, __global const REAL *near, __global const uint *offset,
                              __global REAL *value, __global REAL *coarse)
@@ -489,7 +489,7 @@ __kernel void mend_diagonal(ulong rows, __global const uint *offset, __global co
     }
 }
 
-// The squares of the entries: the weights of a matrix of nodes are roots of sums of them.
+// The squares of the entries: the entries of a matrix of nodes are square roots of sums of them.
 __kernel void square_values(ulong n, __global const REAL *value, __global REAL *square)
 {
     FOR_EACH(i, n)

@@ -1,9 +1,9 @@
 // Compressed columns to compressed rows (which is also the transpose of compressed rows), and exclusive prefix sums of counts: in one file, as
 // each further program takes time to load.
 //
-// Count the entries of each row, sum the counts to offsets, drop the position of each entry into
-// its row, sort the positions within the row, gather. Positions grow with the column, so the sort
-// makes the result independent of the order in which the drops happened.
+// Count the entries of each row, sum the counts to offsets, scatter the position of each entry into
+// its row, sort the positions within the row, gather. Positions increase with the column, so the sort
+// makes the result independent of the order of the scatter.
 //@ build
 //@ build CPU=1
 //@ build CPU=1 ENTRIES_AHEAD=16
@@ -155,7 +155,7 @@ __kernel void sort_rows(ulong rows, uint longest, __global const uint *offset, _
     }
 }
 
-// Most entries of a row that `rank_rows` sorts.
+// Maximum number of entries of a row that `rank_rows` sorts.
 #define RANKED 512
 
 // As sort_rows, with a work-group per row, for longer mean row lengths: the rank of an entry is the number of smaller ones. `longest` is at most
@@ -175,7 +175,7 @@ __kernel void rank_rows(uint longest, __global const uint *offset, __global uint
     for (uint k = lane; k < size; k += items) {
         entry[k] = order[start + k];
     }
-    // Entries of the row are written by other work-items than those that read them.
+    // Entries of the row are overwritten below by other work-items than those that have read them.
     barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
     for (uint k = lane; k < size; k += items) {
         uint rank = 0;
@@ -268,7 +268,7 @@ __kernel void sum_copies(ulong n, ulong copies, __global const uint *count, __gl
     part[get_global_id(0)] = sum;
 }
 
-// As scan_rows; each count becomes the place of the first entry of its row and part of the columns.
+// As scan_rows; each count becomes the position of the first entry of its row and part of the columns.
 __kernel void scan_copies(ulong n, ulong copies, __global const uint *part, __global uint *count,
                           __global uint *offset)
 {
@@ -287,7 +287,7 @@ __kernel void scan_copies(ulong n, ulong copies, __global const uint *part, __gl
     }
 }
 
-// With ENTRIES_AHEAD, the places of the entry so many further are fetched: rows of a random pattern lie far apart.
+// With ENTRIES_AHEAD, the target of the entry that many positions ahead is prefetched: rows of a random pattern lie far apart.
 __kernel void place_entries(ulong rows, __global const uint *split, __global const uint *offset,
                             __global const INDEX *row, __global const SCALAR *value, __global uint *place,
                             __global uint *column, __global SCALAR *placed)
@@ -315,7 +315,7 @@ __kernel void place_entries(ulong rows, __global const uint *split, __global con
     }
 }
 
-// Whether row i has the columns of the row before, moved on by one.
+// Whether row i has the columns of the previous row, shifted by one.
 inline bool continues_run(size_t i, __global const uint *offset, __global const uint *column)
 {
     const uint size = offset[i + 1] - offset[i];

@@ -89,7 +89,7 @@ mv_csr(ulong rows, SCALAR alpha, __global const uint *offset, __global const uin
     }
 }
 #else
-// LANES neighbouring items per row, or one; leaves dot products; `turns` times LOCAL / LANES rows a work-group.
+// LANES neighbouring items per row, or one; leaves dot products; `turns` times LOCAL / LANES rows per work-group.
 __kernel __attribute__((reqd_work_group_size(LOCAL, 1, 1))) void
 mv_csr(ulong rows, uint turns, SCALAR alpha, __global const uint *offset, __global const uint *column,
        __global const SCALAR *value, __global const SCALAR *x, SCALAR beta,
@@ -119,15 +119,15 @@ mv_csr(ulong rows, uint turns, SCALAR alpha, __global const uint *offset, __glob
 #endif
 #endif
 #else
-// Starts to fetch what entry k + GATHER_AHEAD takes of x; `last` is the last entry of all.
+// Prefetches the element of x for entry k + GATHER_AHEAD; `last` is the last entry of all.
 #ifdef GATHER_AHEAD
 #define FETCH_GATHERED(k) __builtin_prefetch((const __global void *)(x + column[min((k) + GATHER_AHEAD, last)]), 0, 3)
 #else
 #define FETCH_GATHERED(k) ((void)last)
 #endif
 
-// The rows from start[p] to start[p + 1] per item p; the parts hold about equally many entries. Four sums of a row are
-// under way at once: additions that wait for each other take longer than the memory.
+// The rows from start[p] to start[p + 1] per item p; the parts hold about equally many entries. Four partial sums of a row are
+// accumulated at once: additions that wait for each other take longer than the memory.
 __kernel void mv_csr(ulong rows, __global const uint *start, SCALAR alpha, __global const uint *offset,
                      __global const uint *column, __global const SCALAR *value, __global const SCALAR *x, SCALAR beta,
                      __global SCALAR *y DOTS_ARGUMENTS)
@@ -184,8 +184,8 @@ inline REAL row_of_run(uint width, __global const REAL *v, __global const uint *
         out[moved] = combine_product(alpha, sum, beta, addend + moved);         \
     }
 
-// The same for a matrix whose rows come in runs, as those of stencils do: within a run, row after row has the columns
-// of the row before moved on by one, so that the columns of a run's first row serve for all. Run r goes from
+// The same for a matrix whose rows come in runs, as those of stencils do: within a run, each row has the columns
+// of the previous row shifted by one, so that the columns of a run's first row serve for all. Run r goes from
 // run[r] to run[r + 1]; item p starts in run first[p]. Reads 8 B per entry instead of 12.
 __kernel void mv_csr_runs(__global const uint *start, __global const uint *first, __global const uint *run,
                           REAL alpha, __global const uint *offset, __global const uint *column,

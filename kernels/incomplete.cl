@@ -1,7 +1,7 @@
-// Incomplete factorisations and triangular systems with sparse factors, by levels: a row of a level needs rows of former levels only.
+// Incomplete factorisations and triangular systems with sparse factors, by levels: a row of a level depends on rows of earlier levels only.
 //
-// Traffic, f64: a triangular system 12 B per entry and a gathered read of x, 36 B per row; a factorisation reads the rows that a row
-// depends on.
+// Traffic, f64: a triangular system takes 12 B per entry and a gathered read of x, and 36 B per row; a factorisation reads the rows on which each row
+// depends.
 //
 // GPUs: an item per row of a level, or a work-group for a run of small levels (`_levels`). CPUs: a part of the rows per item, one item
 // for a run of small levels. Each row is computed by one item in the order of its entries.
@@ -61,7 +61,7 @@ solve_levels(uint from, uint to, __global const uint *level, __global const uint
 #endif
 
 // Row i of an incomplete LU factorisation on the matrix's own pattern (Saad 2003, algorithm 10.4): L, whose diagonal is 1, and U take
-// the places of the entries. The rows before are read in `former`. `failed` becomes the first row whose pivot is below `unsound` times the
+// the positions of the entries. Earlier rows are read from `former`. `failed` becomes the first row whose pivot is below `unsound` times the
 // row's largest entry.
 inline void factor_lu_row(size_t i, REAL unsound, __global const uint *offset, __global const uint *column,
                           __global const uint *diagonal, __global const SCALAR *former, __global SCALAR *value,
@@ -120,7 +120,7 @@ factor_lu_levels(uint from, uint to, __global const uint *level, __global const 
 #endif
 
 // Row i of an incomplete Cholesky factorisation L L^H on the pattern of the lower triangle, whose rows end with the diagonal entry.
-// The rows before are read in `former`. `failed` becomes the first row whose pivot is not above `unsound` times the diagonal entry of the
+// Earlier rows are read from `former`. `failed` becomes the first row whose pivot is not above `unsound` times the diagonal entry of the
 // matrix.
 inline void factor_cholesky_row(size_t i, REAL unsound, __global const uint *offset, __global const uint *column,
                                 __global const SCALAR *former, __global SCALAR *value, __global uint *failed)
@@ -177,7 +177,7 @@ factor_cholesky_levels(uint from, uint to, __global const uint *level, __global 
 #endif
 
 // A sweep of the fixed-point iteration for an incomplete LU factorisation (Chow and Patel 2015), by rows: each is eliminated anew, with the
-// rows before as the sweep before left them in `former`. After as many sweeps as there are levels these are the factors themselves.
+// earlier rows as the previous sweep left them in `former`. After as many sweeps as there are levels these are the factors themselves.
 // `failed` also becomes the first row with an entry that is not finite.
 __kernel void sweep_lu_rows(ulong n, REAL unsound, __global const uint *offset, __global const uint *column,
                             __global const uint *diagonal, __global const SCALAR *matrix, __global const SCALAR *former,

@@ -1,17 +1,17 @@
-// Products y = alpha A x + beta y with a sparse matrix in compressed rows, a block of entries per work-group: the entries
-// are read one after the other whatever rows they belong to, their products go through local memory, and then the items
+// Products y = alpha A x + beta y with a sparse matrix in compressed rows, one block of entries per work-group: the entries
+// are read in order, whatever rows they belong to, their products go through local memory, and then the items
 // sum the rows, several items per row where a block has few. A block has at most ENTRIES entries. The order of every sum is fixed at
 // upload.
 //
-// A block waits for memory as often as one address depends on another: for where it begins, for its entries, and for what they
-// gather. Where the rows begin is read with the entries, not behind the products.
+// A block waits for memory once for each step in which one address depends on another: for its start, for its entries, and for the elements of x that they
+// gather. The starts of the rows are read together with the entries, not after the products.
 //
-// Without CUT, a block has whole rows. With CUT, block g has the entries from begin[g] to begin[g + 1], and a row may go on
-// over several blocks: the block in which it begins writes it, the others leave their sums for a second kernel. Rows of very
-// different lengths meet in such a block: those of more than RUN entries are summed in runs of so many first, an item per run.
+// Without CUT, a block has whole rows. With CUT, block g has the entries from begin[g] to begin[g + 1], and a row may span
+// several blocks: the block in which it begins writes it, the others leave their sums for a second kernel. Rows of very
+// different lengths occur in such a block: those of more than RUN entries are first summed in runs of RUN entries, an item per run.
 //
-// With SHORT, columns are 16-bit distances from the lowest one of the block. With PAGES = 16, the four highest of the 16 bits tell
-// which of 16 pages of 4096 columns is meant, and blocks that touch more pages read the columns of the compressed rows.
+// With SHORT, columns are 16-bit distances from the lowest one of the block. With PAGES = 16, the four highest of the 16 bits select
+// one of 16 pages of 4096 columns, and blocks that touch more pages read the columns of the compressed rows.
 //
 // Traffic, f64: 12 B per entry (10 B with SHORT), 4 B per row for the offsets, 16 B per row for x and y (24 B where
 // beta is not 0), if every element of x comes from memory once.
@@ -43,20 +43,20 @@
 
 #define ENTRIES (PER * LOCAL)
 
-// Where product k stands. With GAPS or CUT, a place is left free after every 16: rows of an even length, or runs of a longer one,
-// would meet in the same banks of the local memory.
+// The position of product k. With GAPS or CUT, a slot is left free after every 16: rows of an even length, or runs of a longer one,
+// would cause bank conflicts in local memory.
 #if defined(GAPS) || defined(CUT)
 #define PLACE(k) ((k) + ((k) >> 4))
 #else
 #define PLACE(k) (k)
 #endif
 
-// Places of the local memory that holds the products first, then the sums of items that share a row, or two dot products. It is taken
+// Size of the local memory, which holds first the products, then the sums of items that share a row, or two dot products. Its space is taken
 // from the L1 cache that serves the gathers from x.
 #define PRODUCTS (PLACE(ENTRIES) > 2 * LOCAL ? PLACE(ENTRIES) : 2 * LOCAL)
 
-// What a kernel takes for 16-bit columns; the lowest column of a block, or the mark, which waits for nothing else; what the products of a block
-// take, for the block and its first entry.
+// The arguments of a kernel for 16-bit columns; the lowest column of a block, or the mark, whose load depends on nothing else; the arguments of the products
+// of a block, for the block and its first entry.
 #ifdef SHORT
 #define SHORT_ARGUMENTS __global const uint *base, __global const ushort *narrow,
 #ifdef PAGES
@@ -83,7 +83,7 @@ inline void multiply_entries(uint entries, NEAR_ARGUMENTS __global const uint *c
 {
     const uint item = (uint)get_local_id(0);
     if (entries > 0) {
-        // All loads under way before the first product.
+        // All loads are in flight before the first product.
         REAL own[PER];
         uint at[PER];
 #ifdef SHORT
@@ -124,7 +124,7 @@ inline void multiply_entries(uint entries, NEAR_ARGUMENTS __global const uint *c
     }
 }
 
-// How many items share each of so many rows, a power of two.
+// How many items share each of this many rows, a power of two.
 inline uint lanes_of(uint rows)
 {
     return rows >= LOCAL ? 1 : 1u << (31 - clz(LOCAL / max(rows, 1u)));
@@ -147,8 +147,8 @@ inline REAL lane_sum(uint k, uint last, uint lane, uint lanes, __local const REA
         sums[item] = sum;                                                                                              \
     }
 
-// Of the items that share a row, which are neighbours, `width` add the sum of another one to theirs, where the item is `there`. For loops over
-// halves of `lanes`.
+// One step of the tree reduction over the neighbouring items that share a row: `width` of them add the sum of another one to theirs, if the item is `there`.
+// For loops that halve `lanes`.
 #define JOIN_HALVES(there)                                                                                             \
     barrier(CLK_LOCAL_MEM_FENCE);                                                                                      \
     if ((item & (lanes - 1)) < width && (there)) {                                                                     \
@@ -157,7 +157,7 @@ inline REAL lane_sum(uint k, uint last, uint lane, uint lanes, __local const REA
 
 #ifndef CUT
 
-// Where row r of the `rows` rows of a block from `row` on begins and ends.
+// The beginning and end of row r of the `rows` rows of a block, which begin with `row`.
 inline uint2 ends_of(uint r, uint rows, size_t row, __global const uint *offset)
 {
     return (uint2)(offset[row + min(r, rows)], offset[row + min(r + 1, rows)]);
@@ -202,7 +202,7 @@ mv_nnz_balanced(__global const uint *start, __global const uint *begin, SHORT_AR
     }
 }
 #else
-// With dot products, `turns` blocks of `blocks` a work-group.
+// With dot products, `turns` of the `blocks` blocks per work-group.
 __kernel __attribute__((reqd_work_group_size(LOCAL, 1, 1))) void
 mv_nnz_balanced(uint blocks, uint turns, __global const uint *start, __global const uint *begin, SHORT_ARGUMENTS REAL alpha,
                 __global const uint *offset, __global const uint *column, __global const REAL *value,
@@ -251,18 +251,18 @@ mv_nnz_balanced(uint blocks, uint turns, __global const uint *start, __global co
 // Entries of a run.
 #define RUN 16
 
-// Most runs of a block: rows of more than RUN entries have one for every RUN, and one for what is left.
+// Maximum number of runs in a block: rows of more than RUN entries have one for every RUN, and one for the rest.
 #define RUNS (ENTRIES / 8 + 1)
 
-// How many items share each of so many rows, if these are few enough for whole warps; otherwise each item has rows of its own.
+// How many items share each of this many rows, if these are few enough for whole warps; otherwise each item has rows of its own.
 inline uint sharing(uint rows)
 {
     const uint lanes = lanes_of(rows);
     return lanes >= 32 ? lanes : 1;
 }
 
-// Where row r of the `rows` rows of a block begins and ends; row 0 is the rest of an earlier one, and `row` the next. The beginning of
-// row 0 is not told.
+// The beginning and end of row r of the `rows` rows of a block; row 0 is the rest of an earlier one, and `row` the next. The beginning of
+// row 0 is not given.
 inline uint2 ends_of(uint r, uint rows, size_t row, __global const uint *offset)
 {
     r = min(r, rows - 1);
@@ -275,7 +275,7 @@ inline uint2 entries_of(uint r, uint2 ends, uint first, uint entries)
     return (uint2)(r > 0 ? ends.s0 - first : 0, min(ends.s1 - first, entries));
 }
 
-// Notes the runs of the item's rows, in any order: each has the sum of its own entries only. `ends` are those of the item's first row.
+// Records the runs of the item's rows, in any order: each has the sum of its own entries only. `ends` are those of the item's first row.
 inline void note_runs(uint rows, uint2 ends, size_t row, uint first, uint entries, __global const uint *offset,
                       __local uint *runs, volatile __local uint *count)
 {
@@ -295,7 +295,7 @@ inline void note_runs(uint rows, uint2 ends, size_t row, uint first, uint entrie
     }
 }
 
-// Sums each run into its first place.
+// Sums each run into its first slot.
 inline void sum_runs(uint count, __local const uint *runs, __local REAL *product)
 {
     for (uint q = (uint)get_local_id(0); q < count; q += LOCAL) {
@@ -315,7 +315,7 @@ inline REAL item_sum(uint2 own, uint lane, uint lanes, __local const REAL *produ
     return lane_sum(own.s0, own.s1, lane, apart, product);
 }
 
-// Items that share a row in `join_balanced`, but for the first `far` rows, which have a work-group each.
+// Items that share a row in `join_balanced`, except for the first `far` rows, which have a work-group each.
 #define LANES 8
 
 // The row of an item of `join_balanced`.
@@ -341,8 +341,8 @@ inline REAL component(REAL4 v, uint q)
     return q == 0 ? v.s0 : q == 1 ? v.s1 : q == 2 ? v.s2 : v.s3;
 }
 
-// With `columns` right-hand sides, at most four, which stand side by side in x: Y = alpha A X + beta Y, where those of Y begin at
-// column `left`. Group g leaves the rest of an earlier row in partial[g], that of the next column `groups` places behind.
+// With `columns` right-hand sides, at most four, which are interleaved in x: Y = alpha A X + beta Y, where the columns of Y begin at
+// column `left`. Group g leaves the rest of an earlier row in partial[g], that of the next column `groups` positions later.
 __kernel __attribute__((reqd_work_group_size(LOCAL, 1, 1))) void
 mm_cut_balanced(ulong height, ulong left, uint columns, __global const uint *start, __global const uint *begin, REAL alpha,
                 __global const uint *offset, __global const uint *column, __global const REAL *value,
@@ -420,7 +420,7 @@ mm_cut_balanced(ulong height, ulong left, uint columns, __global const uint *sta
     }
 }
 
-// `join_balanced` for the columns of Y from `left` on, a row of work-groups each; `groups` places of `partial` a column.
+// `join_balanced` for the columns of Y from `left` on, a row of work-groups each; `groups` elements of `partial` per column.
 __kernel __attribute__((reqd_work_group_size(LOCAL, 1, 1))) void
 join_columns(ulong rows, uint far, ulong groups, ulong height, ulong left, __global const uint *cut,
              __global const uint *from, __global const uint *to, __global const REAL *partial, REAL alpha,
@@ -499,7 +499,7 @@ mv_cut_balanced(__global const uint *start, __global const uint *begin, SHORT_AR
     }
 }
 
-// Adds what the groups left: row cut[r] goes on in the groups from[r] to to[r].
+// Adds what the groups left: row cut[r] continues in the groups from[r] to to[r].
 __kernel __attribute__((reqd_work_group_size(LOCAL, 1, 1))) void
 join_balanced(ulong rows, uint far, __global const uint *cut, __global const uint *from, __global const uint *to,
               __global const REAL *partial, REAL alpha, __global REAL *y)
@@ -522,8 +522,8 @@ join_balanced(ulong rows, uint far, __global const uint *cut, __global const uin
     }
 }
 #else
-// Row r of a block, of which 0 is the rest of an earlier one and `row` the next; `end` is the first entry behind the block.
-// Gives what the row adds to the dot products, if it ends here.
+// Row r of a block, of which 0 is the rest of an earlier one and `row` the next; `end` is the first entry after the block.
+// Returns what the row adds to the dot products, if it ends here.
 inline REAL2 leave_row(uint r, bool there, size_t block, size_t row, uint end, REAL alpha, REAL sum, REAL beta,
                        __global const uint *offset, __global REAL *rest, __global REAL *y, __global const REAL *u,
                        __global const REAL *w)
@@ -538,8 +538,8 @@ inline REAL2 leave_row(uint r, bool there, size_t block, size_t row, uint end, R
     return (REAL2)ZERO;
 }
 
-// With dot products, `turns` blocks of `blocks` a work-group. They are those of rows that end in the block
-// in which they begin; the parts of `join_balanced` stand behind these, `parts` in all.
+// With dot products, `turns` of the `blocks` blocks per work-group. The dot products are those of rows that end in the block
+// in which they begin; the partial sums of `join_balanced` follow them, `parts` in all.
 __kernel __attribute__((reqd_work_group_size(LOCAL, 1, 1))) void
 mv_cut_balanced(uint blocks, uint turns, uint parts, __global const uint *start, __global const uint *begin,
                 SHORT_ARGUMENTS REAL alpha, __global const uint *offset, __global const uint *column,
@@ -553,7 +553,7 @@ mv_cut_balanced(uint blocks, uint turns, uint parts, __global const uint *start,
     const uint item = (uint)get_local_id(0);
     REAL2 dots = (REAL2)ZERO;
     for (uint turn = 0; turn < turns; ++turn) {
-        // Past the last block there are no entries, and only the rest of an earlier row, which nobody takes.
+        // Past the last block there are no entries, and only the rest of an earlier row, which is not used.
         const uint block = min((uint)get_group_id(0) * turns + turn, blocks);
         READ_LOWEST(min(block, blocks - 1));
         const uint row = start[block];
@@ -594,8 +594,8 @@ mv_cut_balanced(uint blocks, uint turns, uint parts, __global const uint *start,
     LEAVE_GROUP_DOTS(sums, item, get_group_id(0), parts);
 }
 
-// With dot products, the work of `turns` of `groups` work-groups a work-group; the parts of their dot products go behind the
-// `before` of `mv_cut_balanced`, `parts` in all.
+// With dot products, a work-group does the work of `turns` of the `groups` work-groups; the partial sums of their dot products follow the
+// `before` ones of `mv_cut_balanced`, `parts` in all.
 __kernel __attribute__((reqd_work_group_size(LOCAL, 1, 1))) void
 join_balanced(ulong rows, uint far, uint turns, uint before, uint parts, __global const uint *cut,
               __global const uint *from, __global const uint *to, __global const REAL *rest, REAL alpha,

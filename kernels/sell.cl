@@ -1,8 +1,8 @@
-// Products y = alpha A x + beta y with a sparse matrix for CPUs; beta = 0 never reads y. The entries are kept once
-// more in chunks of eight neighbouring rows (SELL-8: Kreutzer, Hager, Wellein, Fehske and Bishop 2014) as far as all eight
-// have some: chunk c holds, from 8 start[c] on, the first entries of its rows, then their second ones and so on. What longer
-// rows have beyond the shortest of their chunk is read from the compressed rows, so that no zero is ever multiplied with
-// what is not finite.
+// Products y = alpha A x + beta y with a sparse matrix for CPUs; beta = 0 never reads y. A second copy of the entries
+// is kept in chunks of eight neighbouring rows (SELL-8: Kreutzer, Hager, Wellein, Fehske and Bishop 2014), up to the length of the
+// shortest of the eight: chunk c holds, from 8 start[c] on, the first entries of its rows, then their second ones and so on. The entries that longer
+// rows have beyond this are read from the compressed rows, so that no padding zero is ever multiplied with
+// an infinity or a NaN.
 //
 // Traffic, f64: 12 B per entry, 8 B per 8 rows for the starts, 16 B per row for x and y (24 B where beta is not 0), if every
 // element of x comes from memory once.

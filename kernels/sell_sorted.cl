@@ -1,12 +1,12 @@
 // Products y = alpha A x + beta y with a sparse matrix in SELL-C-sigma (Kreutzer, Hager, Wellein, Fehske and Bishop 2014) on a GPU;
 // beta = 0 never reads y. The rows of a window of WINDOW rows are sorted by their length, the longest first; chunks of CHUNK of them
-// hold the first entries of their rows, then the second ones and so on. An item has a row. No item reads padding, so that no zero is
-// ever multiplied with what is not finite.
+// hold the first entries of their rows, then the second ones and so on. There is one item per row. No item reads padding, so that no padding zero is
+// ever multiplied with an infinity or a NaN.
 //
-// A work-group has several windows: a compute unit then runs few, long ranges of rows at a time, and neighbouring rows find in its L1
-// cache what others have gathered.
+// A work-group processes several windows: a compute unit then works on few, long ranges of rows at a time, and rows find in its L1
+// cache what neighbouring rows have gathered.
 //
-// With SHORT, columns are 16-bit distances from the lowest one of the window, with PAGES = 16 places in 16 pages of 4096 columns.
+// With SHORT, columns are 16-bit distances from the lowest one of the window, with PAGES = 16 positions within 16 pages of 4096 columns.
 //
 // Traffic, f64: 12 B per entry (10 B with SHORT) and padding, 5 B per row for the order and the offsets, 16 B per row for x and y
 // (24 B where beta is not 0), if every element of x comes from memory once.
@@ -30,7 +30,7 @@
 #define PAGE 4096
 #define WIDE UINT_MAX
 
-// What a kernel takes for 16-bit columns, and the part of it for a window.
+// The arguments of a kernel for 16-bit columns, and the part of them for a window.
 #ifdef SHORT
 #define SHORT_ARGUMENTS __global const uint *base, __global const ushort *narrow,
 #ifdef PAGES
@@ -45,7 +45,7 @@
 #define SHORT_PART(window)
 #endif
 
-// The sum of `count` entries from place `k` on, CHUNK places apart, four of them under way at once.
+// The sum of `count` entries from position `k` on, CHUNK positions apart, four of them in flight at once.
 #define SUM_ROW(column_at)                                                                                             \
     for (; count >= 4; count -= 4, k += 4 * CHUNK) {                                                                   \
         const uint at0 = column_at(k), at1 = column_at(k + CHUNK), at2 = column_at(k + 2 * CHUNK),                     \
@@ -64,7 +64,7 @@
 #define FAR_AT(k) read_column(column + (k))
 #define NEAR_AT(k) NEAR_COLUMN(narrow[k])
 
-// The sum of a row of `count` entries from place k on.
+// The sum of a row of `count` entries from position k on.
 inline REAL row_sum(uint count, size_t k, SHORT_ARGUMENTS __global const uint *column, __global const REAL *value,
                     __global const REAL *x)
 {

@@ -53,15 +53,15 @@ __kernel void start_blocks(ulong blocks, ulong rows, ulong width, __global const
     }
 }
 
-// What stands before a row: entries, and rows, which weigh less.
+// The weight of all that precedes a row: entries, and rows, which weigh less.
 inline ulong weight_before(size_t row, __global const uint *offset)
 {
     return (ulong)offset[row] + row / 4;
 }
 
 // Cuts a matrix into `blocks` blocks of about `weight` each: block b has the rows from start[b] on and the entries from begin[b]
-// on, at most weight + slack. It begins with a row, if one begins within `slack` behind the place where it would be cut; else in
-// row cut[b], which is UINT_MAX otherwise. No row of at most `slack` entries is cut.
+// on, at most weight + slack. It begins with a row, if one begins within `slack` after the position where it would be cut, and cut[b] is UINT_MAX;
+// otherwise it begins inside row cut[b]. No row of at most `slack` entries is cut.
 __kernel void cut_blocks(ulong blocks, ulong rows, ulong weight, ulong slack, __global const uint *offset,
                          __global uint *start, __global uint *begin, __global uint *cut)
 {
@@ -87,8 +87,8 @@ __kernel void cut_blocks(ulong blocks, ulong rows, ulong weight, ulong slack, __
 }
 
 // Sorts the rows of every window of LOCAL rows by their length, the longest first, a work-group per window, of which only every
-// `step`-th is looked at, as if there were no others: order[i] is the place in the window of the row that item i has. Chunks of `chunk` items are as long as
-// their first row: width[c]. Adds to total[0] the places of their entries in units of `chunk`, to total[1] the entries.
+// `step`-th is processed, as if there were no others: order[i] is the position in the window of the row that item i has. Chunks of `chunk` items are as long as
+// their first row: width[c]. Adds to total[0] their number of slots in units of `chunk`, to total[1] the number of entries.
 __kernel __attribute__((reqd_work_group_size(LOCAL, 1, 1))) void
 sort_windows(ulong rows, ulong step, uint chunk, __global const uint *offset, __global uchar *order, __global uint *width,
              __global uint *total)
@@ -124,12 +124,12 @@ sort_windows(ulong rows, ulong step, uint chunk, __global const uint *offset, __
     }
 }
 
-// Places of the table in which a work-group notes the pages of its block.
+// Slots of the table in which a work-group records the pages of its block.
 #define TABLE 64
 
-// Of every `step`-th block, as if there were no others, a work-group: its lowest column, and the pages that it touches, 16 places of
-// first columns in increasing order; the first place says so if there are more. total[0] becomes the largest distance of two
-// columns of a block; total[1] and total[2] grow by the blocks that touch more pages and their entries, total[3] by all entries.
+// For every `step`-th block, as if there were no others, one work-group each: its lowest column, and the pages that it touches, as up to 16
+// first columns in increasing order; the first of the 16 is the mark if there are more. total[0] becomes the largest distance between two
+// columns of a block; total[1] and total[2] increase by the blocks that touch more pages and their entries, total[3] by all entries.
 __kernel void measure_blocks(ulong step, __global const uint *begin, __global const uint *column, __global uint *base,
                              __global uint *page, __global uint *total)
 {
@@ -187,7 +187,7 @@ __kernel void measure_blocks(ulong step, __global const uint *begin, __global co
         if (own != UINT_MAX) {
             page[PAGES * b + rank] = own * PAGE;
         }
-        // Places without a page.
+        // Slots without a page.
         if (k >= count && k < PAGES) {
             page[PAGES * b + k] = 0;
         }

@@ -58,7 +58,7 @@ __kernel void fill_sum(ulong rows, SCALAR alpha, __global const uint *a_offset, 
 }
 
 // Row r of the part is row source[r] of A, or r where is_listed = 0; its column c is the column of A that target[] maps to it, or c itself; the map
-// rises; entries with target NONE and those outside of low <= c - r <= high are left out.
+// is increasing; entries with target NONE and those outside of low <= c - r <= high are left out.
 #define KEEPS(c, r) ((c) != NONE && (long)(c) - (long)(r) >= low && (long)(c) - (long)(r) <= high)
 
 __kernel void count_part(ulong rows, ulong lowest, ulong highest, uint is_listed, __global const uint *source,

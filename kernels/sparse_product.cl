@@ -5,9 +5,9 @@
 // and Buluc, ICPP 2018). Lanes traverse a row of B together, so that no two meet the same column, and wait for each other before the next.
 // Rows that are too long for one table are cut into segments of consecutive columns, each with a table of its own; where that would take too long, as
 // there are very many columns, they are hashed into global memory (LONG_ROWS). Short rows are merged from the rows of B. CPUs: a part of the rows per
-// item, with the place of each column in a table of `cols`.
+// item, with the position of each column in a table of `cols`.
 //
-// Traffic: per product (an entry of A with one of a row of B) 12 B in f64, of which rows of B that are met again come from cache; 12 B per
+// Traffic: per product (an entry of A with one of a row of B) 12 B in f64, where rows of B that are read again come from cache; 12 B per
 // entry of A and C.
 //@ build
 //@ build CPU=1
@@ -99,7 +99,7 @@ __kernel void count_product(ulong rows, ulong cols, __global const uint *a_offse
     }
 }
 
-// own[c]: one more than the place of column c, which lies in this row if it is above `start`.
+// own[c]: one more than the position of column c, which lies in this row if it is above `start`.
 __kernel void fill_product(ulong rows, ulong cols, __global const uint *a_offset, __global const uint *a_column,
                            __global const SCALAR *a_value, __global const uint *b_offset, __global const uint *b_column,
                            __global const SCALAR *b_value, __global uint *place, __global const uint *offset,
@@ -163,7 +163,7 @@ __kernel void fill_product(ulong rows, ulong cols, __global const uint *a_offset
 #else
 #define NONE 0xffffffffu
 
-// Reads what every item of the work-group finds there, between two barriers.
+// Reads a value that is the same for all items of the work-group, between two barriers.
 inline uint shared_value(__local const uint *place)
 {
     return *place;
@@ -180,7 +180,7 @@ inline uint shared_value(__local const uint *place)
 #define FENCE (CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)
 // Distance between the tables of consecutive rows.
 #define STRIDE(size) (size)
-// The place of an entry in a table.
+// The slot of an entry in a table.
 #define PLACE uint
 #else
 #define TABLE __local
@@ -190,22 +190,22 @@ inline uint shared_value(__local const uint *place)
 #define PLACE ushort
 #endif
 
-// Most columns are already in the table; a plain read finds them, and places taken by others, more cheaply than an atomic operation. It may run
-// beside the operation that stores the column, which NVIDIA's GPUs allow: a key is never read in part, and never changes once it is stored.
+// Most columns are already in the table; a plain read finds them, and slots occupied by others, more cheaply than an atomic operation. It may run
+// concurrently with the operation that stores the column, which NVIDIA's GPUs allow: a key is never read in part, and never changes once it is stored.
 #ifdef __NV_CL_C_VERSION
 #define PEEK(place) (*(place))
 #else
 #define PEEK(place) NONE
 #endif
 
-// Columns that differ only in this many lowest bits lie side by side in a table.
+// Columns that differ only in this many lowest bits occupy adjacent slots of a table.
 #define BLOCK_BITS 4
 
-// The place of `column` in a table of `size`, a power of two; *is_new is set if it was not there before. Returns `size` if all of the first `probes`
-// places are taken by other columns. Double hashing (Knuth, The Art of Computer Programming 3, 6.4) of the upper bits of the column: the upper bits of
+// The slot of `column` in a table of `size` slots, a power of two; *is_new is set if it was not there before. Returns `size` if all of the first `probes`
+// slots are occupied by other columns. Double hashing (Knuth, The Art of Computer Programming 3, 6.4) of the upper bits of the column: the upper bits of
 // a product depend on all bits of a factor, so that columns a power of two apart do not collide. Neighbouring columns keep their distances:
-// work-items that traverse a run of columns access different banks and mostly probe equally often. With scattered columns each would probe differently, and
-// the slowest would set the time. (NVIDIA H100, elasticity: 15.4 ms with 4 bits, 23.0 with 2, 21.7 with 0.)
+// work-items that traverse a run of columns access different banks and mostly need the same number of probes. With scattered columns the numbers would differ, and
+// the slowest work-item would set the time. (NVIDIA H100, elasticity: 15.4 ms with 4 bits, 23.0 with 2, 21.7 with 0.)
 inline uint place_column(volatile TABLE uint *key, uint size, uint probes, uint column, bool *is_new)
 {
     const uint shift = clz(size) + 1, block = column >> BLOCK_BITS, stride = block * 2246822519u >> shift | 1;
@@ -228,7 +228,7 @@ inline uint place_column(volatile TABLE uint *key, uint size, uint probes, uint 
 // Longer rows of A are traversed by a work-group.
 #define SHORT_ROW 256
 
-// bound[i] = number of products for row i of C, at most `cols`, an upper bound of its entries. `row` has a place for each item and one more for the
+// bound[i] = number of products for row i of C, at most `cols`, an upper bound of its entries. `row` has an element for each item and one more for the
 // number of longer rows, `part` one for each item.
 __kernel void bound_product(ulong rows, uint cols, __global const uint *a_offset, __global const uint *a_column,
                             __global const uint *b_offset, __local uint *row, __local uint *part, __global uint *bound)
@@ -272,7 +272,7 @@ __kernel void bound_product(ulong rows, uint cols, __global const uint *a_offset
     }
 }
 
-// Of evenly spaced rows, one per work-group: ratio[g] = entries of the row of C per SAMPLE_UNIT of its products, rounded up; 0 if it has no products or
+// For evenly spaced rows, one per work-group: ratio[g] = entries of the row of C per SAMPLE_UNIT of its products, rounded up; 0 if it has no products or
 // more than `most`. `size` > `most` is a power of two.
 __kernel void sample_product(ulong rows, uint size, uint most, __global const uint *a_offset,
                              __global const uint *a_column, __global const uint *b_offset,
@@ -444,7 +444,7 @@ __kernel void merge_product(uint listed, __global const uint *list, __global con
 }
 #endif
 
-// count[i] = entries of row i of C, for the rows listed; FULL if a column is not placed within `probes` places of its table. A work-group handles as
+// count[i] = entries of row i of C, for the rows listed; FULL if a column finds no slot within `probes` probes of its table. A work-group handles as
 // many rows at a time as `lanes` items per row allow, with a table of `size` for each; `slice` of them traverse a row of B.
 __kernel void count_product(uint listed, uint lanes, uint slice, uint size, uint probes, __global const uint *list,
                             __global const uint *a_offset, __global const uint *a_column,
@@ -509,7 +509,7 @@ inline uint longest_row(__global const uint *list, uint rows, __global const uin
 }
 
 // Writes the `entries` columns and values of a table in ascending order, sorted by distribution into buckets of consecutive columns (Knuth 3, 5.2.1);
-// within a bucket, smaller columns are counted. `lanes` work-items share the table, and `total` has a place for each; all work-items of the group
+// within a bucket, smaller columns are counted. `lanes` work-items share the table, and `total` has an element for each; all work-items of the group
 // call it.
 inline void write_sorted(TABLE uint *key, TABLE SCALAR *sum, uint size, TABLE uint *bucket, uint buckets,
                          TABLE PLACE *order, uint lane, uint lanes, __local uint *lowest, __local uint *highest,
@@ -584,7 +584,7 @@ inline void write_sorted(TABLE uint *key, TABLE SCALAR *sum, uint size, TABLE ui
 }
 
 // The rows listed, which begin at `offset`. `size` >= 4 is more than the entries of each. `bucket` has `buckets` counters per row, a power of two,
-// and `order` `most` places, the maximum number of entries.
+// and `order` has `most` elements, the maximum number of entries.
 __kernel void fill_product(uint listed, uint lanes, uint size, uint buckets, uint most, __global const uint *list,
                            __global const uint *a_offset, __global const uint *a_column,
                            __global const SCALAR *a_value, __global const uint *b_offset,
@@ -692,7 +692,7 @@ inline void mark_column(uint c, ulong low, ulong count, __local uint *bits)
     }
 }
 
-// Marks the columns of the products of the entries of A from `start` to `end`. `slice` work-items traverse a row of B. `row` has a place for each item
+// Marks the columns of the products of the entries of A from `start` to `end`. `slice` work-items traverse a row of B. `row` has an element for each item
 // and one more. Begins and ends with a barrier.
 inline void mark_columns(uint start, uint end, uint slice, __global const uint *a_column,
                          __global const uint *b_offset, __global const uint *b_column, __local uint *row, ulong low,
@@ -795,7 +795,7 @@ __kernel void count_marks(uint listed, uint ranges, uint width, __global const u
 }
 
 // Number of entries of a row of the list before each of its ranges, from the numbers in them; count[i] = entries of row i, if it is listed. A work-group
-// per row; `total` has a place for each item.
+// per row; `total` has an element for each item.
 __kernel void scan_ranges(uint ranges, __global const uint *list, __local uint *total, __global uint *part,
                           __global uint *count)
 {
@@ -917,8 +917,8 @@ inline void sum_up(__local uint *sums, uint item, uint items)
     }
 }
 
-// Adds a product of each active item to the sum at a place of the table, products for the same place in the order of the items. `term` and `slot` have a
-// place for each item; `taken` has two bits for each place of the table and `waiting` one for each item, all 0 before and after.
+// Adds a product of each active item to the sum in slot `at` of the table, products for the same slot in the order of the items. `term` and `slot` have an
+// element for each item; `taken` has two bits for each slot of the table and `waiting` one for each item, all 0 before and after.
 inline void add_products(bool active, uint at, SCALAR product, uint item, uint items, uint size, __local SCALAR *sum,
                          __local SCALAR *term, __local uint *slot, __local uint *taken, __local uint *waiting)
 {
@@ -962,7 +962,7 @@ inline void add_products(bool active, uint at, SCALAR product, uint item, uint i
 }
 
 // A segment per work-group, of a row that begins at `offset`. `size`, `buckets`: as for fill_product. `begin`, `ahead`, `factor`, `slot` and `term` have
-// a place for each item; their number is a power of two. Batches of products are gathered in parallel, whatever the lengths of the rows of B.
+// an element for each item; their number is a power of two. Batches of products are gathered in parallel, whatever the lengths of the rows of B.
 __kernel void fill_segments(uint width, uint size, uint buckets, __global const uint *row,
                             __global const uint *first_range, __global const uint *end_range,
                             __global const uint *before, __global const uint *inside, __global const uint *a_offset,
@@ -1022,7 +1022,7 @@ __kernel void fill_segments(uint width, uint size, uint buckets, __global const 
 // Where it would take too long to look for the products of each segment among those of a long row of A, they are listed by segments first, in
 // the order of the entries of A.
 
-// sum[p] = products of piece p, or the largest number if there are more. A work-group per piece; `part` has a place for each item.
+// sum[p] = products of piece p, or the largest number if there are more. A work-group per piece; `part` has an element for each item.
 __kernel void sum_products(__global const uint *pieces, __global const uint *a_column, __global const uint *b_offset,
                            __local uint *part, __global uint *sum)
 {
@@ -1070,7 +1070,7 @@ inline void tile_of_rows(ulong k, uint end, __global const uint *a_column, __glo
 }
 
 // count[counter[s] + n] = products in segment s of the row's piece number n. A work-group has a piece and WINDOW segments; there are `windows`
-// work-groups per piece. `begin` and `ahead` have a place for each item; their number is a power of two.
+// work-groups per piece. `begin` and `ahead` have an element for each item; their number is a power of two.
 __kernel void count_listed(uint windows, uint width, __global const uint *pieces, __global const uint *first_range,
                            __global const uint *counter, __global const uint *a_column, __global const uint *b_offset,
                            __global const uint *b_column, __local uint *begin, __local uint *ahead,
@@ -1105,7 +1105,7 @@ __kernel void count_listed(uint windows, uint width, __global const uint *pieces
     }
 }
 
-// The products counted, of which those of a segment and a piece begin at place[counter[s] + n]. `begin`, `ahead` and `slot` have a place for each
+// The products counted, of which those of a segment and a piece begin at place[counter[s] + n]. `begin`, `ahead` and `slot` have an element for each
 // item; their number is a power of two.
 __kernel void list_products(uint windows, uint width, __global const uint *pieces, __global const uint *first_range,
                             __global const uint *counter, __global const uint *place, __global const uint *a_column,

@@ -5,18 +5,18 @@ function M = MexAmg(gpu, A, theta, smoother, steps, cycle, coarse, block, single
 %       MexAmg(gpu, A [, theta] [, smoother] [, steps] [, cycle] [, coarse] [, block] [, single] [, reusable] ...
 %         [, near_null] [, coarsening] [, coordinates] [, aggressive])
 %
-%   A is a square sparse matrix, real. M is a hierarchy of coarser problems, for the argument precond of MexCG;
+%   A is a real, square sparse matrix. M is a hierarchy of coarser problems, for the argument precond of MexCG;
 %   z = MexMultiply(gpu, M, r) is a cycle. MexRelease frees it.
 %     theta     threshold of strong connections (default 0.08, with classical coarsening 0.25)
-%     smoother  'chebyshev' (default), 'l1-jacobi' by the sums of moduli of rows, 'spai0', or 'gauss-seidel' by colours
+%     smoother  'chebyshev' (default), 'l1-jacobi' (scaled by absolute row sums), 'spai0', or 'gauss-seidel' by colours
 %     steps     degree or sweeps of the smoother (default 2)
 %     cycle     'v' (default), 'w', or 'k': two steps of conjugate gradients on each coarser level, for symmetric positive
-%               definite A. MexCG then takes flexible conjugate gradients
+%               definite A. MexCG then uses flexible conjugate gradients
 %     coarse    rows of the level that a dense inverse solves (default 400)
 %     block     unknowns per node: 2 or 3 for elasticity (default 1)
 %     single    1 keeps the hierarchy in single precision (default 0)
 %     reusable  1 allows MexAmgRefill (default 0)
-%     near_null  columns that A nearly takes to zero; without it constants are taken
+%     near_null  columns that A nearly maps to zero; without it, constants are used
 %     coarsening  'aggregation' or 'sa' (smoothed aggregation), 'classical' (PMIS and extended+i interpolation), or 'auto'
 %               (default): classical where the entries of rows and columns differ much in size
 %     coordinates  of the nodes, for elasticity: a row per node, with 2 or 3 columns. near_null is then the rigid body modes,

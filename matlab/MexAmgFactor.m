@@ -2,8 +2,8 @@ function factor = MexAmgFactor(gpu, M, A)
 %MexAmgFactor  How much a cycle of algebraic multigrid reduces the error.
 %   factor = MexAmgFactor(gpu, M, A)
 %
-%   M is one of MexAmg, A its matrix. factor is about the part of the error that a cycle on its own leaves: below 0.2 is
-%   good; near 1 the hierarchy does not fit the matrix.
+%   M is one of MexAmg, A its matrix. factor is approximately the fraction of the error that a single cycle leaves: below
+%   0.2 is good; near 1 the hierarchy does not suit the matrix.
 %
 %   Example:
 %     gpu = MexInitOpenCL();

@@ -9,7 +9,7 @@ function info = MexAmgInfo(gpu, M)
 %     grid_complexity      rows of all levels over those of the finest
 %     bytes                of matrices and vectors on the device
 %     direct               whether the coarsest level is solved by a dense inverse
-%     null_vectors         near-null vectors that the matrix takes to zero: 0 unless it is singular
+%     null_vectors         near-null vectors that the matrix maps to zero: 0 unless it is singular
 %     seconds              of the set-up or the last MexAmgRefill
 %     coarsening           'aggregation' or 'classical'
 %     convergence_factor   what MexAmgFactor found; NaN before

@@ -2,8 +2,8 @@ function MexAmgRefill(gpu, M, A)
 %MexAmgRefill  Fill an algebraic multigrid hierarchy with new values.
 %   MexAmgRefill(gpu, M, A)
 %
-%   M is one of MexAmg with reusable = 1, A a matrix with its entries at the positions of the one that M was made
-%   of. Aggregates and positions stay, which takes less time than another MexAmg.
+%   M is one of MexAmg with reusable = 1, A a matrix with its entries at the same positions as the one that M was made
+%   from. Aggregates and positions are kept, which takes less time than another MexAmg.
 %
 %   Example:
 %     gpu = MexInitOpenCL();

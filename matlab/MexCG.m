@@ -11,10 +11,11 @@ function [x, flag, relres, iter, resvec, reason] = MexCG(gpu, A, b, tol, maxit, 
 %     precond  'none' (default), 'jacobi', the diagonal of A; for a sparse matrix 'ilu', 'ilut', 'ic', 'ssor', 'spai0',
 %              'fsai', 'amg' or 'saddle', made for this solve with the defaults of MexPreconditioner, MexAmg and
 %              MexSaddle; or the handle of a matrix or operator whose product approximates the inverse of A, as these make
-%   flag is 0 if tol was met, 1 if maxit was reached, 3 if the residual stopped falling, 4 if the method broke
-%   down or A is not positive definite, 5 if Ctrl-C stopped it: x is what it had. With flags 1, 3 and 4, x is the iterate with
-%   the smallest residual and iter its number; to find it again, up to as many iterations are repeated. relres is the relative
-%   residual of x, resvec the norm of the residual at the start and after each iteration, reason the meaning of flag as text.
+%   flag is 0 if tol was met, 1 if maxit was reached, 3 if the residual stopped falling, 4 if the method broke down or A
+%   is not positive definite, 5 if Ctrl-C stopped it: x is the current iterate. With flags 1, 3 and 4, x is the iterate
+%   with the smallest residual and iter its number; up to iter iterations are repeated to compute it again. relres is the
+%   relative residual of x, resvec the norm of the residual at the start and after each iteration, reason the meaning of
+%   flag as text.
 %
 %   Example:
 %     gpu = MexInitOpenCL();

@@ -2,7 +2,8 @@ function entries = MexDropZeros(gpu, A)
 %MexDropZeros  Remove the stored zeros of a sparse matrix.
 %   entries = MexDropZeros(gpu, A)
 %
-%   A keeps its handle; entries is the number of entries that are left. With MexFill(gpu, A, 1) afterwards A is its pattern.
+%   A keeps its handle; entries is the number of entries that are left. MexFill(gpu, A, 1) afterwards makes A its own
+%   sparsity pattern of ones.
 %
 %   Example:
 %     gpu = MexInitOpenCL();

@@ -9,7 +9,7 @@ function [x, flag, relres, iter, resvec, reason] = MexLSQR(gpu, A, b, tol, maxit
 %     maxit    maximum number of iterations for each column (default the smallest of the rows and columns of A and 20)
 %     precond  'none' (default) or 'jacobi': the columns of a sparse A are scaled to a norm of 1, so that of several solutions
 %              x is the nearest in the scaled norm
-%   The results are those of MexCG; flag is 0 where one of both quotients met tol. relres is norm(b - A x) / norm(b), which
+%   The results are those of MexCG; flag is 0 where either of the two quotients met tol. relres is norm(b - A x) / norm(b), which
 %   stays large where no x solves the system. Of several columns relres, iter and resvec are those of one that did not converge,
 %   else of the one with the largest relres.
 %

@@ -3,16 +3,16 @@ function M = MexPreconditioner(gpu, A, kind, order, drop, fill, shift, omega, ma
 %   M = MexPreconditioner(gpu, A [, kind] [, order] [, drop] [, fill] [, shift] [, omega] [, matching])
 %
 %   A is a square sparse matrix, real or complex. M is the argument precond of MexCG, MexBiCGStab and MexGMRES;
-%   z = MexMultiply(gpu, M, r) applies its inverse to a vector. It keeps nothing of A. MexRelease frees it.
+%   z = MexMultiply(gpu, M, r) applies its inverse to a vector. It does not refer to A afterwards. MexRelease frees it.
 %     kind      'ilu' for ILU(0) (default), 'ilut', 'ic' for IC(0), 'ssor', 'spai0', 'fsai' or 'jacobi' for the diagonal;
 %               'ic' and 'fsai' take Hermitian positive definite matrices
 %     order     of elimination: 'default', by colours for 'ssor' and that of A for the others, 'natural', 'multicolour'
 %               or 'cuthill-mckee'
-%     drop      of 'ilut': entries below this share of their row are dropped (default 1e-4)
+%     drop      of 'ilut': entries below this fraction of the mean magnitude of their row are dropped (default 1e-4)
 %     fill      of 'ilut': how many times the entries of A the factors may have (default 10)
 %     shift     of 'ic': the factors are those of A + shift * diag(diag(A)) (default 0, or the least of 1e-3,
 %               2e-3, 4e-3, ... that gives factors)
-%     omega     of 'ssor': over-relaxation between 0 and 2 (default 1)
+%     omega     of 'ssor': relaxation factor between 0 and 2 (default 1)
 %     matching  of 'ilu' and 'ilut': 'needed' (default) permutes rows where a diagonal entry is missing or small,
 %               'never', or 'always'
 %   A pivot that is zero is an error that names its row.

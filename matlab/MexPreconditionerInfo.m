@@ -9,7 +9,7 @@ function info = MexPreconditionerInfo(gpu, M)
 %              of all levels for 'amg'; 0 for 'ssor'
 %     levels   steps of the lower and the upper triangular system; 0 without one
 %     matched  whether rows were permuted
-%     shift    of 'ic', the one that was taken
+%     shift    of 'ic', the one that was used
 %
 %   Example:
 %     gpu = MexInitOpenCL();

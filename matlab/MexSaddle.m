@@ -14,7 +14,7 @@ function M = MexSaddle(gpu, K, shape, schur, first, second, rows, block, mass)
 %             negative
 %     block   or the numbers of the rows of the second block, from 1 on, ascending
 %     mass    positive diagonal of the mass matrix of the second block (for Stokes divided by the viscosity), in place of S
-%   MexRelease frees M; it keeps nothing of K.
+%   MexRelease frees M; it does not refer to K afterwards.
 %
 %   Example:
 %     gpu = MexInitOpenCL();

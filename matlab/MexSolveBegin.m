@@ -6,7 +6,7 @@ function run = MexSolveBegin(gpu, method, A, b, precond, tol, maxit, x, restart)
 %   which MexSolveNext requests. Otherwise A is a matrix, and precond, with [] for none, what MexCG takes. b, tol, maxit and x
 %   are those of MexCG and MexGMRES, restart, for 'gmres' only, that of MexGMRES. run is the argument of MexSolveNext and
 %   MexSolveEnd. Until MexSolveEnd, A, b and precond may be read but not written, and x must not be used: such a call would
-%   wait for ever.
+%   never return.
 %
 %   Example:
 %     gpu = MexInitOpenCL();

@@ -3,7 +3,7 @@ function M = MexTriangular(gpu, L, U)
 %   M = MexTriangular(gpu, L [, U])
 %
 %   L and U are sparse triangular matrices, lower or upper. M is the preconditioner L * U, or L alone: the argument precond of
-%   MexCG, MexBiCGStab and MexGMRES; z = MexMultiply(gpu, M, r) is U \ (L \ r). It keeps nothing of them. MexRelease frees it.
+%   MexCG, MexBiCGStab and MexGMRES; z = MexMultiply(gpu, M, r) is U \ (L \ r). It does not refer to them. MexRelease frees it.
 %
 %   Example:
 %     gpu = MexInitOpenCL();

@@ -3,20 +3,20 @@ function M = amg(A, varargin)
 %   M = clinalg.amg(A, options)
 %   M = clinalg.amg(A, 'Coarsening', 'classical', ...)
 %
-%   A is a real, square sparse matrix, on the device or in MATLAB's memory. M is a hierarchy of coarser problems: with conjugate gradients,
-%   the iterations hardly grow with the number of unknowns. options is a structure, or name-value pairs, all optional:
+%   A is a real, square sparse matrix, on the device or in MATLAB's memory. M is a hierarchy of coarser problems: with it, the number of
+%   iterations of conjugate gradients hardly grows with the number of unknowns. options is a structure, or name-value pairs, all optional:
 %     Theta            threshold of strong connections (default 0.08, with classical coarsening 0.25)
 %     Smoother         'chebyshev' (default), 'l1-jacobi', 'spai0', or 'gauss-seidel' by colours
 %     Steps            degree or sweeps of the smoother (default 2)
-%     Cycle            'v' (default), 'w', or 'k' for a symmetric positive definite A: fewer iterations of clinalg.pcg, which is flexible
-%                      then; not for clinalg.bicgstab and clinalg.gmres
+%     Cycle            'v' (default), 'w', or 'k' for a symmetric positive definite A: fewer iterations of clinalg.pcg, which then uses flexible
+%                      conjugate gradients; not for clinalg.bicgstab and clinalg.gmres
 %     CoarseSize       rows of the level that a dense inverse solves (default 400)
 %     Block            unknowns per node: 2 or 3 for elasticity (default 1)
 %     SinglePrecision  true keeps the hierarchy in single precision
 %     Reusable         true allows refill(M, B), which takes other values at the positions of A
-%     NearNull         columns that A nearly takes to zero; without them constants are taken
+%     NearNull         columns that A nearly maps to zero; without them, constants are used
 %     Coarsening       'aggregation' (or 'sa'), 'classical', or 'auto' (default), which chooses from A
-%     Coordinates      of the nodes, for elasticity: a row per node, with 2 or 3 columns; NearNull is the motions of a rigid body then
+%     Coordinates      of the nodes, for elasticity: a row per node, with 2 or 3 columns; NearNull is then the rigid body modes
 %     Aggressive       true coarsens the finest level aggressively, with 'classical' only: less memory and time for a cycle, more iterations
 %   M is a clinalg.factor: M \ r is a cycle, clinalg.pcg, clinalg.bicgstab and clinalg.gmres take it, info(M) has the levels.
 %

@@ -63,7 +63,7 @@ end
 if isempty(k), k = min(6, size(A, 1)); end
 ends = {'smallest'};
 if strcmp(sigma, 'largestabs')
-  % Where both ends meet, a pair would be there twice.
+  % If both ends overlapped, a pair would appear twice.
   if 2 * k > size(A, 1)
     error('clinalg:argument:value', ['clinalg.eigs: k is %d, expected at most half of the %d rows with ''largestabs''; ' ...
       'use ''largestreal'' or ''smallestreal'', or eig of the full matrix'], k, size(A, 1));

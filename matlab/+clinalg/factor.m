@@ -70,7 +70,7 @@ classdef factor < handle
     end
 
     function refill(o, A)
-    %refill  New values at the positions of the matrix of clinalg.amg. After an error M is as it was before.
+    %refill  New values at the positions of the matrix of clinalg.amg. After an error M keeps its former values.
       if ~isa(A, 'clinalg.array')
         A = clinalg.matrix(sparse(A), underlyingType(o));
       end

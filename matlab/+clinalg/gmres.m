@@ -4,8 +4,9 @@ function [x, flag, relres, iter, resvec] = gmres(A, b, varargin)
 %   [...] = clinalg.gmres(A, b, 'Tolerance', 1e-8, ...)
 %
 %   The arguments and results are those of gmres: it solves A x = b for a nonsingular matrix A,
-%   restarting after restart iterations, at most maxit times; iter is [outer inner]. M acts from the left.
-%   Otherwise as clinalg.pcg, except that x is the last iterate if it does not converge.
+%   restarting after restart iterations, at most maxit times; iter is [outer inner]. The preconditioner acts from the left.
+%   Otherwise as clinalg.pcg, except that if it does not converge, x is the best of the initial guess and the iterates at the ends of
+%   cycles, and iter counts all iterations.
 %
 %   Arguments after b may be name-value pairs, or a structure: Restart, Tolerance, MaxIterations,
 %   Preconditioner, Preconditioner2, InitialGuess.

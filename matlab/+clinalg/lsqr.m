@@ -9,8 +9,9 @@ function [x, flag, relres, iter, resvec] = lsqr(A, b, varargin)
 %     Tolerance       norm(b - A*x) / norm(b) or, where no x solves the system, norm(A'*r) / (norm(A, 'fro') * norm(r)) for
 %                     r = b - A*x to reach (default 1e-6)
 %     MaxIterations   maximum number of iterations for each column of b (default the smallest of size(A) and 20)
-%     Preconditioner  M1: 'jacobi' scales the columns of a sparse A to a norm of 1, and x is the nearest in the scaled norm; 'none'; or, as
-%                     for lsqr, a square matrix M1, or M1 and M2 with M = M1*M2, such as L and U: the method is applied to A/M and M*x.
+%     Preconditioner  M1: 'jacobi' scales the columns of a sparse A to a norm of 1, so that of several solutions x
+%                     is the nearest in the scaled norm; 'none'; or, as for lsqr, a square matrix M1, or M1 and M2 with M = M1*M2,
+%                     such as L and U: the method is applied to A/M and M*x.
 %                     A function M(r, 'notransp') gives M\r, M(r, 'transp') M'\r
 %     InitialGuess    x0
 %   flag is 0 if either of the two quotients met the tolerance, else as for clinalg.pcg. relres is norm(b - A*x) / norm(b), which stays
@@ -105,7 +106,7 @@ for k = 1 : size(b, 2)
   column = b;
   if size(b, 2) > 1, column = b(:, k); end
   [xs{k}, report] = iterate(product, transposed, solve, solve_t, column, start, tolerance, most);
-  % Of a column that did not converge, if any, else of the largest residual.
+  % Report a column that did not converge, if any, else the one with the largest residual.
   if isequal(found, {-1}) || (report{1} > 0) > (found{1} > 0) || ((report{1} > 0) == (found{1} > 0) && report{2} > found{2})
     found = report;
   end

@@ -7,7 +7,7 @@ function [x, flag, relres, iter, resvec] = minres(A, b, varargin)
 %   not. The preconditioner must be symmetric positive definite; 'saddle' makes one for a symmetric saddle point [A B'; B -C]. The rest is
 %   as for clinalg.pcg.
 %
-%   Arguments after b may be pairs of a name and a value, or a structure: Tolerance, MaxIterations,
+%   Arguments after b may be name-value pairs, or a structure: Tolerance, MaxIterations,
 %   Preconditioner, Preconditioner2, InitialGuess.
 %
 %   Example:

@@ -14,7 +14,7 @@ function M = precond(A, varargin)
 %     'amg'    algebraic multigrid: clinalg.amg(A, options)
 %     'sa', 'classical'  the same with this kind of coarsening, smoothed aggregation or classical
 %     'saddle' blocks for a saddle point: clinalg.saddle(A, options)
-%   options is a structure, or pairs of names and values, all optional, as MexPreconditioner says: Order, DropTolerance and Fill of 'ilut',
+%   options is a structure, or name-value pairs, all optional, as MexPreconditioner says: Order, DropTolerance and Fill of 'ilut',
 %   Shift of 'ic', Omega of 'ssor', Matching.
 %   M is a clinalg.factor: M \ r applies it, clinalg.pcg, clinalg.bicgstab and clinalg.gmres accept it. It does not refer to A afterwards.
 %

@@ -4,16 +4,16 @@ function M = saddle(K, varargin)
 %   M = clinalg.saddle(K, 'Shape', 'triangular', ...)
 %
 %   K = [A B'; B -C] is a real sparse matrix, on the device or in MATLAB's memory: Stokes flow, mixed elements, constraints. S stands for
-%   the Schur complement B * inv(A) * B' + C. options is a structure, or pairs of names and values, all optional:
+%   the Schur complement B * inv(A) * B' + C. options is a structure, or name-value pairs, all optional:
 %     Shape    'diagonal' (default) for [A 0; 0 S], for clinalg.minres where K is symmetric, or 'triangular' for [A B'; 0 -S], for
 %              clinalg.gmres and clinalg.bicgstab in about half the iterations
 %     Schur    what S is: 'product', 'diagonal' or 'auto' (default), as MexSaddle says
 %     First    preconditioner of A: 'amg', 'ic', 'ilu', 'jacobi' or 'auto' (default)
-%     Second   preconditioner of the product, as First
+%     Second   preconditioner of the 'product' S, as First
 %     Rows     number of rows of A, which come first; without it the second block is that of the rows whose diagonal entry is zero or negative
 %     Block    or the numbers of the rows of the second block, ascending
 %     Mass     positive diagonal of the mass matrix of the second block (for Stokes divided by the viscosity), in place of S
-%   M is a clinalg.factor: M \ r applies it, info(M) says what it is made of. It keeps nothing of K. By name, clinalg.minres(K, b,
+%   M is a clinalg.factor: M \ r applies it, info(M) says what it is made of. It does not refer to K afterwards. By name, clinalg.minres(K, b,
 %   'Preconditioner', 'saddle') makes one with the defaults for one solve.
 %
 %   Example:

@@ -400,7 +400,7 @@ fn systems_without_a_solution_are_reported() {
     assert!(done.code == 2 && done.stderr.contains("constants (no Dirichlet condition)"), "{}", done.stderr);
     assert!(done.stderr.contains("1 null vector)"), "{}", done.stderr);
     let general = "%%MatrixMarket matrix coordinate real general";
-    // Rows (1 1) and (2 2); b = (1, 1) has the part 1 / sqrt 10 of its norm along (2, -1).
+    // Rows (1 1) and (2 2); b = (1, 1) has a component of 1 / sqrt 10 of its norm along (2, -1).
     file(&folder, "singular.mtx", &format!("{general}\n2 2 4\n1 1 1\n1 2 1\n2 1 2\n2 2 2\n"));
     let done = inside(folder.path(), "solve singular.mtx --method gmres --json");
     let report = done.json();
@@ -431,7 +431,7 @@ fn systems_without_a_solution_are_reported() {
         assert!(done.code == 1 && verdict.contains("A is singular to "), "{name}: {report:#}");
         assert!(number(&report, "relative_residual") <= 1.0, "{name}: {report:#}");
     }
-    // Rows 1 to 3 have entries in columns 1 and 2 alone: w is along (-1, 0, 1, 0), and b has the part 2 / (sqrt 2 sqrt 10) along it.
+    // Rows 1 to 3 have entries in columns 1 and 2 alone: w is along (-1, 0, 1, 0), and b has a component of 2 / (sqrt 2 sqrt 10) along it.
     file(&folder, "rows.mtx", &format!("{general}\n4 4 7\n1 1 1\n2 2 1\n3 1 1\n4 1 2\n4 2 3\n4 3 1\n4 4 1\n"));
     file(&folder, "b.mtx", "%%MatrixMarket matrix array real general\n4 1\n1\n2\n3\n1\n");
     // The smallest singular value of a triangle of ones below -1 of n rows is about 2^-n.
@@ -440,7 +440,10 @@ fn systems_without_a_solution_are_reported() {
     let triangle: Vec<_> = triangle.collect();
     file(&folder, "near.mtx", &format!("{general}\n45 45 {}\n{}\n", triangle.len(), triangle.join("\n")));
     for (line, needles) in [
-        ("rows.mtx --rhs b.mtx", ["A is structurally singular (rows, one of them row", "the part 3.7e-1 of its norm"]),
+        (
+            "rows.mtx --rhs b.mtx",
+            ["A is structurally singular (rows, one of them row", "a component of 3.7e-1 of its norm"],
+        ),
         ("near.mtx --method idrs", ["A is nearly singular: its condition number is at least", "check units"]),
     ] {
         let done = inside(folder.path(), &format!("solve {line} --json"));
@@ -565,7 +568,7 @@ fn replaced_pivots_and_complete_factors_are_reported() {
     assert!(report["converged"] == true && report["precond"] == "lu", "{report:#}");
     let words = |key: &str| report[key].as_str().unwrap().to_owned();
     assert!(words("precond_about").contains("1 zero pivot replaced"), "{report:#}");
-    assert!(words("explanation").contains("complete LU factors: ILUT cannot be made"), "{report:#}");
+    assert!(words("explanation").contains("complete LU factors: ILUT cannot be computed"), "{report:#}");
 }
 
 /// A column of b without a solution, for which every method fails, and one that the first method solves.

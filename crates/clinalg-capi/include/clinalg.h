@@ -1802,7 +1802,7 @@ typedef struct {
    */
   double shift;
   /**
-   * Of SSOR: over-relaxation, above 0 and below 2.
+   * Of SSOR: relaxation factor, above 0 and below 2.
    */
   double omega;
 } clinalg_preconditioner_options;
@@ -2310,10 +2310,10 @@ clinalg_status clinalg_system_options_default(clinalg_system_options *options,
  * Solves A x = b for a sparse matrix, real or complex, by the method and the preconditioner that suit it: conjugate gradients with algebraic
  * multigrid for symmetric matrices with a positive diagonal, MINRES with blocks for symmetric saddle points, else BiCGStab with incomplete factors or
  * the like, then GMRES if one of them gives up, and after it MINRES for symmetric matrices; the next column begins with the method that solved the
- * last one. A matrix that is not square is solved in the sense of least squares by LSMR; of several solutions x is
+ * last one. A system with a matrix that is not square is solved in the least-squares sense by LSMR; of several solutions x is
  * the one of smallest norm. b is a vector or a dense matrix, whose columns are solved for one after the other. `*x` becomes a new object of the
- * kind of b. `reports`, if not null, gets the reports of the first `capacity` columns of b, of as many as `report->columns` says. Not to converge is
- * no failed call: compare `report->converged` with the columns of b. Columns after one that `progress` ended are 0. An entry of A or b that is not
+ * kind of b. `reports`, if not null, gets the reports of the first `capacity` columns of b, of which there are `report->columns`. A solve that does not converge
+ * is not a failed call: compare `report->converged` with the columns of b. Columns after one that `progress` ended are 0. An entry of A or b that is not
  * finite, a row of zeros where b is not 0, and more columns of zeros than rows of zeros give `CLINALG_STATUS_VALUE`, with a message that names the row and column.
  *
  * # Safety
@@ -3867,7 +3867,7 @@ clinalg_status clinalg_solver_create(const clinalg_solver_options *options,
 
 /**
  * Solves A x = b. `*x` holds the start on entry and the last iterate after; 0 there makes a new vector and starts from zero. With an x that
- * exists, solves after the first, which prepares the products of the matrix, allocate nothing on the device. The present values of A count; the preconditioner is that of the last
+ * exists, solves after the first, which prepares the products of the matrix, allocate nothing on the device. The current values of A are used; the preconditioner is that of the last
  * `clinalg_solver_refill`. `progress`, if not null, is called with `progress_data` after every iteration. `report` and `history` as in
  * `clinalg_system_solve`. One call at a time uses a solver; others wait for it.
  *
@@ -3885,15 +3885,15 @@ clinalg_status clinalg_solver_solve(clinalg_handle solver,
                                     size_t capacity);
 
 /**
- * Makes the preconditioner of a solver for the present values of its matrix, or for another matrix `a` of the same size and type, which takes
- * the place of the first one; 0 stands for the same. Algebraic multigrid takes only values at the same positions. A preconditioner that was
- * given by `inverse` is not the solver's: it stays, and with `a` 0 the call is an error.
+ * Recomputes the preconditioner of a solver for the current values of its matrix, or for another matrix `a` of the same size and type, which
+ * replaces it; 0 stands for the same matrix. Algebraic multigrid accepts only values at the same positions. A preconditioner that was
+ * given by `inverse` does not belong to the solver: it is kept, and with `a` 0 the call is an error.
  */
 clinalg_status clinalg_solver_refill(clinalg_handle solver,
                                      clinalg_handle a);
 
 /**
- * Changes when the next solves end: the relative residual to reach and the most iterations.
+ * Changes the stopping criteria of the next solves: the relative residual to reach and the maximum number of iterations.
  */
 clinalg_status clinalg_solver_set_limits(clinalg_handle solver,
                                          double tolerance,
@@ -4616,7 +4616,7 @@ clinalg_status clinalg_preconditioner_options_default(clinalg_preconditioner_opt
 
 /**
  * A preconditioner of a sparse matrix, real or complex: an operator whose product, by `clinalg_matrix_mv`, applies its inverse, for
- * `clinalg_solver_options.inverse`. It keeps nothing of the matrix; for other values make another one.
+ * `clinalg_solver_options.inverse`. It does not refer to the matrix afterwards; for other values make another one.
  *
  * # Safety
  * `options` names as many bytes as its first member says; `handle` is null or valid for a write.
@@ -4660,7 +4660,7 @@ clinalg_status clinalg_sparse_incomplete_cholesky(clinalg_handle a,
 
 /**
  * A preconditioner of one or two sparse triangular matrices, lower or upper, such as the factors above: its product, by `clinalg_matrix_mv`,
- * solves with `first`, then with `second`, which may be 0 for none. It keeps nothing of them.
+ * solves with `first`, then with `second`, which may be 0 for none. It does not refer to them afterwards.
  *
  * # Safety
  * `handle` is null or valid for a write.
@@ -4680,8 +4680,8 @@ clinalg_status clinalg_amg_options_default(clinalg_amg_options *options,
 
 /**
  * Algebraic multigrid for a real sparse matrix: an operator whose product, by `clinalg_matrix_mv`, is a cycle, for
- * `clinalg_solver_options.inverse`. `near_null` is a vector or a dense matrix whose columns the matrix nearly takes to zero, such as the
- * rigid body modes for elasticity; 0 takes constants.
+ * `clinalg_solver_options.inverse`. `near_null` is a vector or a dense matrix whose columns the matrix nearly maps to zero, such as the
+ * rigid body modes for elasticity; 0 uses constants.
  *
  * # Safety
  * `options` names as many bytes as its first member says; `handle` is null or valid for a write.
@@ -4708,7 +4708,7 @@ clinalg_status clinalg_amg_create_with_coordinates(const clinalg_amg_options *op
                                                    clinalg_handle *handle);
 
 /**
- * Fills a hierarchy made with `options.reusable` again with other values at the positions of its matrix. The
+ * Refills a hierarchy made with `options.reusable` from other values at the positions of its matrix. The
  * aggregates, or the splitting and the pattern of the interpolation of classical coarsening, stay.
  */
 clinalg_status clinalg_amg_refill(clinalg_handle amg,
@@ -4727,8 +4727,8 @@ clinalg_status clinalg_amg_info(clinalg_handle amg,
                                 size_t capacity);
 
 /**
- * How much a cycle on its own reduces the error, about, for the matrix of the hierarchy: below 0.2 is good; near 1 the hierarchy does not
- * fit the matrix.
+ * About the factor by which a single cycle reduces the error, for the matrix of the hierarchy: below 0.2 is good; near 1 the hierarchy does not
+ * suit the matrix.
  *
  * # Safety
  * `result` is null or valid for a write.
@@ -4748,7 +4748,7 @@ clinalg_status clinalg_saddle_options_default(clinalg_saddle_options *options,
 
 /**
  * A block preconditioner for the real sparse matrix [A B'; B -C] of a saddle point (Stokes, mixed elements, constraints): an operator whose
- * product, by `clinalg_matrix_mv`, applies its inverse, for `clinalg_solver_options.inverse`. It keeps nothing of the matrix.
+ * product, by `clinalg_matrix_mv`, applies its inverse, for `clinalg_solver_options.inverse`. It does not refer to the matrix afterwards.
  *
  * # Safety
  * `options` names as many bytes as its first member says, its arrays as many values as their numbers say; `handle` is null or valid for a write.
@@ -4907,8 +4907,8 @@ clinalg_status clinalg_sparse_band(clinalg_handle a,
                                    clinalg_handle *handle);
 
 /**
- * Removes the stored zeros of a sparse matrix, in place. `entries`, if not null, gets the number of entries that are left. With
- * `clinalg_array_fill` of 1 afterwards the matrix is its pattern.
+ * Removes the stored zeros of a sparse matrix, in place. `entries`, if not null, gets the number of entries that are left.
+ * `clinalg_array_fill` with 1 afterwards makes the matrix its own sparsity pattern of ones.
  *
  * # Safety
  * `entries` is null or valid for a write.
@@ -4954,7 +4954,7 @@ clinalg_status clinalg_sparse_from_csc_i32(uint32_t precision,
 
 /**
  * A sparse matrix of `rows` and `cols` from `entries` coordinates in any order: `values[k]` at row `row_indices[k]` and column
- * `col_indices[k]`, 0-based. Entries at the same place are summed, as the assembly of finite elements wants it.
+ * `col_indices[k]`, 0-based. Entries at the same position are summed, as the assembly of finite elements requires.
  *
  * # Safety
  * The arrays name `entries` values; `handle` is null or valid for a write.
@@ -4985,7 +4985,7 @@ clinalg_status clinalg_sparse_from_coo_i32(uint32_t precision,
 
 /**
  * Replaces the values of a sparse matrix and keeps their positions: `count` values, as many as the matrix has entries, row by row with
- * ascending columns. That is the order of an upload by compressed rows that was sorted and without duplicates. `precision` must be
+ * ascending columns. That is the order of the arrays of `clinalg_sparse_from_csr` if they were sorted and without duplicates. `precision` must be
  * that of the object. `clinalg_amg_refill` takes the matrix afterwards.
  *
  * # Safety

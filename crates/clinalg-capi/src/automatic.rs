@@ -86,10 +86,10 @@ pub unsafe extern "C" fn clinalg_system_options_default(
 /// Solves A x = b for a sparse matrix, real or complex, by the method and the preconditioner that suit it: conjugate gradients with algebraic
 /// multigrid for symmetric matrices with a positive diagonal, MINRES with blocks for symmetric saddle points, else BiCGStab with incomplete factors or
 /// the like, then GMRES if one of them gives up, and after it MINRES for symmetric matrices; the next column begins with the method that solved the
-/// last one. A matrix that is not square is solved in the sense of least squares by LSMR; of several solutions x is
+/// last one. A system with a matrix that is not square is solved in the least-squares sense by LSMR; of several solutions x is
 /// the one of smallest norm. b is a vector or a dense matrix, whose columns are solved for one after the other. `*x` becomes a new object of the
-/// kind of b. `reports`, if not null, gets the reports of the first `capacity` columns of b, of as many as `report->columns` says. Not to converge is
-/// no failed call: compare `report->converged` with the columns of b. Columns after one that `progress` ended are 0. An entry of A or b that is not
+/// kind of b. `reports`, if not null, gets the reports of the first `capacity` columns of b, of which there are `report->columns`. A solve that does not converge
+/// is not a failed call: compare `report->converged` with the columns of b. Columns after one that `progress` ended are 0. An entry of A or b that is not
 /// finite, a row of zeros where b is not 0, and more columns of zeros than rows of zeros give `CLINALG_STATUS_VALUE`, with a message that names the row and column.
 ///
 /// # Safety

@@ -39,7 +39,7 @@ pub unsafe extern "C" fn clinalg_solver_create(
 }
 
 /// Solves A x = b. `*x` holds the start on entry and the last iterate after; 0 there makes a new vector and starts from zero. With an x that
-/// exists, solves after the first, which prepares the products of the matrix, allocate nothing on the device. The present values of A count; the preconditioner is that of the last
+/// exists, solves after the first, which prepares the products of the matrix, allocate nothing on the device. The current values of A are used; the preconditioner is that of the last
 /// `clinalg_solver_refill`. `progress`, if not null, is called with `progress_data` after every iteration. `report` and `history` as in
 /// `clinalg_system_solve`. One call at a time uses a solver; others wait for it.
 ///
@@ -68,15 +68,15 @@ pub unsafe extern "C" fn clinalg_solver_solve(
     })
 }
 
-/// Makes the preconditioner of a solver for the present values of its matrix, or for another matrix `a` of the same size and type, which takes
-/// the place of the first one; 0 stands for the same. Algebraic multigrid takes only values at the same positions. A preconditioner that was
-/// given by `inverse` is not the solver's: it stays, and with `a` 0 the call is an error.
+/// Recomputes the preconditioner of a solver for the current values of its matrix, or for another matrix `a` of the same size and type, which
+/// replaces it; 0 stands for the same matrix. Algebraic multigrid accepts only values at the same positions. A preconditioner that was
+/// given by `inverse` does not belong to the solver: it is kept, and with `a` 0 the call is an error.
 #[unsafe(no_mangle)]
 pub extern "C" fn clinalg_solver_refill(solver: ClinalgHandle, a: ClinalgHandle) -> ClinalgStatus {
     guard(|| Ok(Registry::global().solver_refill(solver, (a != 0).then_some(a))?))
 }
 
-/// Changes when the next solves end: the relative residual to reach and the most iterations.
+/// Changes the stopping criteria of the next solves: the relative residual to reach and the maximum number of iterations.
 #[unsafe(no_mangle)]
 pub extern "C" fn clinalg_solver_set_limits(
     solver: ClinalgHandle,

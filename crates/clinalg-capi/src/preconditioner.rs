@@ -59,7 +59,7 @@ pub struct ClinalgPreconditionerOptions {
     /// Of IC: the factors are those of A + shift diag(A). Negative, as by default: 0, or the first of 1e-3, 2e-3, 4e-3, ... that gives
     /// factors.
     pub shift: f64,
-    /// Of SSOR: over-relaxation, above 0 and below 2.
+    /// Of SSOR: relaxation factor, above 0 and below 2.
     pub omega: f64,
 }
 
@@ -352,7 +352,7 @@ pub unsafe extern "C" fn clinalg_preconditioner_options_default(
 }
 
 /// A preconditioner of a sparse matrix, real or complex: an operator whose product, by `clinalg_matrix_mv`, applies its inverse, for
-/// `clinalg_solver_options.inverse`. It keeps nothing of the matrix; for other values make another one.
+/// `clinalg_solver_options.inverse`. It does not refer to the matrix afterwards; for other values make another one.
 ///
 /// # Safety
 /// `options` names as many bytes as its first member says; `handle` is null or valid for a write.
@@ -445,7 +445,7 @@ pub unsafe extern "C" fn clinalg_sparse_incomplete_cholesky(
 }
 
 /// A preconditioner of one or two sparse triangular matrices, lower or upper, such as the factors above: its product, by `clinalg_matrix_mv`,
-/// solves with `first`, then with `second`, which may be 0 for none. It keeps nothing of them.
+/// solves with `first`, then with `second`, which may be 0 for none. It does not refer to them afterwards.
 ///
 /// # Safety
 /// `handle` is null or valid for a write.
@@ -472,8 +472,8 @@ pub unsafe extern "C" fn clinalg_amg_options_default(
 }
 
 /// Algebraic multigrid for a real sparse matrix: an operator whose product, by `clinalg_matrix_mv`, is a cycle, for
-/// `clinalg_solver_options.inverse`. `near_null` is a vector or a dense matrix whose columns the matrix nearly takes to zero, such as the
-/// rigid body modes for elasticity; 0 takes constants.
+/// `clinalg_solver_options.inverse`. `near_null` is a vector or a dense matrix whose columns the matrix nearly maps to zero, such as the
+/// rigid body modes for elasticity; 0 uses constants.
 ///
 /// # Safety
 /// `options` names as many bytes as its first member says; `handle` is null or valid for a write.
@@ -517,7 +517,7 @@ pub unsafe extern "C" fn clinalg_amg_create_with_coordinates(
     })
 }
 
-/// Fills a hierarchy made with `options.reusable` again with other values at the positions of its matrix. The
+/// Refills a hierarchy made with `options.reusable` from other values at the positions of its matrix. The
 /// aggregates, or the splitting and the pattern of the interpolation of classical coarsening, stay.
 #[unsafe(no_mangle)]
 pub extern "C" fn clinalg_amg_refill(amg: ClinalgHandle, a: ClinalgHandle) -> ClinalgStatus {
@@ -565,8 +565,8 @@ pub unsafe extern "C" fn clinalg_amg_info(
     })
 }
 
-/// How much a cycle on its own reduces the error, about, for the matrix of the hierarchy: below 0.2 is good; near 1 the hierarchy does not
-/// fit the matrix.
+/// About the factor by which a single cycle reduces the error, for the matrix of the hierarchy: below 0.2 is good; near 1 the hierarchy does not
+/// suit the matrix.
 ///
 /// # Safety
 /// `result` is null or valid for a write.

@@ -178,7 +178,7 @@ pub unsafe extern "C" fn clinalg_saddle_options_default(
 }
 
 /// A block preconditioner for the real sparse matrix [A B'; B -C] of a saddle point (Stokes, mixed elements, constraints): an operator whose
-/// product, by `clinalg_matrix_mv`, applies its inverse, for `clinalg_solver_options.inverse`. It keeps nothing of the matrix.
+/// product, by `clinalg_matrix_mv`, applies its inverse, for `clinalg_solver_options.inverse`. It does not refer to the matrix afterwards.
 ///
 /// # Safety
 /// `options` names as many bytes as its first member says, its arrays as many values as their numbers say; `handle` is null or valid for a write.

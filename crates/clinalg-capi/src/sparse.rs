@@ -108,8 +108,8 @@ pub unsafe extern "C" fn clinalg_sparse_band(
     upload(handle, |_| Ok(Registry::global().sparse_band(a, diagonal("low", low)?, diagonal("high", high)?)?))
 }
 
-/// Removes the stored zeros of a sparse matrix, in place. `entries`, if not null, gets the number of entries that are left. With
-/// `clinalg_array_fill` of 1 afterwards the matrix is its pattern.
+/// Removes the stored zeros of a sparse matrix, in place. `entries`, if not null, gets the number of entries that are left.
+/// `clinalg_array_fill` with 1 afterwards makes the matrix its own sparsity pattern of ones.
 ///
 /// # Safety
 /// `entries` is null or valid for a write.

@@ -89,7 +89,7 @@ pub unsafe extern "C" fn clinalg_sparse_from_csc_i32(
 }
 
 /// A sparse matrix of `rows` and `cols` from `entries` coordinates in any order: `values[k]` at row `row_indices[k]` and column
-/// `col_indices[k]`, 0-based. Entries at the same place are summed, as the assembly of finite elements wants it.
+/// `col_indices[k]`, 0-based. Entries at the same position are summed, as the assembly of finite elements requires.
 ///
 /// # Safety
 /// The arrays name `entries` values; `handle` is null or valid for a write.
@@ -173,7 +173,7 @@ unsafe fn coordinates(
 }
 
 /// Replaces the values of a sparse matrix and keeps their positions: `count` values, as many as the matrix has entries, row by row with
-/// ascending columns. That is the order of an upload by compressed rows that was sorted and without duplicates. `precision` must be
+/// ascending columns. That is the order of the arrays of `clinalg_sparse_from_csr` if they were sorted and without duplicates. `precision` must be
 /// that of the object. `clinalg_amg_refill` takes the matrix afterwards.
 ///
 /// # Safety

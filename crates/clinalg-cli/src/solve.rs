@@ -52,8 +52,8 @@ use system::System;
 /// Solve a sparse system A x = b, or a least-squares problem, from a file
 ///
 /// Reads MatrixMarket files (.mtx, .mtx.gz: coordinate and array, real, complex, integer and pattern, general, symmetric, skew-symmetric
-/// and Hermitian), SciPy's sparse matrices (.npz), arrays of NumPy (.npy) and MATLAB's files, those of version 7.3 too (.mat: the variable A, or
-/// the only sparse one), of real or complex numbers. The initial guess is x = 0; the solver stops when |b - A x| / |b| is at most the tolerance.
+/// and Hermitian), SciPy's sparse matrices (.npz), arrays of NumPy (.npy) and MATLAB's files, including version 7.3 (.mat: the variable A, or
+/// the only sparse one), real or complex. The initial guess is x = 0; the solver stops when |b - A x| / |b| is at most the tolerance.
 #[derive(Clone, clap::Args)]
 #[command(
     override_usage = "clinalg solve [OPTIONS] <A.mtx>\n       clinalg solve --resume FILE [OPTIONS] [A.mtx]",
@@ -73,16 +73,16 @@ Methods:
   lsmr      least squares, for rectangular A; the default if A is not square
   lsqr      as lsmr; its residual never grows
 If cg, minres or bicgstab was chosen by default and fails, or reaches the default
-limit of iterations, gmres continues from its best iterate, with all entries of the factors of
-A where they take seconds, else with ilut; for symmetric A minres continues after it.
+limit of iterations, gmres continues from its best iterate, with complete LU factors of A
+where these take only seconds, else with ilut; for symmetric A, minres continues after gmres.
 
 Preconditioners:
   auto           the default: none below 1000 equations; else amg, jacobi, ilu,
                  ilut or saddle from symmetry, signs and sizes of the entries
   amg            algebraic multigrid, for symmetric positive definite A; --coordinates
-                 (or --nullspace and --block) for elasticity; sa or classical where
-                 the entries tell (--report says which and why). --smoother, --steps,
-                 --cycle, --theta, --coarse-size and --aggressive shape the hierarchy
+                 (or --nullspace and --block) for elasticity. Coarsens as sa or as
+                 classical, chosen from the entries (--report says which and why).
+                 Further options: --smoother to --aggressive
   sa, classical  amg by smoothed aggregation; amg by classical coarsening
   jacobi, spai0  diagonal; with lsmr and lsqr, jacobi scales the columns
   ssor           symmetric Gauss-Seidel, over-relaxed by --omega, by colours unless
@@ -102,23 +102,25 @@ below. Complex systems are supported except by amg, saddle and --devices.
 Several devices (--devices): methods cg, bicgstab and gmres, preconditioners none,
 jacobi, amg, sa and classical.
 
-JSON keys: matrix, rows, cols, nnz, symmetric (up to rounding; of complex matrices: Hermitian), complex, rhs,
-null_vectors (number of null vectors found), null_part_removed (whether their component
-was removed from b), verdict (what the residual of a failed solve shows about A), seed, method,
-gave_up (the method that failed before this one, or null), precond, precond_about,
-order, sweeps, reorder, reorder_about, explanation (why auto chose it, and in further lines what took its place, or null),
-restart, idr_dimension, precision, tolerance, device, devices, kernel_family, stop, converged, iterations, iterate (the number of the
-iterate that x is, the best one where the solve did not converge), relative_residual (of x), residual_history, seconds_read,
-seconds_setup (upload, and building the kernels), seconds_solve, peak_device_bytes, out, checkpoint, pictures, columns. devices
+JSON keys: matrix, rows, cols, nnz, symmetric (up to rounding; of complex matrices: Hermitian),
+complex, rhs, null_vectors (number of null vectors found), null_part_removed (whether their
+component was removed from b), verdict (what the residual of a failed solve shows about A),
+seed, method, gave_up (the method that failed before this one, or null), precond,
+precond_about, order, sweeps, reorder, reorder_about, explanation (why auto chose it, and in
+further lines what took its place, or null), restart, idr_dimension, precision, tolerance,
+device, devices, kernel_family, stop, converged, iterations, iterate (the number of the
+iterate that is returned as x: the best one where the solve did not converge),
+relative_residual (of x), residual_history, seconds_read, seconds_setup (upload, and building
+the kernels), seconds_solve, peak_device_bytes, out, checkpoint, pictures, columns. devices
 lists all devices, device is the first. columns has stop, iterations, iterate and
 relative_residual for each of several right-hand sides (else null); the keys
 outside are those of the one with the largest residual.
 
 Ctrl-C ends the solve with the current iterate, and writes a checkpoint of the
 iteration: with gmres the basis since the last restart, with the others 2 to 14
-vectors. clinalg solve --resume FILE reads the files, sets up again and continues from it, on
-the same device to the same bits, with all methods but block-cg; not with
---devices.
+vectors. clinalg solve --resume FILE reads the files, repeats the set-up and continues from
+the checkpoint; on the same device the results are bitwise those of an uninterrupted run.
+Not with block-cg or --devices.
 
 Examples:
   clinalg solve A.mtx                           b = (1, ..., 1)
@@ -138,7 +140,7 @@ pub(crate) struct Args {
     /// The last of them: one given beside --resume or --options stands in for the one named there.
     #[arg(skip)]
     matrix: PathBuf,
-    /// Right-hand side: a file with one column (or row) or several columns, `ones`, or `random` (uniform in (-1, 1), also the imaginary parts of complex numbers, by --seed)
+    /// Right-hand side: a file with one column (or row) or several columns, `ones`, or `random` (uniform in (-1, 1), for complex A in real and imaginary part; see --seed)
     #[arg(long, default_value = "ones", value_name = "FILE|ones|random")]
     rhs: String,
     /// Seed of the random numbers of --rhs random
@@ -198,7 +200,7 @@ pub(crate) struct Args {
     /// Order in which ilu, ilut and ic eliminate and ssor sweeps; the matrix keeps its numbering, unlike with --reorder [default: natural; ssor: multicolour]
     #[arg(long, value_enum)]
     order: Option<Order>,
-    /// Find the factors of ilu or ic by this many sweeps of the fixed-point iteration, not by levels: for matrices with many levels
+    /// Compute the factors of ilu or ic by this many sweeps of a fixed-point iteration, not by levels: for matrices with many levels
     #[arg(long, value_name = "COUNT", value_parser = args::positive, allow_hyphen_values = true)]
     sweeps: Option<usize>,
     /// Renumber the matrix itself at upload, which also speeds up its products, unlike --order; solutions are written in the numbering of the file

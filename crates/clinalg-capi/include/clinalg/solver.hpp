@@ -53,7 +53,7 @@ struct Report {
 
 namespace detail {
 
-// Room for the residuals of so many iterations.
+// Room for the residuals of this many iterations.
 inline std::vector<double> history(std::size_t iterations) {
     return std::vector<double>(std::min<std::size_t>(iterations, 65535) + 1);
 }
@@ -77,7 +77,7 @@ template <class C, class O> C with_progress(const O &options) {
     return plain;
 }
 
-// As check(); a solve that a function of the caller has ended is no failed call.
+// As check(); a solve that a function of the caller has ended is not a failed call.
 inline void check_solve(clinalg_status status) {
     rethrow();
     check(status);
@@ -90,8 +90,8 @@ inline Report report(const clinalg_report &done, std::vector<double> history) {
 
 }  // namespace detail
 
-// Solves A x = b for a matrix, an operator or a matrix on a team; with CLINALG_METHOD_LSQR or CLINALG_METHOD_LSMR a rectangular matrix in the sense of
-// least squares. On entry x holds the initial guess (empty: zero), on return the last iterate.
+// Solves A x = b for a matrix, an operator or a matrix on a team; with CLINALG_METHOD_LSQR or CLINALG_METHOD_LSMR for a rectangular matrix in the
+// least-squares sense. On entry x holds the initial guess (empty: zero), on return the last iterate.
 CLINALG_NODISCARD inline Report solve(const Object &a, const Vector &b, Vector &x, const SolverOptions &options = SolverOptions()) {
     std::vector<double> history = detail::history(options.max_iterations);
     const clinalg_solver_options plain = detail::with_progress<clinalg_solver_options>(options);
@@ -115,11 +115,11 @@ struct SystemOptions : public detail::Defaults<clinalg_system_options, clinalg_s
     Progress progress;
 };
 
-// How solve_automatic() has solved a system.
+// How solve_automatic() solved a system.
 struct SystemReport {
     // One for each column of b, without the residual histories; fewer where the progress ended the solve.
     std::vector<Report> columns;
-    // The method that the last column ended with, the preconditioner (empty for none), and why they were taken.
+    // The method that the last column ended with, the preconditioner (empty for none), and why they were chosen.
     std::string method, preconditioner, reason;
     // Whether all columns met the tolerance.
     bool converged() const {
@@ -146,7 +146,7 @@ template <class A> SystemReport solve_automatic(const Csr &a, const A &b, std::s
 
 }  // namespace detail
 
-// Solves A x = b for a sparse matrix by the method and the preconditioner that suit it; one that is not square in the sense of least squares.
+// Solves A x = b for a sparse matrix by the method and the preconditioner that suit it; if A is not square, in the least-squares sense.
 // x becomes a new object.
 CLINALG_NODISCARD inline SystemReport solve_automatic(const Csr &a, const Vector &b, Vector &x, const SystemOptions &options = SystemOptions()) {
     return detail::solve_automatic(a, b, 1, x, options);
@@ -266,13 +266,13 @@ public:
         check(clinalg_amg_info(get(), &report, levels.data(), levels.size()));
         return levels;
     }
-    // How much a cycle on its own reduces the error, about.
+    // About the factor by which a single cycle reduces the error.
     CLINALG_NODISCARD double convergence_factor(const Csr &a) const {
         return detail::given<double>(clinalg_amg_convergence_factor, get(), a.get());
     }
 };
 
-// Algebraic multigrid for a matrix on a team, for the options of solves with it. `a` is the matrix on one device that the other was made of.
+// Algebraic multigrid for a matrix on a team, for the options of solves with it. `a` is the matrix on one device from which that on the team was made.
 class TeamAmg : public Object {
 public:
     TeamAmg() {}
@@ -314,7 +314,7 @@ public:
 };
 
 // A Krylov method with its memory and a preconditioner for one matrix, made once for many right-hand sides. It keeps the matrix and an approximate
-// inverse of the options alive after their objects have gone.
+// inverse of the options alive after their objects have been destroyed.
 class Solver : public Object {
 public:
     Solver() : max_iterations_(0) {}
@@ -325,7 +325,7 @@ public:
     }
     // Number of equations.
     std::size_t size() const { return info().rows; }
-    // Solves A x = b. x holds the start on entry, zero where it is empty, and the last iterate after. With an x that exists, solves after the first take no memory on the device.
+    // Solves A x = b. x holds the start on entry, zero where it is empty, and the last iterate after. If x already exists, solves after the first allocate no memory on the device.
     CLINALG_NODISCARD Report solve(const Vector &b, Vector &x, const Progress &progress = Progress()) {
         std::vector<double> history = detail::history(max_iterations_);
         clinalg_report done;
@@ -333,11 +333,11 @@ public:
                                                  const_cast<Progress *>(&progress), &done, history.data(), history.size()));
         return detail::report(done, std::move(history));
     }
-    // Makes the preconditioner for the present values of the matrix.
+    // Recomputes the preconditioner for the current values of the matrix.
     void refill() { check(clinalg_solver_refill(get(), 0)); }
-    // Takes another matrix of the same size and type of values in the place of the first one.
+    // Replaces the matrix by another one of the same size and value type.
     void refill(const Object &a) { check(clinalg_solver_refill(get(), a.get())); }
-    // When the next solves end.
+    // The stopping criteria of the next solves.
     void set_limits(double tolerance, std::size_t max_iterations) {
         check(clinalg_solver_set_limits(get(), tolerance, max_iterations));
         max_iterations_ = max_iterations;

@@ -96,7 +96,7 @@ pub(crate) enum Precond {
     Sa,
     /// Algebraic multigrid by classical coarsening
     Classical,
-    /// The diagonal nearest to the inverse
+    /// The diagonal matrix nearest to the inverse
     Spai0,
     /// Symmetric Gauss-Seidel
     Ssor,
@@ -171,16 +171,16 @@ impl Precond {
 pub(crate) enum SmootherArg {
     /// l1-Jacobi sweeps (scaled by absolute row sums): cheap, always stable
     L1Jacobi,
-    /// Chebyshev polynomials of the Jacobi sweep: the best rate per product, needs a symmetric matrix
+    /// Chebyshev iteration with the Jacobi sweep: the best rate per product, needs a symmetric matrix
     Chebyshev,
-    /// Gauss-Seidel sweeps by colours: fewer iterations, a launch per colour; on one device
+    /// Gauss-Seidel sweeps by colours: fewer iterations, a launch per colour; on one device only
     GaussSeidel,
     /// Sweeps with the diagonal approximate inverse SPAI-0
     Spai0,
 }
 
 impl SmootherArg {
-    /// With so many sweeps, or of this degree.
+    /// With this many sweeps, or of this degree.
     pub(crate) fn with(self, steps: usize) -> Smoother {
         match self {
             SmootherArg::L1Jacobi => Smoother::L1Jacobi(steps),

@@ -81,12 +81,12 @@ pub(super) fn made<T: Number>(
             && matches!(&last, Err(Failure::Library(error)) if is_unsuited(error))
         {
             last = make(Precond::Ilut).map(|made| (Precond::Ilut, made));
-            replaced.push(format!("{}: ILU(0) cannot be made", Precond::Ilut.title()));
+            replaced.push(format!("{}: ILU(0) cannot be computed", Precond::Ilut.title()));
         }
         if let (Precond::Ilu | Precond::Ilut, Err(Failure::Library(error))) = (args.precond, &last)
             && is_unsuited(error)
         {
-            let why = format!("ILUT cannot be made ({error})");
+            let why = format!("ILUT cannot be computed ({error})");
             last = last_resort(a, parts, args);
             *is_last = last.is_ok();
             match &last {

@@ -179,7 +179,7 @@ impl<'a, T: Element + Coarsened> System<'a, T> {
         let solver = solver_of(method, (a.context(), a.rows()), stopping)?;
         let stopping = stopping.clone();
         if made.0 != title_of(advised) {
-            why.push_str("; the first preconditioner was unstable or could not be made");
+            why.push_str("; the first preconditioner was unstable or could not be set up");
         }
         if let Some(null) = &null {
             why.push_str("; singular along ");
@@ -389,7 +389,7 @@ impl Registry {
     /// Solves A x = b for a sparse matrix and one or more columns of b, by what suits the matrix: [`advise`] takes the preconditioner; the method is
     /// CG for Hermitian matrices with a positive diagonal, MINRES for saddle points, else BiCGStab. GMRES takes over if one of them gives up or reaches the
     /// default limit of [`Automatic::stopping`], and then MINRES for Hermitian matrices; the next column begins with the method that solved the last one.
-    /// A matrix that is not square is solved in the sense of least squares by LSMR. Gives the handle of x, a new object of the kind of b, and what was done;
+    /// A system with a matrix that is not square is solved in the least-squares sense by LSMR. Gives the handle of x, a new object of the kind of b, and what was done;
     /// columns after one that `progress` ended are 0 and have no report.
     ///
     /// # Errors

@@ -154,7 +154,7 @@ impl Registry {
         })
     }
 
-    /// Solves A X = b for a dense A and a vector or the columns of a dense matrix b, by QR in the sense of least squares. Gives the
+    /// Solves A X = b for a dense A and a vector or the columns of a dense matrix b, by QR in the least-squares sense. Gives the
     /// handle of X, a new object of the kind of b. A and b stay as they are.
     ///
     /// # Errors

@@ -179,7 +179,7 @@ impl Registry {
         self.call(&[Operand::new(ARGUMENT, factorisation, Kind::FACTORISATION)], None, |inputs, _| f(inputs[0]))
     }
 
-    /// X with op(A) X = b for a vector or the columns of a dense matrix b, by QR in the sense of least squares: into `x`, which may be `b`, or into a
+    /// X with op(A) X = b for a vector or the columns of a dense matrix b, by QR in the least-squares sense: into `x`, which may be `b`, or into a
     /// new object of the kind of b. Gives the handle of X. QR takes the matrix itself only, Cholesky of complex matrices not the transpose.
     ///
     /// # Errors

@@ -349,7 +349,7 @@ fn amg_info_of<T: Element + Real>(object: &Object) -> Option<PreconditionerInfo>
 
 impl Registry {
     /// A preconditioner of the sparse matrix `a`, as an operator whose products apply its inverse: what [`Registry::mv`] multiplies with and
-    /// [`Preconditioning::Inverse`](super::Preconditioning::Inverse) names. It keeps nothing of `a`. Gives its handle, which
+    /// [`Preconditioning::Inverse`](super::Preconditioning::Inverse) names. It does not refer to `a` afterwards. Gives its handle, which
     /// [`Registry::release`] takes with [`Kind::OPERATOR`].
     ///
     /// # Errors

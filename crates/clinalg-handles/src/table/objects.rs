@@ -96,7 +96,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
     },
     Function {
         name: "coo",
-        title: "Uploads a sparse matrix from coordinates in any order and sums what is at the same place.",
+        title: "Uploads a sparse matrix from coordinates in any order and sums entries at the same position.",
         arguments: &[
             Argument::new("precision", Kind::Code),
             Argument::new("rows", Kind::Count),

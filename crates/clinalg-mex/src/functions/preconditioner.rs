@@ -46,16 +46,16 @@ pub(super) const FUNCTIONS: &[Function] = &[
         outputs: &["M"],
         text: "\
 A is a square sparse matrix, real or complex. M is the argument precond of MexCG, MexBiCGStab and MexGMRES;
-z = MexMultiply(gpu, M, r) applies its inverse to a vector. It keeps nothing of A. MexRelease frees it.
+z = MexMultiply(gpu, M, r) applies its inverse to a vector. It does not refer to A afterwards. MexRelease frees it.
   kind      'ilu' for ILU(0) (default), 'ilut', 'ic' for IC(0), 'ssor', 'spai0', 'fsai' or 'jacobi' for the diagonal;
             'ic' and 'fsai' take Hermitian positive definite matrices
   order     of elimination: 'default', by colours for 'ssor' and that of A for the others, 'natural', 'multicolour'
             or 'cuthill-mckee'
-  drop      of 'ilut': entries below this share of their row are dropped (default 1e-4)
+  drop      of 'ilut': entries below this fraction of the mean magnitude of their row are dropped (default 1e-4)
   fill      of 'ilut': how many times the entries of A the factors may have (default 10)
   shift     of 'ic': the factors are those of A + shift * diag(diag(A)) (default 0, or the least of 1e-3,
             2e-3, 4e-3, ... that gives factors)
-  omega     of 'ssor': over-relaxation between 0 and 2 (default 1)
+  omega     of 'ssor': relaxation factor between 0 and 2 (default 1)
   matching  of 'ilu' and 'ilut': 'needed' (default) permutes rows where a diagonal entry is missing or small,
             'never', or 'always'
 A pivot that is zero is an error that names its row.",
@@ -83,7 +83,7 @@ M is one of MexPreconditioner or MexAmg. info is a structure with the fields
            of all levels for 'amg'; 0 for 'ssor'
   levels   steps of the lower and the upper triangular system; 0 without one
   matched  whether rows were permuted
-  shift    of 'ic', the one that was taken",
+  shift    of 'ic', the one that was used",
         example: "\
 gpu = MexInitOpenCL();
 A = MexSparseMatrix(gpu, gallery('poisson', 20));
@@ -115,18 +115,18 @@ info.levels",
         required: 2,
         outputs: &["M"],
         text: "\
-A is a square sparse matrix, real. M is a hierarchy of coarser problems, for the argument precond of MexCG;
+A is a real, square sparse matrix. M is a hierarchy of coarser problems, for the argument precond of MexCG;
 z = MexMultiply(gpu, M, r) is a cycle. MexRelease frees it.
   theta     threshold of strong connections (default 0.08, with classical coarsening 0.25)
-  smoother  'chebyshev' (default), 'l1-jacobi' by the sums of moduli of rows, 'spai0', or 'gauss-seidel' by colours
+  smoother  'chebyshev' (default), 'l1-jacobi' (scaled by absolute row sums), 'spai0', or 'gauss-seidel' by colours
   steps     degree or sweeps of the smoother (default 2)
   cycle     'v' (default), 'w', or 'k': two steps of conjugate gradients on each coarser level, for symmetric positive
-            definite A. MexCG then takes flexible conjugate gradients
+            definite A. MexCG then uses flexible conjugate gradients
   coarse    rows of the level that a dense inverse solves (default 400)
   block     unknowns per node: 2 or 3 for elasticity (default 1)
   single    1 keeps the hierarchy in single precision (default 0)
   reusable  1 allows MexAmgRefill (default 0)
-  near_null  columns that A nearly takes to zero; without it constants are taken
+  near_null  columns that A nearly maps to zero; without it, constants are used
   coarsening  'aggregation' or 'sa' (smoothed aggregation), 'classical' (PMIS and extended+i interpolation), or 'auto'
             (default): classical where the entries of rows and columns differ much in size
   coordinates  of the nodes, for elasticity: a row per node, with 2 or 3 columns. near_null is then the rigid body modes,
@@ -157,7 +157,7 @@ M is one of MexAmg. info is a structure with the fields
   grid_complexity      rows of all levels over those of the finest
   bytes                of matrices and vectors on the device
   direct               whether the coarsest level is solved by a dense inverse
-  null_vectors         near-null vectors that the matrix takes to zero: 0 unless it is singular
+  null_vectors         near-null vectors that the matrix maps to zero: 0 unless it is singular
   seconds              of the set-up or the last MexAmgRefill
   coarsening           'aggregation' or 'classical'
   convergence_factor   what MexAmgFactor found; NaN before",
@@ -175,8 +175,8 @@ info = MexAmgInfo(gpu, MexAmg(gpu, MexSparseMatrix(gpu, gallery('poisson', 60)))
         inputs: &[GPU, MADE, handle_as("A", "a")],
         required: 3,
         text: "\
-M is one of MexAmg with reusable = 1, A a matrix with its entries at the positions of the one that M was made
-of. Aggregates and positions stay, which takes less time than another MexAmg.",
+M is one of MexAmg with reusable = 1, A a matrix with its entries at the same positions as the one that M was made
+from. Aggregates and positions are kept, which takes less time than another MexAmg.",
         example: "\
 gpu = MexInitOpenCL();
 A = gallery('poisson', 30);
@@ -196,8 +196,8 @@ MexAmgRefill(gpu, M, MexSparseMatrix(gpu, 2 * A));",
         required: 3,
         outputs: &["factor"],
         text: "\
-M is one of MexAmg, A its matrix. factor is about the part of the error that a cycle on its own leaves: below 0.2 is
-good; near 1 the hierarchy does not fit the matrix.",
+M is one of MexAmg, A its matrix. factor is approximately the fraction of the error that a single cycle leaves: below
+0.2 is good; near 1 the hierarchy does not suit the matrix.",
         example: "\
 gpu = MexInitOpenCL();
 A = MexSparseMatrix(gpu, gallery('poisson', 30));

@@ -49,7 +49,7 @@ MexGMRES; z = MexMultiply(gpu, M, r) applies its inverse. S stands for the Schur
           negative
   block   or the numbers of the rows of the second block, from 1 on, ascending
   mass    positive diagonal of the mass matrix of the second block (for Stokes divided by the viscosity), in place of S
-MexRelease frees M; it keeps nothing of K.",
+MexRelease frees M; it does not refer to K afterwards.",
         example: "\
 gpu = MexInitOpenCL();
 K = [4 * speye(60), sparse(1:30, 1:30, 1, 30, 60)'; sparse(1:30, 1:30, 1, 30, 60), sparse(30, 30)];

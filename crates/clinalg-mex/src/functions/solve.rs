@@ -44,10 +44,11 @@ relative residual of a column, and resvec that times norm(b, 'fro').
   precond  'none' (default), 'jacobi', the diagonal of A; for a sparse matrix 'ilu', 'ilut', 'ic', 'ssor', 'spai0',
            'fsai', 'amg' or 'saddle', made for this solve with the defaults of MexPreconditioner, MexAmg and
            MexSaddle; or the handle of a matrix or operator whose product approximates the inverse of A, as these make
-flag is 0 if tol was met, 1 if maxit was reached, 3 if the residual stopped falling, 4 if the method broke
-down or A is not positive definite, 5 if Ctrl-C stopped it: x is what it had. With flags 1, 3 and 4, x is the iterate with
-the smallest residual and iter its number; to find it again, up to as many iterations are repeated. relres is the relative
-residual of x, resvec the norm of the residual at the start and after each iteration, reason the meaning of flag as text.",
+flag is 0 if tol was met, 1 if maxit was reached, 3 if the residual stopped falling, 4 if the method broke down or A
+is not positive definite, 5 if Ctrl-C stopped it: x is the current iterate. With flags 1, 3 and 4, x is the iterate
+with the smallest residual and iter its number; up to iter iterations are repeated to compute it again. relres is the
+relative residual of x, resvec the norm of the residual at the start and after each iteration, reason the meaning of
+flag as text.",
         example: "\
 gpu = MexInitOpenCL();
 e = ones(100, 1);
@@ -153,7 +154,7 @@ zero without it.
   maxit    maximum number of iterations for each column (default the smallest of the rows and columns of A and 20)
   precond  'none' (default) or 'jacobi': the columns of a sparse A are scaled to a norm of 1, so that of several solutions
            x is the nearest in the scaled norm
-The results are those of MexCG; flag is 0 where one of both quotients met tol. relres is norm(b - A x) / norm(b), which
+The results are those of MexCG; flag is 0 where either of the two quotients met tol. relres is norm(b - A x) / norm(b), which
 stays large where no x solves the system. Of several columns relres, iter and resvec are those of one that did not converge,
 else of the one with the largest relres.",
         example: "\
@@ -174,11 +175,11 @@ MexHandleMatrix(gpu, x) - [5/6; 3/2]",
         text: "\
 Solves A x = b for a sparse matrix A and one or more columns b, as the command `clinalg solve` does: by conjugate gradients
 with algebraic multigrid, MINRES with blocks, BiCGStab with incomplete factors or the like, with GMRES where one of them
-gives up, and a matrix that is not square in the sense of least squares by LSMR. x is a new matrix.
+gives up, and by LSMR in the least-squares sense where A is not square. x is a new matrix.
   tol    relative residual norm(b - A x) / norm(b) to reach (default 1e-10 in double, 1e-5 in single precision)
   maxit  maximum number of iterations for each column and method (default 1000)
 flag, relres and iter are rows with a number for each column, as of MexCG; they end with a column that Ctrl-C
-stopped. method and precond say what was taken, why the reason for it, and reason what flag means.",
+stopped. method and precond name what was used, why says why it was chosen, and reason what flag means.",
         example: "\
 gpu = MexInitOpenCL();
 A = MexSparseMatrix(gpu, gallery('poisson', 40));

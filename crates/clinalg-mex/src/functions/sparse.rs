@@ -104,7 +104,8 @@ MexHandleMatrix(gpu, MexSparseBand(gpu, A, -Inf, 0))",
         required: 2,
         outputs: &["entries"],
         text: "\
-A keeps its handle; entries is the number of entries that are left. With MexFill(gpu, A, 1) afterwards A is its pattern.",
+A keeps its handle; entries is the number of entries that are left. MexFill(gpu, A, 1) afterwards makes A its own
+sparsity pattern of ones.",
         example: "\
 gpu = MexInitOpenCL();
 A = MexSparseMatrix(gpu, sparse([1 2; 0 4]));

@@ -6,8 +6,8 @@ use crate::runtime::KernelFamily;
 use crate::runtime::kernels::amg_setup::Program;
 use crate::{Buffer, Real, Result};
 
-/// Most entries of a row whose part of the prolongator one work-item computes: on a GPU it passes over the row once per aggregate, on a CPU it has
-/// room for so many (`FEW` of `sparse.clh`).
+/// Maximum number of entries of a row for which one work-item computes the row of the prolongator: on a GPU it passes over the row once per aggregate, on a
+/// CPU it has room for this many (`FEW` of `sparse.clh`).
 const LONG_ROW: u32 = 256;
 
 /// The largest off-diagonal modulus of each row of a matrix.
@@ -20,7 +20,7 @@ pub(super) struct Peaks<T: Real> {
 /// How the nodes of a graph are grouped.
 pub(super) struct Aggregates {
     pub(super) count: usize,
-    /// That of each node; 2^32 - 1 for nodes without strong connections.
+    /// The aggregate of each node; 2^32 - 1 for nodes without strong connections.
     pub(super) of: Buffer<u32>,
 }
 
@@ -64,12 +64,12 @@ pub(super) fn nodes<T: Real>(a: EntriesRef<'_, T>, block: usize) -> Result<Entri
     Ok(nodes)
 }
 
-/// Rounds of the independent set between two looks at what is left, on a GPU; a look costs nothing on a CPU.
+/// Rounds of the independent set between two checks for undecided nodes, on a GPU; a check costs nothing on a CPU.
 const ROUNDS: usize = 4;
-/// A state that is larger than those of decided nodes without a root near them.
+/// States from this value on are those of undecided nodes and roots; decided nodes without a root near them have smaller ones.
 const UNDECIDED: u64 = 1 << 62;
 
-/// Makes each undecided node a root, or out where there is a root at most two links away: a maximal independent set of distance two.
+/// Makes each undecided node a root, or excludes it where there is a root at distance two or less in the graph: a maximal independent set of distance two.
 pub(super) fn choose_roots<T: Real>(s: &Structure, linked: &Buffer<u32>, state: &mut Buffer<u64>) -> Result<()> {
     let (context, rows, offset) = (s.offset.context(), s.rows, &s.offset);
     let (program, range) = (Program::<T>::new(), items(context, rows));

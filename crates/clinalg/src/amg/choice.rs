@@ -11,12 +11,12 @@ use crate::runtime::kernels::amg_setup;
 use crate::solve::{Cg, FlexibleCg, Solver, Stopping};
 use crate::{Csr, Error, Real, Result, Vector, ops};
 
-/// Iterations of conjugate gradients in a trial; the first ones do not count.
+/// Iterations of conjugate gradients in a trial, and how many of the first do not count.
 const ITERATIONS: usize = 12;
 const UNCOUNTED: usize = 4;
-/// Aggregation stays where an iteration reduces the residual to this part.
+/// Aggregation is kept where an iteration reduces the residual to at most this fraction.
 pub(super) const GOOD: f64 = 0.35;
-/// Classical coarsening has to promise so many times less work, as its set-up takes longer.
+/// Classical coarsening has to promise this many times less work, as its set-up takes longer.
 const ADVANTAGE: f64 = 1.5;
 
 impl<T: Real> Amg<T> {
@@ -43,7 +43,7 @@ impl<T: Real> Amg<T> {
         // The two are never on the device at the same time.
         let (aggregation, work) = {
             let mut m = match by(Coarsening::Aggregation) {
-                // What does not coarsen by aggregates may do otherwise.
+                // A matrix that does not coarsen by aggregation may do so by classical coarsening.
                 Err(Error::Value { .. } | Error::Unsuitable { .. }) => return by(Coarsening::Classical),
                 made => made?,
             };
@@ -71,7 +71,7 @@ impl<T: Real> Amg<T> {
         Ok(m)
     }
 
-    /// How much an iteration of conjugate gradients reduces the residual, in the mean over a few of them for a right-hand side without order; 1
+    /// The mean factor by which an iteration of conjugate gradients reduces the residual, over a few of them for an irregular right-hand side; 1
     /// where it does not.
     fn trial(&mut self, a: &Csr<T>) -> Result<f64> {
         let (context, n) = (a.context(), a.rows());
@@ -79,7 +79,7 @@ impl<T: Real> Amg<T> {
         let program = amg_setup::Program::<T>::new();
         program.fill_noise(context, ops::items(context, n), n, Out::shared(b.buffer()))?;
         if self.report.null_vectors > 0 {
-            // Without a part along the constants, there is a solution where A is symmetric.
+            // Without a component along the constants, there is a solution where A is symmetric.
             let ones = Vector::filled(context, n, T::one())?;
             let mean = ops::dot(&ones, &b)?.into_f64() / n as f64;
             ops::update(T::from_f64(-mean), &ones, T::one(), &mut b)?;
@@ -100,10 +100,10 @@ impl<T: Real> Amg<T> {
     }
 }
 
-/// How much an iteration reduces the residual in the mean, from the residuals at the start and after each iteration: the last with that after the
-/// iterations that do not count; 1 where it is not smaller.
+/// The mean factor by which an iteration reduces the residual, given the residuals at the start and after each iteration: from the one after the
+/// iterations that do not count to the last; 1 where that is not smaller.
 fn reduction(residuals: &[f64]) -> f64 {
-    // All count where a solve ends before the others.
+    // All iterations count where a solve ends before those that should.
     let from = if residuals.len() > UNCOUNTED + 1 { UNCOUNTED } else { 0 };
     let Some((&first, &last)) = residuals.get(from).zip(residuals.last()) else { return 1.0 };
     let counted = residuals.len() - 1 - from;
@@ -129,7 +129,7 @@ mod tests {
         assert_eq!((reduction(&with_last(0.0)), reduction(&[1.0]), reduction(&[])), (0.0, 1.0, 1.0));
     }
 
-    /// Two unknowns at each of 40 points of a line without conditions at its ends; constants are its null space.
+    /// Two unknowns at each of 40 points of a line without boundary conditions; its null space is the constants.
     fn singular() -> CsrParts<f64> {
         let (points, own) = (40_usize, [[1.0, 0.5], [0.5, 1.25]]);
         let mut entries = Vec::new();
@@ -153,7 +153,7 @@ mod tests {
         assert_eq!(m.report.null_vectors, 1);
         let factor = m.trial(&a).unwrap();
         assert!(factor < 1e-6, "{factor}");
-        // With a part along the null space there is no solution; the residual falls in the first iteration and rises in the second.
+        // With a component along the null space there is no solution; the residual falls in the first iteration and rises in the second.
         m.report.null_vectors = 0;
         assert_eq!(m.trial(&a).unwrap(), 1.0);
     }

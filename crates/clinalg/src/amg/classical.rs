@@ -7,17 +7,17 @@ use crate::runtime::kernels::amg_setup;
 use crate::runtime::{Out, Reuse};
 use crate::{Buffer, Real, Result};
 
-/// Most entries of a row of the interpolation.
+/// Maximum number of entries per row of the interpolation.
 pub(super) const MOST: u32 = 4;
-/// Rounds of the independent set between two looks at what is left.
+/// Rounds of the independent set between two checks for undecided nodes.
 const ROUNDS: usize = 4;
-/// The bound of strong influences.
+/// The threshold of strong influences.
 pub(super) const THETA: f64 = 0.25;
-/// An entry below this part of the largest of the row of its column is weak there.
+/// An entry below this fraction of the largest in the row of its column is weak there.
 const WEAK: f64 = 0.08;
-/// Aggregation is left where more than this part of the entries is strong for one of its nodes and weak for the other.
+/// Aggregation is not used where more than this fraction of the entries are strong for one of their nodes and weak for the other.
 pub(super) const ONE_SIDED: f64 = 0.02;
-/// Both kinds of coarsening are tried where more than this part of the entries has the sign of the diagonal.
+/// Both kinds of coarsening are tried where more than this fraction of the entries have the sign of the diagonal.
 pub(super) const SAME_SIGN: f64 = 0.05;
 
 /// How the interpolation of a level was computed, so that it can be computed again for new values of the matrix.
@@ -41,7 +41,7 @@ fn peaks<T: Real>(a: EntriesRef<'_, T>) -> Result<Buffer<T>> {
     Ok(peak)
 }
 
-/// Parts of the entries off the diagonal.
+/// Fractions of the off-diagonal entries.
 pub(super) struct Shares {
     /// Strong for their row and weak for their column.
     pub(super) one_sided: f64,
@@ -127,7 +127,7 @@ impl Classical {
         let mut is_coarse = Buffer::<u32>::uninit(context, rows)?;
         program.flag_coarse(context, range, rows, &state, &mut is_coarse)?;
         let (number, count) = sparse::scan::<T>(context, &is_coarse)?;
-        // Neither the influences nor who was beaten are needed any more.
+        // The influences and the flags of beaten nodes are no longer needed.
         let (mut coarse, mut room) = (influences, beaten);
         program.count_coarse(context, range, rows, offset, &linked, &is_coarse, &mut coarse)?;
         program.count_candidates(context, range, rows, offset, &linked, &is_coarse, &coarse, &mut room)?;
@@ -145,7 +145,7 @@ impl Classical {
         let (context, rows) = (s.offset.context(), s.rows);
         let mut count = Buffer::uninit(context, rows)?;
         let (mut node, mut weight) = (Buffer::uninit(context, self.room)?, Buffer::uninit(context, self.room)?);
-        // What a new interpolation does not read.
+        // Placeholder for arguments that a new interpolation does not read.
         let (kept_offset, kept_column) = kept.map_or((&self.start, &self.start), |p| (&p.offset, &p.column));
         Program::<T>::new().fill_weights(
             context,

@@ -6,7 +6,7 @@ use crate::runtime::kernels::amg_colours::Program;
 use crate::solve::ColouredRows;
 use crate::{Buffer, Csr, Real, Result};
 
-/// Rounds of the colouring between two looks at what is left.
+/// Rounds of the colouring between two checks for uncoloured rows.
 const ROUNDS: usize = 4;
 
 /// The rows of `a` by colours: no entry, on either side of the diagonal, couples two rows of one colour.
@@ -14,13 +14,13 @@ pub(super) fn by_colours<T: Real>(a: &Csr<T>) -> Result<ColouredRows> {
     if let Some(rows) = coloured::<T>(a.structure())? {
         return Ok(rows);
     }
-    // Where the pattern is not symmetric, a row does not see all that are coupled to it.
+    // Where the pattern is not symmetric, a row does not see all rows that are coupled to it.
     let transposed = a.entries().transposed()?;
     let both = sparse::combine(T::one(), a.entries(), T::one(), (&transposed).into())?;
     Ok(coloured::<T>(&both.structure)?.expect("in a symmetric pattern each row sees all that are coupled to it"))
 }
 
-/// The rows of a matrix by colours, unless one that a row does not see has got its colour.
+/// The rows of a matrix by colours; `None` if a row has the same colour as one that is coupled to it only in the other direction.
 fn coloured<T: Real>(s: &Structure) -> Result<Option<ColouredRows>> {
     let (context, rows) = (s.offset.context(), s.rows);
     let (program, range) = (Program::<f32>::new(), items(context, rows));

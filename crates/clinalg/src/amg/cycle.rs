@@ -1,4 +1,4 @@
-//! The cycle.
+//! The multigrid cycle.
 
 use super::params::{AmgParams, Cycle, Smoother};
 use super::setup::{Coarsest, Level};
@@ -7,7 +7,7 @@ use crate::runtime::Out;
 use crate::runtime::kernels::amg_cycle::Program;
 use crate::{Real, Result, Vector};
 
-/// Eigenvalues above this part of the largest are the smoother's.
+/// The smoother reduces errors to eigenvalues above this fraction of the largest.
 const SMOOTHED: f64 = 0.25;
 /// Sweeps on the coarsest level where there is no inverse.
 pub(super) const LAST_SWEEPS: usize = 2;
@@ -24,7 +24,7 @@ impl Plan {
         Plan { smoother: params.smoother, cycle: params.cycle }
     }
 
-    /// What a step keeps of the one before, and its weight, for each step.
+    /// For each step, the factor by which it keeps the previous one, and its weight.
     pub(super) fn steps(&self, largest: f64) -> Vec<(f64, f64)> {
         let degree = match self.smoother {
             Smoother::Chebyshev(degree) => degree,
@@ -49,7 +49,7 @@ impl Plan {
 
 /// A step of the smoother on x for the right-hand side b.
 pub(crate) struct Step<'a, T: Real> {
-    /// What the step keeps of the one before, and its weight.
+    /// The factor by which the step keeps the previous one, and its weight.
     pub(crate) weights: (f64, f64),
     /// What residuals are multiplied by.
     pub(crate) inverse: &'a Vector<T>,
@@ -59,7 +59,7 @@ pub(crate) struct Step<'a, T: Real> {
 }
 
 impl<T: Real> Step<'_, T> {
-    /// d becomes the step and x what it leads to.
+    /// Sets d to the step and adds it to x.
     pub(crate) fn take(&self, d: &mut Vector<T>, x: &mut Vector<T>) -> Result<()> {
         let (program, context, n) = (Program::<T>::new(), x.context(), x.len());
         let range = items(context, n);
@@ -119,7 +119,7 @@ fn flexible_steps<T: Real>(
     done
 }
 
-/// x minimises the energy of the error along a cycle for b and one for the residual that the first leaves.
+/// x minimises the energy norm of the error over the span of a cycle for b and one for the residual that the first leaves.
 fn along_two<T: Real>(
     levels: &mut [Level<T>],
     end: &Coarsest<T>,

@@ -1,4 +1,4 @@
-//! Levels in the host's memory, for a team that shares them out.
+//! Levels in the host's memory, for a team that distributes them.
 
 use super::cycle::{Plan, visit};
 use super::{Amg, Hierarchy};
@@ -9,14 +9,14 @@ pub(crate) struct HostLevel<T: Real> {
     pub(crate) a: CsrParts<T>,
     /// What the smoother multiplies residuals by.
     pub(crate) inverse: Vec<T>,
-    /// What a step of the smoother keeps of the one before, and its weight, for each step.
+    /// For each step of the smoother, the factor by which it keeps the previous one, and its weight.
     pub(crate) steps: Vec<(f64, f64)>,
     pub(crate) prolong: CsrParts<T>,
 }
 
 impl<T: Real> Amg<T> {
-    /// Takes the finest levels off as long as `is_shared` says so of the rows of a level and of the next coarser one. What is left is a
-    /// hierarchy for the finest level that stays.
+    /// Removes the finest levels as long as `is_shared` holds for the rows of a level and of the next coarser one. What remains is a
+    /// hierarchy for the finest level that was not removed.
     pub(crate) fn take_finest(&mut self, is_shared: impl Fn(usize, usize) -> bool) -> Result<Vec<HostLevel<T>>> {
         let plan = Plan::new(&self.params);
         let Hierarchy::Own(hierarchy) = &mut self.hierarchy else {

@@ -4,7 +4,7 @@
 //! maximal independent set of distance two; a prolongator that reproduces the near-null space on each group is smoothed by a step of Jacobi.
 //! Classical coarsening (De Sterck, Falgout, Nolting and Yang, Numer. Linear Algebra Appl. 15 (2008) 115-139): a maximal independent set of the
 //! unknowns is the coarser level; the others are interpolated from those near to them. [`Coarsening::Auto`] chooses from the matrix. Coarser
-//! matrices are Galerkin products. Everything but the coarsest matrix, of a few hundred rows, is made on the device, the same bits in
+//! matrices are Galerkin products. Everything except the inverse of the coarsest matrix, of a few hundred rows, is computed on the device, with the same bits in
 //! every call.
 
 mod aggregate;
@@ -47,8 +47,8 @@ use crate::{Buffer, Context, Csr, Error, Real, Result, Vector, ops};
 /// Algebraic multigrid for a sparse matrix: one cycle from 0 as an approximate inverse.
 ///
 /// For symmetric positive definite matrices the cycle is symmetric and positive definite, as conjugate gradients need. With
-/// [`Richardson`](crate::solve::Richardson) it is a solver of its own. A singular matrix whose null space is spanned by near-null vectors is
-/// taken as well; its systems have solutions where the right-hand side is orthogonal to the null space.
+/// [`Richardson`](crate::solve::Richardson) it is a solver in its own right. A singular matrix whose null space is spanned by near-null vectors is
+/// accepted as well; its systems have solutions where the right-hand side is orthogonal to the null space.
 ///
 /// ```
 /// use clinalg::amg::{Amg, AmgParams};
@@ -71,13 +71,13 @@ pub struct Amg<T: Real> {
     params: AmgParams,
     hierarchy: Hierarchy<T>,
     report: AmgReport,
-    /// Whether a refill has left values of two matrices.
+    /// Whether a failed refill has left values of two matrices.
     is_mixed: bool,
 }
 
 enum Hierarchy<T: Real> {
     Own(Levels<T>),
-    /// With vectors for what is converted.
+    /// With vectors for the converted operands.
     Single {
         levels: Levels<f32>,
         r: Vector<f32>,
@@ -93,8 +93,8 @@ struct Levels<T: Real> {
     near: NearNull<T>,
 }
 
-/// Candidates of classical interpolation for an entry of the matrix, about. (PoCL, double precision, 7 and 27 points on 24^3: 13 bytes per entry and
-/// 40 a row more at the peak than with aggregation.)
+/// Approximate number of candidates of classical interpolation per entry of the matrix. (PoCL, double precision, 7 and 27 points on 24^3: 13 bytes per entry and
+/// 40 per row more at the peak than with aggregation.)
 const CANDIDATES: u64 = 1;
 
 impl<T: Real> fmt::Debug for Amg<T> {
@@ -177,9 +177,9 @@ impl<T: Real> Amg<T> {
         Ok(())
     }
 
-    /// About how many bytes of the device a hierarchy takes while it is made, from the size of the matrix: the finest matrix with its strong
+    /// An estimate of the bytes of device memory that a hierarchy takes while it is set up, from the size of the matrix: the finest matrix with its strong
     /// entries and its product with the prolongator, and half of that again for coarser levels. Where coarsening is or may be classical, also the
-    /// strong entries of the finest level and the nodes from which its interpolation is chosen, taken as one for an entry.
+    /// strong entries of the finest level and the candidate nodes of its interpolation, counted as one per entry.
     pub fn estimated_bytes(a: &Csr<T>, params: &AmgParams) -> u64 {
         let (entry, value) = (size_of::<T>() as u64 + 4, size_of::<T>() as u64);
         let (nnz, rows) = (a.nnz() as u64, a.rows() as u64);
@@ -225,8 +225,8 @@ impl<T: Real> Amg<T> {
         Ok(Amg { params: params.clone(), hierarchy, report, is_mixed: false })
     }
 
-    /// The hierarchy for other values at the positions of the matrix it was made for. The aggregates, or the splitting and the pattern
-    /// of the interpolation of classical coarsening, stay. Needs [`AmgParams::reusable`]. After an error the hierarchy has the values that it had
+    /// Recomputes the hierarchy for other values at the positions of the matrix it was made for. The aggregates, or the splitting and the pattern
+    /// of the interpolation of classical coarsening, are kept. Needs [`AmgParams::reusable`]. After an error the hierarchy has the values that it had
     /// before; if these cannot be restored, because the device fails, it must be refilled before it is applied.
     ///
     /// # Errors
@@ -264,8 +264,8 @@ impl<T: Real> Amg<T> {
         &self.report
     }
 
-    /// How much a cycle on its own reduces the error, about: the last of some cycles for A x = 0 from a start without order. Kept in the
-    /// report. Below 0.2 is good, near 1 the hierarchy does not fit the matrix.
+    /// About the factor by which a single cycle reduces the error: that of the last of several cycles for A x = 0 from an irregular initial guess. Kept in the
+    /// report. Below 0.2 is good; near 1 the hierarchy does not suit the matrix.
     ///
     /// # Errors
     /// [`Error::Length`] unless `a` is the matrix of the hierarchy; those of the device.
@@ -290,7 +290,7 @@ impl<T: Real> Amg<T> {
     }
 }
 
-/// The error of making a hierarchy, or that of the first entry of the matrix that is not finite, which it comes from.
+/// The error that names the first entry of the matrix that is not finite, if there is one, as it caused `error`; otherwise `error`.
 fn of_entry<T: Real>(a: &Csr<T>, error: Error) -> Result<Error> {
     if matches!(error, Error::Unsuitable { .. }) {
         check_finite(&a.to_parts()?)?;

@@ -10,7 +10,7 @@ use crate::runtime::kernels::amg_multipass::Program;
 use crate::runtime::kernels::amg_setup;
 use crate::{Buffer, Real, Result};
 
-/// The pass of nodes that depend on a coarse one, and of those that depend on none but on a node of that pass.
+/// The pass of nodes that depend on a coarse node, and of those that depend on no coarse node but on a node of that pass.
 const NEAR: u32 = 2;
 const FAR: u32 = 3;
 
@@ -18,7 +18,7 @@ const FAR: u32 = 3;
 pub(super) struct Multipass {
     /// The columns of the strong entries; for weak ones their row.
     linked: Buffer<u32>,
-    /// The pass of each node: 1 for coarse ones, [`NEAR`], [`FAR`], 0 for nodes that depend on none.
+    /// The pass of each node: 1 for coarse ones, [`NEAR`], [`FAR`], 0 for nodes that depend on no node of these passes.
     pass: Buffer<u32>,
     /// Of coarse nodes, and of all.
     number: Buffer<u32>,
@@ -32,8 +32,8 @@ pub(super) struct Multipass {
 }
 
 impl Multipass {
-    /// The splitting of the nodes of `a`, of which none that is coarse depends on another along one or two strong connections, unless the dependence is one-sided; and the interpolation,
-    /// from at most [`MOST`] coarse nodes. `None` without a strong connection.
+    /// The splitting of the nodes of `a`, in which no coarse node depends on another along one or two strong connections, unless the dependence is
+    /// one-sided; and the interpolation from at most [`MOST`] coarse nodes per node. `None` without a strong connection.
     pub(super) fn new<T: Real>(a: EntriesRef<'_, T>, theta: f64) -> Result<Option<(Multipass, Entries<T>)>> {
         let s = a.structure;
         let (context, rows, offset) = (s.offset.context(), s.rows, &s.offset);
@@ -43,7 +43,7 @@ impl Multipass {
         let mut state = Buffer::<u64>::uninit(context, rows)?;
         program.start_distant(context, range, rows, offset, &linked, &influences, &mut state)?;
         choose_roots::<T>(s, &linked, &mut state)?;
-        // The influences are not needed any more.
+        // The influences are no longer needed.
         let (mut pass, mut reached) = (influences, Buffer::uninit(context, rows)?);
         program.flag_roots(context, range, rows, &state, &mut pass)?;
         let (number, coarse) = sparse::scan::<T>(context, &pass)?;

@@ -12,19 +12,19 @@ use crate::{Error, Result};
 pub enum Smoother {
     /// Chebyshev iteration of this degree for D^-1 A on the upper part of its spectrum (Adams, Brezina, Hu and Tuminaro 2003).
     Chebyshev(usize),
-    /// So many Jacobi sweeps with the sums of moduli of the rows, which converge for every symmetric positive definite matrix
+    /// This many l1-Jacobi sweeps (scaled by the sums of the moduli of each row), which converge for every symmetric positive definite matrix
     /// (Baker, Falgout, Kolev and Yang 2011).
     L1Jacobi(usize),
-    /// So many sweeps with the diagonal that is closest to the inverse in the Frobenius norm (Broeker and Grote 2002).
+    /// This many sweeps with the diagonal matrix that is closest to the inverse in the Frobenius norm (Broeker and Grote 2002).
     Spai0(usize),
-    /// So many Gauss-Seidel sweeps by colours: rows of one colour are not coupled and are updated at once. After the coarser level, sweeps take
-    /// the colours in the opposite order, so that the cycle is symmetric where the matrix is. They converge for every symmetric positive definite
+    /// This many Gauss-Seidel sweeps by colours: rows of one colour are not coupled and are updated at once. After the coarse-level correction, sweeps take
+    /// the colours in reverse order, so that the cycle is symmetric where the matrix is. They converge for every symmetric positive definite
     /// matrix. A sweep takes a launch per colour; colours are found when the hierarchy is set up (Jones and Plassmann 1993). On one device.
     GaussSeidel(usize),
 }
 
 impl Smoother {
-    /// Its degree or sweeps.
+    /// Its degree or number of sweeps.
     pub fn steps(self) -> usize {
         let (Smoother::Chebyshev(steps)
         | Smoother::L1Jacobi(steps)
@@ -57,8 +57,8 @@ pub enum Coarsening {
     /// Chosen from the matrix.
     ///
     /// [`Classical`](Coarsening::Classical) where more than 2 % of the off-diagonal entries are one-sided. An entry is one-sided if it is at least
-    /// 0.25 times the largest in its row and less than 0.08 times the largest in the row of its column; only entries whose sign is not that of the
-    /// diagonal count as the largest. Many are where coefficients vary from point to point by orders of magnitude.
+    /// 0.25 times the largest in its row and less than 0.08 times the largest in the row of its column; only entries whose sign differs from that of the
+    /// diagonal are considered for the largest. There are many where coefficients vary from point to point by orders of magnitude.
     ///
     /// Where more than 5 % of the off-diagonal entries have the sign of the diagonal and are at least 0.08 times the largest, as for an
     /// anisotropy that is not aligned with the grid, 12 iterations of conjugate gradients with aggregation, and if these are slow, with
@@ -80,9 +80,9 @@ pub enum Coarsening {
 pub struct AmgParams {
     /// Default [`Coarsening::Auto`].
     pub coarsening: Coarsening,
-    /// The bound of strong connections, at least 0 and below 1; by default 0.08 for aggregation and 0.25 for classical coarsening. Aggregation: rows i and j
-    /// are strongly connected where |a_ij| exceeds `theta` times the geometric mean of the largest moduli of both rows outside of the
-    /// diagonal, on every level. The prolongator is smoothed by the entries of a row above `theta` times its own largest modulus.
+    /// The threshold of strong connections, at least 0 and below 1; by default 0.08 for aggregation and 0.25 for classical coarsening. Aggregation: rows i and j
+    /// are strongly connected where |a_ij| exceeds `theta` times the geometric mean of the largest off-diagonal moduli of both rows,
+    /// on every level. The prolongator is smoothed by the entries of a row above `theta` times its own largest modulus.
     /// Classical: i depends strongly on j where |a_ij| is at least `theta` times the largest modulus of the row among entries whose sign is
     /// not that of the diagonal, and a_ij is one of these.
     pub theta: Option<f64>,
@@ -94,7 +94,7 @@ pub struct AmgParams {
     /// interpolated from at most 4 of them in two passes (multipass interpolation; Stüben 2001, Yang 2010). The hierarchy takes less memory and a cycle
     /// less time; more iterations are needed. Where strong connections are one-sided, it hardly coarsens more. Default false.
     pub aggressive: bool,
-    /// A level of at most so many rows is solved by the inverse of its matrix; 1 to 4096. Default 400.
+    /// A level of at most this many rows is solved by the inverse of its matrix; 1 to 4096. Default 400.
     pub coarse_size: usize,
     /// Maximum number of levels, at least 1. Default 25.
     pub max_levels: usize,
@@ -102,7 +102,7 @@ pub struct AmgParams {
     pub block: usize,
     /// Keep the hierarchy in single precision, for solvers in double precision. Default false.
     pub single: bool,
-    /// Keep what [`Amg::refill`](super::Amg::refill) takes from one matrix to the next. Default false.
+    /// Keep what [`Amg::refill`](super::Amg::refill) reuses for the next matrix. Default false.
     pub reusable: bool,
     /// Measure the phases of the set-up for [`AmgReport::phases`](super::AmgReport::phases). This waits for the device after each phase. Default
     /// false.
@@ -134,7 +134,7 @@ impl AmgParams {
         self
     }
 
-    /// With this bound of strong connections.
+    /// With this threshold of strong connections.
     pub fn theta(mut self, theta: f64) -> AmgParams {
         self.theta = Some(theta);
         self
@@ -158,7 +158,7 @@ impl AmgParams {
         self
     }
 
-    /// With a dense inverse for levels of at most so many rows.
+    /// With a dense inverse for levels of at most this many rows.
     pub fn coarse_size(mut self, rows: usize) -> AmgParams {
         self.coarse_size = rows;
         self
@@ -194,7 +194,7 @@ impl AmgParams {
         self
     }
 
-    /// The bound of strong connections.
+    /// The threshold of strong connections.
     pub(super) fn bound(&self) -> f64 {
         self.theta.unwrap_or(match self.coarsening {
             Coarsening::Classical => THETA,

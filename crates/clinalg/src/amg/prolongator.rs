@@ -17,7 +17,7 @@ pub(super) struct NearNull<T: Real> {
 }
 
 impl<T: Real> NearNull<T> {
-    /// The constants of each unknown of a node.
+    /// The constant vector of each unknown of a node.
     pub(super) fn constant(context: &Context, rows: usize, block: usize) -> Result<NearNull<T>> {
         if block == 1 {
             let mut values = Buffer::uninit(context, rows)?;
@@ -106,7 +106,7 @@ impl<T: Real> Tentative<T> {
 }
 
 /// The rigid body modes, one vector after the other: 3 in the plane, 6 in space. `coordinates` has `dim` values per node; unknowns are
-/// the displacements of a node, one after the other. Positions are taken relative to their mean and largest distance from it.
+/// the displacements of a node, one after the other. Positions are taken relative to their mean, in units of the largest distance from it.
 ///
 /// # Errors
 /// [`Error::Value`] unless `dim` is 2 or 3 and all coordinates are finite; [`Error::Length`] unless there are `dim` for each node.

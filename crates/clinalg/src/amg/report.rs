@@ -43,7 +43,7 @@ pub struct AmgPhase {
 pub struct AmgTrial {
     /// With smoothed aggregation.
     pub aggregation: f64,
-    /// With classical coarsening; `None` where it was not tried, since the other is good, or gave no hierarchy.
+    /// With classical coarsening; `None` where it was not tried, since aggregation is good enough, or where it gave no hierarchy.
     pub classical: Option<f64>,
 }
 
@@ -56,7 +56,7 @@ pub struct AmgReport {
     /// Whether the finest level was coarsened aggressively ([`AmgParams::aggressive`](super::AmgParams::aggressive)).
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub aggressive: bool,
-    /// The part of the entries beside the diagonal that are one-sided, where [`Coarsening::Auto`](super::Coarsening::Auto) has chosen by it.
+    /// The fraction of the off-diagonal entries that are one-sided, where [`Coarsening::Auto`](super::Coarsening::Auto) chose by it.
     pub one_sided: Option<f64>,
     /// The trial by which [`Coarsening::Auto`](super::Coarsening::Auto) has chosen.
     pub trial: Option<AmgTrial>,
@@ -66,17 +66,17 @@ pub struct AmgReport {
     pub operator_complexity: f64,
     /// Rows of all levels over those of the finest.
     pub grid_complexity: f64,
-    /// Bytes of matrices and vectors on the device, without what formats of products hold besides.
+    /// Bytes of matrices and vectors on the device, without the additional data of the formats of products.
     pub bytes: u64,
     /// Whether the coarsest level is solved by a dense inverse; by the smoother where it has no strong entries.
     pub direct: bool,
-    /// Near-null vectors that the matrix maps to zero to rounding: 0 unless it is singular.
+    /// Near-null vectors that the matrix maps to zero up to rounding: 0 unless it is singular.
     pub null_vectors: usize,
     /// Seconds of the set-up, or of the last refill.
     pub seconds: f64,
     /// The phases of the set-up, if they were measured ([`AmgParams::timed`](super::AmgParams::timed)).
     pub phases: Vec<AmgPhase>,
-    /// That of [`Amg::convergence_factor`](super::Amg::convergence_factor), once it was computed.
+    /// The result of [`Amg::convergence_factor`](super::Amg::convergence_factor), once it has been computed.
     pub convergence_factor: Option<f64>,
 }
 
@@ -90,7 +90,7 @@ impl AmgReport {
         }
     }
 
-    /// How coarser levels are made, and where [`Coarsening::Auto`](super::Coarsening::Auto) has chosen, by what.
+    /// How coarser levels are made, and the reason where [`Coarsening::Auto`](super::Coarsening::Auto) chose.
     pub fn coarsening(&self) -> String {
         let kind = self.kind();
         if let Some(AmgTrial { aggregation, classical }) = self.trial {
@@ -112,8 +112,8 @@ impl AmgReport {
         }
     }
 
-    /// Entries that conjugate gradients read, over those of the matrix, until the residual is e times smaller, where an iteration reduces it to
-    /// `factor`.
+    /// Matrix entries that conjugate gradients read until the residual is e times smaller, over those of the finest matrix, where an iteration reduces the residual
+    /// by `factor`.
     pub(super) fn work(&self, params: &AmgParams, factor: f64) -> f64 {
         if factor >= 1.0 {
             return f64::INFINITY;

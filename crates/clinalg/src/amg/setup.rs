@@ -1,4 +1,4 @@
-//! The levels of a hierarchy: how they are made, and made again for other values.
+//! The levels of a hierarchy: their set-up and their refill with other values.
 
 use super::aggregate::{self, Peaks, aggregate};
 use super::classical::Classical;
@@ -17,12 +17,12 @@ use crate::runtime::{Kernel, Out};
 use crate::solve::ColouredRows;
 use crate::{Buffer, Dense, Error, Real, Result, Vector, solve};
 
-/// A level and the way to the next coarser one.
+/// A level and the transfer to the next coarser one.
 pub(super) struct Level<T: Real> {
     pub(super) a: Csr<T>,
     /// What the smoother multiplies residuals by.
     pub(super) inverse: Vector<T>,
-    /// An upper bound of the eigenvalues of D^-1 A, as far as they were looked for.
+    /// An upper bound of the eigenvalues of D^-1 A, if it was computed.
     pub(super) largest: f64,
     /// For Gauss-Seidel sweeps.
     pub(super) colours: Option<ColouredRows>,
@@ -45,7 +45,7 @@ pub(super) struct Coarser<T: Real> {
     near: Option<NearNull<T>>,
 }
 
-/// What stays as it is when the values of the matrix change.
+/// What is kept when the values of the matrix change.
 struct Kept<T: Real> {
     interpolation: Interpolation<T>,
     /// A times the prolongator.
@@ -61,7 +61,7 @@ enum Interpolation<T: Real> {
     Multipass(Multipass),
 }
 
-/// What ends the levels.
+/// How the coarsest level is solved.
 pub(super) enum Coarsest<T: Real> {
     /// The inverse of the matrix; how many near-null vectors it maps to zero.
     Inverse(Dense<T>, usize),
@@ -100,9 +100,9 @@ pub(super) fn kernels<T: Real>(a: &Csr<T>, params: &AmgParams) -> Vec<Kernel> {
     all
 }
 
-/// A level ends the hierarchy where the next has more than this part of its rows.
+/// The hierarchy ends at a level where the next would have more than this fraction of its rows.
 const LEAST_COARSENING: f64 = 0.8;
-/// Products of the power iteration that looks for the largest eigenvalue.
+/// Products of the power iteration that estimates the largest eigenvalue.
 const POWERS: usize = 12;
 /// What the estimate of the largest eigenvalue is multiplied by.
 const MARGIN: f64 = 1.1;
@@ -125,7 +125,7 @@ impl<T: Real> Level<T> {
         Ok(level)
     }
 
-    /// What depends on the values of the matrix.
+    /// Computes what depends on the values of the matrix.
     fn look(&mut self, smoother: Smoother) -> Result<()> {
         let Level { a, inverse, largest, step, product, .. } = self;
         let (context, n) = (a.context(), a.rows());
@@ -188,7 +188,7 @@ enum Prolongator<T: Real> {
 }
 
 impl<T: Real> Prolongator<T> {
-    /// Why a level of `rows` rows has no coarser one of `coarse`, if so.
+    /// Why a level of `rows` rows cannot have a coarser one of `coarse` rows, if so.
     fn refused(coarse: usize, rows: usize) -> Option<Prolongator<T>> {
         match coarse {
             0 => Some(Prolongator::NothingStrong),
@@ -360,10 +360,10 @@ pub(super) fn build<T: Real>(
     Ok((levels, end, near))
 }
 
-/// Rows of a level that is inverted where it cannot be coarsened.
+/// Maximum number of rows of a level that is inverted where it cannot be coarsened.
 const LARGEST_DENSE: usize = 4096;
 
-/// New values of the finest matrix, at the same positions, through all levels.
+/// Propagates new values of the finest matrix, at the same positions, through all levels.
 pub(super) fn refill<T: Real>(
     levels: &mut [Level<T>],
     end: &mut Coarsest<T>,
@@ -414,7 +414,7 @@ pub(super) fn refill<T: Real>(
     Ok(())
 }
 
-/// The inverse of the matrix; where near-null vectors are in its null space, of the matrix with these directions made regular.
+/// The inverse of the matrix; where near-null vectors are in its null space, of the matrix made nonsingular in these directions.
 fn coarsest<T: Real>(a: &Csr<T>, near: &NearNull<T>) -> Result<Coarsest<T>> {
     let parts = a.to_parts()?;
     let (n, eps) = (parts.rows, T::epsilon().into_f64());

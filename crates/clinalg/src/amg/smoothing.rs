@@ -30,7 +30,7 @@ pub(super) struct Source<'a, T: Real> {
     pub(super) largest: f64,
 }
 
-/// The data that decide which entries of a row are strong.
+/// The data that determine which entries of a row are strong.
 pub(super) struct Strong<'a, T: Real> {
     pub(super) aggregates: &'a Aggregates,
     /// Largest off-diagonal moduli of the rows of A; `None` if a node has several unknowns.

@@ -15,7 +15,7 @@ use crate::solve::block::{Columns, Products, Small, orthonormalising, symmetric}
 use crate::solve::{Preconditioner, Progress, Stop};
 use crate::{Context, Dense, Error, Real, Result};
 
-/// Residuals below this many rounding errors of a product with A are as small as they get.
+/// Residuals below this many rounding errors of a product with A cannot be reduced further.
 const ROUNDING: f64 = 16.0;
 
 /// x' B x is negative if it is below minus this many rounding errors of a sum of as many terms as x has entries.
@@ -56,14 +56,14 @@ impl<T: EigenScalar> Block<T> {
 
 /// The residuals of the wanted pairs.
 struct Residuals {
-    /// Over the moduli of the eigenvalues.
+    /// Relative to the moduli of the eigenvalues.
     relative: Vec<f64>,
-    /// Over the rounding error of a product with A.
+    /// Relative to the rounding error of a product with A.
     in_roundings: Vec<f64>,
 }
 
 impl Residuals {
-    /// The pairs that neither meet the tolerance nor are as exact as rounding allows.
+    /// The pairs that neither meet the tolerance nor are as accurate as rounding allows.
     fn open(&self, tolerance: f64) -> impl Iterator<Item = usize> {
         (0..self.relative.len()).filter(move |&k| self.relative[k] > tolerance && self.in_roundings[k] > ROUNDING)
     }
@@ -83,7 +83,7 @@ pub(super) struct Iteration<'a, T: EigenScalar> {
     /// The vectors, then the directions of the last step.
     basis: Block<T>,
     next: Block<T>,
-    /// Preconditioned residuals, and what they are made from.
+    /// Preconditioned residuals, and the residuals they are computed from.
     search: Block<T>,
     spare: Dense<T>,
     values: Vec<f64>,
@@ -118,7 +118,7 @@ impl<'a, T: EigenScalar> Iteration<'a, T> {
         Ok(iteration)
     }
 
-    /// The Ritz vectors of the start, whose missing columns are random.
+    /// The Ritz vectors of the initial block, whose missing columns are random.
     fn start(&mut self, start: Option<&Dense<T>>) -> Result<()> {
         let (n, given) = (self.operator.rows(), start.map_or(0, Dense::cols).min(self.width));
         let mut random = StdRng::seed_from_u64(self.params.seed);
@@ -205,7 +205,7 @@ impl<'a, T: EigenScalar> Iteration<'a, T> {
         Ok(Eigenpairs { values: self.values, vectors, residuals: residuals.relative, iterations, stop })
     }
 
-    /// A X - B X diag(values) to `spare`, and the norms of the wanted columns.
+    /// Computes A X - B X diag(values) into `spare`; returns the norms of the wanted columns.
     fn residuals(&mut self) -> Result<Residuals> {
         let width = self.width;
         let values = self.values.iter().map(|&value| T::Small::from_real(value));
@@ -239,7 +239,7 @@ impl<'a, T: EigenScalar> Iteration<'a, T> {
             None => self.products.copy(residual, &mut self.search.v)?,
         }
         self.search.cols = width;
-        // What is left of unit vectors after a projection, when it is only rounding.
+        // The norm that rounding alone leaves of a unit vector after projection.
         let noise = (1e3 * T::Real::epsilon().into_f64()).powi(2);
         self.orthonormalise(0.0)?;
         for _ in 0..2 {
@@ -271,7 +271,7 @@ impl<'a, T: EigenScalar> Iteration<'a, T> {
         Ok(ControlFlow::Continue(()))
     }
 
-    /// The search directions less their parts in the basis.
+    /// Removes from the search directions their components in the basis.
     fn project(&mut self) -> Result<()> {
         let cols = self.search.cols;
         let parts = self.products.gram(self.basis.b(self.basis.cols), self.search.first(cols))?;
@@ -279,7 +279,7 @@ impl<'a, T: EigenScalar> Iteration<'a, T> {
         self.products.combine(-1.0, self.basis.v(), &parts, 1.0, v)
     }
 
-    /// Makes the search directions orthonormal, and fewer where they depend on each other.
+    /// Makes the search directions orthonormal, dropping those that are linearly dependent.
     fn orthonormalise(&mut self, noise: f64) -> Result<()> {
         let Block { v, b, cols, .. } = &mut self.search;
         let columns = Columns { of: &*v, cols: *cols };
@@ -288,7 +288,7 @@ impl<'a, T: EigenScalar> Iteration<'a, T> {
         }
         let gram = self.products.gram(columns, Columns { of: b.as_ref().unwrap_or(v), cols: *cols })?;
         if !is_finite(&gram) {
-            // The residuals say so.
+            // Non-finite residuals report this.
             return Ok(());
         }
         if self.mass.is_some() {
@@ -363,7 +363,7 @@ impl<'a, T: EigenScalar> Iteration<'a, T> {
         Ok(())
     }
 
-    /// Orthonormal vectors and true products: those that were combined drift from them.
+    /// Recomputes orthonormal vectors and true products, from which the updated ones drift.
     fn refresh(&mut self) -> Result<()> {
         let width = self.width;
         self.products.copy(self.basis.first(width), &mut self.search.v)?;

@@ -129,7 +129,7 @@ impl EigenParams {
     }
 }
 
-/// Most vectors of a block: the small problems on the host grow with its cube.
+/// Maximum number of vectors of a block: the work for the small problems on the host grows with its cube.
 const MOST: usize = 256;
 
 /// Eigenpairs, and how they were found.
@@ -144,12 +144,12 @@ pub struct Eigenpairs<T: EigenScalar> {
     pub residuals: Vec<f64>,
     /// Iterations done.
     pub iterations: usize,
-    /// Why the iteration ended. [`Stop::RoundingFloor`]: of some pair the residual is near the rounding error of a product with A,
+    /// Why the iteration ended. [`Stop::RoundingFloor`]: the residual of some pair is near the rounding error of a product with A
     /// and above the tolerance.
     pub stop: Stop,
 }
 
-/// A few eigenpairs of A x = lambda x or A x = lambda B x for symmetric A and symmetric positive definite B; complex ones must be
+/// Computes a few eigenpairs of A x = lambda x or A x = lambda B x for symmetric A and symmetric positive definite B; complex ones must be
 /// Hermitian.
 ///
 /// The memory is that of 11 blocks of vectors (16 with B), each of `count` plus the guard vectors. The same call gives the same bits.
@@ -196,7 +196,7 @@ impl<'a, T: EigenScalar> Lobpcg<'a, T> {
         self
     }
 
-    /// From these columns; those that the block has beyond them are random.
+    /// With these columns as initial block; further columns of the block are random.
     pub fn start(mut self, x: &'a Dense<T>) -> Lobpcg<'a, T> {
         self.start = Some(x);
         self
@@ -218,9 +218,9 @@ impl<'a, T: EigenScalar> Lobpcg<'a, T> {
     /// Iterates until the pairs meet the tolerance or [`Eigenpairs::stop`] says why not.
     ///
     /// # Errors
-    /// Before any work, [`Error::Shape`] unless A is square and B, the preconditioner and the start suit it, [`Error::Context`],
-    /// [`Error::Value`] for a parameter or a preconditioner with [`Which::Largest`], where it has no use; later, [`Error::Unsuitable`] where a
-    /// product shows that B is not positive definite or the start is 0, and what the device reports.
+    /// Before any work, [`Error::Shape`] unless A is square and B, the preconditioner and the initial block have matching sizes, [`Error::Context`],
+    /// [`Error::Value`] for a parameter or a preconditioner with [`Which::Largest`], where it is of no use; later, [`Error::Unsuitable`] where a
+    /// product shows that B is not positive definite, or where the initial block is 0, and what the device reports.
     pub fn run(self) -> Result<Eigenpairs<T>> {
         self.check()?;
         let mut quiet = |_: usize, _: f64| ControlFlow::Continue(());

@@ -7,7 +7,7 @@ use crate::solve::block::{Small, symmetric};
 /// The Ritz values wanted, the coefficients of their vectors and those of the directions of the next step.
 pub(super) struct Ritz<W> {
     pub(super) values: Vec<f64>,
-    /// Of the vectors in the first columns, of the directions in the others.
+    /// The coefficients of the vectors in the first columns, those of the directions in the others.
     pub(super) coefficients: Small<W>,
     /// The largest modulus of a Ritz value.
     pub(super) spread: f64,
@@ -15,7 +15,7 @@ pub(super) struct Ritz<W> {
 
 /// Rayleigh-Ritz in an orthonormal basis with `projected` = S' A S, for `wanted` values from one end of the spectrum.
 ///
-/// The directions are what the new vectors have outside of the first `wanted` columns of the basis, orthonormal to the new
+/// The directions are the components of the new vectors outside the first `wanted` columns of the basis, made orthonormal to the new
 /// vectors: Duersch, Shao, Yang and Gu, A robust and efficient implementation of LOBPCG, SIAM J. Sci. Comput. 40, 2018.
 pub(super) fn ritz<W: ComplexField<RealField = f64>>(projected: &Small<W>, wanted: usize, largest: bool) -> Ritz<W> {
     let n = projected.nrows();

@@ -1,4 +1,4 @@
-//! Nnz-balanced CSR on a GPU: blocks of about equally many entries, and their columns in 16 bits.
+//! Nnz-balanced CSR on a GPU: blocks of about equally many entries, and their columns in 16 bits where these suffice.
 
 use super::csr::Structure;
 use super::launch;
@@ -10,22 +10,22 @@ use crate::{Buffer, Real, Result};
 /// Items per cut row; `LANES` of `join_balanced`.
 pub(crate) const JOIN_LANES: usize = 8;
 
-/// Blocks of a cut row beyond which it has a work-group of `join_balanced` to itself.
+/// A row cut into more blocks than this has a work-group of `join_balanced` to itself.
 const FAR: u32 = 32;
 
-/// Rows that weigh as much as an entry where blocks are cut; as in `sparse_blocks.cl`.
+/// Number of rows that weigh as much as an entry where blocks are cut; as in `sparse_blocks.cl`.
 const ROWS_OF_ENTRY: usize = 4;
 
-/// Where a row begins within one of so many parts of a block behind the place of a cut, the block ends there.
+/// If a row begins within 1 / `CUT_SLACK` of a block after the position of a cut, the block ends there.
 const CUT_SLACK: usize = 28;
 
-/// If more than one in this many entries lies in long rows, blocks are full although rows differ in length: long rows gather in order.
+/// If more than one in this many entries lies in long rows, full blocks are used although rows differ in length, as long rows gather in order.
 const LONG_SHARE: usize = 4;
 
-/// So many blocks do not occupy a device for long.
+/// This many blocks do not occupy a device for long.
 const FEW_BLOCKS: usize = 1024;
 
-/// Work-groups of a compute unit that look at all offsets.
+/// Work-groups per compute unit of the kernel that reads all offsets.
 const GROUPS_OF_UNIT: usize = 16;
 
 /// Blocks of the sample that is examined first.
@@ -37,7 +37,7 @@ pub(super) const PAGES: usize = 16;
 /// Columns of a page; as in `sparse_blocks.cl`.
 pub(super) const PAGE: u32 = 4096;
 
-/// One in so many entries may lie in a block that touches more pages.
+/// At most one in this many entries may lie in blocks that touch more pages.
 const WIDE_SHARE: u32 = 4;
 
 /// A matrix in blocks of entries, for `nnz_balanced.cl`.
@@ -50,7 +50,7 @@ pub(crate) struct NnzBalanced<R: Real> {
     /// First entry of each block, and the number of entries.
     pub(crate) begin: Buffer<u32>,
     pub(crate) columns: Columns<R>,
-    /// Where blocks are not of whole rows.
+    /// The cut rows, where blocks are not made of whole rows.
     pub(crate) cut: Option<CutRows<R>>,
     /// Items of the work-group of a block, and those of all.
     pub(crate) items: usize,
@@ -73,17 +73,17 @@ pub(crate) enum Columns<R: Real> {
     },
 }
 
-/// The rows that go over several blocks.
+/// The rows that span several blocks.
 #[derive(Debug)]
 pub(crate) struct CutRows<R: Real> {
     pub(crate) rows: usize,
-    /// The first rows so many have a work-group of the join each.
+    /// This many rows at the beginning have a work-group of the join each.
     pub(crate) far: usize,
     pub(crate) row: Buffer<u32>,
     /// The first block in which each continues, and the end of them.
     pub(crate) from: Buffer<u32>,
     pub(crate) to: Buffer<u32>,
-    /// Adds what the blocks left.
+    /// Adds up the partial sums of the blocks.
     pub(crate) join: nnz_balanced::Program<R>,
     /// For several right-hand sides, and the items of its work-groups.
     pub(crate) multi: nnz_balanced::Multi<R>,
@@ -91,7 +91,7 @@ pub(crate) struct CutRows<R: Real> {
 }
 
 impl<R: Real> CutRows<R> {
-    /// Work-groups of the join with so many items each.
+    /// Number of work-groups of the join with this many items each.
     pub(crate) fn join_groups(&self, items: usize) -> usize {
         self.far + (self.rows - self.far).div_ceil(items / JOIN_LANES)
     }
@@ -103,7 +103,7 @@ impl<R: Real> NnzBalanced<R> {
             None => "of whole rows".to_owned(),
             Some(cut) => {
                 format!(
-                    "of about equally many entries, as row lengths differ ({} rows go over several blocks)",
+                    "of about equally many entries, as row lengths differ (rows that span several blocks: {})",
                     cut.rows
                 )
             }
@@ -113,10 +113,12 @@ impl<R: Real> NnzBalanced<R> {
             Columns::Short { wide: None, .. } => "16-bit columns".to_owned(),
             Columns::Short { wide: Some(0), .. } => "16-bit columns in pages".to_owned(),
             Columns::Short { wide: Some(wide), .. } => {
-                format!("16-bit columns in pages, but for {wide} blocks that touch more than {PAGES} pages")
+                format!(
+                    "16-bit columns in pages (blocks that touch more than {PAGES} pages have 32-bit columns: {wide})"
+                )
             }
         };
-        format!("no pattern of rows that pays was found; {} blocks {how} with {columns}", self.count)
+        format!("no pattern of rows that pays off was found; {} blocks {how} with {columns}", self.count)
     }
 
     pub(super) fn new(s: &Structure) -> Result<Option<NnzBalanced<R>>> {
@@ -126,7 +128,7 @@ impl<R: Real> NnzBalanced<R> {
         let context = s.offset.context();
         let blocks = Blocks::find::<R>(s)?;
         let near = Near::find(s, &blocks.begin, blocks.count)?;
-        let smaller = blocks.shape.for_far_gathers::<R>();
+        let smaller = blocks.shape.for_scattered_columns::<R>();
         let far = near.is_none() && blocks.cut.is_some() && smaller != blocks.shape;
         let Blocks { shape, count, start, begin, cut } = if far { Blocks::cut(s, smaller, None)? } else { blocks };
         let program = shape.program::<R>();
@@ -144,7 +146,7 @@ impl<R: Real> NnzBalanced<R> {
         let cut = match cut {
             None => None,
             Some(cut) => {
-                let several = if far { shape.for_several() } else { shape };
+                let several = if far { shape.for_multivectors() } else { shape };
                 let multi = several.program::<R>().cut(1).once(context.device().l1_no_allocate.into());
                 let Cut { row, from, to, far } = Cut::new(&cut);
                 Some(CutRows {
@@ -176,7 +178,7 @@ struct Blocks {
 }
 
 impl Blocks {
-    /// Blocks of equally many rows, if these fill them; else of about equally many entries, with cuts inside rows where these are
+    /// Blocks of equally many rows, if these fill the blocks; otherwise blocks of about equally many entries, with cuts inside rows where rows are
     /// long.
     fn find<R: Real>(s: &Structure) -> Result<Blocks> {
         let context = s.offset.context();
@@ -195,7 +197,7 @@ impl Blocks {
             let (start, begin) = start_blocks(s, count, shape.rows)?;
             return Ok(Blocks { shape, count, start, begin, cut: None });
         }
-        let shape = if in_long_rows > s.nnz / LONG_SHARE { full } else { full.for_gathers() };
+        let shape = if in_long_rows > s.nnz / LONG_SHARE { full } else { full.for_uneven_rows() };
         // Blocks that are not full cost less than a second launch where there are few of them.
         let share = if s.nnz <= FEW_BLOCKS * shape.entries() { 2 } else { 5 };
         Blocks::cut(s, shape, (longest <= shape.entries() / share).then_some(longest))
@@ -231,13 +233,13 @@ pub(super) fn start_blocks(s: &Structure, count: usize, width: usize) -> Result<
     Ok((start, begin))
 }
 
-/// What the columns of blocks are like.
+/// Statistics of the columns of blocks.
 pub(super) struct Measured {
     base: Buffer<u32>,
     page: Buffer<u32>,
-    /// The largest distance of two columns of a block.
+    /// The largest distance between two columns of a block.
     reach: u32,
-    /// Blocks that touch more than [`PAGES`] pages, and whether they have more than one in [`WIDE_SHARE`] of the entries.
+    /// Blocks that touch more than [`PAGES`] pages, and whether they contain more than one in [`WIDE_SHARE`] of the entries.
     wide: usize,
     mostly_wide: bool,
 }
@@ -258,13 +260,13 @@ impl Measured {
         Ok(Measured { base, page, reach: total[0], wide: total[1] as usize, mostly_wide })
     }
 
-    /// Whether 16 bits serve for most entries.
+    /// Whether 16 bits suffice for most entries.
     pub(super) fn is_narrow(&self) -> bool {
         self.reach <= u32::from(u16::MAX) || !self.mostly_wide
     }
 }
 
-/// From where the columns of blocks are counted that take 16 bits.
+/// The origins from which the 16-bit columns of blocks are counted.
 pub(super) struct Near {
     /// As in [`Columns::Short`].
     pub(super) base: Buffer<u32>,
@@ -272,9 +274,9 @@ pub(super) struct Near {
 }
 
 impl Near {
-    /// If those of every block lie close together, or those of most blocks in few pages.
+    /// `Some` if the columns of every block lie close together, or those of most blocks in few pages.
     pub(super) fn find(s: &Structure, begin: &Buffer<u32>, count: usize) -> Result<Option<Near>> {
-        // A few blocks show for most matrices that 16 bits do not suffice.
+        // For most matrices, a few blocks show that 16 bits do not suffice.
         if count > 2 * SAMPLED && !Measured::new(s, begin, count, count.div_ceil(SAMPLED))?.is_narrow() {
             return Ok(None);
         }
@@ -300,7 +302,7 @@ impl Near {
     }
 }
 
-/// The rows that go over several blocks.
+/// The rows that span several blocks.
 #[derive(Debug, PartialEq, Eq)]
 struct Cut {
     row: Vec<u32>,

@@ -138,7 +138,7 @@ impl<T: Scalar> Band<T> {
         Ok(diagonal)
     }
 
-    /// How its products are launched, made before the first.
+    /// How its products are launched, computed before the first.
     pub(crate) fn products(&self) -> &BandProducts<T> {
         self.products.get_or_init(|| Box::new(BandProducts::new(self.context(), self.rows, self.kl + 1 + self.ku)))
     }

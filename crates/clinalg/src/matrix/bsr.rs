@@ -7,17 +7,17 @@ use crate::runtime::Range;
 use crate::runtime::kernels::bsr;
 use crate::{Buffer, Real, Result};
 
-/// Sizes of the blocks that are looked for, the largest first.
+/// Block sizes that are tried, the largest first.
 const SIZES: [usize; 5] = [6, 5, 4, 3, 2];
 
-/// Fewest entries per row for which blocks are looked for.
+/// Minimum number of entries per row for which blocks are searched.
 const WIDTH: usize = 8;
 
-/// Block rows that are looked at before all, and entries of longer ones that are not.
+/// Number of block rows that are inspected first, and the number of entries from which a row is too long for that.
 const PROBED: usize = 16;
 const MOST_PROBED: usize = 1 << 16;
 
-/// Mean entries per row from which 16 items share a block row, 8 below.
+/// Mean number of entries per row from which 16 items share a block row; below, 8 do.
 const WIDE_ROWS: usize = 48;
 
 /// A block row this many times longer than the mean would leave its items working alone.
@@ -48,7 +48,7 @@ impl Bsr {
             }
             let first = s.rows / 2 / size * size;
             let probed = first..(first + PROBED * size).min(s.rows);
-            // Most matrices fail at the lengths of a few rows, most of those with rows of equal length at their columns.
+            // Most matrices are ruled out by the lengths of a few rows, and most of those with rows of equal length by the columns.
             let few = offsets.of_rows(probed)?;
             let most = SKEW * mean;
             let are_blocks = has_block_rows(&few, size, most)
@@ -119,7 +119,7 @@ mod tests {
     use crate::runtime::devices;
     use crate::{Context, ContextOptions, Csr, KernelFamily};
 
-    /// Blocks on the diagonal and beside it, `size` rows and columns each.
+    /// Blocks on and next to the diagonal, `size` rows and columns each.
     fn blocks(size: usize, count: usize) -> Vec<(usize, usize, f32)> {
         let near = |i: usize| i.saturating_sub(2)..(i + 3).min(count);
         let places = (0..count).flat_map(|i| near(i).map(move |j| (i * size, j * size)));

@@ -93,7 +93,7 @@ impl<T: Scalar> Columns<'_, T> {
         Ok(Some(Entries { structure, values }))
     }
 
-    /// Each item takes a part of the columns.
+    /// Each item converts a part of the columns.
     fn to_rows_cpu(&self) -> Result<Option<Entries<T>>> {
         let &Columns { context, rows, cols, nnz, offset: given, .. } = self;
         let program = conversion::<T>(context);

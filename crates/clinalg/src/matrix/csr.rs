@@ -42,7 +42,7 @@ pub struct Csr<T: Scalar> {
     structure: Arc<Structure>,
     plan: Arc<Plan<T>>,
     values: Buffer<T>,
-    /// While the values are those in which it was found.
+    /// `Some` while the values are those in which it was found.
     stencil: Option<Arc<Stencil<T>>>,
     packed: OnceCell<Packed<T>>,
     partial: OnceCell<Mutex<Buffer<T>>>,
@@ -113,16 +113,16 @@ impl<T: Scalar> EntriesRef<'_, T> {
 }
 
 impl Structure {
-    /// What the offsets say; `offset` holds the same.
+    /// From the offsets; `offset` holds the same values on the device.
     pub(super) fn new(cols: usize, offsets: &[u32], offset: Buffer<u32>, column: Buffer<u32>) -> Structure {
         let rows = offsets.len() - 1;
         Structure { rows, cols, nnz: offsets[rows] as usize, offset, column }
     }
 }
 
-/// Fewest entries that are worth a thread.
+/// Minimum number of entries that are worth a thread.
 const ENTRIES_PER_THREAD: usize = 1 << 18;
-/// More threads than that wait for the memory.
+/// More threads than this only wait for the memory.
 const MOST_THREADS: usize = 16;
 
 /// The columns in 32 bits; `None` where those of a row do not increase strictly or one is not below `cols`.
@@ -153,7 +153,7 @@ fn narrow_columns(cols: usize, offsets: &[usize], indices: &[usize]) -> Result<O
         sound
     };
     let sound = std::thread::scope(|scope| {
-        // A thread that cannot be made leaves its work to the others.
+        // A thread that cannot be started leaves its work to the others.
         let others: Vec<_> = (1..parts).filter_map(|_| host::spawn(scope, narrow)).collect();
         let own = narrow();
         others.into_iter().fold(own, |sound, part| part.join().unwrap_or(false) && sound)
@@ -161,7 +161,7 @@ fn narrow_columns(cols: usize, offsets: &[usize], indices: &[usize]) -> Result<O
     Ok(sound.then_some(columns))
 }
 
-/// [`narrow_columns`] for the rows that begin at `offsets`; whether they are as they should be.
+/// [`narrow_columns`] for the rows that begin at `offsets`; returns whether their columns are valid.
 fn narrow_rows(cols: usize, offsets: &[usize], indices: &[usize], columns: &mut [u32]) -> bool {
     let mut sound = true;
     for row in offsets.windows(2) {
@@ -194,7 +194,7 @@ pub(super) fn balanced(offsets: &[u32], parts: usize) -> Vec<u32> {
     split
 }
 
-/// Values that do not fall, in 32 bits.
+/// Nondecreasing values in 32 bits.
 fn narrow(argument: &'static str, values: &[usize]) -> Result<Vec<u32>> {
     if let Some(&last) = values.last() {
         index32(argument, last)?;
@@ -210,7 +210,7 @@ fn widen(values: Vec<u32>) -> Result<Vec<usize>> {
     Ok(wide)
 }
 
-/// Scratch memory for so many numbers, made at the first call and whenever it is too little.
+/// Scratch memory for `len` numbers, allocated at the first call and again whenever it is too small.
 fn scratch<'a, T: Scalar>(
     held: &'a OnceCell<Mutex<Buffer<T>>>,
     context: &Context,
@@ -297,7 +297,7 @@ impl<T: Scalar> Csr<T> {
     /// # Errors
     /// As [`Csr::from_csr`].
     pub fn from_triplets(context: &Context, rows: usize, cols: usize, entries: &[(usize, usize, T)]) -> Result<Csr<T>> {
-        // Before the host form takes memory for its offsets.
+        // Checked before the host form allocates memory for its offsets.
         index32("rows", rows)?;
         index32("cols", cols)?;
         Csr::from_parts(context, &CsrParts::from_triplets(rows, cols, entries)?)
@@ -340,7 +340,7 @@ impl<T: Scalar> Csr<T> {
         }
     }
 
-    /// The format in which products are computed now. A change of the values ends a [`Format::Stencil`]; later products
+    /// The current format of the products. A change of the values ends [`Format::Stencil`]; later products
     /// read the values.
     pub fn format(&self) -> Format {
         if self.stencil.is_some() {
@@ -358,10 +358,10 @@ impl<T: Scalar> Csr<T> {
         }
     }
 
-    /// Looks at the matrix, as its values are now, once more: for the best format, or for a given one.
+    /// Analyses the matrix with its current values again: for the best format, or for a given one.
     ///
     /// # Errors
-    /// [`Error::Value`] when the matrix or the device does not allow the format; the matrix is as it was then.
+    /// [`Error::Value`] when the matrix or the device does not allow the format; the matrix is then unchanged.
     pub fn set_format(&mut self, format: Option<Format>) -> Result<()> {
         let offsets = Offsets::on_device(&self.structure.offset);
         let found = format::analyse(&self.structure, &offsets, &self.values, format)?;
@@ -373,8 +373,8 @@ impl<T: Scalar> Csr<T> {
         Ok(())
     }
 
-    /// Seconds that the search for the format took at upload or in [`Csr::set_format`], without those in which its kernels
-    /// were built, once for all matrices of a context; [`Csr::explain`] tells both.
+    /// Seconds that the search for the format took at upload or in [`Csr::set_format`], without the time for building its kernels,
+    /// which happens once per context; [`Csr::explain`] reports both.
     pub fn analysis_seconds(&self) -> f64 {
         self.plan.seconds
     }
@@ -386,9 +386,12 @@ impl<T: Scalar> Csr<T> {
         let pattern = |p: &Dia, others: usize| {
             let others = match others {
                 0 => String::new(),
-                n => format!(" ({n} are not, and are read as compressed rows)"),
+                n => format!(" (other rows: {n}; they are read as compressed rows)"),
             };
-            format!("rows are the same {} distances from the diagonal or some of them{others}", p.deltas.len())
+            format!(
+                "rows have entries at the same {} distances from the diagonal, or at some of them{others}",
+                p.deltas.len()
+            )
         };
         let why = match (self.format(), &self.stencil, &self.plan.dia, &self.plan.balanced) {
             (Format::Stencil, Some(stencil), ..) => {
@@ -398,23 +401,25 @@ impl<T: Scalar> Csr<T> {
                 )
             }
             (Format::Dia, _, Some(p), _) => format!("{}: columns are not read", pattern(p, p.others)),
-            (Format::Dia, ..) => "rows come in runs in which the columns move on by one: the columns of a run's \
-                first row serve for all"
-                .to_owned(),
+            (Format::Dia, ..) => {
+                "rows come in runs in which the columns are shifted by one from row to row: the columns of a \
+                run's first row serve for all"
+                    .to_owned()
+            }
             (Format::Bsr, ..) => self.plan.bsr.as_ref().map_or_else(String::new, Bsr::words),
             (Format::Sell, ..) => self.plan.sorted.as_ref().map_or_else(String::new, Sorted::words),
             (Format::Balanced, .., Some(balanced)) => balanced.words(),
             (Format::Balanced, ..) => self.plan.sell.as_ref().map_or_else(String::new, Sell::words),
             _ if T::IS_COMPLEX => "the compressed rows as they are, the only format of complex matrices".to_owned(),
-            _ if self.plan.plain => "the compressed rows as they are, as was asked for".to_owned(),
+            _ if self.plan.plain => "the compressed rows as they are, as requested".to_owned(),
             _ if self.plan.split.is_some() => {
-                "no structure that pays was found; a chunk of rows per work-item".to_owned()
+                "no structure that pays off was found; a chunk of rows per work-item".to_owned()
             }
-            _ => "no structure that pays was found; one or several work-items per row".to_owned(),
+            _ => "no structure that pays off was found; one or several work-items per row".to_owned(),
         };
         let building = match 1e3 * self.plan.building {
             ms if ms < 0.1 => String::new(),
-            ms => format!(", and {ms:.1} ms the kernels for it"),
+            ms => format!(", and building its kernels {ms:.1} ms"),
         };
         format!(
             "{}: {} x {} with {} entries of {bytes} bytes; {why}; the analysis took {:.1} ms{building}",
@@ -476,13 +481,13 @@ impl<T: Scalar> Csr<T> {
         packed.refresh_sorted(&self.structure, sorted, &self.values)
     }
 
-    /// Scratch memory for what blocks leave of rows that begin in others, for `columns` right-hand sides; held from the kernel that writes them
-    /// to the one that reads.
+    /// Scratch memory for the partial sums of rows that begin in earlier blocks, for `columns` right-hand sides; locked from the kernel that writes them
+    /// to the one that reads them.
     pub(crate) fn partial(&self, balanced: &NnzBalanced<T::Real>, columns: usize) -> Result<MutexGuard<'_, Buffer<T>>> {
         scratch(&self.partial, self.context(), balanced.count * columns)
     }
 
-    /// Scratch memory for `count` columns of X side by side, held likewise.
+    /// Scratch memory for `count` columns of X side by side, locked likewise.
     pub(crate) fn side_by_side(&self, count: usize) -> Result<MutexGuard<'_, Buffer<T>>> {
         scratch(&self.side_by_side, self.context(), self.cols() * count)
     }
@@ -524,13 +529,13 @@ impl<T: Scalar> Csr<T> {
         EntriesRef { structure: &self.structure, values: &self.values }
     }
 
-    /// A matrix with these values at the same positions, of another precision maybe; looks for the format of its products.
+    /// A matrix with these values, possibly of another precision, at the same positions; searches for the format of its products.
     pub(crate) fn with_values<U: Scalar>(&self, values: Buffer<U>) -> Result<Csr<U>> {
         let found = format::analyse(&self.structure, &Offsets::on_device(&self.structure.offset), &values, None)?;
         Ok(Csr::of_found(self.structure.clone(), found, values))
     }
 
-    /// The matrix with these entries; looks for the format of its products.
+    /// The matrix with these entries; searches for the format of its products.
     pub(crate) fn from_entries(entries: Entries<T>) -> Result<Csr<T>> {
         let Entries { structure, values } = entries;
         let found = format::analyse(&structure, &Offsets::on_device(&structure.offset), &values, None)?;
@@ -632,7 +637,7 @@ mod tests {
 
     #[test]
     fn columns_are_narrowed_in_parts() {
-        // Enough entries for several threads, rows of different lengths, some of them long.
+        // Enough entries for several threads; rows of different lengths, some of them long.
         let lengths = (0..3000).map(|i: usize| if i % 700 == 5 { 40_000 } else { i * 37 % 400 });
         let mut offsets = vec![0];
         let mut indices = Vec::new();

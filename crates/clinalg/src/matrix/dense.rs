@@ -169,7 +169,7 @@ impl<T: Scalar> Dense<T> {
         Ok(diagonal)
     }
 
-    /// How its products are launched, made before the first.
+    /// How its products are launched, computed before the first.
     pub(crate) fn products(&self) -> &DenseProducts<T> {
         self.products.get_or_init(|| match self.kept() {
             Some(kept) => kept.products.clone(),
@@ -184,7 +184,7 @@ impl<T: Scalar> Dense<T> {
         self.kept = None;
     }
 
-    /// Room for the sums of so many parts of the columns, as many in every call; held from the kernel that writes them
+    /// Memory for the sums of `parts` parts of the columns, the same number in every call; locked from the kernel that writes them
     /// to the one that reads.
     pub(crate) fn partial(&self, parts: usize) -> Result<MutexGuard<'_, Buffer<T>>> {
         let make = || match self.kept().and_then(|kept| kept.partial.clone()) {

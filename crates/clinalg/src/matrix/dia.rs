@@ -1,8 +1,8 @@
-//! Matrices most of whose rows have their entries at the same distances from the diagonal, as those of stencils on grids
-//! have: the pattern, and the rows that do not have it.
+//! Matrices most of whose rows have their entries at the same distances from the diagonal, as for stencils on grids:
+//! the pattern, and the rows that do not have it.
 //!
-//! A sample of rows tells the most frequent kind. If too few rows of the sample fit it, that is all; otherwise one pass on
-//! the device compares every row with it, bit by bit where coefficients are to be constant.
+//! A sample of rows shows the most frequent kind. If too few rows of the sample fit it, the search ends; otherwise one pass on
+//! the device compares every row with it, bit by bit where coefficients must be constant.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use crate::runtime::{In, KernelFamily, Out, Range};
 use crate::tune::Operation;
 use crate::{Buffer, Context, Real, Result, Scalar};
 
-/// Rows of a block of `stencil.cl`: as many as neighbours share lines of memory on a GPU, or a vector of a CPU.
+/// Rows of a block of `stencil.cl`: neighbours that share lines of memory on a GPU, or a SIMD vector on a CPU.
 pub(crate) fn block(family: KernelFamily) -> usize {
     match family {
         KernelFamily::Gpu => 64,
@@ -24,7 +24,7 @@ pub(crate) fn block(family: KernelFamily) -> usize {
     }
 }
 
-/// Entries of the widest pattern; the bits of a mask in `stencil.cl` beyond those of its flags.
+/// Maximum number of entries of a pattern: the bits of a mask in `stencil.cl` besides its flags.
 const WIDEST: usize = 30;
 
 /// Rows looked at to find the pattern.
@@ -37,9 +37,9 @@ pub(crate) struct Dia {
     pub(crate) deltas: Vec<u32>,
     pub(crate) delta: Buffer<u32>,
     pub(crate) mask: Buffer<u32>,
-    /// Blocks whose rows all have it, whatever their values.
+    /// Blocks whose rows all have the pattern, whatever their values.
     pub(crate) full: Buffer<u8>,
-    /// Rows that have entries outside of it.
+    /// Rows that have entries outside the pattern.
     pub(crate) others: usize,
 }
 
@@ -59,7 +59,7 @@ pub(crate) struct Stencil<T: Scalar> {
     pub(crate) multi: MultiLaunch<T>,
 }
 
-/// The order in which a GPU takes the rows of a stencil.
+/// The order in which a GPU processes the rows of a stencil.
 #[derive(Debug)]
 pub(crate) struct Tiles {
     /// Items of a work-group, and lines of its tile.
@@ -70,13 +70,13 @@ pub(crate) struct Tiles {
     pub(crate) groups: [usize; 2],
     /// Whether all rows of a tile have the whole pattern.
     pub(crate) full: Buffer<u8>,
-    /// Tiles that all have: the first and the end in the direction of the lines, and across them.
+    /// Range of tiles in which all rows have the whole pattern: the first and the end in the direction of the lines, and across them.
     pub(crate) inner: [u32; 4],
 }
 
-/// When a pattern is taken.
+/// When a pattern is used.
 pub(super) struct Rule {
-    /// Even where it hardly pays.
+    /// Whether it is used even where it hardly pays off.
     pub(super) forced: bool,
 }
 
@@ -86,7 +86,7 @@ impl Rule {
     }
 }
 
-/// The rows of a matrix against its most frequent one.
+/// The rows of a matrix compared with the most frequent one.
 pub(super) struct Marked<T: Scalar> {
     dia: Arc<Dia>,
     coefficients: Vec<T>,
@@ -157,7 +157,7 @@ impl<T: Scalar> Marked<T> {
         Ok(Some(Stencil { dia, coefficient, full: self.full, others, tiles, product, multi }))
     }
 
-    /// The pattern for values by diagonals, if few rows do not fit and few places stay empty.
+    /// The pattern for values by diagonals, if few rows do not fit and there is little padding.
     pub(super) fn diagonals(&self, s: &Structure, rule: &Rule) -> Option<Arc<Dia>> {
         let packed = s.rows.saturating_mul(self.dia.deltas.len());
         let dense = packed <= s.nnz + s.nnz / spread::DIA_PADDING;
@@ -187,7 +187,7 @@ impl Dia {
         }
     }
 
-    /// For a kernel of a CPU that goes through chunks of blocks.
+    /// For a CPU kernel that processes chunks of blocks.
     fn chunked<T: Scalar>(
         &self,
         context: &Context,
@@ -261,7 +261,7 @@ fn most_frequent<T: Scalar>(s: &Structure, values: &Buffer<T>, rule: &Rule) -> R
     let context = values.context();
     let list = sample(s.rows);
     let count = list.len();
-    // Of each row its width, then its distances.
+    // For each row, its width, then its distances.
     let mut distances = Buffer::<u32>::uninit(context, count * (1 + WIDEST))?;
     let coefficient = Buffer::<T>::uninit(context, count * WIDEST)?;
     let rows = Buffer::from_slice(context, &list)?;
@@ -288,7 +288,7 @@ fn most_frequent<T: Scalar>(s: &Structure, values: &Buffer<T>, rule: &Rule) -> R
     let Some(positions) = winner((0..count).filter(usable), delta) else { return Ok(None) };
     let fits = |k: usize| width(k) <= WIDEST && is_part(delta(k), delta(positions));
     let others = (0..count).filter(|&k| !fits(k)).count();
-    // Of so many rows, chance takes the part of others far less than a quarter away from that of all.
+    // In a sample of this size, the fraction of other rows differs by far less than a quarter from that of all rows.
     if !rule.few(others.saturating_sub(SAMPLE / 4), count) {
         return Ok(None);
     }
@@ -306,13 +306,13 @@ fn bits<T: Scalar>(value: T) -> [u64; 2] {
     [value.re(), value.im()].map(|part| part.into_f64().to_bits())
 }
 
-/// Whether the numbers of `part` stand in `all` in the same order.
+/// Whether `part` is a subsequence of `all`.
 fn is_part(part: &[u32], all: &[u32]) -> bool {
     let mut rest = all.iter();
     part.iter().all(|own| rest.any(|other| other == own))
 }
 
-/// The first of those whose `key` is the most frequent.
+/// The first of the items whose `key` is the most frequent.
 fn winner<K: std::hash::Hash + Eq>(items: impl Iterator<Item = usize>, key: impl Fn(usize) -> K) -> Option<usize> {
     let mut seen: HashMap<K, (usize, usize)> = HashMap::new();
     for k in items {
@@ -321,7 +321,7 @@ fn winner<K: std::hash::Hash + Eq>(items: impl Iterator<Item = usize>, key: impl
     seen.into_values().max_by_key(|&(count, first)| (count, std::cmp::Reverse(first))).map(|(_, first)| first)
 }
 
-/// Rows spread without a period that a grid could have: multiples of the golden section, each row at most once.
+/// Rows spread without a period that a grid could have: multiples of the golden ratio, each row at most once.
 fn sample(rows: usize) -> Vec<u32> {
     if rows <= SAMPLE {
         return (0..rows as u32).collect();

@@ -1,4 +1,4 @@
-//! How a sparse matrix is multiplied: what its upload finds in it, and what is chosen.
+//! How a sparse matrix is multiplied: the structure that its upload finds, and the format that is chosen.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -35,7 +35,7 @@ pub enum Format {
     Balanced,
     /// The diagonal format: most rows have their entries at the same distances from the diagonal. Columns are not read; on a GPU the values
     /// are kept by diagonals as well. Where there is no such pattern, on a CPU, rows may come in runs in which the
-    /// columns move on by one: those of a run's first row serve for all.
+    /// columns are shifted by one from row to row: those of a run's first row serve for all.
     Dia,
     /// Most rows have the same values at the same distances from the diagonal: neither columns nor values are read.
     Stencil,
@@ -62,7 +62,7 @@ impl fmt::Display for Format {
 /// Rows of a chunk of `sell.cl`.
 const CHUNK: usize = 8;
 
-/// What the analysis of the positions found, the product that follows from it, and the time that all analysis took.
+/// The result of the analysis of the positions, the product that follows from it, and the time of the whole analysis.
 #[derive(Debug)]
 pub(crate) struct Plan<T: Scalar> {
     pub(crate) dia: Option<Arc<Dia>>,
@@ -74,7 +74,7 @@ pub(crate) struct Plan<T: Scalar> {
     /// On a CPU, first rows of parts with about equally many entries, and the number of rows; for products by
     /// compressed rows.
     pub(crate) split: Option<Buffer<u32>>,
-    /// Whether the compressed rows were asked for.
+    /// Whether compressed rows were requested.
     pub(crate) plain: bool,
     /// Items per row of a GPU where there are no blocks.
     pub(crate) rows: RowProduct,
@@ -82,7 +82,7 @@ pub(crate) struct Plan<T: Scalar> {
     /// With several right-hand sides.
     pub(crate) multi: MultiLaunch<T>,
     pub(crate) seconds: f64,
-    /// Seconds in which kernels were built, apart from `seconds`.
+    /// Seconds for building kernels, not included in `seconds`.
     pub(crate) building: f64,
 }
 
@@ -99,9 +99,9 @@ pub(crate) enum Product<T: Scalar> {
     Sell(Prepared<sell::Program<T::Real>>),
     /// By [`Bsr`].
     Bsr(Prepared<bsr::Program<T::Real>>),
-    /// By [`Sorted`], which has its launch.
+    /// By [`Sorted`], which holds its launch.
     Sorted,
-    /// By [`NnzBalanced`], which has its launches.
+    /// By [`NnzBalanced`], which holds its launches.
     Balanced,
 }
 
@@ -117,7 +117,7 @@ pub(crate) struct Sell {
     others: usize,
 }
 
-/// Runs of rows, as stencils have them: within a run, each row has the columns of the row before moved on by one. On
+/// Runs of rows, as in matrices of stencils: within a run, each row has the columns of the previous row shifted by one. On
 /// CPUs.
 #[derive(Debug)]
 pub(crate) struct Runs {
@@ -129,7 +129,7 @@ pub(crate) struct Runs {
     pub(crate) first: Buffer<u32>,
 }
 
-/// The values once more, by diagonals or in chunks; `fresh` while they are those of the matrix.
+/// A second copy of the values, by diagonals or in chunks; `fresh` while they are those of the matrix.
 #[derive(Debug)]
 pub(crate) struct Packed<T: Scalar> {
     pub(crate) value: Buffer<T>,
@@ -156,13 +156,13 @@ pub(crate) fn analyse<T: Scalar>(
         return complex::<T>(s, offsets, forced);
     }
     let context = s.offset.context();
-    // The transfers of an upload are no part of the search.
+    // The transfers of an upload are not part of the search.
     context.finish()?;
     let started = Instant::now();
     let built = context.build_seconds();
     let gpu = context.family() == KernelFamily::Gpu;
     let plain = forced == Some(Format::Csr);
-    // A look at every row, which only a forced choice takes the time for.
+    // Only a forced choice takes the time to inspect every row.
     let longest = if plain { longest_row(offsets.all()?) } else { 0 };
     let rows = RowProduct::choose(s.rows, s.nnz, longest);
     let (mut dia, mut stencil) = (None, None);
@@ -332,7 +332,7 @@ impl<T: Scalar> Packed<T> {
         *self.fresh.get_mut().unwrap_or_else(PoisonError::into_inner) = false;
     }
 
-    /// The packed with the values of the matrix. What is enqueued next finds them filled.
+    /// The packed copy with the values of the matrix; whatever is enqueued next sees the current values.
     pub(super) fn refresh(&self, s: &Structure, dia: &Dia, values: &Buffer<T>) -> Result<&Buffer<T>> {
         self.fill(|| {
             let (context, range) = (values.context(), Range::d1(s.rows, values.context().local()));
@@ -377,7 +377,7 @@ impl<T: Scalar> Packed<T> {
 }
 
 impl Sell {
-    /// The chunks, if few entries stay outside or they are `forced`.
+    /// The chunks, if few entries remain outside or they are `forced`.
     fn new<T: Scalar>(s: &Structure, offsets: &[u32], forced: bool) -> Result<Option<Sell>> {
         let context = s.offset.context();
         let starts = sell_starts(offsets);
@@ -401,7 +401,7 @@ impl Sell {
         Prepared { program: sell::Program::new().ahead_unless(ahead, 0), range }
     }
 
-    /// Of the kernels that put the numbers of entries where the chunks have them.
+    /// The range of the kernels that copy the values of entries into the chunks.
     fn fill_range(&self) -> Range {
         Range::d1(self.split.len() - 1, 1)
     }
@@ -409,16 +409,16 @@ impl Sell {
     pub(super) fn words(&self) -> String {
         let others = match self.others {
             0 => String::new(),
-            n => format!(" ({n} are not, and are read from the compressed rows)"),
+            n => format!(" ({n} entries are not, and are read from the compressed rows)"),
         };
         format!(
-            "no pattern of rows that pays was found; entries are kept in chunks of {CHUNK} rows (SELL-{CHUNK}){others}"
+            "no pattern of rows that pays off was found; entries are kept in chunks of {CHUNK} rows (SELL-{CHUNK}){others}"
         )
     }
 }
 
-/// Where each chunk begins, in units of [`CHUNK`] entries, if it has those that all its rows have; the last rows have a
-/// chunk where they are enough.
+/// Where each chunk begins, in units of [`CHUNK`] entries, each holding as many entries per row as its shortest row has; the last rows form a
+/// chunk if there are enough of them.
 fn sell_starts(offsets: &[u32]) -> Vec<u32> {
     let chunks = (offsets.len() - 1).div_ceil(CHUNK);
     let mut starts = Vec::with_capacity(chunks + 1);

@@ -11,7 +11,7 @@ use crate::runtime::{KernelFamily, Range};
 use crate::tune::{Choice, Operation};
 use crate::{Context, DeviceInfo, Result, Scalar};
 
-/// A compilation of a kernel file and the work-items that run one of its kernels, made before the call.
+/// A compilation of a kernel file and the work-items that run one of its kernels, prepared before the call.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Prepared<P> {
     pub(crate) program: P,
@@ -23,7 +23,7 @@ pub(super) fn numbers<T: Scalar>(context: &Context, op: &Operation, n: usize) ->
     context.choice(op, T::PRECISION, n).map(|value| value as usize)
 }
 
-/// How many elements ahead a kernel of a CPU fetches memory, where the compiler takes the hint.
+/// How many elements ahead a CPU kernel prefetches memory, where the compiler supports the hint.
 fn ahead(context: &Context, elements: usize) -> u64 {
     if context.prefetches() { elements as u64 } else { 0 }
 }
@@ -74,7 +74,7 @@ fn gathers_ahead<T: Scalar>(context: &Context, cols: usize) -> bool {
     context.prefetches() && cols * size_of::<T>() >= GATHERED_BYTES
 }
 
-/// Whether rows reach so far over the vector that prefetching is faster than multiplying several rows at once.
+/// Whether rows reach so far across the vector that prefetching is faster than multiplying several rows at once.
 ///
 /// # Errors
 /// OpenCL errors.
@@ -88,7 +88,7 @@ pub(super) fn gathers_far<T: Scalar>(s: &Structure, offsets: &[u32]) -> Result<b
     })
 }
 
-/// Whether most of `count` rows, looked at by their first columns, at most `longest`, are as `test` says.
+/// Whether `test` holds for most of `count` rows, given their first columns, at most `longest` of them.
 fn most_rows(
     s: &Structure,
     offsets: &[u32],
@@ -107,7 +107,7 @@ fn most_rows(
 }
 
 /// Whether 32 items per row are faster on a GPU than blocks of entries: long rows of similar length,
-/// enough of them to occupy the device, over more columns than 16-bit columns reach. All rows then move over the vector together,
+/// enough of them to occupy the device, over more columns than 16-bit indices can address. All rows then traverse the vector together,
 /// and share what they gather (NVIDIA H100, 10 000 rows of 3000 random entries: 932 GB/s, by blocks 602).
 ///
 /// # Errors
@@ -132,10 +132,10 @@ pub(super) const LONG_ROW: usize = 896;
 /// Rows of 32 items each that occupy a compute unit.
 const ROWS_OF_UNIT: usize = 64;
 
-/// Rows that [`takes_long_rows`] looks at.
+/// Number of rows that [`takes_long_rows`] inspects.
 const SAMPLED_LONG_ROWS: usize = 8;
 
-/// Rows that [`gathers_far`] looks at.
+/// Number of rows that [`gathers_far`] inspects.
 const SAMPLED_ROWS: usize = 64;
 
 /// Work-groups that keep a compute unit busy.
@@ -180,7 +180,7 @@ pub(super) fn tile<T: Scalar>(context: &Context, rows: usize) -> [usize; 2] {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct MultiLaunch<T: Scalar> {
     pub(crate) program: multivector::Program<T>,
-    /// Items of a work-group, and the rows it has.
+    /// Items of a work-group, and the rows that it computes.
     local: usize,
     rows: usize,
     /// Right-hand sides of an item.
@@ -188,13 +188,13 @@ pub(crate) struct MultiLaunch<T: Scalar> {
 }
 
 impl<T: Scalar> MultiLaunch<T> {
-    /// Whole groups for so many rows and right-hand sides.
+    /// Whole groups for this many rows and right-hand sides.
     pub(crate) fn range(&self, rows: usize, nrhs: usize) -> Range {
         let items = rows.div_ceil(self.rows) * self.local;
         Range::d2([items, nrhs.div_ceil(self.columns)], [self.local, 1])
     }
 
-    /// Whole groups for so many rows, whatever the right-hand sides.
+    /// Whole groups for this many rows, whatever the number of right-hand sides.
     pub(crate) fn one_pass(&self, rows: usize) -> Range {
         Range::d1(rows.div_ceil(self.rows) * self.local, self.local)
     }
@@ -228,7 +228,7 @@ impl<T: Scalar> MultiLaunch<T> {
         MultiLaunch::new(context, op, rows, lanes, program)
     }
 
-    /// In the diagonal format with so many points on a GPU.
+    /// In the diagonal format with this many points on a GPU.
     pub(super) fn dia(context: &Context, rows: usize, points: usize, constant: bool) -> MultiLaunch<T> {
         let program = multivector::Program::new().points(points as u64).constant_unless(constant.into(), 0);
         MultiLaunch::new(context, &MM_DIA, rows, 1, program)
@@ -244,7 +244,7 @@ impl<T: Scalar> MultiLaunch<T> {
         MultiLaunch::new(context, op, rows, 1, program)
     }
 
-    /// With a dense matrix and so many right-hand sides.
+    /// With a dense matrix and this many right-hand sides.
     fn dense(context: &Context, rows: usize, cols: usize, nrhs: usize) -> MultiLaunch<T> {
         let entries = rows * cols;
         if context.family() == KernelFamily::Cpu {
@@ -292,10 +292,10 @@ fn by_shape(context: &Context, gpu: &'static Operation, cpu: &'static Operation)
     }
 }
 
-/// Bands of at most so many diagonals have a compilation of their own on a GPU.
+/// Bands of at most this many diagonals have a compilation of their own on a GPU.
 const UNROLLED_DIAGONALS: usize = 32;
 
-/// Whether a band of so many diagonals has a compilation of its own.
+/// Whether a band of this many diagonals has a compilation of its own.
 fn is_unrolled(context: &Context, width: usize) -> bool {
     context.family() == KernelFamily::Gpu && width <= UNROLLED_DIAGONALS
 }

@@ -47,7 +47,7 @@ pub use vector::Vector;
 use crate::{Buffer, Context, Error, Result, Scalar, ViewMut};
 
 pub(crate) mod sealed {
-    /// Only this crate says of its objects that they are alike.
+    /// Only this crate defines which of its objects have the same structure.
     pub trait Sealed {}
 }
 
@@ -57,8 +57,8 @@ pub trait Values<T: Scalar>: sealed::Sealed {
     fn values(&self) -> &Buffer<T>;
     /// The value array, to be written.
     fn values_mut(&mut self) -> ViewMut<'_, T>;
-    /// Puts back the values that are no entries after the array was written: the padding of a band
-    /// is zero. Operations call it where they can disturb them.
+    /// Restores the padding after the array was written: the padding of a band
+    /// is zero. Operations call it where they may overwrite it.
     ///
     /// # Errors
     /// Those of the enqueue.

@@ -18,7 +18,7 @@ const WINDOW: usize = 128;
 /// gather from 9000 columns 165, 138, 122, 120; triangles shuffled in windows of 4096 110, 97, 84, 82; rows of 80 144, 142, 141, 141.)
 const GROUP: usize = 512;
 
-/// Padding may be so many places per entry where the format is asked for.
+/// Maximum number of padding slots per entry where the format is requested.
 const MOST_PADDING: usize = 3;
 
 /// Otherwise, the maximum number of padding slots per 100 entries with 16-bit columns. (NVIDIA H100, local rows, GB/s by SELL and by
@@ -40,22 +40,22 @@ const ROWS_OF_UNIT: usize = 512;
 /// Windows of the sample that is examined first.
 const SAMPLED: usize = 256;
 
-/// The values once more may take one in so many bytes of the device's memory.
+/// The second copy of the values may take one in this many bytes of the device's memory.
 const MEMORY_SHARE: usize = 8;
 
 /// Entries in chunks of sorted rows, for `sell_sorted.cl`; their values are kept apart, as they change.
 #[derive(Debug)]
 pub(crate) struct Sorted<R: Real> {
-    /// Where each chunk begins and the last one ends, in units of [`CHUNK`] places.
+    /// Where each chunk begins and the last one ends, in units of [`CHUNK`] slots.
     pub(crate) start: Buffer<u32>,
-    /// The place in its window of the row of each item.
+    /// The position within its window of the row of each item.
     pub(crate) order: Buffer<u8>,
     pub(crate) columns: SortedColumns<R>,
     /// Work-items of a work-group.
     pub(crate) items: usize,
     /// A work-group for as many rows as it has items.
     pub(crate) range: Range,
-    /// Places of all chunks.
+    /// Number of slots of all chunks.
     pub(crate) places: usize,
     padding: usize,
 }
@@ -147,7 +147,7 @@ impl<R: Real> Sorted<R> {
         let Windows { order, width, total, .. } = Windows::sort(s, 1)?;
         let places = total * CHUNK;
         let most = s.nnz + if pays { most_padding(s.nnz, PADDING + SLACK) } else { MOST_PADDING * s.nnz };
-        // 32 bits count the places.
+        // Slots are counted in 32 bits.
         if places > most || places > u32::MAX as usize {
             return Ok(None);
         }
@@ -181,7 +181,7 @@ impl<R: Real> Sorted<R> {
         Ok(Some(Sorted { start, order, columns, items, range, places, padding }))
     }
 
-    /// The program that places values.
+    /// The program that copies values into the chunks.
     pub(super) fn program(&self) -> sell_sorted::Program<R> {
         sell_sorted::Program::new().local(self.items as u64)
     }

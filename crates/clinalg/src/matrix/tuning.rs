@@ -8,7 +8,7 @@ use crate::{DeviceInfo, Precision};
 
 const LOCAL: (&str, &str) = ("local", "items of a work-group, a power of two");
 
-/// What groups of a power of two of items ask for that have so many numbers of local memory per item, if `sound`.
+/// The needs of groups of a power of two of items with this many numbers of local memory per item, if `sound`.
 fn groups(local: u32, numbers: u32, precision: Precision, sound: bool) -> Option<Needs> {
     let bytes = local as usize * numbers as usize * precision.bytes();
     (sound && local.is_power_of_two()).then_some(Needs { group: local as usize, local_bytes: bytes, tensor: false })

@@ -1,4 +1,4 @@
-//! Matrix-vector products and what a solver takes for a matrix.
+//! Matrix-vector products, and the operators that solvers accept in place of matrices.
 
 mod multi;
 mod sparse;
@@ -70,7 +70,7 @@ pub trait Transposed<T: Scalar>: Operator<T> {
     /// # Errors
     /// As [`Operator::apply`].
     fn apply_conj_transposed(&self, alpha: T, x: &Vector<T>, beta: T, y: &mut Vector<T>) -> Result<()>;
-    /// The Frobenius norm of A; `None` where its entries are not at hand, so that methods estimate it from products.
+    /// The Frobenius norm of A; `None` where its entries are not available, so that methods estimate it from products.
     ///
     /// # Errors
     /// What the device reports.
@@ -160,7 +160,7 @@ pub(crate) fn check_operands<T: Scalar>(
     Ok(())
 }
 
-/// Parts of a dot product that a product with a pattern leaves: enough for all units, few for the kernel that joins them.
+/// Maximum number of partial sums of a dot product that a product with a pattern leaves: enough for all compute units, few for the kernel that adds them up.
 pub(super) const MOST_PARTS: usize = 4096;
 
 impl<T: Scalar> Operator<T> for Band<T> {

@@ -6,14 +6,14 @@ use super::{Ilu, IluKind, IluParams, Matching, Ordering, Split, unmatched_row};
 use crate::solve::Preconditioner;
 use crate::{Context, Csr, CsrParts, Error, Real, Result, Scalar, Vector};
 
-/// Smaller systems are solved before a preconditioner is made, unless their diagonal entries differ by more than [`SPREAD`].
+/// Smaller systems are solved in less time than a preconditioner takes to set up, unless their diagonal entries differ by more than [`SPREAD`].
 const SMALL: usize = 1000;
-/// Of the largest modulus of a diagonal entry to the smallest one but 0.
+/// The ratio of the largest modulus of a diagonal entry to the smallest nonzero one.
 const SPREAD: f64 = 1e3;
-/// Sums of moduli beside the diagonal up to this part of it: a few iterations suffice.
+/// If the off-diagonal moduli of each row add up to at most this fraction of the diagonal entry, a few iterations suffice.
 const DOMINANT: f64 = 0.5;
-/// Units roundoff that an entry may differ from its mirror image by, relative to the larger of the two and to the diagonal:
-/// what sums in another order leave.
+/// Units of roundoff by which an entry may differ from its mirror image, relative to the larger of the two and to the diagonal:
+/// what summation in another order causes.
 const ASYMMETRY: f64 = 64.0;
 
 /// A preconditioner that suits a matrix.
@@ -26,7 +26,7 @@ pub enum Suited {
     Jacobi,
     /// [`Amg`](crate::amg::Amg).
     Amg,
-    /// [`Ilu`](super::Ilu) without further entries, ILU(0).
+    /// [`Ilu`](super::Ilu) without fill-in, ILU(0).
     Ilu,
     /// [`Ilu`](super::Ilu) with a threshold, ILUT.
     Ilut,
@@ -38,16 +38,16 @@ pub enum Suited {
     Saddle,
 }
 
-/// What else the preconditioner has to be; the default is nothing.
+/// Further requirements on the preconditioner; none by default.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Needs {
-    /// Definite, as conjugate gradients and MINRES need it.
+    /// It must be definite, as conjugate gradients and MINRES need it.
     pub definite: bool,
-    /// For a positive definite matrix, as conjugate gradients need it.
+    /// The matrix must be positive definite, as conjugate gradients need it.
     pub positive: bool,
-    /// For several devices, which have no incomplete factors.
+    /// It runs on several devices, which have no incomplete factors.
     pub team: bool,
-    /// Null vectors of the matrix, of [`NullVectors::constants`](super::NullVectors::constants).
+    /// Number of null vectors of the matrix, from [`NullVectors::constants`](super::NullVectors::constants).
     pub null_vectors: usize,
 }
 
@@ -56,22 +56,22 @@ pub struct Needs {
 pub struct Advice {
     /// The preconditioner.
     pub suited: Suited,
-    /// What of the matrix speaks for it, in words.
+    /// The reason, found in the matrix, as text.
     pub why: String,
     /// Unknowns per node for [`Suited::Amg`], from [`unknowns_per_node`].
     pub unknowns_per_node: Option<usize>,
 }
 
-/// What a look at every row finds.
+/// What an inspection of all rows finds.
 struct Rows {
     /// Diagonal entries that are zero or not stored.
     zeros: usize,
     negative: usize,
-    /// The largest modulus of a diagonal entry over the smallest one but 0.
+    /// The largest modulus of a diagonal entry over the smallest nonzero one.
     spread: f64,
-    /// The largest sum of moduli beside the diagonal over the modulus on it.
+    /// The largest ratio of the sum of the off-diagonal moduli of a row to the modulus of its diagonal entry.
     dominance: f64,
-    /// Entries beside the diagonal, and those of them that are not above 0.
+    /// Off-diagonal entries, and those of them that are not positive.
     beside: usize,
     not_positive: usize,
 }
@@ -106,14 +106,14 @@ impl Rows {
     }
 }
 
-/// The preconditioner for a square matrix, of which [`is_hermitian`] was asked, from its symmetry, signs and sizes of its entries.
+/// The preconditioner for a square matrix, from the symmetry that [`is_hermitian`] finds and from the signs and sizes of its entries.
 pub fn advise<T: Scalar>(parts: &CsrParts<T>, hermitian: bool, needs: Needs) -> Advice {
     let advice = of_entries(parts, hermitian, needs);
-    // The coarsest level of a hierarchy, and a factor, are regular without the constants of one part alone.
+    // The coarsest level of a hierarchy, and factors, can be made nonsingular for the constants of a single component only.
     match needs.null_vectors {
         count @ 2.. if matches!(advice.suited, Suited::Amg | Suited::Cholesky) => Advice::new(
             if needs.team { Suited::Jacobi } else { Suited::Ssor },
-            format!("singular: the constants on {count} connected parts are null vectors"),
+            format!("singular: the constants on {count} connected components are null vectors"),
         ),
         _ if advice.suited == Suited::Amg => advice.detect_unknowns_per_node(parts),
         _ => advice,
@@ -141,7 +141,7 @@ fn of_entries<T: Scalar>(parts: &CsrParts<T>, hermitian: bool, needs: Needs) -> 
     let n = parts.rows;
     let Rows { zeros, negative, spread, dominance, beside, not_positive } = Rows::of(parts);
     if n < SMALL && spread <= SPREAD {
-        return advice(Suited::None, format!("{n} equations are few"));
+        return advice(Suited::None, format!("{n} equations are too few for a preconditioner to pay off"));
     }
     // Diagonal entries of both signs make Jacobi indefinite.
     let Needs { definite, positive, team, .. } = needs;
@@ -155,17 +155,20 @@ fn of_entries<T: Scalar>(parts: &CsrParts<T>, hermitian: bool, needs: Needs) -> 
     if zeros > 0 {
         let zeros = format!("{zeros} rows have a zero on the diagonal (a saddle point or a circuit)");
         return match (team, definite) {
-            (true, _) => advice(Suited::None, format!("{zeros}; a team has no incomplete factors")),
+            (true, _) => advice(Suited::None, format!("{zeros}; incomplete factors run on one device only")),
             (_, true) => advice(Suited::None, format!("{zeros}, and the method needs a definite preconditioner")),
-            _ => advice(Suited::Ilut, format!("{zeros}: factors with rows permuted")),
+            _ => advice(Suited::Ilut, format!("{zeros}: incomplete factors with permuted rows")),
         };
     }
     if dominance <= DOMINANT && !(negative > 0 && definite) {
         let percent = 100.0 * dominance;
-        return advice(Suited::Jacobi, format!("entries beside the diagonal add up to at most {percent:.0} % of it"));
+        return advice(
+            Suited::Jacobi,
+            format!("in each row the off-diagonal entries add up to at most {percent:.0} % of the diagonal entry"),
+        );
     }
     if team && !(hermitian && negative == 0) && !(negative > 0 && definite) {
-        return advice(Suited::Jacobi, "a team has no incomplete factors".into());
+        return advice(Suited::Jacobi, "incomplete factors run on one device only".into());
     }
     if hermitian && negative == 0 && T::IS_COMPLEX {
         return advice(Suited::Cholesky, "Hermitian with a positive diagonal".into());
@@ -173,7 +176,7 @@ fn of_entries<T: Scalar>(parts: &CsrParts<T>, hermitian: bool, needs: Needs) -> 
     if hermitian && negative == 0 {
         let share = 100.0 * not_positive as f64 / beside.max(1) as f64;
         let why = format!(
-            "symmetric, a positive diagonal, {share:.0} % of the off-diagonal entries not positive, rows up to {dominance:.2} times the diagonal"
+            "symmetric, a positive diagonal, {share:.0} % of the off-diagonal entries not positive, off-diagonal sums up to {dominance:.2} times the diagonal"
         );
         return advice(Suited::Amg, why);
     }
@@ -187,18 +190,18 @@ fn of_entries<T: Scalar>(parts: &CsrParts<T>, hermitian: bool, needs: Needs) -> 
     advice(Suited::Ilu, "not symmetric, no zero on the diagonal".into())
 }
 
-/// Sizes of blocks that are looked for: elasticity in two and three dimensions, shells.
+/// Block sizes that are tried: elasticity in two and three dimensions, shells.
 const NODES: [usize; 3] = [6, 3, 2];
-/// Groups of rows that are looked at first.
+/// Groups of rows that are inspected first.
 const PROBED_GROUPS: usize = 64;
-/// Entries of a matrix over those of its blocks from which on the blocks are dense. (Elements whose zeros are not stored: 0.78; a
+/// Blocks count as dense if entries take at least this fraction of their positions. (Elements whose zeros are not stored: 0.78; a
 /// 5-point stencil: 0.5.)
 const DENSE: f64 = 0.7;
-/// Blocks elsewhere have at most this part of it: those of a band would be as dense.
+/// Blocks that begin at other rows must have at most this fraction of that density: those of a band would be as dense.
 const DENSER: f64 = 0.85;
 
 /// How many unknowns a node of the matrix has, where they are numbered node by node: its entries then lie in small dense blocks, and blocks that
-/// begin at other rows are not dense. `None` where there are no such blocks. Most other matrices are recognised by a few rows.
+/// begin at other rows are not dense. `None` where there are no such blocks. For most other matrices a few rows show this.
 pub fn unknowns_per_node<T: Scalar>(parts: &CsrParts<T>) -> Option<usize> {
     NODES.into_iter().find(|&size| {
         let count = parts.rows / size;
@@ -213,7 +216,7 @@ pub fn unknowns_per_node<T: Scalar>(parts: &CsrParts<T>) -> Option<usize> {
     })
 }
 
-/// The part of the blocks of `size` that entries take, of every `step`-th group of rows from row `first` on.
+/// The fraction of the positions in blocks of `size` that entries take, over every `step`-th group of rows from row `first` on.
 fn fill<T: Scalar>(parts: &CsrParts<T>, size: usize, first: usize, step: usize) -> f64 {
     let (mut entries, mut room) = (0, 0);
     let mut blocks = Vec::new();
@@ -229,8 +232,8 @@ fn fill<T: Scalar>(parts: &CsrParts<T>, size: usize, first: usize, step: usize) 
     entries as f64 / room.max(1) as f64
 }
 
-/// Whether a matrix equals its conjugate transpose up to rounding: entries may differ from their mirror images by 64 units roundoff of the larger of
-/// the two and of the diagonal.
+/// Whether a matrix equals its conjugate transpose up to rounding: entries may differ from their mirror images by 64 units of roundoff, relative to the larger of
+/// the two and to the diagonal.
 ///
 /// # Errors
 /// [`Error::Shape`](crate::Error::Shape), [`Error::Value`](crate::Error::Value) where offsets and indices are not those of a matrix.
@@ -273,18 +276,18 @@ pub fn is_hermitian<T: Scalar>(parts: &CsrParts<T>) -> Result<bool> {
     }))
 }
 
-/// Entries of a matrix up to which factors of 40 times as many are made on the host within seconds.
+/// Number of entries of a matrix up to which the host computes factors with 40 times as many within seconds.
 const FEW_ENTRIES: usize = 200_000;
 
-/// The least that the factors of [`fallback_factors`] keep.
+/// The last thresholds of [`fallback_factors`].
 fn last_threshold(nnz: usize) -> IluKind {
     if nnz <= FEW_ENTRIES { IluKind::Threshold { drop: 1e-8, fill: 40.0 } } else { IluKind::threshold() }
 }
 
-/// Operations of complete factors that take the host some seconds.
+/// Number of operations of a complete factorisation that takes the host a few seconds.
 const SECONDS: usize = 1_000_000_000;
 
-/// All entries of the factors, as far as the host makes them within seconds, with replaced pivots.
+/// Complete factors, if the host computes them within seconds, with replaced pivots.
 ///
 /// # Errors
 /// Those of [`Ilu::from_parts`].
@@ -292,7 +295,7 @@ pub(super) fn complete_factors<T: Scalar>(context: &Context, parts: &CsrParts<T>
     of_all_entries(context, parts, has_matching(parts)?)
 }
 
-/// Structurally singular matrices have no matching, but pivots that are replaced.
+/// Whether the rows can be matched to columns. Structurally singular matrices cannot be; their zero pivots are replaced.
 fn has_matching<T: Scalar>(parts: &CsrParts<T>) -> Result<bool> {
     Ok(unmatched_row(parts)?.is_none())
 }
@@ -305,7 +308,7 @@ fn of_all_entries<T: Scalar>(context: &Context, parts: &CsrParts<T>, is_matched:
 
 /// LU factors to fall back on after another method or preconditioner failed: complete ones if the host computes them within seconds, otherwise ILUT with
 /// the thresholds of `params`, tightened until the factors are nearly exact if A has few entries. Indefinite matrices need that, since dropping entries can
-/// make their factors nearly singular. Pivots that are zero up to rounding are replaced. [`Ilu::kind`] tells which factors they are.
+/// make their factors nearly singular. Pivots that are zero up to rounding are replaced. [`Ilu::kind`] says which factors were computed.
 ///
 /// # Errors
 /// Those of [`Ilu::from_parts`].
@@ -330,8 +333,8 @@ pub fn is_unsuited(error: &Error) -> bool {
     matches!(error, Error::Value { .. } | Error::Unsuitable { .. } | Error::Singular { .. } | Error::Allocation { .. })
 }
 
-/// |M^-1 1| |A| in maximum norms where it is beyond what rounding leaves of a solution: a lower bound of |M^-1| |A| (Chow and Saad, J. Comput.
-/// Appl. Math. 86 (1997) 387-414, section 3). `None` for factors that are stable; `parts` are those of `a`.
+/// |M^-1 e| |A| in maximum norms, where e is the vector of ones, if it is so large that rounding leaves no correct digits: a lower bound of |M^-1| |A| (Chow and Saad, J. Comput.
+/// Appl. Math. 86 (1997) 387-414, section 3). `None` for stable factors; `parts` is the host form of `a`.
 ///
 /// # Errors
 /// Those of the preconditioner and of the device.
@@ -351,7 +354,7 @@ pub fn instability<T: Scalar>(m: &mut dyn Preconditioner<T>, a: &Csr<T>, parts: 
 mod tests {
     use super::*;
 
-    /// A matrix with these positions of nodes, each of which is a block of `size` without the entries that `is_left_out`.
+    /// A matrix with a block of `size` at each of these positions, without the entries for which `is_left_out` holds.
     fn of_nodes(
         nodes: usize,
         size: usize,
@@ -383,7 +386,7 @@ mod tests {
         assert_eq!(found(&[-2, -1, 0, 1, 2]), None);
         assert_eq!(found(&(-20..=20).collect::<Vec<_>>()), None);
         assert_eq!(unknowns_per_node(&of_nodes(60, 1, &(-60..60).collect::<Vec<_>>(), |_, _| false)), None);
-        // Neighbours that couple the same unknowns only are another matter.
+        // Neighbours that couple equal components only do not form dense blocks.
         assert_eq!(unknowns_per_node(&of_nodes(900, 2, &plane, |i, j| i != j)), None);
         // Some zeros are not stored.
         assert_eq!(unknowns_per_node(&of_nodes(900, 3, &plane, |i, j| i == 0 && j == 2)), Some(3));

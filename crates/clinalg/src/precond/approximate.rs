@@ -1,4 +1,4 @@
-//! Approximate inverses, which need products only.
+//! Approximate inverses, which are applied by products only.
 
 use crate::matrix::Values;
 use crate::matrix::host::{check_finite, check_square};
@@ -44,7 +44,7 @@ impl<T: Scalar> Spai0<T> {
                 let reason = match *d == T::zero() {
                     true => format!("row {row} (counted from 1) has a zero on its diagonal"),
                     false => format!(
-                        "the diagonal entry of row {row} (counted from 1) is too small beside the others of its row"
+                        "the diagonal entry of row {row} (counted from 1) is too small compared with the others in its row"
                     ),
                 };
                 return Err(Error::unsuitable("a", reason + "; use an incomplete LU factorisation"));
@@ -72,7 +72,7 @@ impl<T: Scalar> Preconditioner<T> for Spai0<T> {
 }
 
 /// FSAI: M^-1 = G^H G with the lower triangular G on the pattern of the matrix that makes |I - G L| smallest in the Frobenius norm, L
-/// being the Cholesky factor of the matrix, which is not needed (Kolotilina and Yeremin 1993). For symmetric (complex: Hermitian)
+/// being the Cholesky factor of the matrix, which is not computed (Kolotilina and Yeremin 1993). For symmetric (complex: Hermitian)
 /// positive definite matrices, whose lower triangle is read.
 ///
 /// An application takes two products. The rows of G are found on the host, each from a small dense system.
@@ -83,7 +83,7 @@ pub struct Fsai<T: Scalar> {
     work: Vector<T>,
 }
 
-/// Entries of a row of G at most: its dense system takes the cube of them.
+/// Maximum number of entries per row of G: the work for its dense system grows with their cube.
 const LONGEST_ROW: usize = 64;
 
 impl<T: Scalar> Fsai<T> {

@@ -23,7 +23,7 @@ use crate::{Context, Csr, Precision, Result, Scalar, Vector, ops};
 #[derive(Debug)]
 pub struct Jacobi<T: Scalar> {
     inverse: Vector<T>,
-    /// Of the normal equations, the Frobenius norm of the matrix with its columns scaled.
+    /// For the normal equations, the Frobenius norm of the matrix with its columns scaled.
     norm: Option<f64>,
 }
 
@@ -41,7 +41,7 @@ impl<T: Scalar> Jacobi<T> {
         Ok(Jacobi { inverse: Vector::from_slice(diagonal.context(), &values)?, norm: None })
     }
 
-    /// M = diag(A^H A), for least squares with any A: it scales the columns of A to a norm of 1. Columns of zeros count as of norm 1. If a squared
+    /// M = diag(A^H A), for least squares with any A: it scales the columns of A to a norm of 1. The norm of a column of zeros is taken as 1. If a squared
     /// norm or its inverse is out of the range of this precision, M is multiplied by the power of 4 nearest to 1 that brings all of them into range;
     /// the norms are then still equal, and no iterate changes.
     ///

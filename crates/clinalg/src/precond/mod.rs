@@ -2,9 +2,9 @@
 //!
 //! | preconditioner | for |
 //! |---|---|
-//! | [`Jacobi`] | matrices whose diagonal entries differ much in size |
+//! | [`Jacobi`] | matrices whose diagonal entries differ greatly in magnitude |
 //! | [`Spai0`] | the same, where rows are far from diagonally dominant |
-//! | [`Ssor`] | M-matrices and positive definite ones; needs no factorisation |
+//! | [`Ssor`] | M-matrices and positive definite matrices; needs no factorisation |
 //! | [`Ilu`] | any matrix: ILU(0) first, ILUT where that is not enough |
 //! | [`IncompleteCholesky`] | positive definite matrices, with CG or MINRES |
 //! | [`Fsai`] | the same where triangular systems have too many levels for the device |

@@ -15,7 +15,7 @@ use crate::{Context, Error, Real, Result, Vector};
 pub struct MultigridParams {
     /// 2 for the unit square, 3 for the unit cube.
     pub dim: usize,
-    /// That of the operator: finite, at least 0.
+    /// The shift of the operator: finite, at least 0.
     pub shift: f64,
     /// The relaxation; red-black sweeps run black first after the coarse-grid correction, so that
     /// the preconditioner is symmetric.
@@ -36,7 +36,7 @@ impl Default for MultigridParams {
 }
 
 impl MultigridParams {
-    /// With so many dimensions.
+    /// With this many dimensions.
     pub fn dim(mut self, dim: usize) -> MultigridParams {
         self.dim = dim;
         self
@@ -54,7 +54,7 @@ impl MultigridParams {
         self
     }
 
-    /// With so many sweeps before and after the coarse-grid correction.
+    /// With this many sweeps before and after the coarse-grid correction.
     pub fn sweeps(mut self, sweeps: usize) -> MultigridParams {
         self.sweeps = sweeps;
         self
@@ -66,7 +66,7 @@ impl MultigridParams {
         self
     }
 
-    /// With so many visits of the next coarser level per visit.
+    /// With this many visits of the next coarser level per visit.
     pub fn visits(mut self, visits: usize) -> MultigridParams {
         self.visits = visits;
         self

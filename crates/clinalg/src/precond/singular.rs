@@ -1,4 +1,4 @@
-//! Systems without a solution, or with many: what can be said about them before a solve, and about the residual after one.
+//! Systems without a solution, or with many: what can be found out about them before a solve, and from the residual after one.
 
 use num_traits::{Float, Zero};
 
@@ -7,9 +7,9 @@ use crate::matrix::host;
 use crate::solve::{LeastSquares, LeastSquaresParams, Preconditioner, Progress, Stopping};
 use crate::{Context, Csr, CsrParts, Error, Real, Result, Scalar, Vector};
 
-/// Units of rounding that a sum may have of its terms and count as zero.
+/// Units of roundoff of its terms up to which a sum counts as zero.
 const ROUNDING: f64 = 64.0;
-/// A residual r with |A' r| below this part of |A| |r| is a null vector for all that the iteration can tell.
+/// A residual r with |A' r| below this fraction of |A| |r| counts as a null vector of A'.
 const NULL: f64 = 1e-8;
 
 /// A component of b along null vectors up to this fraction of the tolerance is left to the solve.
@@ -19,7 +19,7 @@ fn norm<T: Scalar>(values: &[T]) -> f64 {
     values.iter().map(|value| value.widen().norm_sqr()).sum::<f64>().sqrt()
 }
 
-/// An error unless all entries of A and of b, of one or more columns of as many values as A has rows, are finite.
+/// An error unless all entries of A and b are finite; b has one or more columns, each with as many values as A has rows.
 ///
 /// # Errors
 /// [`Error::Unsuitable`] that names the row, and for A also the column, counted from 1.
@@ -34,8 +34,8 @@ pub fn check_finite<T: Scalar>(a: &CsrParts<T>, b: &[T]) -> Result<()> {
     Ok(())
 }
 
-/// An error for rows of zeros where a column of b is not 0, and for more columns than rows of zeros: the square matrix A has no solution there, or
-/// none by a Krylov method. If only unknowns without an equation are left, whose values are arbitrary, returns a sentence that names the first
+/// An error if a column of b is not 0 in a row of zeros, so that there is no solution, or if the square matrix A has more columns of zeros than rows of zeros,
+/// so that a Krylov method finds none. If A only has unknowns that appear in no equation, whose values are arbitrary, returns a sentence that names the first
 /// of them, counted from 1.
 ///
 /// # Errors
@@ -58,7 +58,7 @@ pub fn check_zeros<T: Scalar>(a: &CsrParts<T>, b: &[T]) -> Result<Option<String>
     }
     let Some(first) = absent.first() else { return Ok(None) };
     let singular = format!("singular: unknown {} (counted from 1) appears in no equation", first + 1);
-    // Else the other equations are as many as the other unknowns.
+    // Otherwise there are as many other equations as other unknowns.
     if absent.len() > rows.len() {
         let advice = "remove the unknown and one equation, or solve the least-squares problem with LSMR";
         return Err(Error::unsuitable("a", format!("the matrix is {singular}; {advice}")));
@@ -71,7 +71,7 @@ pub fn check_zeros<T: Scalar>(a: &CsrParts<T>, b: &[T]) -> Result<Option<String>
     Ok(Some(format!("the matrix is {singular}{arbitrary}")))
 }
 
-/// Whether A takes the vector with ones where `is_member`, and zeros elsewhere, to zero up to rounding, looking at `rows` alone.
+/// Whether A maps the vector with ones where `is_member` holds, and zeros elsewhere, to zero up to rounding, in `rows`.
 fn is_null<T: Scalar>(a: &CsrParts<T>, rows: impl Iterator<Item = usize>, is_member: impl Fn(usize) -> bool) -> bool {
     let eps = ROUNDING * <T::Real as Float>::epsilon().into_f64();
     let mut rows = rows;
@@ -100,7 +100,7 @@ pub struct NullVectors {
     n: usize,
     /// The rows of each.
     members: Vec<Vec<usize>>,
-    /// What b has to be orthogonal to, in words.
+    /// A description of what b must be orthogonal to.
     along: String,
 }
 
@@ -121,7 +121,7 @@ impl NullVectors {
         Ok(Some(NullVectors { n: a.rows, members, along }))
     }
 
-    /// The constants on connected parts of the square matrix A whose rows add up to 0, as of a problem without Dirichlet conditions.
+    /// The constants on those connected components of the square matrix A whose rows add up to 0, as for a problem without Dirichlet conditions.
     pub fn constants<T: Scalar>(a: &CsrParts<T>) -> NullVectors {
         let mut part = vec![usize::MAX; a.rows];
         let mut members: Vec<Vec<usize>> = Vec::new();
@@ -147,7 +147,7 @@ impl NullVectors {
         }
         let along = match members.as_slice() {
             [one] if one.len() == a.rows => "constants (no Dirichlet condition)".into(),
-            all => format!("the constants on {} of its connected parts", all.len()),
+            all => format!("the constants on {} of its connected components", all.len()),
         };
         NullVectors { n: a.rows, members, along }
     }
@@ -157,7 +157,7 @@ impl NullVectors {
         self.members.len()
     }
 
-    /// What A maps to 0, and how many null vectors that are, in words.
+    /// A description of what A maps to 0, with the number of null vectors.
     pub fn words(&self) -> String {
         let along = &self.along;
         match self.count() {
@@ -171,7 +171,7 @@ impl NullVectors {
         members.iter().map(|&i| b[i].widen()).sum::<T::Wide>() / T::Wide::from_f64(members.len() as f64)
     }
 
-    /// The part of a column of b along them, relative to its norm; 0 for b = 0.
+    /// The component of a column of b along them, relative to its norm; 0 for b = 0.
     fn part<T: Scalar>(&self, b: &[T]) -> f64 {
         let square = |members: &Vec<usize>| Self::mean(b, members).norm_sqr() * members.len() as f64;
         let part = self.members.iter().map(square).sum::<f64>().sqrt();
@@ -232,10 +232,10 @@ impl NullVectors {
     }
 }
 
-/// Iterations of least squares that look for a null vector of A', and entries of A that they may take in all.
+/// Maximum number of least-squares iterations that look for a null vector of A', and of entries of A that they read in total.
 const EXAMINED: (usize, usize) = (10_000, 1_000_000_000);
 
-/// What counts as a null vector after them, in units of rounding: they reduce |A' r| of regular matrices as well.
+/// What counts as a null vector after them, in units of roundoff: they reduce |A' r| of nonsingular matrices as well.
 const EXAMINED_NULL: f64 = 1e4;
 
 /// Steps of power iteration.
@@ -244,7 +244,7 @@ const POWERS: usize = 8;
 /// Steps of inverse iteration; where A is singular to working precision the first one or two suffice.
 const STEPS: usize = 4;
 
-/// Complete factors for solves with the host's vectors.
+/// Complete factors for solves with vectors in the host's memory.
 struct Factors<T: Scalar> {
     m: Ilu<T>,
     r: Vector<T>,
@@ -278,7 +278,7 @@ fn scattered<W: Scalar<Real = f64>>(n: usize, shift: f64) -> Vec<W> {
     (0..n).map(|i| W::from_f64((i as f64 * 0.618_033_988_749_895).fract() + shift)).collect()
 }
 
-/// |A| from below, by power iteration with A' A.
+/// A lower bound of |A|, by power iteration with A' A.
 fn spectral_norm<T: Scalar>(a: &CsrParts<T>, adjoint: &CsrParts<T>) -> f64 {
     let mut w: Vec<T::Wide> = scattered(a.cols, 0.7);
     let mut most = largest_norm(a);
@@ -293,8 +293,8 @@ fn spectral_norm<T: Scalar>(a: &CsrParts<T>, adjoint: &CsrParts<T>) -> f64 {
     most
 }
 
-/// A vector w with a small |A' w|, and this norm over an estimate of |A| from below: by inverse iteration with A A' and complete factors of both, since
-/// A' alone only leads to an eigenvector, and from `first` on; from another start where that has no part along it. `None` where the factors take too
+/// A vector w with a small |A' w|, and this norm over a lower bound of |A|: by inverse iteration with A A' and complete factors of both, since
+/// A' alone only leads to an eigenvector. The iteration starts from `first`, or from another vector if that has no component along w. `None` if the factors take too
 /// long.
 fn least_vector<T: Scalar>(context: &Context, a: &CsrParts<T>, first: &[T]) -> Result<Option<(f64, Vec<T::Wide>)>> {
     let mut adjoint = a.transpose()?;
@@ -318,7 +318,7 @@ fn least_vector<T: Scalar>(context: &Context, a: &CsrParts<T>, first: &[T]) -> R
         }
         for _ in 0..STEPS {
             let Some([next, image]) = enter(of_adjoint.solve(&w)?, &mut found) else { break };
-            // A replaced pivot leaves a component that is no null vector; without one nothing but rounding errors is left here.
+            // A replaced pivot leaves a component that is not a null vector; without one, only rounding errors are left here.
             let correction = of_adjoint.solve(&image)?;
             enter(next.iter().zip(correction).map(|(&w, correction)| w - correction).collect(), &mut found);
             w = of_a.as_mut().unwrap_or(&mut of_adjoint).solve(&next)?;
@@ -340,7 +340,7 @@ fn normalise<W: Scalar<Real = f64>>(w: &mut [W]) -> bool {
     is_sound
 }
 
-/// The largest Euclidean norm of a row or column, which |A| is at least.
+/// The largest Euclidean norm of a row or column, a lower bound of |A|.
 fn largest_norm<T: Scalar>(a: &CsrParts<T>) -> f64 {
     let (mut rows, mut cols) = (vec![0.0; a.rows], vec![0.0; a.cols]);
     for (i, j, value) in a.triplets() {
@@ -372,11 +372,11 @@ fn adjoint_product<T: Scalar>(a: &CsrParts<T>, w: &[T::Wide]) -> (Vec<T::Wide>, 
 /// What a vector of [`least_vector`] says about A and b, if anything.
 fn words_of<T: Scalar>(a: &CsrParts<T>, b: &[T], (ratio, w): (f64, Vec<T::Wide>)) -> Result<Option<String>> {
     let eps = <T::Real as Float>::epsilon().into_f64();
-    // Rows of small entries make |A' w| small as well, but not beside the products that add up to it.
+    // Rows of small entries make |A' w| small as well, but not relative to the products that it is the sum of.
     let (image, size) = adjoint_product(a, &w);
     let is_null = norm(&image) <= ROUNDING * eps * norm(&size);
     if ratio > ROUNDING * eps || !is_null {
-        // A condition number from which on rounding errors are seen.
+        // A condition number from which on rounding errors become visible.
         let bad = ratio < eps.powf(0.75);
         return Ok(bad.then(|| {
             format!(
@@ -394,7 +394,7 @@ fn words_of<T: Scalar>(a: &CsrParts<T>, b: &[T], (ratio, w): (f64, Vec<T::Wide>)
         None => "singular to working precision".into(),
     };
     Ok(Some(format!(
-        "A is {kind}: |A' w| is {ratio:.0e} |A| |w| for a vector w, and b has the part {part:.1e} of its norm along it, for which there is no solution"
+        "A is {kind}: |A' w| is {ratio:.0e} |A| |w| for a vector w, and b has a component of {part:.1e} of its norm along it, for which there is no solution"
     )))
 }
 
@@ -415,7 +415,7 @@ pub fn diagnose_singularity<T: Scalar>(
     if seen.is_some() {
         return Ok(seen);
     }
-    // The residual has the part of b for which there is no solution; where it is not finite or zero, b has.
+    // The residual contains the component of b for which there is no solution; where it is zero or not finite, b does.
     let r: Vec<T> = residual(a, b, x).into_iter().map(T::narrow).collect();
     let length = norm(&r);
     let first = if length > 0.0 && length.is_finite() { &r } else { b };
@@ -423,7 +423,7 @@ pub fn diagnose_singularity<T: Scalar>(
         return words_of(a, b, found);
     }
     let matrix = Csr::from_parts(context, a)?;
-    // Columns whose norms cannot be inverted are those of another failure.
+    // Columns whose norms cannot be inverted point to another failure.
     let Ok(mut m) = Jacobi::of_normal_equations(&matrix) else { return Ok(None) };
     let start: Vec<T> = if x.iter().all(|x| x.has_finite_parts()) { x.to_vec() } else { vec![T::zero(); a.cols] };
     let (of_b, mut of_x) = (Vector::from_slice(context, b)?, Vector::from_slice(context, &start)?);
@@ -443,7 +443,7 @@ pub fn verdict<T: Scalar>(a: &CsrParts<T>, b: &[T], x: &[T]) -> Option<String> {
     verdict_to(NULL, a, b, x)
 }
 
-/// The same, with what |A' r| over |A| |r| is at most for a null vector.
+/// The same, with the bound of |A' r| / (|A| |r|) below which r counts as a null vector.
 fn verdict_to<T: Scalar>(bound: f64, a: &CsrParts<T>, b: &[T], x: &[T]) -> Option<String> {
     let r = residual(a, b, x);
     let size = largest_norm(a);
@@ -453,7 +453,7 @@ fn verdict_to<T: Scalar>(bound: f64, a: &CsrParts<T>, b: &[T], x: &[T]) -> Optio
         return None;
     }
     Some(format!(
-        "A is singular to this accuracy: |A' r| is {ratio:.0e} |A| |r| for the residual r, so r is along a null vector of A', and b has the part {:.1e} of its norm along it, for which there \
+        "A is singular to this accuracy: |A' r| is {ratio:.0e} |A| |r| for the residual r, so r is close to a null vector of A', and b has a component of {:.1e} of its norm along it, for which there \
          is no solution",
         left / whole
     ))
@@ -463,7 +463,7 @@ fn verdict_to<T: Scalar>(bound: f64, a: &CsrParts<T>, b: &[T], x: &[T]) -> Optio
 mod tests {
     use super::*;
 
-    /// Two chains of `n` nodes without conditions at their ends, and a node that is fixed.
+    /// Two chains of `n` nodes without boundary conditions, and a fixed node.
     fn chains(n: usize) -> CsrParts<f64> {
         let mut entries = vec![(2 * n, 2 * n, 1.0)];
         for first in [0, n] {

@@ -5,7 +5,7 @@ use crate::runtime::kernels::{complex_krylov, krylov};
 use crate::runtime::{In, KernelFamily, Out, Range};
 use crate::{Buffer, Context, Result, Scalar, Vector};
 
-/// Vectors of a basis that a launch takes; `VECTORS` in `krylov.cl`.
+/// Basis vectors per launch; `VECTORS` in `krylov.cl`.
 const VECTORS: usize = 8;
 /// Work-groups per compute unit of the launches on a basis.
 const GROUPS: usize = 4;
@@ -16,12 +16,12 @@ pub(super) const MAX_BATCH: usize = 32;
 /// Orthogonalises a vector against a basis, with the coefficients in device memory.
 #[derive(Debug)]
 pub(super) struct Projection<T: Scalar> {
-    /// Dot products in parts, those of each vector together.
+    /// Partial sums of dot products, grouped by vector.
     partial: Buffer<T>,
-    /// For each orthogonalisation that was not read yet, dot products of the first and of the second pass, with the square of the vector before and
+    /// For each orthogonalisation not yet read, the dot products of the first and the second pass, with the squared norm of the vector before and
     /// after.
     number: Buffer<T>,
-    /// The vectors of the basis in each of them.
+    /// The number of basis vectors in each of them.
     counts: Vec<usize>,
     parts: usize,
 }
@@ -56,7 +56,7 @@ impl<T: Scalar> Projection<T> {
         self.counts.clear();
     }
 
-    /// As [`Projection::apply`], without reading the coefficients; returns the place of |w|^2 among the numbers.
+    /// As [`Projection::apply`], without reading the coefficients; returns the position of |w|^2 among the numbers.
     fn enqueue(&mut self, v: &[Vector<T>], w: &mut Vector<T>) -> Result<usize> {
         let (at, count) = (self.counts.iter().map(|count| 2 * count + 2).sum::<usize>(), v.len());
         self.counts.push(count);
@@ -133,14 +133,14 @@ impl<T: Scalar> Projection<T> {
         }
     }
 
-    /// The dot products of w with the vectors, and as the last one with itself.
+    /// The dot products of w with the vectors and, last, with itself.
     fn dots(&self, v: &[Vector<T>], itself: bool, w: &Vector<T>) -> Result<()> {
         let context = w.context();
         let (range, n, partial) = (Self::range(context, self.parts), w.len(), &self.partial);
         let count = v.len() + usize::from(itself);
         for first in (0..count).step_by(VECTORS) {
             let some = VECTORS.min(count - first) as u32;
-            // w stands for vectors that are missing, too.
+            // w is the placeholder for missing vectors, too.
             let vector = |k: usize| v.get(first + k).unwrap_or(w).buffer();
             let w = w.buffer();
             if T::IS_COMPLEX {
@@ -154,7 +154,7 @@ impl<T: Scalar> Projection<T> {
         Ok(())
     }
 
-    /// Joins the parts of `count` dot products, which go to the numbers from `to` on.
+    /// Adds up the partial sums of `count` dot products, which are stored from position `to` on.
     fn join(&self, count: usize, to: usize) -> Result<()> {
         let context = self.partial.context();
         let (range, parts, to) = (Self::range(context, count), self.parts as u32, to as u32);
@@ -166,14 +166,14 @@ impl<T: Scalar> Projection<T> {
         Self::program(context).join_dots(context, range, parts, In::parts(partial), to, Out::parts(number))
     }
 
-    /// w -= V c with the numbers from `from` on for c; leaves |w|^2 in parts.
+    /// w -= V c, where c begins at position `from`; leaves partial sums of |w|^2.
     fn subtract(&self, v: &[Vector<T>], w: &mut Vector<T>, from: usize) -> Result<()> {
         let context = w.context();
         let (range, n, w) = (Self::range(context, self.parts), w.len(), w.buffer());
         let (number, partial) = (&self.number, &self.partial);
         for (k, some) in v.chunks(VECTORS).enumerate() {
             let (first, count) = ((from + k * VECTORS) as u32, some.len() as u32);
-            // The first one stands for vectors that are missing.
+            // The first vector is the placeholder for missing ones.
             let vector = |k: usize| some.get(k).unwrap_or(&some[0]).buffer();
             if T::IS_COMPLEX {
                 let (program, basis) = (complex_krylov::Program::new(), std::array::from_fn(|k| vector(k).into()));

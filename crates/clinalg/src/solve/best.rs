@@ -33,7 +33,7 @@ impl<V: Iterate> Best<V> {
         Best { x, norm: f64::NAN, at: 0, last: f64::NAN }
     }
 
-    /// Keeps the start x, whose residual has this norm.
+    /// Keeps the initial guess x, whose residual has this norm.
     pub(crate) fn start(&mut self, x: &V, norm: f64) -> Result<()> {
         self.keep(x, norm, 0)
     }
@@ -43,7 +43,7 @@ impl<V: Iterate> Best<V> {
         self.x.set(x)
     }
 
-    /// Before x, the iterate of number `at`, is replaced by one whose residual has the norm `next`: keeps it if it is the best one so far and the
+    /// Before x, iterate number `at`, is replaced by one whose residual has the norm `next`: keeps it if it is the best one so far and the
     /// residual rises.
     pub(crate) fn before(&mut self, x: &V, at: usize, next: f64) -> Result<()> {
         let rises = next.is_nan() || next > self.last;
@@ -59,7 +59,7 @@ impl<V: Iterate> Best<V> {
         self.last = norm;
     }
 
-    /// Keeps x of number `at`, whose residual has this norm, where it is better.
+    /// Keeps x, iterate number `at`, whose residual has this norm, if it is better.
     pub(crate) fn look(&mut self, x: &V, norm: f64, at: usize) -> Result<()> {
         if norm < self.norm { self.keep(x, norm, at) } else { Ok(()) }
     }
@@ -69,7 +69,7 @@ impl<V: Iterate> Best<V> {
         [self.norm, self.at as f64, self.last]
     }
 
-    /// Goes on with these numbers; [`Best::vector_mut`] takes the iterate.
+    /// Continues with these numbers; the iterate is written to [`Best::vector_mut`].
     pub(crate) fn restore(&mut self, [norm, at, last]: [f64; 3]) {
         (self.norm, self.at, self.last) = (norm, at as usize, last);
     }

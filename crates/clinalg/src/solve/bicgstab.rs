@@ -25,9 +25,9 @@ use crate::{Context, Real, Result, Scalar, Vector};
 /// If a coefficient or A M^-1 p vanishes to working precision, the iteration restarts from the true residual. Where that does
 /// not help, and where the residual grew or no longer falls, it restarts from the best iterate with another shadow residual: the
 /// residual with scattered signs. [`Stop::Breakdown`], [`Stop::Diverged`] and [`Stop::Stagnated`] mean that this did not help
-/// either; [`Gmres`](crate::solve::Gmres) needs no shadow.
+/// either; [`Gmres`](crate::solve::Gmres) needs no shadow residual.
 ///
-/// Residuals may rise far above that of the start. The best iterate among those that the host has looked at is kept, and it is
+/// Residuals may rise far above the initial one. The best iterate among those that the host has checked is kept, and it is
 /// the one returned if the solve does not converge.
 #[derive(Debug)]
 pub struct BiCgStab<T: Scalar> {
@@ -45,7 +45,7 @@ pub struct BiCgStab<T: Scalar> {
     scalars: Scalars<T>,
 }
 
-/// What the residual must fall to between changes of the shadow.
+/// The fraction to which the residual must fall between changes of the shadow residual.
 const SHADOW_PROGRESS: f64 = 0.9;
 
 /// The shadow residual of a cycle.
@@ -53,25 +53,25 @@ const SHADOW_PROGRESS: f64 = 0.9;
 enum Shadow {
     /// The residual that the cycle starts from.
     Residual,
-    /// The same with scattered signs.
+    /// The same with scattered sign changes.
     Scattered,
 }
 
-/// The end where the device stopped within its safety margin; the true residual decides.
+/// The reason to stop where the device stopped within its safety margin; the true residual decides.
 fn within<T: Scalar>(squares: f64, to_reach: f64) -> Stop {
     let margin = 64.0 * T::Real::epsilon().into_f64();
     if squares <= to_reach * (1.0 + margin) { Stop::Converged } else { Stop::Breakdown }
 }
 
-/// Where a solve stands after the last iteration looked at.
+/// The state of a solve after the last iteration that was checked.
 #[derive(Debug, Clone, Copy)]
-struct Stand<W> {
+struct State<W> {
     kind: Shadow,
     /// |b - A x| at the last change of the shadow.
     changed_at: f64,
     /// The largest |A M^-1 p| / |p| so far.
     largest: f64,
-    /// What the residual is scaled by, and the shadow's length with its square.
+    /// The scale of the residual, and the norm of the shadow residual with its square.
     unit: f64,
     shadow_length: f64,
     shadow_square: f64,
@@ -91,12 +91,12 @@ struct Stand<W> {
     goes_on: bool,
 }
 
-/// Numbers of a [`Stand`] before r'r and those of its row.
+/// The number of values of a [`State`] before r'r and those of its row.
 const SINGLE: usize = 22;
 
-impl<W: Scalar<Real = f64>> Default for Stand<W> {
-    fn default() -> Stand<W> {
-        Stand {
+impl<W: Scalar<Real = f64>> Default for State<W> {
+    fn default() -> State<W> {
+        State {
             kind: Shadow::Residual,
             changed_at: f64::INFINITY,
             largest: 0.0,
@@ -117,9 +117,9 @@ impl<W: Scalar<Real = f64>> Default for Stand<W> {
     }
 }
 
-impl<W: Scalar<Real = f64>> Stand<W> {
+impl<W: Scalar<Real = f64>> State<W> {
     fn numbers(&self, seen: Stop, best: [f64; 3], lengths: &[f64]) -> Vec<f64> {
-        let Stand { changed_at, largest, unit, shadow_length, shadow_square, norm, length, squares, .. } = *self;
+        let State { changed_at, largest, unit, shadow_length, shadow_square, norm, length, squares, .. } = *self;
         let scattered = f64::from(u8::from(self.kind == Shadow::Scattered));
         let mut numbers = vec![number_of(seen), scattered, changed_at, largest, unit, shadow_length, shadow_square];
         numbers.push(norm);
@@ -131,7 +131,7 @@ impl<W: Scalar<Real = f64>> Stand<W> {
         numbers
     }
 
-    /// Goes on from these numbers; the end that was seen there, the numbers of the best iterate and the parts of p'p.
+    /// Continues from these numbers; returns the reason to stop that was seen there, the numbers of the best iterate and the partial sums of p'p.
     fn restore<'n>(&mut self, numbers: &'n [f64]) -> (Option<Stop>, [f64; 3], &'n [f64]) {
         let [seen, scattered, changed_at, largest, unit, shadow_length, shadow_square] = numbers_from(numbers, 0);
         let [norm, block, left, length, best @ ..]: [f64; 7] = numbers_from(numbers, 7);
@@ -143,7 +143,7 @@ impl<W: Scalar<Real = f64>> Stand<W> {
         let [squares] = numbers_from(numbers, SINGLE);
         let kind = if scattered == 0.0 { Shadow::Residual } else { Shadow::Scattered };
         let row = Row::of(numbers_from(numbers, SINGLE + 1));
-        *self = Stand {
+        *self = State {
             kind,
             changed_at,
             largest,
@@ -179,21 +179,21 @@ impl<T: Scalar> BiCgStab<T> {
         Ok(BiCgStab { params, r, shadow, p, v, t, y, z, best, norms, scalars })
     }
 
-    /// Iterates from r = b - A x, or from where `stand` is, until a stopping criterion is met.
+    /// Iterates from r = b - A x, or from where `state` is, until a stopping criterion is met.
     fn cycle<'m>(
         &mut self,
         run: &mut Run<'_, T>,
         a: &dyn Operator<T>,
         mut m: Option<&mut (dyn Preconditioner<T> + 'm)>,
         x: &mut Vector<T>,
-        stand: &mut Stand<T::Wide>,
+        state: &mut State<T::Wide>,
     ) -> Result<Stop> {
         let BiCgStab { r, shadow, p, v, t, y, z, best, scalars, .. } = self;
         let eps = T::Real::epsilon().into_f64();
-        if !stand.goes_on {
+        if !state.goes_on {
             let unit = run.rescale(r)?;
             let shadow_square = (run.norm() / unit).powi(2);
-            let rho = match stand.kind {
+            let rho = match state.kind {
                 Shadow::Residual => {
                     ops::copy(r, shadow)?;
                     shadow_square
@@ -206,20 +206,20 @@ impl<T: Scalar> BiCgStab<T> {
             };
             ops::copy(r, p)?;
             scalars.lengths.set(p, p)?;
-            stand.row = Row { rho, squares: shadow_square, largest: stand.largest.powi(2), ..Row::default() };
-            (stand.unit, stand.shadow_square, stand.norm) = (unit, shadow_square, run.norm());
-            stand.blocks = Blocks::default();
+            state.row = Row { rho, squares: shadow_square, largest: state.largest.powi(2), ..Row::default() };
+            (state.unit, state.shadow_square, state.norm) = (unit, shadow_square, run.norm());
+            state.blocks = Blocks::default();
         }
-        let (unit, shadow_square) = (stand.unit, stand.shadow_square);
+        let (unit, shadow_square) = (state.unit, state.shadow_square);
         let to_reach = run.squares_to_reach(unit);
         let limits = Limits::<T::Real>::new(unit, to_reach, run.squares_to_diverge(unit));
-        scalars.start(stand.row, shadow_square.sqrt())?;
+        scalars.start(state.row, shadow_square.sqrt())?;
         loop {
-            if stand.goes_on && stand.blocks.is_at_end() {
-                best.look(x, stand.norm, run.iterations())?;
+            if state.goes_on && state.blocks.is_at_end() {
+                best.look(x, state.norm, run.iterations())?;
             }
-            stand.goes_on = false;
-            let block = stand.blocks.next(run);
+            state.goes_on = false;
+            let block = state.blocks.next(run);
             for _ in 0..block {
                 // v = A M^-1 p, and the step along M^-1 p that makes r orthogonal to the shadow.
                 let along_p = precondition(&mut m, p, y)?;
@@ -231,7 +231,7 @@ impl<T: Scalar> BiCgStab<T> {
                 scalars.whole(&limits, [along_p, along_r], t, shadow, x, r)?;
                 scalars.direction(&limits, r, v, p)?;
             }
-            let largest = &mut stand.largest;
+            let largest = &mut state.largest;
             for (row, next) in scalars.read(block)? {
                 let Row { sigma, square, length, half, mixed, other, made, .. } = row;
                 if !(sigma.is_finite() && square.is_finite()) {
@@ -253,7 +253,7 @@ impl<T: Scalar> BiCgStab<T> {
                     return Ok(run.record(norm, norm).unwrap_or(within::<T>(half, to_reach)));
                 }
                 let norm = unit * next.squares.sqrt();
-                (stand.row, stand.norm) = (next, norm);
+                (state.row, state.norm) = (next, norm);
                 if let Some(stop) = run.record(norm, norm) {
                     return Ok(stop);
                 }
@@ -262,7 +262,7 @@ impl<T: Scalar> BiCgStab<T> {
                     return Ok(within::<T>(next.squares, to_reach));
                 }
             }
-            best.look(x, stand.norm, run.iterations())?;
+            best.look(x, state.norm, run.iterations())?;
             if run.cancelled() {
                 return Ok(Stop::Cancelled);
             }
@@ -278,16 +278,16 @@ impl<T: Scalar> BiCgStab<T> {
         a: &dyn Operator<T>,
         mut m: Option<&mut (dyn Preconditioner<T> + 'm)>,
         x: &mut Vector<T>,
-        stand: &mut Stand<T::Wide>,
+        state: &mut State<T::Wide>,
     ) -> Result<Stop> {
         let BiCgStab { r, shadow, p, v, t, y, z, best, scalars, .. } = self;
         let dots = &mut scalars.dots;
         let eps = T::Real::epsilon().into_f64();
         let real = <T::Wide as Scalar>::from_real;
-        if !stand.goes_on {
+        if !state.goes_on {
             let unit = run.rescale(r)?;
             let shadow_length = run.norm() / unit;
-            stand.rho = match stand.kind {
+            state.rho = match state.kind {
                 Shadow::Residual => {
                     ops::copy(r, shadow)?;
                     real(shadow_length * shadow_length)
@@ -299,24 +299,24 @@ impl<T: Scalar> BiCgStab<T> {
                 }
             };
             ops::copy(r, p)?;
-            (stand.unit, stand.shadow_square) = (unit, shadow_length * shadow_length);
-            (stand.shadow_length, stand.length) = (shadow_length, shadow_length);
+            (state.unit, state.shadow_square) = (unit, shadow_length * shadow_length);
+            (state.shadow_length, state.length) = (shadow_length, shadow_length);
         }
-        let (unit, shadow_length) = (stand.unit, stand.shadow_length);
+        let (unit, shadow_length) = (state.unit, state.shadow_length);
         loop {
-            if stand.goes_on {
-                let next = stand.next;
-                if next.modulus() <= eps * shadow_length * stand.squares.sqrt() {
+            if state.goes_on {
+                let next = state.next;
+                if next.modulus() <= eps * shadow_length * state.squares.sqrt() {
                     return Ok(Stop::Breakdown);
                 }
                 // p = r + beta (p - omega v).
-                let beta = next / stand.rho * (stand.alpha / stand.omega);
-                stand.rho = next;
-                ops::update(T::narrow(-beta * stand.omega), v, T::narrow(beta), p)?;
+                let beta = next / state.rho * (state.alpha / state.omega);
+                state.rho = next;
+                ops::update(T::narrow(-beta * state.omega), v, T::narrow(beta), p)?;
                 ops::update(T::one(), r, T::one(), p)?;
-                stand.length = ops::norm2(p)?.into_f64();
+                state.length = ops::norm2(p)?.into_f64();
             }
-            stand.goes_on = false;
+            state.goes_on = false;
             // v = A M^-1 p, and the step along M^-1 p that makes r orthogonal to the shadow.
             let along_p = precondition(&mut m, p, y)?;
             a.apply_dots(T::one(), along_p, None, shadow, v, dots)?;
@@ -325,12 +325,12 @@ impl<T: Scalar> BiCgStab<T> {
             if !(sigma.has_finite_parts() && square.is_finite()) {
                 return Ok(Stop::NotFinite);
             }
-            let quotient = square.sqrt() / stand.length;
-            if quotient <= eps * stand.largest || sigma.modulus() <= eps * shadow_length * square.sqrt() {
+            let quotient = square.sqrt() / state.length;
+            if quotient <= eps * state.largest || sigma.modulus() <= eps * shadow_length * square.sqrt() {
                 return Ok(Stop::Breakdown);
             }
-            stand.largest = stand.largest.max(quotient);
-            let alpha = stand.rho / sigma;
+            state.largest = state.largest.max(quotient);
+            let alpha = state.rho / sigma;
             ops::update(T::narrow(-alpha), v, T::one(), r)?;
             // t = A M^-1 r, and the step along M^-1 r that makes r smallest.
             let along = precondition(&mut m, r, z)?;
@@ -360,15 +360,15 @@ impl<T: Scalar> BiCgStab<T> {
             let (next, squares) = dots.values()?;
             let norm = unit * squares.sqrt();
             best.correct(norm);
-            (stand.alpha, stand.omega, stand.next) = (alpha, omega, next.conj());
-            (stand.squares, stand.norm) = (squares, norm);
+            (state.alpha, state.omega, state.next) = (alpha, omega, next.conj());
+            (state.squares, state.norm) = (squares, norm);
             if let Some(stop) = run.record(norm, norm) {
                 return Ok(stop);
             }
             if run.cancelled() {
                 return Ok(Stop::Cancelled);
             }
-            stand.goes_on = true;
+            state.goes_on = true;
         }
     }
 }
@@ -392,19 +392,19 @@ impl<T: Scalar> BiCgStab<T> {
         let mut kept = Kept::new(if T::IS_COMPLEX { Kind::ComplexBiCgStab } else { Kind::BiCgStab }, memory);
         let stopping = self.params.stopping.clone();
         let (mut run, mut end) = kept.start((a, b, x, &mut self.r), &mut self.norms, stopping, progress)?;
-        let mut stand = Stand::default();
+        let mut state = State::default();
         let mut resumed = None;
         let BiCgStab { r, shadow, p, v, best, scalars, .. } = self;
         match kept.resume(&mut run, x, [r, shadow, p, v, best.vector_mut()])? {
             None => best.start(x, run.norm())?,
             Some(numbers) => {
-                let (seen, of_best, lengths) = stand.restore(&numbers);
+                let (seen, of_best, lengths) = state.restore(&numbers);
                 best.restore(of_best);
                 scalars.lengths.restore(lengths)?;
                 // The device's margin above the tolerance.
                 let margin =
-                    (stand.row.stop != 0.0).then(|| within::<T>(stand.row.squares, run.squares_to_reach(stand.unit)));
-                resumed = run.end_of(stand.norm).or(seen).or(margin);
+                    (state.row.stop != 0.0).then(|| within::<T>(state.row.squares, run.squares_to_reach(state.unit)));
+                resumed = run.end_of(state.norm).or(seen).or(margin);
             }
         }
         loop {
@@ -413,19 +413,19 @@ impl<T: Scalar> BiCgStab<T> {
             }
             let seen = match resumed.take() {
                 Some(seen) => seen,
-                None if T::IS_COMPLEX => self.cycle_on_host(&mut run, a, m.as_deref_mut(), x, &mut stand)?,
-                None => self.cycle(&mut run, a, m.as_deref_mut(), x, &mut stand)?,
+                None if T::IS_COMPLEX => self.cycle_on_host(&mut run, a, m.as_deref_mut(), x, &mut state)?,
+                None => self.cycle(&mut run, a, m.as_deref_mut(), x, &mut state)?,
             };
             let BiCgStab { r, shadow, p, v, best, scalars, .. } = self;
             if kept.is_due(&run) {
-                let numbers = stand.numbers(seen, best.numbers(), &scalars.lengths.numbers()?);
+                let numbers = state.numbers(seen, best.numbers(), &scalars.lengths.numbers()?);
                 kept.keep(&run, x, [&*r, shadow, p, v, best.vector()], numbers)?;
             }
-            stand.goes_on = false;
+            state.goes_on = false;
             end = run.confirm(seen, x, &mut self.r, &mut self.p, &mut self.v, &mut self.norms)?;
             match end {
                 Some(Stop::Converged) => continue,
-                // A claim too much; the iteration goes on from here.
+                // The recurrence claimed convergence wrongly; the iteration continues from here.
                 None => {
                     self.best.correct(run.norm());
                     self.best.look(x, run.norm(), run.iterations())?;
@@ -434,13 +434,13 @@ impl<T: Scalar> BiCgStab<T> {
                 Some(_) => run.take_best(&self.best, x, &mut self.r, &mut self.norms)?,
             }
             let gives_up = matches!(end, Some(Stop::Breakdown | Stop::Diverged | Stop::Stagnated | Stop::NotFinite));
-            if gives_up && run.norm() <= SHADOW_PROGRESS * stand.changed_at {
+            if gives_up && run.norm() <= SHADOW_PROGRESS * state.changed_at {
                 if !run.may_go_on() {
                     end = Some(if run.cancelled() { Stop::Cancelled } else { Stop::IterationLimit });
                     continue;
                 }
-                stand.changed_at = run.norm();
-                stand.kind = Shadow::Scattered;
+                state.changed_at = run.norm();
+                state.kind = Shadow::Scattered;
                 let norm = run.go_back(x, &mut self.r, &mut self.norms)?;
                 self.best.correct(norm);
                 end = None;
@@ -457,7 +457,7 @@ impl<T: Scalar> Solver<T> for BiCgStab<T> {
 
 resumable!(BiCgStab);
 
-/// Numbers of a row.
+/// Number of values per row.
 const NUMBERS: usize = 11;
 
 /// Input and results of an iteration; the numbers are listed in `krylov.cl`.
@@ -572,7 +572,7 @@ impl<T: Scalar> Scalars<T> {
         )
     }
 
-    /// p = r + beta (p - omega v), and on to the next iteration.
+    /// p = r + beta (p - omega v), and advances to the next iteration.
     fn direction(&mut self, limits: &Limits<T::Real>, r: &Vector<T>, v: &Vector<T>, p: &mut Vector<T>) -> Result<()> {
         let (context, n) = (r.context(), r.len());
         let (program, parts, range) = scalars::update::<T::Real>(context, n);

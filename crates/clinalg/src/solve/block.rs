@@ -10,14 +10,14 @@ use crate::runtime::{Out, Range};
 use crate::solve::Preconditioner;
 use crate::{Buffer, Complex, Context, Dense, KernelFamily, Real, Result, Scalar, Vector};
 
-/// Columns of a block that a work-group multiplies with as many of another; `TILE` of `block_vectors.cl`.
+/// Columns of a block that a work-group multiplies with the same number of columns of another; `TILE` of `block_vectors.cl`.
 const TILE: usize = 4;
 /// Work-groups for each compute unit of a GPU.
 const GROUPS: usize = 8;
 
 /// The scalars of methods with blocks of vectors: those of [`Scalar`].
 pub trait BlockScalar: Scalar {
-    /// Their kind in double precision.
+    /// The corresponding type in double precision.
     #[doc(hidden)]
     type Small: ComplexField<RealField = f64> + Copy;
     /// The value in double precision.
@@ -26,7 +26,7 @@ pub trait BlockScalar: Scalar {
     /// The nearest value.
     #[doc(hidden)]
     fn of_small(value: Self::Small) -> Self;
-    /// A value whose parts `next` gives.
+    /// A value whose real and imaginary part are drawn from `next`.
     #[doc(hidden)]
     fn random(mut next: impl FnMut() -> f64) -> Self {
         let re = Self::Real::nearest(next());
@@ -79,7 +79,7 @@ pub(crate) fn symmetric<W: ComplexField<RealField = f64>>(a: &Small<W>) -> (Vec<
     (values, Small::from_fn(a.nrows(), a.nrows(), |i, j| eigenvectors[(i, order[j])].clone()))
 }
 
-/// Z such that the columns of W Z are orthonormal, where `gram` is W' B W: as many as W has independent columns.
+/// Z such that the columns of W Z are orthonormal, where `gram` is W' B W; it has as many columns as W has independent ones.
 ///
 /// Stathopoulos and Wu, A block orthogonalization procedure with constant synchronization requirements, SIAM J. Sci. Comput. 23,
 /// 2002 (SVQB). A column whose squared norm is at most `noise` counts as zero.

@@ -17,9 +17,9 @@ use crate::{Context, Dense, Error, Real, Result, Vector};
 /// O'Leary, Linear Algebra Appl. 29 (1980), in the form of Dubrulle, Electron. Trans. Numer. Anal. 12 (2001), with an orthonormal basis of the
 /// residuals, orthonormal in the inner product of the preconditioner where there is one.
 ///
-/// An iteration minimises the error of every column over the directions of all, so that fewer are needed than by [`Cg`](super::Cg) for each; its product
-/// with A takes all columns at once. Residuals that have become dependent to working precision leave the basis: from then on an iteration has
-/// fewer directions. What that loses is found in the true residuals, from which the solve restarts if it matters.
+/// An iteration minimises the error of every column over the directions of all, so that fewer iterations are needed than by [`Cg`](super::Cg) for each
+/// column; its product with A takes all columns at once. Residuals that have become linearly dependent to working precision are dropped from the basis:
+/// from then on an iteration has fewer directions. If this loses accuracy, the true residuals show it, and the solve restarts from them.
 ///
 /// Each iteration reads two or three small matrices back. Owns six blocks of the size of X, five without preconditioner, and four vectors. The
 /// preconditioner must be the same linear map in every iteration, not a K-cycle.
@@ -64,7 +64,7 @@ pub struct BlockReport {
     pub relative_residuals: Vec<f64>,
     /// The largest of them at the start and after each iteration, `iterations + 1` numbers: those of the recurrence, the last one the true one.
     pub history: Vec<f64>,
-    /// The fewest directions of an iteration: fewer than columns where residuals became dependent.
+    /// The smallest number of search directions of an iteration: less than the number of columns if residuals became linearly dependent.
     pub least_directions: usize,
 }
 
@@ -77,12 +77,12 @@ impl fmt::Display for BlockReport {
 
 /// The blocks of a solve.
 struct Work<T: BlockScalar> {
-    /// The basis of the residuals, and where the next one is made.
+    /// The basis of the residuals, and the memory for the next one.
     q: Dense<T>,
     spare: Dense<T>,
     /// M^-1 Q, once there was a preconditioner.
     z: Option<Dense<T>>,
-    /// The directions, and where the next ones are made.
+    /// The directions, and the memory for the next ones.
     s: Dense<T>,
     next: Dense<T>,
     /// A S.
@@ -100,7 +100,7 @@ struct Active {
 }
 
 impl<T: BlockScalar> BlockCg<T> {
-    /// Most right-hand sides: the small matrices on the host grow with the square of their number.
+    /// Maximum number of right-hand sides: the small matrices on the host grow with the square of their number.
     pub const MOST_COLUMNS: usize = 256;
 
     /// A solver for systems of `n` equations with `columns` right-hand sides.
@@ -126,7 +126,7 @@ impl<T: BlockScalar> BlockCg<T> {
         Ok(BlockCg { params, work })
     }
 
-    /// When the next solve ends, to be changed.
+    /// The stopping criteria of the next solve, for changes.
     pub fn stopping_mut(&mut self) -> &mut Stopping {
         &mut self.params.stopping
     }
@@ -150,7 +150,7 @@ impl<T: BlockScalar> BlockCg<T> {
     ///
     /// # Errors
     /// Before any work, [`Error::Shape`] or [`Error::Context`] that names `a`, `m`, `b` or `x`, and [`Error::Value`] for a parameter; later, what the
-    /// device reports. An iteration that does not converge is no error: see [`BlockReport::stop`].
+    /// device reports. An iteration that does not converge is not an error: see [`BlockReport::stop`].
     pub fn solve_with(
         &mut self,
         a: &dyn Operator<T>,
@@ -355,7 +355,7 @@ impl<T: BlockScalar> Work<T> {
             c = w * c;
             (cols, fresh) = (kept, false);
 
-            // The step. Columns behind the directions are of earlier ones; a product with all columns at once costs less than one for each.
+            // The step. Columns after the directions belong to earlier ones; a product with all columns at once costs less than one for each.
             let width = if 2 * cols >= all { all } else { cols };
             products.apply(a, Columns { of: s, cols: width }, t)?;
             let curvature = products.gram(Columns { of: s, cols }, Columns { of: t, cols })?;

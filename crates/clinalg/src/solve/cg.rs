@@ -25,8 +25,8 @@ use crate::{Context, Real, Result, Scalar, Vector};
 /// far away, then reads their scalars and checks each iteration. Iterations after convergence are enqueued but change nothing, so
 /// x, the number of iterations and the history are the same as with one iteration at a time.
 ///
-/// The residual may rise for a long time while the error falls, so the stagnation window is at least `n`. Of the start, the
-/// last iterates of blocks and the last one, the one with the smallest residual is returned if the solve does not converge
+/// The residual may rise for a long time while the error falls, so the stagnation window is at least `n`. If the solve does not converge, the one with the
+/// smallest residual among the initial guess, the last iterate of each block of iterations and the final one is returned
 /// ([`Report::iterate`]), except where the callback stops it.
 ///
 /// A direction p with p'Ap <= 0 ends the solve with [`Stop::Indefinite`]; one with p'Ap below the machine
@@ -69,20 +69,20 @@ impl<T: Scalar> Cg<T> {
         Ok(Cg { params, r: vector()?, z: vector()?, p: vector()?, q: vector()?, best, norms, scalars })
     }
 
-    /// Iterates from r = b - A x, or from where `stand` is, until a stopping criterion is met.
+    /// Iterates from r = b - A x, or from where `state` is, until a stopping criterion is met.
     fn cycle<'m>(
         &mut self,
         run: &mut Run<'_, T>,
         a: &dyn Operator<T>,
         mut m: Option<&mut (dyn Preconditioner<T> + 'm)>,
         x: &mut Vector<T>,
-        stand: &mut Stand,
+        state: &mut State,
     ) -> Result<Stop> {
         let Cg { r, z, p, q, best, scalars, .. } = self;
         let eps = T::Real::epsilon().into_f64();
-        if !stand.goes_on {
-            stand.unit = run.rescale(r)?;
-            let squares = (run.norm() / stand.unit).powi(2);
+        if !state.goes_on {
+            state.unit = run.rescale(r)?;
+            let squares = (run.norm() / state.unit).powi(2);
             let rho = match &mut m {
                 Some(m) => {
                     m.apply(r, z)?;
@@ -99,19 +99,19 @@ impl<T: Scalar> Cg<T> {
                 return Ok(Stop::NotFinite);
             }
             // p'Mp by its recurrence, as r is orthogonal to the former p.
-            stand.row = Row { rho, squares, square: rho, largest: stand.largest, ..Row::default() };
-            stand.steepest = 0.0;
-            stand.blocks = Blocks::default();
+            state.row = Row { rho, squares, square: rho, largest: state.largest, ..Row::default() };
+            state.steepest = 0.0;
+            state.blocks = Blocks::default();
         }
-        scalars.start(stand.row)?;
-        let unit = stand.unit;
+        scalars.start(state.row)?;
+        let unit = state.unit;
         let limits = Limits::<T::Real>::new(unit, run.squares_to_reach(unit), run.squares_to_diverge(unit));
         loop {
-            if stand.goes_on && stand.blocks.is_at_end() {
-                best.look(x, stand.norm, run.iterations())?;
+            if state.goes_on && state.blocks.is_at_end() {
+                best.look(x, state.norm, run.iterations())?;
             }
-            stand.goes_on = false;
-            let block = stand.blocks.next(run);
+            state.goes_on = false;
+            let block = state.blocks.next(run);
             for _ in 0..block {
                 a.apply_dot(p, q, &mut scalars.dots)?;
                 scalars.residual(&limits, q, r)?;
@@ -121,7 +121,7 @@ impl<T: Scalar> Cg<T> {
                 }
                 scalars.direction(&limits, m.is_some(), if m.is_some() { z } else { r }, x, p)?;
             }
-            let Stand { largest, steepest, .. } = stand;
+            let State { largest, steepest, .. } = state;
             for (row, next) in scalars.read(block)? {
                 let Row { rho, squares, square, curvature, .. } = row;
                 if !rho.is_finite() {
@@ -146,7 +146,7 @@ impl<T: Scalar> Cg<T> {
                     return Ok(Stop::Breakdown);
                 }
                 let norm = unit * next.squares.sqrt();
-                (stand.row, stand.norm) = (next, norm);
+                (state.row, state.norm) = (next, norm);
                 if let Some(stop) = run.record(norm, norm) {
                     return Ok(stop);
                 }
@@ -155,7 +155,7 @@ impl<T: Scalar> Cg<T> {
                     return Ok(Stop::Converged);
                 }
             }
-            best.look(x, stand.norm, run.iterations())?;
+            best.look(x, state.norm, run.iterations())?;
             if run.cancelled() {
                 return Ok(Stop::Cancelled);
             }
@@ -184,17 +184,17 @@ impl<T: Scalar> Cg<T> {
         let (mut run, mut end) = kept.start((a, b, x, &mut self.r), &mut self.norms, stopping, progress)?;
         // The error falls in every step, but its residual may rise until the last of n steps.
         run.be_patient(self.r.len());
-        let mut stand = Stand::default();
+        let mut state = State::default();
         let mut resumed = None;
         match kept.resume(&mut run, x, [&mut self.r, &mut self.p, self.best.vector_mut()])? {
             None => self.best.start(x, run.norm())?,
             Some(numbers) => {
                 let (seen, best);
-                (stand, seen, best) = Stand::of(&numbers);
+                (state, seen, best) = State::of(&numbers);
                 self.best.restore(best);
                 // The device's margin above the tolerance.
-                let margin = (stand.row.stop != 0.0).then_some(Stop::Converged);
-                resumed = run.end_of(stand.norm).or(seen).or(margin);
+                let margin = (state.row.stop != 0.0).then_some(Stop::Converged);
+                resumed = run.end_of(state.norm).or(seen).or(margin);
             }
         }
         loop {
@@ -203,11 +203,11 @@ impl<T: Scalar> Cg<T> {
             }
             let seen = match resumed.take() {
                 Some(seen) => seen,
-                None => self.cycle(&mut run, a, m.as_deref_mut(), x, &mut stand)?,
+                None => self.cycle(&mut run, a, m.as_deref_mut(), x, &mut state)?,
             };
             let own = [&self.r, &self.p, self.best.vector()];
-            kept.keep(&run, x, own, stand.numbers(seen, self.best.numbers()))?;
-            stand.goes_on = false;
+            kept.keep(&run, x, own, state.numbers(seen, self.best.numbers()))?;
+            state.goes_on = false;
             end = run.confirm(seen, x, &mut self.r, &mut self.p, &mut self.q, &mut self.norms)?;
             run.keep_best(end, &mut self.best, x, &mut self.r, &mut self.norms)?;
         }
@@ -222,10 +222,10 @@ impl<T: Scalar> Solver<T> for Cg<T> {
 
 resumable!(Cg);
 
-/// Where a cycle stands after the last iteration looked at.
+/// The state of a cycle after the last iteration that was checked.
 #[derive(Debug, Clone, Copy, Default)]
-struct Stand {
-    /// What the residual is scaled by.
+struct State {
+    /// The scale of the residual.
     unit: f64,
     /// The largest Rayleigh quotient of M^-1 A so far, and of M^-1 in the cycle.
     largest: f64,
@@ -239,20 +239,20 @@ struct Stand {
     goes_on: bool,
 }
 
-impl Stand {
+impl State {
     fn numbers(&self, seen: Stop, best: [f64; 3]) -> impl Iterator<Item = f64> + use<> {
-        let Stand { unit, largest, steepest, norm, blocks, row, .. } = *self;
+        let State { unit, largest, steepest, norm, blocks, row, .. } = *self;
         let first = [number_of(seen), unit, largest, steepest, norm];
         first.into_iter().chain(blocks.numbers()).chain(row.numbers()).chain(best)
     }
 
-    /// With the end that was seen there, and the numbers of the best iterate.
-    fn of(numbers: &[f64]) -> (Stand, Option<Stop>, [f64; 3]) {
+    /// With the reason to stop that was seen there, and the numbers of the best iterate.
+    fn of(numbers: &[f64]) -> (State, Option<Stop>, [f64; 3]) {
         let [seen, unit, largest, steepest, norm] = numbers_from(numbers, 0);
         let blocks = Blocks::of(numbers_from(numbers, 5));
         let row = Row::of(numbers_from(numbers, 7));
         let best = numbers_from(numbers, 7 + NUMBERS);
-        (Stand { unit, largest, steepest, norm, blocks, row, goes_on: true }, seen_by(seen), best)
+        (State { unit, largest, steepest, norm, blocks, row, goes_on: true }, seen_by(seen), best)
     }
 }
 
@@ -261,7 +261,7 @@ fn semidefinite(quotient: f64, singular: f64) -> Stop {
     if singular > 0.0 && quotient >= -singular { Stop::Breakdown } else { Stop::Indefinite }
 }
 
-/// Numbers of a row.
+/// Number of values per row.
 const NUMBERS: usize = 8;
 
 /// Input and results of an iteration; the numbers are listed in `krylov.cl`.
@@ -294,7 +294,7 @@ impl Row {
 #[derive(Debug)]
 struct Scalars<T: Scalar> {
     ring: Ring<T::Real, NUMBERS>,
-    /// p'Ap, r'r and r'z in parts.
+    /// Partial sums of p'Ap, r'r and r'z.
     dots: DotParts<T>,
     squares: DotParts<T>,
     rhos: DotParts<T>,
@@ -326,7 +326,7 @@ impl<T: Scalar> Scalars<T> {
         program.cg_residual(context, range, n, count, dots, rows, at, limits.unsound, q, r, partial)
     }
 
-    /// x += unit step p, p = z + beta p, and on to the next iteration. r'z is that of `rhos` where z is not r.
+    /// x += unit step p, p = z + beta p, and advances to the next iteration. r'z is taken from `rhos` where z is not r.
     fn direction(
         &mut self,
         limits: &Limits<T::Real>,
@@ -357,10 +357,10 @@ impl<T: Scalar> Scalars<T> {
     }
 }
 
-/// Reads that an item of `cg_direction` on a GPU has under way; `ITEMS` in `krylov.cl`.
+/// Reads that an item of `cg_direction` on a GPU has in flight; `ITEMS` in `krylov.cl`.
 pub(crate) const CG_ITEMS: u32 = 4;
 
-/// The largest number of sums that a launch forms at once, each with a place per item.
+/// The largest number of sums that a launch forms at once, each with one value per item in local memory.
 const SUMS: usize = 3;
 
 /// The parameters of the launches on vectors of conjugate gradients and BiCGStab, on a GPU.

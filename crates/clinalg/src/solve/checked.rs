@@ -38,8 +38,8 @@ fn check<T: Scalar>(argument: &'static str, n: usize, context: &Context, y: &Vec
     let place = if same { "" } else { " of another context" };
     Err(Error::value(
         argument,
-        format!("an operator that leaves in its output the vector of length {n} that it was given"),
-        format!("one that put a vector of length {}{place} there", y.len()),
+        format!("an operator that writes to the output vector of length {n} that it was given"),
+        format!("one that replaced it by a vector of length {}{place}", y.len()),
     ))
 }
 
@@ -52,7 +52,8 @@ pub(super) fn check_own<'v, T: Scalar>(vectors: impl IntoIterator<Item = &'v Vec
         if vector.len() == first.len() && vector.context().same(first.context()) {
             return Ok(());
         }
-        let expected = "a solver whose last operator kept the vectors it was given; make a new solver";
+        let expected =
+            "a solver whose operators and preconditioners have not replaced its vectors; create a new solver";
         Err(Error::value("self", expected, format!("one with vectors of lengths {} and {}", first.len(), vector.len())))
     })
 }

@@ -13,10 +13,11 @@ use crate::ops::{self, DotParts};
 use crate::{Context, Real, Result, Scalar, Vector};
 
 /// Conjugate gradients for symmetric (complex: Hermitian) positive definite A whose preconditioner may differ from one application to
-/// the next or be slightly unsymmetric: a K-cycle, a solve in single precision (Notay 2000, FCG(1)).
+/// the next or be slightly nonsymmetric: a K-cycle, a solve in single precision (Notay 2000, FCG(1)).
 ///
-/// Each direction is made orthogonal to the last one by a dot product instead of by recurrence. Owns five vectors of `n` values; an
-/// iteration reads numbers back three times. The best iterate among those worth a copy is returned if the solve does not converge. [`Cg`](crate::solve::Cg) is faster where the preconditioner is a fixed symmetric one.
+/// Each direction is made A-orthogonal to the previous one by a computed dot product instead of by the usual recurrence. Owns five vectors of `n` values; an
+/// iteration reads numbers back three times. The best iterate is returned if the solve does not converge. [`Cg`](crate::solve::Cg) is faster where the
+/// preconditioner is a fixed symmetric one.
 #[derive(Debug)]
 pub struct FlexibleCg<T: Scalar> {
     params: FlexibleCgParams,
@@ -28,10 +29,10 @@ pub struct FlexibleCg<T: Scalar> {
     norms: DotParts<T>,
 }
 
-/// Where a cycle stands after the last iteration.
+/// The state of a cycle after the last iteration.
 #[derive(Debug, Clone, Copy, Default)]
-struct Stand {
-    /// What the residual is scaled by.
+struct State {
+    /// The scale of the residual.
     unit: f64,
     /// The largest Rayleigh quotient so far.
     largest: f64,
@@ -53,31 +54,31 @@ impl<T: Scalar> FlexibleCg<T> {
         Ok(FlexibleCg { params, r: vector()?, z: vector()?, p: vector()?, q: vector()?, best, norms })
     }
 
-    /// Iterates from r = b - A x, or from where `stand` is, until a stopping criterion is met.
+    /// Iterates from r = b - A x, or from where `state` is, until a stopping criterion is met.
     fn cycle<'m>(
         &mut self,
         run: &mut Run<'_, T>,
         a: &dyn Operator<T>,
         mut m: Option<&mut (dyn Preconditioner<T> + 'm)>,
         x: &mut Vector<T>,
-        stand: &mut Stand,
+        state: &mut State,
     ) -> Result<Stop> {
         let FlexibleCg { r, z, p, q, best, norms, .. } = self;
         let eps = T::Real::epsilon().into_f64();
         let wide = T::Wide::from_f64;
-        if !stand.goes_on {
-            stand.unit = run.rescale(r)?;
+        if !state.goes_on {
+            state.unit = run.rescale(r)?;
             ops::copy(precondition(&mut m, r, z)?, p)?;
         }
-        let unit = stand.unit;
+        let unit = state.unit;
         loop {
-            if stand.goes_on {
+            if state.goes_on {
                 let z = precondition(&mut m, r, z)?;
                 norms.set(q, z)?;
-                let overlap = norms.value()? / wide(stand.curvature);
+                let overlap = norms.value()? / wide(state.curvature);
                 ops::update(T::one(), z, T::narrow(-overlap), p)?;
             }
-            stand.goes_on = false;
+            state.goes_on = false;
             a.apply_dot(p, q, norms)?;
             let curvature = norms.value()?.re();
             norms.set_pair(p, r)?;
@@ -86,11 +87,11 @@ impl<T: Scalar> FlexibleCg<T> {
                 return Ok(Stop::NotFinite);
             }
             let quotient = curvature / square;
-            let singular = eps * stand.largest;
+            let singular = eps * state.largest;
             if quotient.is_nan() || quotient <= singular {
                 return Ok(if quotient < -singular { Stop::Indefinite } else { Stop::Breakdown });
             }
-            stand.largest = stand.largest.max(quotient);
+            state.largest = state.largest.max(quotient);
             let step = along / wide(curvature);
             if step.modulus() == 0.0 {
                 return Ok(Stop::Breakdown);
@@ -99,14 +100,14 @@ impl<T: Scalar> FlexibleCg<T> {
             let norm = unit * ops::norm2(r)?.into_f64();
             best.before(x, run.iterations(), norm)?;
             ops::update(T::narrow(step * wide(unit)), p, T::one(), x)?;
-            (stand.curvature, stand.norm) = (curvature, norm);
+            (state.curvature, state.norm) = (curvature, norm);
             if let Some(stop) = run.record(norm, norm) {
                 return Ok(stop);
             }
             if run.cancelled() {
                 return Ok(Stop::Cancelled);
             }
-            stand.goes_on = true;
+            state.goes_on = true;
         }
     }
 }
@@ -131,13 +132,13 @@ impl<T: Scalar> FlexibleCg<T> {
         let stopping = self.params.stopping.clone();
         let (mut run, mut end) = kept.start((a, b, x, &mut self.r), &mut self.norms, stopping, progress)?;
         run.be_patient(n);
-        let mut stand = Stand::default();
+        let mut state = State::default();
         let mut resumed = None;
         match kept.resume(&mut run, x, [&mut self.r, &mut self.p, &mut self.q, self.best.vector_mut()])? {
             None => self.best.start(x, run.norm())?,
             Some(numbers) => {
                 let [seen, unit, largest, curvature, norm] = numbers_from(&numbers, 0);
-                stand = Stand { unit, largest, curvature, norm, goes_on: true };
+                state = State { unit, largest, curvature, norm, goes_on: true };
                 self.best.restore(numbers_from(&numbers, 5));
                 resumed = run.end_of(norm).or(seen_by(seen));
             }
@@ -148,12 +149,12 @@ impl<T: Scalar> FlexibleCg<T> {
             }
             let seen = match resumed.take() {
                 Some(seen) => seen,
-                None => self.cycle(&mut run, a, m.as_deref_mut(), x, &mut stand)?,
+                None => self.cycle(&mut run, a, m.as_deref_mut(), x, &mut state)?,
             };
-            let Stand { unit, largest, curvature, norm, .. } = stand;
+            let State { unit, largest, curvature, norm, .. } = state;
             let numbers = [number_of(seen), unit, largest, curvature, norm].into_iter().chain(self.best.numbers());
             kept.keep(&run, x, [&self.r, &self.p, &self.q, self.best.vector()], numbers)?;
-            stand.goes_on = false;
+            state.goes_on = false;
             end = run.confirm(seen, x, &mut self.r, &mut self.p, &mut self.q, &mut self.norms)?;
             self.best.correct(run.norm());
             run.keep_best(end, &mut self.best, x, &mut self.r, &mut self.norms)?;

@@ -29,8 +29,8 @@ const DEPENDENT: f64 = 16.0;
 ///
 /// With a preconditioner the method minimises |M^-1 (b - A x)|. The history then is this norm,
 /// scaled at each restart to agree with |b - A x|; the tolerance holds for the true residual in any
-/// case. That may grow where M is far from A: of the start and the iterates at the ends of cycles, the one with the smallest
-/// true residual is returned if the solve does not converge. [`Stop::Stagnated`] is reported for a cycle without progress, since further
+/// case. The true residual may grow where M is far from A: if the solve does not converge, the one with the smallest true residual among the initial
+/// guess and the iterates at the ends of cycles is returned. [`Stop::Stagnated`] is reported for a cycle without progress, since further
 /// cycles would repeat it.
 #[derive(Debug)]
 pub struct Gmres<T: Scalar> {
@@ -43,10 +43,10 @@ pub struct Gmres<T: Scalar> {
     small: Small<T::Wide>,
 }
 
-/// The least squares problem of one cycle, on the host, in double precision.
+/// The least-squares problem of one cycle, on the host, in double precision.
 #[derive(Debug)]
 pub(super) struct Small<W> {
-    /// Column j of R, `j + 1` entries (the column in work has one more).
+    /// Column j of R, `j + 1` entries (the current column has one more).
     pub(super) columns: Vec<Vec<W>>,
     /// c and s of each rotation [conj(c) conj(s); -s c].
     pub(super) rotations: Vec<(W, W)>,
@@ -55,15 +55,15 @@ pub(super) struct Small<W> {
     y: Vec<W>,
 }
 
-/// Where a cycle stands.
+/// The state of a cycle.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Cycle {
-    /// Vectors of the basis that the solution is made of.
+    /// Number of basis vectors that the solution is a combination of.
     pub(super) used: usize,
     /// The preconditioned residual at its beginning is `unit * length` times the first vector.
     pub(super) unit: f64,
     pub(super) length: f64,
-    /// What has ended it.
+    /// Why it ended.
     pub(super) seen: Option<Stop>,
 }
 
@@ -226,8 +226,8 @@ impl<T: Scalar> Gmres<T> {
         Ok(report)
     }
 
-    /// One cycle from the preconditioned residual `unit * length * basis[0]`, or what is left of it; `None` where only its length ended
-    /// it. `together` is the number of iterations between the last reads. Leaves in `left` what [`KrylovMemory`] has where it is ended before.
+    /// One cycle from the preconditioned residual `unit * length * basis[0]`, or the rest of a resumed one; `None` where it ended only because it reached its
+    /// full length. `together` is the number of iterations between the last reads. If it is ended early, leaves the [`KrylovMemory`] in `left`.
     fn cycle<'m>(
         &mut self,
         run: &mut Run<'_, T>,

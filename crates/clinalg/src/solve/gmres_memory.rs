@@ -7,11 +7,11 @@ use super::run::Run;
 use super::{KrylovMemory, Stop};
 use crate::{Error, Result, Scalar, Vector};
 
-/// Numbers before those of the least squares problem: [`Cycle`], whether the basis broke down, the norm of the recurrence, those of the best
-/// iterate, and the judge's.
+/// The number of values before those of the least-squares problem: [`Cycle`], whether the basis broke down, the norm of the recurrence, those of the best
+/// iterate, and those of the judge.
 const FIRST: usize = 8 + JUDGED;
 
-/// Numbers of the least squares problem of `used` columns: g, rotations, columns of R, each entry with two parts.
+/// The number of values of the least-squares problem of `used` columns: g, rotations, columns of R, each entry with two parts.
 fn size(used: usize) -> usize {
     2 * ((used + 1) + 2 * used + used * (used + 1) / 2)
 }
@@ -40,7 +40,7 @@ impl<T: Scalar> KrylovMemory<T> {
         Ok(KrylovMemory { x: x.to_vec()?, vectors, numbers, history: run.history().to_vec() })
     }
 
-    /// Puts everything back to where it was, and gives where the cycle stands.
+    /// Restores everything, and returns the state of the cycle.
     ///
     /// # Errors
     /// [`Error::Value`] that names `memory` where it is that of another solver.
@@ -57,7 +57,7 @@ impl<T: Scalar> KrylovMemory<T> {
         let fits = self.numbers.len() == FIRST + size(used) && used < basis.len() && self.history.len() > 1;
         if !fits || self.x.len() != n || self.vectors.len() != (used + 2) * n {
             let expected =
-                format!("that of a solve of {n} equations with at most {} iterations a cycle", basis.len() - 1);
+                format!("that of a solve of {n} equations with at most {} iterations per cycle", basis.len() - 1);
             let got =
                 format!("{} values, {} of the basis, {} numbers", self.x.len(), self.vectors.len(), self.numbers.len());
             return Err(Error::value("memory", expected, got));

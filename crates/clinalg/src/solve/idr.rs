@@ -39,39 +39,39 @@ pub struct Idr<T: Scalar> {
     projection: Projection<T>,
 }
 
-/// Where a cycle stands after the last iteration.
+/// The state of a cycle after the last iteration.
 #[derive(Debug)]
-struct Stand<W> {
-    /// What the residual is scaled by.
+struct State<W> {
+    /// The scale of the residual.
     unit: f64,
     /// The residual of the recurrence.
     norm: f64,
-    /// Steps made in the present space.
+    /// Number of steps in the current subspace.
     done: usize,
     /// The dot products of the shadow vectors (rows) with the columns of G: lower triangular.
     matrix: Vec<Vec<W>>,
-    /// Those with the residual.
+    /// The dot products of the shadow vectors with the residual.
     f: Vec<W>,
     omega: W,
     /// Whether the next cycle continues from here.
     goes_on: bool,
 }
 
-impl<W: Scalar<Real = f64>> Stand<W> {
-    /// The beginning, with `s` shadow vectors.
-    fn new(s: usize) -> Stand<W> {
+impl<W: Scalar<Real = f64>> State<W> {
+    /// The initial state, with `s` shadow vectors.
+    fn new(s: usize) -> State<W> {
         let matrix = (0..s).map(|i| (0..s).map(|j| if i == j { W::one() } else { W::zero() }).collect()).collect();
-        Stand { unit: 1.0, norm: 0.0, done: 0, matrix, f: vec![W::zero(); s], omega: W::one(), goes_on: false }
+        State { unit: 1.0, norm: 0.0, done: 0, matrix, f: vec![W::zero(); s], omega: W::one(), goes_on: false }
     }
 
     fn numbers(&self, seen: Stop, best: [f64; 3]) -> Vec<f64> {
-        let Stand { unit, norm, done, .. } = *self;
+        let State { unit, norm, done, .. } = *self;
         let first = [number_of(seen), unit, norm, done as f64].into_iter().chain(best);
         let values = self.matrix.iter().flatten().chain(&self.f).chain([&self.omega]);
         first.chain(values.flat_map(|value| [value.re(), value.im()])).collect()
     }
 
-    /// Goes on from these numbers; the end that was seen there, and the numbers of the best iterate.
+    /// Continues from these numbers; returns the reason to stop that was seen there, and the numbers of the best iterate.
     fn restore(&mut self, numbers: &[f64]) -> (Option<Stop>, [f64; 3]) {
         let [seen, unit, norm, done, best @ ..]: [f64; 7] = numbers_from(numbers, 0);
         (self.unit, self.norm, self.done, self.goes_on) = (unit, norm, done as usize, true);
@@ -84,7 +84,7 @@ impl<W: Scalar<Real = f64>> Stand<W> {
     }
 }
 
-/// A step length of smaller cosine is enlarged (Sleijpen and van der Vorst 1995).
+/// The step length is enlarged if the cosine is smaller (Sleijpen and van der Vorst 1995).
 const COSINE: f64 = 0.7;
 
 impl<T: Scalar> Idr<T> {
@@ -122,32 +122,32 @@ impl<T: Scalar> Idr<T> {
         Ok(Idr { params, shadow, g: vectors()?, u: vectors()?, r, v, z, t, best, norms, projection })
     }
 
-    /// Iterates from r = b - A x, or from where `stand` is, until a stopping criterion is met.
+    /// Iterates from r = b - A x, or from where `state` is, until a stopping criterion is met.
     fn cycle<'m>(
         &mut self,
         run: &mut Run<'_, T>,
         a: &dyn Operator<T>,
         mut m: Option<&mut (dyn Preconditioner<T> + 'm)>,
         x: &mut Vector<T>,
-        stand: &mut Stand<T::Wide>,
+        state: &mut State<T::Wide>,
     ) -> Result<Stop> {
         let Idr { shadow, g, u, r, v, z, t, best, norms, projection, .. } = self;
         let s = shadow.len();
-        if !stand.goes_on {
-            *stand = Stand { unit: run.rescale(r)?, ..Stand::new(s) };
+        if !state.goes_on {
+            *state = State { unit: run.rescale(r)?, ..State::new(s) };
             for vector in g.iter_mut().chain(u.iter_mut()) {
                 vector.fill(T::zero())?;
             }
         }
-        let unit = stand.unit;
+        let unit = state.unit;
         let step = |factor: T::Wide| T::narrow(factor * T::Wide::from_f64(unit));
         let (mut c, mut d) = (vec![T::Wide::zero(); s], vec![T::Wide::zero(); s]);
         loop {
-            stand.goes_on = false;
-            if stand.done == 0 {
-                projection.dot(shadow, r, &mut stand.f)?;
+            state.goes_on = false;
+            if state.done == 0 {
+                projection.dot(shadow, r, &mut state.f)?;
             }
-            let Stand { matrix, f, omega, norm: last, done, .. } = stand;
+            let State { matrix, f, omega, norm: last, done, .. } = state;
             for k in *done..s {
                 for i in k..s {
                     let known: T::Wide = (k..i).map(|j| matrix[i][j] * c[j]).sum();
@@ -249,15 +249,15 @@ impl<T: Scalar> Idr<T> {
         let mut kept = Kept::new(Kind::Idr, memory);
         let stopping = self.params.stopping.clone();
         let (mut run, mut end) = kept.start((a, b, x, &mut self.r), &mut self.norms, stopping, progress)?;
-        let mut stand = Stand::new(self.shadow.len());
+        let mut state = State::new(self.shadow.len());
         let mut resumed = None;
         let own = [&mut self.r, self.best.vector_mut()].into_iter().chain(&mut self.g).chain(&mut self.u);
         match kept.resume(&mut run, x, own)? {
             None => self.best.start(x, run.norm())?,
             Some(numbers) => {
-                let (seen, best) = stand.restore(&numbers);
+                let (seen, best) = state.restore(&numbers);
                 self.best.restore(best);
-                resumed = run.end_of(stand.norm).or(seen);
+                resumed = run.end_of(state.norm).or(seen);
             }
         }
         loop {
@@ -266,11 +266,11 @@ impl<T: Scalar> Idr<T> {
             }
             let seen = match resumed.take() {
                 Some(seen) => seen,
-                None => self.cycle(&mut run, a, m.as_deref_mut(), x, &mut stand)?,
+                None => self.cycle(&mut run, a, m.as_deref_mut(), x, &mut state)?,
             };
             let own = [&self.r, self.best.vector()].into_iter().chain(&self.g).chain(&self.u);
-            kept.keep(&run, x, own, stand.numbers(seen, self.best.numbers()))?;
-            stand.goes_on = false;
+            kept.keep(&run, x, own, state.numbers(seen, self.best.numbers()))?;
+            state.goes_on = false;
             end = run.confirm(seen, x, &mut self.r, &mut self.v, &mut self.t, &mut self.norms)?;
             match end {
                 Some(Stop::Converged) => {}

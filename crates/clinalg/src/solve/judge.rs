@@ -6,7 +6,7 @@ use crate::Real;
 /// A restart counts as progress if the true residual has fallen below this fraction of that at the last restart. The number of restarts is bounded by
 /// this and by the iteration limit.
 pub(crate) const RESTART_PROGRESS: f64 = 0.9;
-/// Most consecutive restarts without progress after the recurrence has claimed convergence. GMRES with a preconditioner minimises another norm, so a
+/// Maximum number of consecutive restarts without progress after the recurrence has claimed convergence. GMRES with a preconditioner minimises another norm, so a
 /// restart may help although |b - A x| has not fallen yet.
 const IDLE_RESTARTS: usize = 1;
 /// The smallest residual must fall below this fraction of its value within the stagnation window.
@@ -22,7 +22,7 @@ pub(crate) fn unit<R: Real>(norm: f64) -> f64 {
     norm.log2().floor().clamp(-top, top).exp2()
 }
 
-/// Numbers of [`Judge::numbers`].
+/// Length of [`Judge::numbers`].
 pub(crate) const JUDGED: usize = 6;
 
 /// The state of a solve, judged by its residual norms.
@@ -129,7 +129,7 @@ impl<'a> Judge<'a> {
         self.history.len() - 1
     }
 
-    /// Enters that x has been reset to the iterate of this number.
+    /// Records that x has been reset to the iterate of this number.
     pub(crate) fn went_back_to(&mut self, iterate: usize) {
         self.iterate = Some(iterate);
     }
@@ -237,7 +237,7 @@ impl<'a> Judge<'a> {
         [self.norm, self.best, self.mark as f64, self.first, self.restarted_at, self.idle as f64]
     }
 
-    /// Goes on with a solve of the same system where another judge gave these numbers and this history.
+    /// Continues a solve of the same system for which another judge gave these numbers and this history.
     pub(crate) fn restore(&mut self, [norm, best, mark, first, restarted_at, idle]: [f64; JUDGED], history: &[f64]) {
         (self.norm, self.best, self.mark) = (norm, best, mark as usize);
         (self.first, self.restarted_at, self.idle) = (first, restarted_at, idle as usize);

@@ -12,8 +12,8 @@ use crate::error::check_length;
 use crate::ops::{self, Transposed, scatter_signs};
 use crate::{Context, Error, Real, Result, Scalar, Vector};
 
-/// The part of the tolerance that the residual of the normal equations by the recurrence has to meet, so that the true one meets the tolerance in spite
-/// of rounding: going on to this costs less than a restart. After a restart, which shows that it was not enough, it is [`SECOND_MARGIN`].
+/// The fraction of the tolerance that the recurrence of the residual of the normal equations must reach, so that the true one meets the tolerance in spite
+/// of rounding: the additional iterations cost less than a restart. After a restart, which shows that the margin was too small, it is [`SECOND_MARGIN`].
 const MARGIN: f64 = 0.9;
 const SECOND_MARGIN: f64 = 0.45;
 
@@ -23,7 +23,7 @@ const SECOND_MARGIN: f64 = 0.45;
 pub enum LeastSquaresMethod {
     /// LSQR (Paige and Saunders 1982): |b - A x| never rises; conjugate gradients on the normal equations.
     Lsqr,
-    /// LSMR (Fong and Saunders 2011): |A^H (b - A x)| never rises, so that it may be stopped earlier; MINRES on the normal equations.
+    /// LSMR (Fong and Saunders 2011): |A^H (b - A x)| never rises, so that it may stop earlier; MINRES on the normal equations.
     #[default]
     Lsmr,
 }
@@ -37,21 +37,21 @@ pub struct LeastSquaresReport {
     #[serde(flatten)]
     pub report: Report,
     /// |A^H (b - A x)| / (|A| |b - A x|) with the Frobenius norm of A, computed from the returned x: small where x is a least-squares solution.
-    /// With a preconditioner M = L L^H, of A L^-H in place of A. 0 where b - A x is 0. Where neither
+    /// With a preconditioner M = L L^H, the same with A L^-H in place of A. 0 where b - A x is 0. Where neither
     /// [`Transposed::frobenius_norm`] nor [`Preconditioner::preconditioned_frobenius_norm`] gives the norm, it is estimated from products; the estimate is usually too small.
     pub normal_residual: f64,
 }
 
-/// The x that makes |b - A x| smallest, for any rectangular A; of several the one nearest to the start.
+/// Finds the x that minimises |b - A x|, for any rectangular A; of several solutions the one nearest to the initial guess.
 ///
 /// Owns `rows + 3 cols` values in four vectors. An iteration takes a product with A and one with its transpose. A solve ends when
-/// |b - A x| / |b| or, where the system is not consistent, |A^H (b - A x)| / (|A| |b - A x|) is at most the tolerance. Where the recurrence says so,
-/// both are computed from x; if neither is small enough, the solve restarts from x. Both methods square the condition number.
+/// |b - A x| / |b| or, where the system is not consistent, |A^H (b - A x)| / (|A| |b - A x|) is at most the tolerance. When the recurrence indicates this,
+/// both are computed from x; if neither is small enough, the solve restarts from x. Convergence of both methods depends on the square of the condition number.
 ///
-/// A preconditioner M is one of the normal equations: Hermitian positive definite, `cols` x `cols` and near A^H A, such as
+/// A preconditioner M is for the normal equations: Hermitian positive definite, `cols` x `cols` and near A^H A, such as
 /// [`Jacobi::of_normal_equations`](crate::precond::Jacobi::of_normal_equations), which scales the columns to a norm of 1, or
 /// [`IncompleteCholesky`](crate::precond::IncompleteCholesky) of the product A^H A. No factor of M is needed (Arridge, Betcke and Harhanen
-/// 2014). It takes another `cols` values; of several solutions it is the nearest to the start in the norm of M.
+/// 2014). It takes another `cols` values; of several solutions the result is the one nearest to the initial guess in the norm of M.
 ///
 /// ```
 /// use clinalg::solve::{LeastSquares, LeastSquaresParams};
@@ -94,8 +94,8 @@ fn normalise<T: Scalar>(v: &mut Vector<T>) -> Result<f64> {
     Ok(norm)
 }
 
-/// The next right vector v of the bidiagonalisation, of norm 1, from `u` and the one before; its norm before that. With a preconditioner M the
-/// norm is that of M, `p` is M v, and the norm is negative if v^H M v is.
+/// Computes the next right vector v of the bidiagonalisation, of norm 1, from `u` and the previous one; returns its norm before normalisation. With a
+/// preconditioner M the norm is that of M, `p` is M v, and the norm is negative if v^H M v is.
 fn next_right<T: Scalar>(
     a: &dyn Transposed<T>,
     m: Option<&mut CheckedPreconditioner<'_, T>>,
@@ -130,7 +130,7 @@ impl<T: Scalar> LeastSquares<T> {
         Ok(LeastSquares { params, u: vector(rows)?, v: vector(cols)?, h: vector(cols)?, bar: vector(cols)?, p: None })
     }
 
-    /// When the next solve ends, to be changed.
+    /// The stopping criteria of the next solve, for changes.
     pub fn stopping_mut(&mut self) -> &mut super::Stopping {
         &mut self.params.stopping
     }
@@ -149,7 +149,7 @@ impl<T: Scalar> LeastSquares<T> {
         self.solve_with(a, m, b, x, &mut |_, _| std::ops::ControlFlow::Continue(()))
     }
 
-    /// Makes |b - A x| smallest from the start x, and calls `progress` after each iteration.
+    /// Minimises |b - A x| from the initial guess x, and calls `progress` after each iteration.
     ///
     /// # Errors
     /// [`Error::Shape`], [`Error::Length`] or [`Error::Context`] that names `a`, `m`, `b` or `x`; [`Error::Value`] for a
@@ -207,15 +207,15 @@ impl<T: Scalar> LeastSquares<T> {
         let norm_b = ops::norm2(b)?.into_f64();
         let relative = |norm: f64| if norm == 0.0 { 0.0 } else { norm / norm_b };
         let (mut stop, mut normal, mut go_on) = (None, f64::NAN, true);
-        let (mut stand, mut history);
+        let (mut state, mut history);
         kept.load(x, [&mut self.u, &mut self.v, &mut self.h, &mut self.bar].into_iter().chain(&mut self.p))?;
         if let Some((numbers, before)) = kept.take() {
-            (stand, history) = (Stand::of(&numbers), before);
+            (state, history) = (State::of(&numbers), before);
         } else {
             if norm_b == 0.0 {
                 x.fill(T::zero())?;
             }
-            stand = Stand::new(self.size(a, m.as_mut())?);
+            state = State::new(self.norm_or_estimate(a, m.as_mut())?);
             let norm = self.residual(a, b, x)?;
             history = vec![relative(norm)];
             go_on = !progress(0, history[0]).is_break();
@@ -228,7 +228,7 @@ impl<T: Scalar> LeastSquares<T> {
             } else if !go_on {
                 stop = Some(Stop::Cancelled);
             } else {
-                (stop, normal) = self.begin(a, m.as_mut(), &mut stand, norm, tolerance)?;
+                (stop, normal) = self.begin(a, m.as_mut(), &mut state, norm, tolerance)?;
             }
         }
         while stop.is_none() {
@@ -237,16 +237,16 @@ impl<T: Scalar> LeastSquares<T> {
                 go_on = go_on && !progress(iteration, relative(norm)).is_break();
                 go_on
             };
-            let seen = self.iterate(a, m.as_mut(), x, &mut stand, [tolerance * norm_b, tolerance], each)?;
+            let seen = self.iterate(a, m.as_mut(), x, &mut state, [tolerance * norm_b, tolerance], each)?;
             if matches!(seen, Stop::Cancelled | Stop::IterationLimit) {
                 let own = [&self.u, &self.v, &self.h, &self.bar].into_iter().chain(&self.p);
-                kept.store([0.0; JUDGED], &history, x, own, stand.numbers())?;
+                kept.store([0.0; JUDGED], &history, x, own, state.numbers())?;
             }
             let norm = self.residual(a, b, x)?;
             *history.last_mut().expect("the history starts with the first residual") = relative(norm);
             let (end, found) = match norm {
                 0.0 => (Some(Stop::Converged), 0.0),
-                _ if norm.is_finite() => self.begin(a, m.as_mut(), &mut stand, norm, tolerance)?,
+                _ if norm.is_finite() => self.begin(a, m.as_mut(), &mut state, norm, tolerance)?,
                 _ => (Some(Stop::NotFinite), f64::NAN),
             };
             normal = found;
@@ -257,13 +257,13 @@ impl<T: Scalar> LeastSquares<T> {
                 Some(Stop::Converged)
             } else if end.is_some() || seen == Stop::Breakdown {
                 end.or(Some(seen))
-            } else if !stand.may_restart([relative(norm), normal]) {
+            } else if !state.may_restart([relative(norm), normal]) {
                 Some(self.floor(a, (norm, norm_b), normal, x)?)
             } else if go_on {
                 None
             } else {
                 let own = [&self.u, &self.v, &self.h, &self.bar].into_iter().chain(&self.p);
-                kept.store([0.0; JUDGED], &history, x, own, stand.numbers())?;
+                kept.store([0.0; JUDGED], &history, x, own, state.numbers())?;
                 Some(Stop::Cancelled)
             };
         }
@@ -271,9 +271,9 @@ impl<T: Scalar> LeastSquares<T> {
         Ok(LeastSquaresReport { report: kept.end(Report::new(stop, history)), normal_residual: normal })
     }
 
-    /// The Frobenius norm of A, or of A L^-H for a preconditioner L L^H: where it is not known, half of the estimate of it that a vector of
-    /// signs gives, which is rarely more than twice the norm.
-    fn size(&mut self, a: &dyn Transposed<T>, m: Option<&mut CheckedPreconditioner<'_, T>>) -> Result<f64> {
+    /// The Frobenius norm of A, or of A L^-H for a preconditioner L L^H. Where it is not known, half of the estimate by a vector of random
+    /// signs, which is rarely more than twice the norm.
+    fn norm_or_estimate(&mut self, a: &dyn Transposed<T>, m: Option<&mut CheckedPreconditioner<'_, T>>) -> Result<f64> {
         let known = match &m {
             Some(m) => m.preconditioned_frobenius_norm(),
             None => a.frobenius_norm()?,
@@ -299,7 +299,7 @@ impl<T: Scalar> LeastSquares<T> {
         &mut self,
         a: &dyn Transposed<T>,
         m: Option<&mut CheckedPreconditioner<'_, T>>,
-        stand: &mut Stand,
+        state: &mut State,
         norm: f64,
         tolerance: f64,
     ) -> Result<(Option<Stop>, f64)> {
@@ -314,9 +314,9 @@ impl<T: Scalar> LeastSquares<T> {
         }
         ops::copy(v, h)?;
         bar.fill(T::zero())?;
-        stand.begin(alpha, norm);
+        state.begin(alpha, norm);
         // With alpha = 0, b - A x is orthogonal to the range.
-        let normal = if alpha == 0.0 { 0.0 } else { alpha / stand.size };
+        let normal = if alpha == 0.0 { 0.0 } else { alpha / state.norm_of_a };
         Ok(((normal <= tolerance).then_some(Stop::Converged), normal))
     }
 
@@ -364,27 +364,27 @@ impl<T: Scalar> LeastSquares<T> {
         Ok(ops::norm2(&self.u)?.into_f64())
     }
 
-    /// Iterates from where `stand` is. `each` takes the iteration's number and residual and says whether to continue. Returns the reason of the end
-    /// by the recurrence.
+    /// Iterates from where `state` is. `each` takes the iteration's number and residual and says whether to continue. Returns the reason to stop
+    /// according to the recurrence.
     fn iterate(
         &mut self,
         a: &dyn Transposed<T>,
         mut m: Option<&mut CheckedPreconditioner<'_, T>>,
         x: &mut Vector<T>,
-        stand: &mut Stand,
+        state: &mut State,
         [enough, tolerance]: [f64; 2],
         each: &mut dyn FnMut(usize, f64) -> bool,
     ) -> Result<Stop> {
         let LeastSquares { params, u, v, h, bar, p } = self;
         let real = |value: f64| T::from_f64(value);
-        let margin = if stand.has_restarted() { SECOND_MARGIN } else { MARGIN };
-        let Stand { alpha, rho_bar, phi_bar, size, lsmr, .. } = stand;
-        for iteration in stand.iteration + 1..=params.stopping.max_iterations {
-            stand.iteration = iteration;
+        let margin = if state.has_restarted() { SECOND_MARGIN } else { MARGIN };
+        let State { alpha, rho_bar, phi_bar, norm_of_a, lsmr, .. } = state;
+        for iteration in state.iteration + 1..=params.stopping.max_iterations {
+            state.iteration = iteration;
             a.apply(T::one(), v, real(-*alpha), u)?;
             let beta = normalise(u)?;
             // |A v| with |v| = 1 is a lower bound of the Frobenius norm. Sums of these squares exceed the norm once the v lose orthogonality.
-            *size = size.max(alpha.hypot(beta));
+            *norm_of_a = norm_of_a.max(alpha.hypot(beta));
             *alpha = if beta == 0.0 { 0.0 } else { next_right(a, m.as_deref_mut(), u, beta, v, p.as_mut())? };
             if *alpha < 0.0 {
                 return Ok(Stop::Indefinite);
@@ -410,7 +410,7 @@ impl<T: Scalar> LeastSquares<T> {
                     (lsmr.residual(), lsmr.zeta_bar.abs())
                 }
             };
-            let normal = if residual == 0.0 { 0.0 } else { normal / (*size * residual) };
+            let normal = if residual == 0.0 { 0.0 } else { normal / (*norm_of_a * residual) };
             let go_on = each(iteration, residual);
             if residual <= enough || normal <= margin * tolerance {
                 return Ok(Stop::Converged);
@@ -432,13 +432,13 @@ impl<T: Scalar> LeastSquares<T> {
     }
 }
 
-/// Where a solve stands after an iteration.
+/// The state of a solve after an iteration.
 #[derive(Debug, Clone, Copy)]
-struct Stand {
+struct State {
     iteration: usize,
     alpha: f64,
-    /// The Frobenius norm of A, or what is known of it.
-    size: f64,
+    /// The Frobenius norm of A, or the best lower bound so far.
+    norm_of_a: f64,
     /// The relative residuals of the system and of the normal equations at the last restart.
     restarted_at: [f64; 2],
     /// LSQR: rho of the lower bidiagonal matrix, and the residual.
@@ -448,16 +448,16 @@ struct Stand {
     lsmr: Lsmr,
 }
 
-impl Stand {
-    fn new(size: f64) -> Stand {
+impl State {
+    fn new(norm_of_a: f64) -> State {
         let restarted_at = [f64::INFINITY; 2];
-        Stand { iteration: 0, alpha: 0.0, size, restarted_at, rho_bar: 0.0, phi_bar: 0.0, lsmr: Lsmr::default() }
+        State { iteration: 0, alpha: 0.0, norm_of_a, restarted_at, rho_bar: 0.0, phi_bar: 0.0, lsmr: Lsmr::default() }
     }
 
-    /// A bidiagonalisation from a residual of the norm `norm` on, with |A^H r| = `alpha` |r|.
+    /// Starts a bidiagonalisation from a residual r of norm `norm`, with |A^H r| = `alpha` |r|.
     fn begin(&mut self, alpha: f64, norm: f64) {
         (self.alpha, self.rho_bar, self.phi_bar, self.lsmr) = (alpha, alpha, norm, Lsmr::new(alpha, norm));
-        self.size = self.size.max(alpha);
+        self.norm_of_a = self.norm_of_a.max(alpha);
     }
 
     fn has_restarted(&self) -> bool {
@@ -474,14 +474,14 @@ impl Stand {
     }
 
     fn numbers(&self) -> impl Iterator<Item = f64> + use<> {
-        let Stand { iteration, alpha, size, restarted_at: [system, normal], rho_bar, phi_bar, lsmr } = *self;
-        [iteration as f64, alpha, size, system, normal, rho_bar, phi_bar].into_iter().chain(lsmr.numbers())
+        let State { iteration, alpha, norm_of_a, restarted_at: [system, normal], rho_bar, phi_bar, lsmr } = *self;
+        [iteration as f64, alpha, norm_of_a, system, normal, rho_bar, phi_bar].into_iter().chain(lsmr.numbers())
     }
 
-    fn of(numbers: &[f64]) -> Stand {
-        let [iteration, alpha, size, system, normal, rho_bar, phi_bar] = numbers_from(numbers, 0);
+    fn of(numbers: &[f64]) -> State {
+        let [iteration, alpha, norm_of_a, system, normal, rho_bar, phi_bar] = numbers_from(numbers, 0);
         let (restarted_at, lsmr) = ([system, normal], Lsmr::of(numbers_from(numbers, 7)));
-        Stand { iteration: iteration as usize, alpha, size, restarted_at, rho_bar, phi_bar, lsmr }
+        State { iteration: iteration as usize, alpha, norm_of_a, restarted_at, rho_bar, phi_bar, lsmr }
     }
 }
 
@@ -495,7 +495,7 @@ struct Lsmr {
     c_bar: f64,
     s_bar: f64,
     zeta: f64,
-    // What estimates the residual.
+    // The quantities that estimate the residual.
     beta_dd: f64,
     beta_d: f64,
     rho_d: f64,

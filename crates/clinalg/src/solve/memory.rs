@@ -10,17 +10,17 @@ use crate::{Error, Result, Scalar, Vector};
 /// iteration take as much memory as on the device. Empty for a solve from the beginning.
 #[derive(Debug, Clone, PartialEq)]
 pub struct KrylovMemory<T> {
-    /// The iterate, with GMRES that at the beginning of the cycle.
+    /// The iterate; for GMRES the one at the beginning of the cycle.
     pub x: Vec<T>,
-    /// The vectors of the iteration, with GMRES the basis, one after the other.
+    /// The vectors of the iteration, one after the other; for GMRES the basis.
     pub vectors: Vec<T>,
-    /// Scalars and control of the solve, for [`Resumable::solve_from`](super::Resumable::solve_from) alone.
+    /// Scalars and control data of the solve, for [`Resumable::solve_from`](super::Resumable::solve_from) alone.
     pub numbers: Vec<f64>,
     /// The relative residuals, the last one by the recurrence.
     pub history: Vec<f64>,
 }
 
-// By hand: values need no default.
+// Not derived: `T` need not implement `Default`.
 impl<T> Default for KrylovMemory<T> {
     fn default() -> Self {
         KrylovMemory { x: Vec::new(), vectors: Vec::new(), numbers: Vec::new(), history: Vec::new() }
@@ -34,7 +34,7 @@ impl<T> KrylovMemory<T> {
     }
 }
 
-/// Numbers before those of the method: which one it is, and the judge's.
+/// The number of values before those of the method: its kind, and those of the judge.
 const FIRST: usize = 1 + JUDGED;
 
 /// Tells the methods apart in a memory.
@@ -79,7 +79,7 @@ impl<'k, T: Scalar> Kept<'k, T> {
         }
     }
 
-    /// Puts the iterate, the vectors and the control back to where they were; the numbers of [`Kept::keep`], if the solve continues.
+    /// Restores the iterate, the vectors and the control data; returns the numbers of [`Kept::keep`], if the solve continues.
     ///
     /// # Errors
     /// [`Error::Value`] that names `memory` where it is that of another solver.
@@ -144,7 +144,7 @@ impl<'k, T: Scalar> Kept<'k, T> {
         self.memory.is_some() && !run.may_go_on()
     }
 
-    /// Keeps where the solve stands, if that is due.
+    /// Keeps the state of the solve, if that is due.
     pub(super) fn keep<'v>(
         &mut self,
         run: &Run<'_, T>,
@@ -161,7 +161,7 @@ impl<'k, T: Scalar> Kept<'k, T> {
         }
     }
 
-    /// Keeps where the solve stands, if a memory is wanted.
+    /// Keeps the state of the solve, if a memory is wanted.
     pub(super) fn store<'v>(
         &mut self,
         judged: [f64; JUDGED],
@@ -207,12 +207,12 @@ pub(super) fn numbers_from<const N: usize>(numbers: &[f64], first: usize) -> [f6
 /// The ends of a cycle after which the solve may restart, as numbers.
 const SEEN: [Stop; 3] = [Stop::Converged, Stop::Breakdown, Stop::Stagnated];
 
-/// The end that a cycle has seen as a number; 0 where it was ended from outside.
+/// The reason for which a cycle ended, as a number; 0 where it was ended from outside.
 pub(super) fn number_of(seen: Stop) -> f64 {
     SEEN.iter().position(|&stop| stop == seen).map_or(0.0, |at| at as f64 + 1.0)
 }
 
-/// What [`number_of`] gave the number for.
+/// The inverse of [`number_of`].
 pub(super) fn seen_by(number: f64) -> Option<Stop> {
     SEEN.get((number as usize).wrapping_sub(1)).copied()
 }

@@ -16,12 +16,13 @@ use crate::{Context, Real, Result, Scalar, Vector};
 /// MINRES for symmetric (complex: Hermitian) A, definite or not, with an optional positive definite preconditioner (Paige and Saunders
 /// 1975; Elman, Silvester and Wathen, *Finite Elements and Fast Iterative Solvers*, 2014, algorithm 4.1).
 ///
-/// Owns nine vectors of `n` values. An iteration takes a product and reads numbers back twice. The residual never rises: without a
+/// Owns nine vectors of `n` values. An iteration takes a product and reads numbers back twice. The norm of the residual never rises: without a
 /// preconditioner |b - A x|, with one sqrt(r^H M^-1 r). In the latter case the history is this norm, scaled at each restart to agree
-/// with |b - A x|; the tolerance holds for the true residual in any case, and of the start and the iterates at
-/// restarts, the best one is returned if the solve does not converge: on a singular system without a solution the recurrence tells nothing of it. Consistent singular systems are solved as well.
+/// with |b - A x|; the tolerance holds for the true residual in any case. If the solve does not converge, the best of the initial guess and the iterates at
+/// restarts is returned, since on a singular system without a solution the recurrence does not show the true residual. Consistent singular systems are
+/// solved as well.
 ///
-/// The residual may stand still for long, so the stagnation window is at least `n`.
+/// The residual may stagnate for a long time, so the stagnation window is at least `n`.
 #[derive(Debug)]
 pub struct Minres<T: Scalar> {
     params: MinresParams,
@@ -34,20 +35,20 @@ pub struct Minres<T: Scalar> {
     /// Directions.
     w: [Vector<T>; 3],
     next: Vector<T>,
-    /// Of those whose true residual was computed.
+    /// The best of the iterates whose true residual was computed.
     best: Best<Vector<T>>,
     norms: DotParts<T>,
 }
 
-/// Where a cycle stands after the last iteration.
+/// The state of a cycle after the last iteration.
 #[derive(Debug, Clone, Copy)]
-struct Stand {
-    /// What the residual is scaled by.
+struct State {
+    /// The scale of the residual.
     unit: f64,
     /// |b - A x| and sqrt(v'z) at the start.
     start: f64,
     first: f64,
-    /// sqrt(v'z), and before.
+    /// sqrt(v'z), and its previous value.
     gamma: f64,
     before: f64,
     eta: f64,
@@ -62,30 +63,30 @@ struct Stand {
     goes_on: bool,
 }
 
-impl Default for Stand {
-    fn default() -> Stand {
+impl Default for State {
+    fn default() -> State {
         let (unit, start, first, gamma, before, eta) = (1.0, 0.0, 1.0, 0.0, 1.0, 0.0);
         let (c, c0, s, s0, largest) = (1.0, 1.0, 0.0, 0.0, 0.0);
-        Stand { unit, start, first, gamma, before, eta, c, c0, s, s0, largest, goes_on: false }
+        State { unit, start, first, gamma, before, eta, c, c0, s, s0, largest, goes_on: false }
     }
 }
 
-impl Stand {
+impl State {
     /// The residual of the recurrence.
     fn norm(&self) -> f64 {
         self.start * (self.eta.abs() / self.first)
     }
 
     fn numbers(&self, seen: Stop) -> [f64; 12] {
-        let Stand { unit, start, first, gamma, before, eta, c, c0, s, s0, largest, .. } = *self;
+        let State { unit, start, first, gamma, before, eta, c, c0, s, s0, largest, .. } = *self;
         [number_of(seen), unit, start, first, gamma, before, eta, c, c0, s, s0, largest]
     }
 
-    /// With the end that was seen there.
-    fn of(numbers: &[f64]) -> (Stand, Option<Stop>) {
+    /// With the reason to stop that was seen there.
+    fn of(numbers: &[f64]) -> (State, Option<Stop>) {
         let [seen, unit, start, first, gamma, before, eta, c, c0, s, s0, largest] = numbers_from(numbers, 0);
-        let stand = Stand { unit, start, first, gamma, before, eta, c, c0, s, s0, largest, goes_on: true };
-        (stand, seen_by(seen))
+        let state = State { unit, start, first, gamma, before, eta, c, c0, s, s0, largest, goes_on: true };
+        (state, seen_by(seen))
     }
 }
 
@@ -102,14 +103,14 @@ impl<T: Scalar> Minres<T> {
         Ok(Minres { params, v, former, z, q, w, next, best, norms })
     }
 
-    /// Iterates from v = b - A x, or from where `stand` is, until a stopping criterion is met.
+    /// Iterates from v = b - A x, or from where `state` is, until a stopping criterion is met.
     fn cycle<'m>(
         &mut self,
         run: &mut Run<'_, T>,
         a: &dyn Operator<T>,
         mut m: Option<&mut (dyn Preconditioner<T> + 'm)>,
         x: &mut Vector<T>,
-        stand: &mut Stand,
+        state: &mut State,
     ) -> Result<Stop> {
         let Minres { v, former, z, q, w, next, norms, .. } = self;
         let real = |value: f64| T::from_f64(value);
@@ -132,7 +133,7 @@ impl<T: Scalar> Minres<T> {
                 s => Ok(s.sqrt()),
             })
         };
-        if !stand.goes_on {
+        if !state.goes_on {
             let unit = run.rescale(v)?;
             former.fill(T::zero())?;
             w.iter_mut().try_for_each(|w| w.fill(T::zero()))?;
@@ -144,10 +145,10 @@ impl<T: Scalar> Minres<T> {
                 return Ok(Stop::Breakdown);
             }
             let start = run.norm();
-            *stand = Stand { unit, start, first: gamma, gamma, eta: gamma, before: 1.0, ..Stand::default() };
+            *state = State { unit, start, first: gamma, gamma, eta: gamma, before: 1.0, ..State::default() };
         }
-        stand.goes_on = false;
-        let Stand { unit, start, first, gamma, eta, before, largest, c, c0, s, s0, .. } = stand;
+        state.goes_on = false;
+        let State { unit, start, first, gamma, eta, before, largest, c, c0, s, s0, .. } = state;
         let (unit, start, first) = (*unit, *start, *first);
         loop {
             if *gamma <= eps * *largest {
@@ -157,7 +158,7 @@ impl<T: Scalar> Minres<T> {
             shrink(z, *gamma)?;
             a.apply_dot(z, q, norms)?;
             let delta = norms.value()?.re();
-            // The next Lanczos vector takes the place of the former one.
+            // The next Lanczos vector overwrites the previous one.
             ops::update(real(-delta / *gamma), v, T::one(), q)?;
             ops::update(real(-*gamma / *before), former, T::one(), q)?;
             std::mem::swap(former, v);
@@ -220,16 +221,16 @@ impl<T: Scalar> Minres<T> {
         let stopping = self.params.stopping.clone();
         let (mut run, mut end) = kept.start((a, b, x, &mut self.v), &mut self.norms, stopping, progress)?;
         run.be_patient(n);
-        let mut stand = Stand::default();
+        let mut state = State::default();
         let mut resumed = None;
         let own = [&mut self.v, &mut self.former, &mut self.z, self.best.vector_mut()].into_iter().chain(&mut self.w);
         match kept.resume(&mut run, x, own)? {
             None => self.best.start(x, run.norm())?,
             Some(numbers) => {
                 let seen;
-                (stand, seen) = Stand::of(&numbers);
+                (state, seen) = State::of(&numbers);
                 self.best.restore(numbers_from(&numbers, 12));
-                resumed = run.end_of(stand.norm()).or(seen);
+                resumed = run.end_of(state.norm()).or(seen);
             }
         }
         loop {
@@ -238,11 +239,11 @@ impl<T: Scalar> Minres<T> {
             }
             let seen = match resumed.take() {
                 Some(seen) => seen,
-                None => self.cycle(&mut run, a, m.as_deref_mut(), x, &mut stand)?,
+                None => self.cycle(&mut run, a, m.as_deref_mut(), x, &mut state)?,
             };
             let own = [&self.v, &self.former, &self.z, self.best.vector()].into_iter().chain(&self.w);
-            kept.keep(&run, x, own, stand.numbers(seen).into_iter().chain(self.best.numbers()))?;
-            stand.goes_on = false;
+            kept.keep(&run, x, own, state.numbers(seen).into_iter().chain(self.best.numbers()))?;
+            state.goes_on = false;
             end = run.confirm(seen, x, &mut self.v, &mut self.z, &mut self.q, &mut self.norms)?;
             run.keep_best(end, &mut self.best, x, &mut self.v, &mut self.norms)?;
         }

@@ -12,14 +12,14 @@
 //! | [`Richardson`] | any A with a preconditioner that converges by itself, such as multigrid |
 //! | [`JacobiIteration`], [`RedBlackGaussSeidel`] | diagonally dominant or (with a small weight) positive definite A |
 //!
-//! A is any [`Operator`]; a [`Preconditioner`] is optional where the method takes one. All are a [`Solver`]. A solver owns
+//! A is any [`Operator`]; a [`Preconditioner`] is optional where the method takes one. All implement [`Solver`], except [`LeastSquares`]. A solver owns
 //! its parameters and vectors and can be reused; iterations allocate nothing on the device and read back only
 //! the scalars needed to decide when to stop. The same solve gives the same bits.
 //!
 //! A solve ends when the true relative residual |b - A x| / |b| meets the tolerance, or for another
 //! reason that [`Report::stop`] names. When the recurrence of a Krylov method meets the tolerance,
 //! the true residual is computed; if it is too large, the iteration restarts from it as long as this reduces it. A solve that fails
-//! returns the iterate with the smallest residual among those it has looked at; conjugate gradients and MINRES that were stopped on request, and
+//! returns the iterate with the smallest residual among those it has checked; conjugate gradients and MINRES that were stopped on request, and
 //! conjugate gradients at the limit of iterations, the last one.
 //!
 //! # Rounding floor

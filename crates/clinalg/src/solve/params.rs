@@ -42,7 +42,7 @@ impl Stopping {
         self
     }
 
-    /// With at most so many iterations.
+    /// With at most this many iterations.
     pub fn max_iterations(mut self, iterations: usize) -> Stopping {
         self.max_iterations = iterations;
         self
@@ -100,7 +100,7 @@ macro_rules! with_stopping {
                 self
             }
 
-            /// With at most so many iterations.
+            /// With at most this many iterations.
             pub fn max_iterations(mut self, iterations: usize) -> $name {
                 self.stopping.max_iterations = iterations;
                 self
@@ -164,7 +164,7 @@ pub struct BiCgStabParams {
 pub struct GmresParams {
     /// When a solve ends.
     pub stopping: Stopping,
-    /// Iterations between restarts, at least 1; more than there are equations are never needed. The solver owns
+    /// Iterations between restarts, at least 1; more than the number of equations are never needed. The solver owns
     /// `restart + 3` vectors. Default 30.
     pub restart: usize,
 }
@@ -176,7 +176,7 @@ impl Default for GmresParams {
 }
 
 impl GmresParams {
-    /// With so many iterations between restarts.
+    /// With this many iterations between restarts.
     pub fn restart(mut self, iterations: usize) -> GmresParams {
         self.restart = iterations;
         self

@@ -1,4 +1,4 @@
-//! What solvers ask of a preconditioner.
+//! What solvers require of a preconditioner.
 
 use crate::error::check_length;
 use crate::{Context, Result, Scalar, Vector, ops};
@@ -24,7 +24,7 @@ pub trait Preconditioner<T: Scalar> {
     }
 }
 
-/// M = I, for code that takes a preconditioner in any case.
+/// M = I, for code that requires a preconditioner.
 #[derive(Debug, Clone)]
 pub struct Identity {
     context: Context,

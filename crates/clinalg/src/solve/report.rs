@@ -36,7 +36,7 @@ impl Stop {
         self == Stop::Converged
     }
 
-    /// Whether the method failed for a reason that another method may not have, such as GMRES after CG or BiCGStab.
+    /// Whether the method failed for a reason that need not affect another method, such as GMRES after CG or BiCGStab.
     pub fn is_failure_of_method(self) -> bool {
         matches!(self, Stop::Breakdown | Stop::Diverged | Stop::Stagnated | Stop::Indefinite)
     }
@@ -48,9 +48,9 @@ impl fmt::Display for Stop {
             Stop::Converged => "converged",
             Stop::IterationLimit => "not converged within the iteration limit",
             Stop::Breakdown => {
-                "a coefficient of the method vanished and a restart did not help; try another method, a preconditioner or another start"
+                "a coefficient of the method vanished and a restart did not help; try another method, a preconditioner or another initial guess"
             }
-            Stop::NotFinite => "met a NaN or an infinity: check the matrix, the right-hand side and the start",
+            Stop::NotFinite => "met a NaN or an infinity: check the matrix, the right-hand side and the initial guess",
             Stop::Indefinite => {
                 "the matrix or the preconditioner is not positive definite, as the method needs; use BiCGStab or GMRES, for least squares another preconditioner"
             }
@@ -91,8 +91,8 @@ impl Report {
         Report { stop, iterations, iterate: iterations, relative_residual, history }
     }
 
-    /// What is reported of a solve whose start had this relative residual, and whether x is to be reset to the start, because it has a larger one. GMRES
-    /// minimises the residual that its preconditioner leaves; the true one may rise.
+    /// The report of a solve whose initial guess had this relative residual, and whether x is to be reset to the initial guess because its residual is larger. GMRES
+    /// minimises the preconditioned residual; the true one may rise.
     pub fn or_start(mut self, residual: f64) -> (Report, bool) {
         let has_risen = self.relative_residual > residual || self.relative_residual.is_nan();
         if has_risen {
@@ -146,7 +146,7 @@ mod tests {
         let both = second.after(Some(first.clone()));
         assert_eq!((both.iterations, both.iterate, both.relative_residual), (6, 2, 0.5));
         assert_eq!(both.history, [1.0, 0.7, 0.5, 0.9, 0.5, 0.6, 0.5]);
-        // The third method gets on.
+        // The third method makes progress.
         let (third, has_risen) = failed(&[0.5, 0.4, 0.45, 0.4], 1).or_start(0.5);
         assert!(!has_risen);
         let all = third.after(Some(both));

@@ -7,7 +7,7 @@ use super::{Operator, Preconditioner, Progress, Report, RichardsonParams, Solver
 use crate::ops::DotParts;
 use crate::{Context, Real, Result, Vector, ops};
 
-/// x += M^-1 (b - A x) (Saad, Iterative Methods for Sparse Linear Systems, 2003, section 4.1): a preconditioner as a solver of its own, such as
+/// x += M^-1 (b - A x) (Saad, Iterative Methods for Sparse Linear Systems, 2003, section 4.1): a preconditioner as a solver in its own right, such as
 /// the cycles of [`Amg`](crate::amg::Amg) or [`MultigridPreconditioner`](crate::precond::MultigridPreconditioner).
 ///
 /// Converges where the eigenvalues of I - M^-1 A are below 1 in modulus. Owns three vectors of `n` values. Every entry of the history is a true

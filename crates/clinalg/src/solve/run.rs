@@ -72,7 +72,7 @@ impl<'a, T: Scalar> Run<'a, T> {
         Ok(Run { a, b, judge: Judge::new::<T::Real>(norm_b, stopping, tolerance, progress) })
     }
 
-    /// Leaves r = b - A x. The second part is why there is nothing to iterate.
+    /// Leaves r = b - A x. The second component is the reason if there is nothing to iterate.
     pub(super) fn start(
         a: &'a dyn Operator<T>,
         b: &'a Vector<T>,
@@ -104,7 +104,7 @@ impl<'a, T: Scalar> Run<'a, T> {
         })
     }
 
-    /// Computes r = b - A x, makes its norm the last of the history, and ends if it decides.
+    /// Computes r = b - A x, replaces the last entry of the history by its norm, and returns a reason to stop, if there is one.
     pub(super) fn check(&mut self, x: &Vector<T>, r: &mut Vector<T>, norms: &mut DotParts<T>) -> Result<Option<Stop>> {
         let norm = self.residual(x, r, norms)?;
         Ok(self.enter(norm))
@@ -118,8 +118,8 @@ impl<'a, T: Scalar> Run<'a, T> {
         Ok(unit)
     }
 
-    /// Enters an iteration that changed x, of a method without recurrence: leaves r = b - A x and
-    /// ends if it decides. `p` and `q` may be overwritten.
+    /// Records an iteration that changed x, of a method without a residual recurrence: leaves r = b - A x and
+    /// returns a reason to stop, if there is one. `p` and `q` may be overwritten.
     pub(super) fn step(
         &mut self,
         x: &Vector<T>,
@@ -170,7 +170,7 @@ impl<'a, T: Scalar> Run<'a, T> {
         Ok(self.norm())
     }
 
-    /// After [`Run::confirm`] found `end`: keeps x if it is the best iterate and the iteration goes on, and resets it to the best
+    /// After [`Run::confirm`] returned `end`: keeps x if it is the best iterate and the iteration goes on, and resets it to the best
     /// iterate if the solve fails.
     pub(super) fn keep_best(
         &mut self,
@@ -181,7 +181,7 @@ impl<'a, T: Scalar> Run<'a, T> {
         norms: &mut DotParts<T>,
     ) -> Result<()> {
         match end {
-            // Who stops a solve may go on from its last iterate, as the error falls even while the residual rises.
+            // A caller that stops a solve may continue from its last iterate, as the error falls even while the residual rises.
             Some(Stop::Converged | Stop::Cancelled) => Ok(()),
             None => best.look(x, self.norm(), self.iterations()),
             Some(_) => self.take_best(best, x, r, norms),
@@ -212,7 +212,7 @@ impl<'a, T: Scalar> Run<'a, T> {
         Ok(T::Real::epsilon().into_f64() * (ops::norm2(q)?.into_f64() + self.norm_b()))
     }
 
-    /// The report of an end after which x is not changed any more.
+    /// The final report, after which x no longer changes.
     pub(super) fn report(self, stop: Stop) -> Report {
         self.judge.report(stop)
     }

@@ -8,15 +8,15 @@ use crate::runtime::kernels::krylov;
 use crate::runtime::{KernelFamily, Out, Range};
 use crate::{Buffer, Context, Real, Result, Scalar, Vector};
 
-/// Most iterations enqueued before the host looks at them.
+/// Maximum number of iterations enqueued before the host checks them.
 const MOST_AT_ONCE: usize = 32;
-/// One row more than iterations at once: each leaves its successor's.
+/// One row more than iterations at a time: each writes the row of its successor.
 const ROWS: usize = MOST_AT_ONCE + 1;
 
-/// The blocks of iterations after which the host looks at them. They are the same if a solve is ended inside one and continues.
+/// The blocks of iterations after which the host checks them. They are the same if a solve is ended within one and resumed.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Blocks {
-    /// Iterations of the present block, and how many of them are left.
+    /// Iterations of the current block, and how many of them are left.
     length: usize,
     left: usize,
 }
@@ -32,7 +32,7 @@ impl Blocks {
         self.left == 0
     }
 
-    /// How many iterations to enqueue: those of the next block, or what is left of the present one, within the iteration limit.
+    /// How many iterations to enqueue: those of the next block, or the rest of the current one, within the iteration limit.
     pub(super) fn next(&mut self, judge: &Judge<'_>) -> usize {
         if self.is_at_end() {
             self.length = judge.planned(self.length, MOST_AT_ONCE);
@@ -53,7 +53,7 @@ impl Blocks {
     }
 }
 
-/// Where an iteration stops on the device: a safety margin before the host's own criterion, which may round otherwise.
+/// Where an iteration stops on the device: a safety margin before the host's own criterion, whose rounding may differ.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Limits<T> {
     /// A little more than the machine precision: smaller quotients count as zero.
@@ -61,7 +61,7 @@ pub(super) struct Limits<T> {
     /// Squares of the norms that meet the tolerance and that are too large, in units.
     pub(super) low: T,
     pub(super) high: T,
-    /// What the residual is scaled by.
+    /// The scale of the residual.
     pub(super) unit: T,
 }
 
@@ -77,7 +77,7 @@ impl<T: Real> Limits<T> {
     }
 }
 
-/// A ring of rows of `N` numbers, one per iteration: what it starts from and finds out.
+/// A ring of rows of `N` numbers, one per iteration: its input and its results.
 #[derive(Debug)]
 pub(super) struct Ring<T: Real, const N: usize> {
     rows: Buffer<T>,
@@ -110,7 +110,7 @@ impl<T: Real, const N: usize> Ring<T, N> {
         self.at as u32
     }
 
-    /// On to the next row; its number.
+    /// Advances to the next row; returns its number.
     pub(super) fn advance(&mut self) -> u32 {
         self.at = (self.at + 1) % ROWS;
         self.at as u32
@@ -129,8 +129,8 @@ impl<T: Real, const N: usize> Ring<T, N> {
     }
 }
 
-/// How a kernel of `krylov.cl` runs that changes vectors of `n` numbers and leaves dot products: its compilation, the parts it
-/// leaves of each, and its range.
+/// How to run a kernel of `krylov.cl` that updates vectors of `n` numbers and leaves dot products: the compiled program, the number of partial sums
+/// of each, and the range.
 pub(super) fn update<T: Real>(context: &Context, n: usize) -> (krylov::Program<T>, usize, Range) {
     match context.family() {
         KernelFamily::Gpu => {

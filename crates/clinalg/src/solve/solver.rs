@@ -9,7 +9,7 @@ use crate::{Context, Result, Scalar, Vector};
 /// solve with [`Stop::Cancelled`](super::Stop::Cancelled).
 ///
 /// Methods whose iterations are checked in batches (CG, BiCGStab) finish the current batch. The report always describes
-/// the x returned.
+/// the x that is returned.
 pub type Progress<'a> = &'a mut dyn FnMut(usize, f64) -> ControlFlow<()>;
 
 /// An iterative method for A x = b, which owns its vectors and its parameters.
@@ -102,9 +102,9 @@ pub trait Solver<T: Scalar> {
 /// # Ok::<(), clinalg::Error>(())
 /// ```
 pub trait Resumable<T: Scalar>: Solver<T> {
-    /// As [`Solver::solve_with`]. A solve that `progress` or the limit of iterations ends leaves in `memory` what another one of the same
-    /// system, on the same device, needs to continue to the same bits; one that finds something there continues with it in place of x. It is
-    /// empty after other ends, and where no iteration was made. With it the vectors of the iteration are copied to the host once, at the end.
+    /// As [`Solver::solve_with`]. A solve that `progress` or the limit of iterations ends leaves in `memory` what another solve of the same
+    /// system, on the same device, needs to continue to the same bits. If `memory` is not empty, the solve continues from it instead of from x. It is
+    /// empty after a solve that ended for another reason, and where no iteration was made. The vectors of the iteration are copied to the host once, at the end.
     ///
     /// # Errors
     /// Those of [`Solver::solve_with`]; [`Error::Value`](crate::Error::Value) for a memory of another method or size, with GMRES also of more

@@ -75,7 +75,7 @@ impl<T: Real> Solver<T> for JacobiIteration<T> {
     }
 }
 
-/// Replaces each value by its inverse, or names the first row where there is none.
+/// Replaces each value by its reciprocal; an error that names the first row where there is none.
 pub(crate) fn invert_diagonal<T: Scalar>(diagonal: &mut [T]) -> Result<()> {
     for (row, value) in diagonal.iter_mut().enumerate() {
         let inverse = T::one() / *value;
@@ -104,7 +104,7 @@ fn check_unpreconditioned<T: Real>(m: Option<&mut dyn Preconditioner<T>>) -> Res
 ///
 /// Two unknowns that an entry of A couples have different colours. Where two colours suffice, as for
 /// the 5-point stencil, this is red-black Gauss-Seidel: breadth-first numbering finds them. Other
-/// matrices get the colours of the greedy algorithm, at most one more than the most neighbours of
+/// matrices get the colours of the greedy algorithm, at most one more than the largest number of neighbours of
 /// an unknown.
 ///
 /// Converges for symmetric positive definite and for diagonally dominant A. Owns three vectors of
@@ -202,7 +202,7 @@ impl<T: Real> Solver<T> for RedBlackGaussSeidel<T> {
 pub(crate) struct ColouredRows {
     /// The rows, sorted by colour.
     row: Buffer<u32>,
-    /// First place in `row` of each colour, and the number of rows.
+    /// First position of each colour in `row`, and the number of rows.
     starts: Vec<usize>,
 }
 

@@ -98,7 +98,7 @@ fn coarse_partition<T: Real>(prolong: &CsrParts<T>, fine: &Partition) -> Result<
 }
 
 impl<T: Real> Amg<T> {
-    /// The finest level of at most so many rows, and the coarser ones, stay on one device.
+    /// The finest level of at most this many rows, and all coarser ones, stay on one device.
     pub const GATHERED: usize = 20_000;
 
     /// The hierarchy for `a`, the same on every process, with constant near-null vectors, one for each unknown of a node. Cycles are V or W.

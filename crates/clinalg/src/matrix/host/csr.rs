@@ -207,7 +207,7 @@ fn check<T>(rows: usize, cols: usize, offsets: &[usize], indices: &[usize], valu
     }
 }
 
-/// An error unless the offsets are those of `rows` compressed rows with so many indices and values.
+/// An error unless the offsets are those of `rows` compressed rows with this many indices and values.
 pub(crate) fn check_offsets(rows: usize, offsets: &[usize], indices: usize, values: usize) -> Result<()> {
     check_length("offsets", rows.saturating_add(1), offsets.len())?;
     check_length("values", indices, values)?;

@@ -11,7 +11,7 @@ pub(crate) use reordering::{cuthill_mckee, inverse_of, permuted};
 
 use crate::{Error, Result, Scalar};
 
-/// An error unless the matrix is square and sound.
+/// An error unless the matrix is square and its arrays are consistent.
 pub(crate) fn check_square<T: Scalar>(a: &CsrParts<T>) -> Result<()> {
     if a.rows == a.cols {
         return a.check();

@@ -28,9 +28,9 @@ use crate::{Context, Error, Result, Scalar, Vector};
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reordering {
-    /// The row that becomes the k-th.
+    /// For each k, the row that becomes the k-th.
     order: Vec<usize>,
-    /// The place of each row.
+    /// The new position of each row.
     place: Vec<usize>,
 }
 
@@ -58,7 +58,7 @@ impl Reordering {
         Ok(Reordering { place: inverse_of(&order), order })
     }
 
-    /// Reverse Cuthill-McKee (Cuthill and McKee 1969; George 1971): a small bandwidth. Entries count in both directions.
+    /// Reverse Cuthill-McKee (Cuthill and McKee 1969; George 1971): a small bandwidth. Entries couple unknowns in both directions.
     ///
     /// # Errors
     /// [`Error::Shape`] unless `a` is square; those of [`CsrParts::check`].
@@ -102,7 +102,7 @@ impl Reordering {
         Ok(self.order.iter().map(|&i| values[i]).collect())
     }
 
-    /// Values in this numbering in that of the matrix it was made for.
+    /// Values in this numbering, returned in that of the matrix it was made for.
     ///
     /// # Errors
     /// [`Error::Length`].
@@ -119,7 +119,7 @@ impl Reordering {
         Vector::from_slice(context, &self.apply(values)?)
     }
 
-    /// The values of a vector in this numbering, in that of the matrix it was made for.
+    /// The values of a vector in this numbering, returned in that of the matrix it was made for.
     ///
     /// # Errors
     /// [`Error::Length`]; what the device reports.
@@ -155,14 +155,14 @@ pub(crate) fn permuted<T: Scalar>(
     Ok(CsrParts { rows: rows.len(), cols: rows.len(), offsets, indices, values })
 }
 
-/// Breadth-first from a row at the edge of each component, neighbours of fewer neighbours first; then backwards.
+/// Breadth-first from a peripheral row of each component, neighbours of lower degree first; then reversed.
 pub(crate) fn cuthill_mckee<T: Scalar>(a: &CsrParts<T>) -> Result<Vec<usize>> {
     let transposed = a.transpose()?;
     let neighbours = |i: usize| a.row(i).chain(transposed.row(i)).map(|(j, _)| j).filter(move |&j| j != i);
     let degree: Vec<usize> = (0..a.rows).map(|i| neighbours(i).count()).collect();
     let mut seeds: Vec<usize> = (0..a.rows).collect();
     seeds.sort_by_key(|&i| degree[i]);
-    // The search that last met a row, counted from 1; `DONE` for one that has its place.
+    // The search that last visited a row, counted from 1; `DONE` for one that is numbered.
     const DONE: usize = usize::MAX;
     let mut met = vec![0; a.rows];
     let mut search = 0;
@@ -187,7 +187,7 @@ pub(crate) fn cuthill_mckee<T: Scalar>(a: &CsrParts<T>) -> Result<Vec<usize>> {
         if met[seed] == DONE {
             continue;
         }
-        // The row met last is far from the first: a better start.
+        // The row visited last is far from the first: a better start.
         search += 1;
         let mut trial = Vec::new();
         visit(seed, search, &mut met, &mut trial);
@@ -207,7 +207,7 @@ mod tests {
 
     #[test]
     fn cuthill_mckee_makes_a_shuffled_chain_a_band() {
-        // A chain whose k-th link is row 7 k mod 30, and a row alone.
+        // A chain whose k-th node is row 7 k mod 30, and an isolated row.
         let link = |k: usize| 7 * k % 30;
         let mut entries: Vec<_> = (0..31).map(|i| (i, i, 2.0)).collect();
         for k in 0..29 {

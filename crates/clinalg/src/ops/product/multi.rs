@@ -78,14 +78,14 @@ impl<T: Scalar> MultiRhs<T> for Csr<T> {
     }
 }
 
-/// Right-hand sides that stand side by side; `SIDE_BY_SIDE` of `multivector.cl`.
+/// Right-hand sides that are interleaved; `SIDE_BY_SIDE` of `multivector.cl`.
 const SIDE_BY_SIDE: usize = 4;
 
-/// Fewest entries per column of A for which the columns of X are put side by side, which takes two passes over them.
+/// Minimum number of entries per column of A for which the columns of X are interleaved, which takes two passes over them.
 const ENTRIES_OF_COLUMN: usize = 2;
 
 impl<T: Scalar> Csr<T> {
-    /// Whether the right-hand sides are put side by side first, so that an entry gathers one line of memory for four of them.
+    /// Whether the right-hand sides are interleaved first, so that an entry gathers one line of memory for four of them.
     fn interleaves(&self, nrhs: usize) -> bool {
         let s = self.structure();
         let gpu = Csr::context(self).family() == KernelFamily::Gpu;
@@ -204,7 +204,7 @@ mod tests {
     use crate::tuner::whole_numbers;
     use crate::{Context, ContextOptions};
 
-    /// The kernel for tensor cores, these by local memory.
+    /// The kernel for tensor cores, with these emulated in local memory.
     #[test]
     fn products_on_tensor_cores_fit_every_shape() {
         let Some(devices) = clinalg_testing::found(devices()) else { return };

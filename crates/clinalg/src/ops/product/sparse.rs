@@ -80,7 +80,7 @@ impl<T: Scalar> Operator<T> for Csr<T> {
 }
 
 impl<T: Scalar> Csr<T> {
-    /// Items of the product on a CPU, where each has a part.
+    /// Number of items of the product on a CPU, each of which computes a part of the rows.
     fn items(&self) -> usize {
         let range = match (self.stencil(), &self.plan().product) {
             (Some(stencil), _) => &stencil.product.range,
@@ -488,7 +488,7 @@ mod tests {
     use crate::runtime::devices;
     use crate::tuner::{stencil, whole_numbers};
 
-    /// The product with a constant stencil and its dot product, in few parts of several turns and in many.
+    /// The product with a constant stencil and its dot product, in few parts with several rounds each and in many.
     fn dots<T: Real>(context: &Context) {
         let parts = stencil::<T>(130 * 130).unwrap();
         let a = Csr::from_parts(context, &parts).unwrap();

@@ -8,7 +8,7 @@ use crate::runtime::kernels::sparse_product::Program;
 use crate::runtime::{Out, Range};
 use crate::{Buffer, Context, Result, Scalar};
 
-/// The rows, cut into segments of consecutive columns. Each segment has a table of its own in local memory, with `SEGMENT_SIZE` places.
+/// The rows, cut into segments of consecutive columns. Each segment has a table of its own in local memory, with `SEGMENT_SIZE` slots.
 #[derive(Debug)]
 pub(super) struct LongRows {
     /// Work-items that traverse a row of B together.
@@ -175,8 +175,7 @@ impl Batch {
         Buffer::from_slice(context, &fields.collect::<Vec<_>>())
     }
 
-    /// Of each row, the entries before each range of columns, of which there are as many as a row of the result has places less one; count[i] = entries
-    /// of row i, if it is listed.
+    /// For each row, the number of its entries before each range of columns, and of all its entries; count[i] = entries of row i, if it is listed.
     fn entries_before<T: Scalar>(
         &self,
         a: &Structure,

@@ -1,4 +1,4 @@
-//! Sparse matrices made of sparse matrices: products, sums, parts, scalings. All on the device, deterministic, with sorted
+//! Sparse matrices computed from sparse matrices: products, sums, parts, scalings. All on the device, deterministic, with sorted
 //! columns.
 
 mod long_rows;

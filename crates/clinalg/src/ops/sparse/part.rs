@@ -26,13 +26,13 @@ pub(crate) fn combine<T: Scalar>(alpha: T, a: EntriesRef<'_, T>, beta: T, b: Ent
     Ok(Entries { structure: Structure { rows, cols: left.cols, nnz, offset, column }, values })
 }
 
-/// What a part of a matrix has.
+/// Which rows and entries belong to a part of a matrix.
 struct Part<'a> {
-    /// The row of the matrix for each row of the part; all rows without.
+    /// The row of the matrix for each row of the part; `None` takes all rows.
     source: Option<&'a Buffer<u32>>,
-    /// The column of the part for each column of the matrix, rising where it is not [`NONE`], and the number of columns.
+    /// The column of the part for each column of the matrix, increasing where it is not [`NONE`], and the number of columns.
     target: Option<(&'a Buffer<u32>, usize)>,
-    /// Least and largest column minus row of the part.
+    /// Smallest and largest value of column minus row in the part.
     low: i64,
     high: i64,
 }
@@ -62,7 +62,7 @@ impl Part<'_> {
     }
 }
 
-/// Whether the positions rise from each to the next.
+/// Whether the positions are strictly increasing.
 fn rises(span: Span<'_>) -> bool {
     match span {
         Span::Range { step, count, .. } => step > 0 || count < 2,
@@ -82,7 +82,7 @@ fn rows_of<T: Scalar>(a: EntriesRef<'_, T>, rows: Span<'_>) -> Result<Entries<T>
 }
 
 impl<T: Scalar> Csr<T> {
-    /// alpha A + beta B; the positions of either, zeros included.
+    /// alpha A + beta B, with entries at the positions of either, zeros included.
     ///
     /// # Errors
     /// [`Error::Shape`] unless both have the same shape; [`Error::Context`]; [`Error::Value`] for more than 2^32 - 1 entries;
@@ -100,7 +100,7 @@ impl<T: Scalar> Csr<T> {
 
     /// A(rows, cols), in this order; positions may occur several times.
     ///
-    /// Columns in another order than ascending cost two transpositions.
+    /// Columns that are not in ascending order cost two transpositions.
     ///
     /// # Errors
     /// [`Error::Value`] that names `rows` or `cols` for a position that A does not have, or for more than 2^32 - 1 entries;

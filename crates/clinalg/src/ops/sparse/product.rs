@@ -8,7 +8,7 @@ use crate::runtime::kernels::sparse_product::{Long, Program};
 use crate::runtime::{KernelFamily, Out, Range, Reuse};
 use crate::{Buffer, Context, Error, Result, Scalar};
 
-/// Rows of a product that GPUs make alike.
+/// Rows of a product that GPUs compute in the same way.
 #[derive(Debug)]
 struct Bin {
     list: Buffer<u32>,
@@ -16,7 +16,7 @@ struct Bin {
     /// Work-items per row, and how many of them traverse a row of B together.
     lanes: usize,
     slice: usize,
-    /// Places of a row's table, a power of two.
+    /// Slots of a row's table, a power of two.
     size: usize,
     /// Rows of a work-group.
     rows: usize,
@@ -36,14 +36,14 @@ enum Tables {
     Merged,
 }
 
-/// How a product of two patterns is made, for values that change.
+/// How a product of two patterns is computed, for new values in the same patterns.
 #[derive(Debug)]
 pub(crate) struct Product {
     /// On GPUs.
     bins: Vec<Bin>,
 }
 
-/// The tables of one of the two passes: their numbers of places, of which `filled.0` in `filled.1` are used at most, the bytes per place, and the places
+/// The tables of one of the two passes: their numbers of slots, of which at most `filled.0` in `filled.1` are used, the bytes per slot, and the slots
 /// per work-item that shares a table.
 pub(super) struct Sizes {
     sizes: Vec<usize>,
@@ -59,21 +59,21 @@ pub(super) const LONG_BYTES: usize = 256 << 20;
 /// Work-items of a group whose tables are small, and the maximum number for one row.
 const GROUP_ITEMS: usize = 64;
 pub(super) const MOST_ITEMS: usize = 128;
-/// Places of the table of a segment of a long row.
+/// Slots of the table of a segment of a long row.
 pub(super) const SEGMENT_SIZE: usize = 1024;
-/// Entries that a work-item merges at most.
+/// Maximum number of entries that a work-item merges.
 const MERGED: u32 = 32;
-/// Rows of which the share of entries in products is measured, by as many work-groups with a table of this size, and `SAMPLE_UNIT` of `sparse_product.cl`.
+/// Number of rows on which the ratio of entries to products is measured, one per work-group with a table of `SAMPLE_SIZE`; `SAMPLE_UNIT` as in `sparse_product.cl`.
 const SAMPLES: usize = 256;
 const SAMPLE_SIZE: usize = 4096;
 const SAMPLE_UNIT: u32 = 256;
-/// The entries of rows are estimated if at least nine in ten of the sampled rows have at most this share of their products as entries.
+/// The numbers of entries of rows are estimated if for at least nine in ten of the sampled rows the ratio of entries to products is at most this.
 const ESTIMATED: u32 = SAMPLE_UNIT / 8 * 5;
-/// Places looked at for a column in a table whose size was estimated.
+/// Maximum number of probes for a column in a table whose size was estimated.
 const PROBES: usize = 64;
-/// Places of a table for each bucket by which its entries are sorted.
+/// Slots of a table per bucket by which its entries are sorted.
 pub(super) const BUCKET_PLACES: usize = 4;
-/// Limits for a row handled by a single work-item: places of its table, and entries per row of B.
+/// Limits for a row handled by a single work-item: slots of its table, and entries per row of B.
 const ALONE: (usize, usize) = (32, 4);
 
 impl Sizes {
@@ -170,7 +170,7 @@ fn bins_to_fill<T: Scalar>(a: &Structure, b: &Structure, count: &Buffer<u32>) ->
     Ok(bins)
 }
 
-/// A share of the products that most rows of the product do not exceed with their entries, per `SAMPLE_UNIT`; `None` if it is large or there are few rows.
+/// A ratio of entries to products that most rows of the product do not exceed, in units of 1 / `SAMPLE_UNIT`; `None` if it is large or there are few rows.
 fn share<T: Scalar>(a: &Structure, b: &Structure, bound: &Buffer<u32>) -> Result<Option<u32>> {
     let context = a.offset.context();
     if a.rows < 4 * SAMPLES {
@@ -323,7 +323,7 @@ impl Product {
 }
 
 impl Bin {
-    /// The rows listed, whose tables are to have `size` places.
+    /// The listed rows, whose tables have `size` slots.
     fn local(list: Buffer<u32>, listed: usize, size: usize, slice: usize, sizes: &Sizes) -> Bin {
         let items = list.context().local();
         let (most, slice) = (MOST_ITEMS.min(items), slice.min(items));
@@ -335,7 +335,7 @@ impl Bin {
         Bin { list, listed, lanes, slice: slice.min(lanes), size, rows, tables: Tables::Local }
     }
 
-    /// The rows listed, which are too long for tables in local memory; a row of `bound` is theirs.
+    /// The listed rows, which are too long for tables in local memory.
     fn long<T: Scalar>(
         a: &Structure,
         list: Buffer<u32>,
@@ -357,7 +357,7 @@ impl Bin {
         Ok(Bin { list, listed, lanes, slice: slice.min(lanes), size, rows: 1, tables: Tables::Global })
     }
 
-    /// Places of all tables of a work-group. Tables in local memory are padded by one place each, so that they start in different banks.
+    /// Number of slots of all tables of a work-group. Tables in local memory are padded by one slot each, so that they start in different banks.
     fn places(&self) -> usize {
         self.rows * (self.size + usize::from(matches!(self.tables, Tables::Local)))
     }
@@ -373,7 +373,7 @@ impl Bin {
     }
 }
 
-/// Work-items that traverse a row of B together: as many as its rows have entries.
+/// Number of work-items that traverse a row of B together: about as many as its rows have entries.
 fn slice(b: &Structure) -> usize {
     (b.nnz / b.rows.max(1)).next_power_of_two().clamp(1, 32)
 }
@@ -416,7 +416,7 @@ fn binned<T: Scalar>(bound: &Buffer<u32>, a: &Structure, b: &Structure, sizes: &
     Ok(bins)
 }
 
-/// Entries of A ahead for which rows of B are fetched, on CPUs whose compiler takes the hint.
+/// How many entries of A ahead rows of B are prefetched, on CPUs whose compiler supports the hint.
 const ENTRIES_AHEAD: u64 = 4;
 
 /// The kernels of `sparse_product.cl`.
@@ -431,7 +431,7 @@ pub(crate) fn parts(context: &Context, rows: usize) -> Range {
     Range::d1(context.units().min(rows).max(1), 1)
 }
 
-/// The place of each column, for each item.
+/// Memory for the position of each column, for each item.
 pub(crate) fn places(context: &Context, range: Range, cols: usize) -> Result<Buffer<u32>> {
     Buffer::zeroed(context, range.groups() * cols)
 }
@@ -455,7 +455,7 @@ impl<T: Scalar> Csr<T> {
     /// ```
     pub fn multiply(&self, b: &Csr<T>) -> Result<Csr<T>> {
         self.check_product(b)?;
-        // Nothing but kernels and transfers of the same queue use the memory, as `Reuse` requires.
+        // Only kernels and transfers of the same queue use the memory, as `Reuse` requires.
         let _reuse = Reuse::start();
         Csr::from_entries(multiply(self.entries(), b.entries())?.0)
     }
@@ -465,7 +465,7 @@ impl<T: Scalar> Csr<T> {
             return Err(Error::Context { argument: "b" });
         }
         if self.cols() != b.rows() {
-            let expected = format!("a matrix of {} rows as A has {} columns", self.cols(), self.cols());
+            let expected = format!("a matrix of {} rows, as A has {} columns", self.cols(), self.cols());
             return Err(Error::Shape { argument: "b", expected, got: format!("{} x {}", b.rows(), b.cols()) });
         }
         Ok(())

@@ -15,7 +15,7 @@ use crate::{Buffer, Context, Csr, CsrParts, Error, Real, Result, Scalar, Vector}
 #[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
 pub struct CholeskyParams {
-    /// The order of elimination. Default that of the matrix.
+    /// The order of elimination. Default: that of the matrix.
     pub ordering: Ordering,
     /// The factors are those of A + shift diag(A), MATLAB's `diagcomp`; at least 0. `None`, the default: 0, or the first of 1e-3,
     /// 2e-3, 4e-3, ... that gives factors (Manteuffel 1980; Lin and Moré 1999).
@@ -37,7 +37,7 @@ impl CholeskyParams {
         self
     }
 
-    /// With so many sweeps of the fixed-point iteration.
+    /// With this many sweeps of the fixed-point iteration.
     pub fn sweeps(mut self, sweeps: usize) -> CholeskyParams {
         self.sweeps = sweeps;
         self
@@ -50,7 +50,7 @@ const SHIFTS: [f64; 2] = [1e-3, 10.0];
 /// M = L L^H on the pattern of the matrix, IC(0), of a symmetric (complex: Hermitian) positive definite matrix (Meijerink and van der
 /// Vorst 1977; Saad 2003, section 10.3), whose lower triangle is read.
 ///
-/// Not every positive definite matrix has such a factorisation; then one of A with a larger diagonal is taken. Otherwise as [`Ilu`](super::Ilu).
+/// Not every positive definite matrix has such a factorisation; if A has none, one of A with a larger diagonal is computed. Otherwise as [`Ilu`](super::Ilu).
 #[derive(Debug)]
 pub struct IncompleteCholesky<T: Scalar> {
     lower: Triangle<T>,
@@ -134,13 +134,13 @@ impl<T: Scalar> IncompleteCholesky<T> {
         self.lower.levels()
     }
 
-    /// Launches of an application.
+    /// Kernel launches per application.
     pub fn launches(&self) -> usize {
         self.lower.launches() + self.upper.launches()
     }
 }
 
-/// The entries on and below the diagonal of a matrix whose rows are sorted, and where the diagonal entries stand.
+/// The entries on and below the diagonal of a matrix whose rows are sorted, and the positions of the diagonal entries.
 fn lower_part<T: Scalar>(a: &CsrParts<T>) -> (CsrParts<T>, Vec<u32>) {
     let mut part = CsrParts { rows: a.rows, cols: a.cols, offsets: vec![0], indices: Vec::new(), values: Vec::new() };
     let mut diagonal = Vec::with_capacity(a.rows);
@@ -163,7 +163,7 @@ struct Factorisation<'a> {
     by: By,
 }
 
-/// How factors are found.
+/// How factors are computed.
 enum By {
     Levels { row: Buffer<u32>, schedule: Schedule },
     Sweeps(usize),
@@ -187,7 +187,7 @@ impl<'a> Factorisation<'a> {
         Ok(Factorisation { context, offset: upload(&part.offsets)?, column: upload(&part.indices)?, by })
     }
 
-    /// The entries of L in the places of those of the matrix, or the first row whose pivot is not positive.
+    /// The entries of L at the positions of those of the matrix, or the first row whose pivot is not positive.
     fn factorise<T: Scalar>(
         &self,
         values: &[T],
@@ -210,7 +210,7 @@ impl<'a> Factorisation<'a> {
                 let mut former = Buffer::uninit(context, values.len())?;
                 value = Buffer::from_slice(context, &start)?;
                 for _ in 0..*sweeps {
-                    // What a sweep before the last one leaves may be out of range.
+                    // Intermediate sweeps may leave values out of range.
                     failed.fill(u32::MAX)?;
                     std::mem::swap(&mut former, &mut value);
                     let (value, failed) = (&mut value, &mut failed);

@@ -18,18 +18,18 @@ use crate::{Buffer, Context, Csr, CsrParts, Error, Real, Result, Scalar, Vector}
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum IluKind {
-    /// ILU(0): entries where the matrix has some. Factorised on the device.
+    /// ILU(0): entries at the positions of those of the matrix. Factorised on the device.
     Zero,
-    /// ILUT: large entries, with exchanges of columns. Factorised on the host.
+    /// ILUT: large entries, with column exchanges. Factorised on the host.
     Threshold {
         /// Entries below this fraction of the mean magnitude of their row are dropped; at least 0.
         drop: f64,
         /// Maximum number of entries of the factors, as a multiple of that of the matrix; at least 1.
         fill: f64,
     },
-    /// All entries, with exchanges of columns: the factors of Gauss, up to rounding. Factorised on the host.
+    /// All entries, with column exchanges: the factors of Gaussian elimination. Factorised on the host.
     Complete {
-        /// Most multiplications and additions, where storing an entry counts as 16; more are an error.
+        /// Maximum number of multiplications and additions, where storing an entry counts as 16; more are an error.
         operations: usize,
     },
 }
@@ -64,7 +64,7 @@ pub enum Matching {
     Always,
 }
 
-/// A diagonal entry below this share of its row's largest needs a matching.
+/// A diagonal entry below this fraction of its row's largest needs a matching.
 const SMALL: f64 = 1e-6;
 
 /// Parameters of [`Ilu`].
@@ -72,18 +72,18 @@ const SMALL: f64 = 1e-6;
 #[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
 pub struct IluParams {
-    /// What is kept. Default [`IluKind::Zero`].
+    /// Which entries are kept. Default [`IluKind::Zero`].
     pub kind: IluKind,
-    /// The order of elimination. Default that of the matrix.
+    /// The order of elimination. Default: that of the matrix.
     pub ordering: Ordering,
-    /// When rows are permuted. Default where a diagonal entry needs it.
+    /// When rows are permuted. Default: where a diagonal entry needs it.
     pub matching: Matching,
-    /// Sweeps of the fixed-point iteration for the factors of ILU(0), in place of elimination by levels (Chow and Patel 2015): as many launches,
+    /// Sweeps of the fixed-point iteration for the factors of ILU(0), in place of elimination by levels (Chow and Patel 2015): one launch per sweep,
     /// which suits matrices with many levels. With as many sweeps as L has levels the factors are the same. Default 0: by levels.
     pub sweeps: usize,
     /// Whether zero pivots are replaced instead of being an error (factorisations on the host only). A row whose pivot is zero up to rounding is moved to
     /// the end. A pivot that is still zero there becomes the square root of the machine epsilon times the sum of the moduli of its row. Singular matrices
-    /// then have factors too, whose product differs from the matrix by one of low rank. Default false.
+    /// then have factors too, whose product differs from the matrix by a matrix of low rank. Default false.
     pub replaces_pivots: bool,
 }
 
@@ -95,7 +95,7 @@ impl Default for IluParams {
 }
 
 impl IluParams {
-    /// Keeping this.
+    /// With this kind of factorisation.
     pub fn kind(mut self, kind: IluKind) -> IluParams {
         self.kind = kind;
         self
@@ -107,19 +107,19 @@ impl IluParams {
         self
     }
 
-    /// With rows permuted at these times.
+    /// With rows permuted in these cases.
     pub fn matching(mut self, matching: Matching) -> IluParams {
         self.matching = matching;
         self
     }
 
-    /// With so many sweeps of the fixed-point iteration.
+    /// With this many sweeps of the fixed-point iteration.
     pub fn sweeps(mut self, sweeps: usize) -> IluParams {
         self.sweeps = sweeps;
         self
     }
 
-    /// With pivots that are zero up to rounding replaced, or an error.
+    /// With pivots that are zero up to rounding replaced, or reported as an error.
     pub fn replaces_pivots(mut self, replaces: bool) -> IluParams {
         self.replaces_pivots = replaces;
         self
@@ -127,10 +127,10 @@ impl IluParams {
 
     fn check(&self) -> Result<()> {
         if self.kind == IluKind::Zero && self.replaces_pivots {
-            return Err(Error::value("replaces_pivots", "false with ILU(0), which is made on the device", true));
+            return Err(Error::value("replaces_pivots", "false with ILU(0), which is computed on the device", true));
         }
         if self.kind != IluKind::Zero && self.sweeps > 0 {
-            return Err(Error::value("sweeps", "0 but with ILU(0)", self.sweeps));
+            return Err(Error::value("sweeps", "0 except with ILU(0)", self.sweeps));
         }
         if let IluKind::Threshold { drop, fill } = self.kind {
             if !(drop >= 0.0 && drop.is_finite()) {
@@ -146,8 +146,8 @@ impl IluParams {
 
 /// M = L U, an incomplete factorisation of a square matrix (Meijerink and van der Vorst 1977; Saad 2003, chapter 10).
 ///
-/// Rows that do not depend on each other are computed at once, level by level; the analysis is made on the host, once. An
-/// application takes two triangular systems in [`Ilu::launches`] launches. Owns the factors and a vector.
+/// Rows that do not depend on each other are computed at once, level by level; the levels are found on the host, once. An
+/// application solves two triangular systems in [`Ilu::launches`] launches. Owns the factors and a vector.
 ///
 /// ```
 /// use clinalg::precond::{Ilu, IluParams};
@@ -180,7 +180,7 @@ struct Ordered<T> {
     /// The row and the column of the given matrix that each step takes.
     rows: Vec<usize>,
     columns: Vec<usize>,
-    /// What rows and columns were multiplied by, as logarithms by step.
+    /// The factors by which rows and columns were multiplied, as logarithms, for each step.
     row_log: Vec<f64>,
     column_log: Vec<f64>,
 }
@@ -242,7 +242,7 @@ impl<T: Scalar> Ilu<T> {
         [self.lower.levels(), self.upper.levels()]
     }
 
-    /// Launches of an application.
+    /// Kernel launches per application.
     pub fn launches(&self) -> usize {
         self.lower.launches() + self.upper.launches()
     }
@@ -262,8 +262,8 @@ impl<T: Scalar> Ilu<T> {
         self.is_matched
     }
 
-    /// L with ones on the diagonal, and U, of ILU(0) in the order of the matrix ([`Ordering::Natural`] and [`Matching::Never`]); else of the matrix
-    /// with rows and columns in the order of elimination, which is not given.
+    /// L with ones on the diagonal, and U, of ILU(0) in the order of the matrix ([`Ordering::Natural`] and [`Matching::Never`]); otherwise those of the matrix
+    /// with rows and columns in the order of elimination, which is not returned.
     ///
     /// # Errors
     /// Those of reading from the device.
@@ -316,7 +316,7 @@ impl<T: Scalar> Ordered<T> {
             let matrix = Buffer::from_slice(context, &values)?;
             let (range, mut former) = (Schedule::range(context, 0, n), Buffer::uninit(context, values.len())?);
             for _ in 0..sweeps {
-                // What a sweep before the last one leaves may be out of range.
+                // Intermediate sweeps may leave values out of range.
                 failed.fill(u32::MAX)?;
                 std::mem::swap(&mut former, &mut value);
                 let (value, failed) = (&mut value, &mut failed);
@@ -361,7 +361,7 @@ impl<T: Scalar> Ordered<T> {
         ))
     }
 
-    /// ILUT, or all entries, on the host, in double precision and of the scaled matrix, on which what is dropped does not depend on units.
+    /// ILUT, or all entries, on the host, in double precision and for the scaled matrix, so that which entries are dropped does not depend on units.
     fn factorise_on_host(self, context: &Context, rules: Rules) -> Result<(Triangle<T>, Triangle<T>, usize)> {
         let Ordered { matrix, rows, columns, row_log, column_log } = self;
         let wide = <T::Wide as Scalar>::from_f64;

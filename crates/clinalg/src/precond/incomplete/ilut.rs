@@ -21,7 +21,7 @@ impl<W> Rows<W> {
     }
 }
 
-/// L and U without their diagonals, in the numbers of the steps of elimination.
+/// L and U without their diagonals, numbered by the steps of elimination.
 #[derive(Debug)]
 pub(super) struct Factors<W> {
     pub(super) lower: Rows<W>,
@@ -34,27 +34,27 @@ pub(super) struct Factors<W> {
     pub(super) replaced: usize,
 }
 
-/// A diagonal entry below this many times the row's largest candidate is exchanged with that one's column.
+/// If a diagonal entry is below this many times the row's largest candidate, their columns are exchanged.
 const PIVOT_SHARE: f64 = 0.1;
 
-/// A pivot below this many machine epsilons times the sum of the moduli of its row counts as zero where such pivots are replaced: by the square root
-/// of epsilon times that sum. SuperLU_DIST (Li and Demmel 2003) takes the norm of A in its place.
+/// Where pivots are replaced, one below this many machine epsilons times the sum of the moduli of its row counts as zero and is replaced by the square root
+/// of epsilon times that sum. SuperLU_DIST (Li and Demmel 2003) uses the norm of A instead of that sum.
 const ROUNDING: f64 = 64.0;
-/// Operations that storing an entry counts as, which bounds the memory.
+/// Number of operations as which storing an entry counts; this bounds the memory.
 const STORED: usize = 16;
 
-/// What is kept, and what is done about pivots that are zero.
+/// Which entries are kept, and how zero pivots are treated.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Rules {
-    /// Entries below this many times the row's mean modulus, and factors below it, are dropped.
+    /// Entries below this many times the row's mean modulus, and multipliers below it, are dropped.
     pub(super) drop: f64,
-    /// Entries that a row keeps on either side of the diagonal.
+    /// Maximum number of entries that a row keeps on each side of the diagonal.
     pub(super) most: usize,
-    /// Whether a row whose pivot is zero up to rounding is put last, and where it is still zero then, replaced by a small number.
+    /// Whether a row whose pivot is zero up to rounding is moved to the end, and the pivot replaced by a small number if it is still zero there.
     pub(super) replaces: bool,
-    /// The machine precision of the matrix and of what takes the factors.
+    /// The machine precision of the matrix and of the stored factors.
     pub(super) epsilon: f64,
-    /// Multiplications and additions.
+    /// Maximum number of multiplications and additions.
     pub(super) operations: usize,
 }
 
@@ -82,7 +82,7 @@ pub(super) fn factorise<W: Scalar<Real = f64>>(a: &CsrParts<W>, rules: Rules) ->
     let mut pending = BinaryHeap::new();
     let mut left: Vec<(usize, W)> = Vec::new();
     let mut right: Vec<(usize, W)> = Vec::new();
-    // What is postponed stands at the end, so that no other row lacks the column of a pivot that is replaced. A row of zeros stays one.
+    // Postponed rows come last, so that no other row lacks the column of a replaced pivot. A row of zeros remains one.
     let mut queue: VecDeque<usize> = (0..n).collect();
     let mut row_at = Vec::with_capacity(n);
     let mut postponed = 0;
@@ -180,7 +180,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn without_dropping_the_factors_are_those_of_gauss() {
+    fn without_dropping_the_factors_are_those_of_gaussian_elimination() {
         // Zeros on the diagonal: columns must be exchanged.
         let rows = [[0.0, 2.0, 1.0, 0.0], [4.0, 1.0, 0.0, 3.0], [1.0, 0.0, 0.0, 5.0], [0.0, 3.0, 2.0, 1.0]];
         let a = CsrParts::from_dense(4, 4, &(0..16).map(|e| rows[e % 4][e / 4]).collect::<Vec<f64>>()).unwrap();

@@ -6,12 +6,12 @@ use std::collections::BinaryHeap;
 use crate::matrix::host;
 use crate::{CsrParts, Error, Real, Result, Scalar};
 
-/// A row for each column, and scalings after which the entries chosen have modulus 1 and no other is larger.
+/// A row for each column, and scalings after which the matched entries have modulus 1 and no other is larger.
 #[derive(Debug)]
 pub(super) struct Matched {
     /// The row whose entry in column j goes to the diagonal.
     pub(super) row_of: Vec<usize>,
-    /// What rows and columns are multiplied by, as logarithms.
+    /// The factors by which rows and columns are multiplied, as logarithms.
     pub(super) row_log: Vec<f64>,
     pub(super) column_log: Vec<f64>,
 }
@@ -52,7 +52,7 @@ pub(super) fn largest_product<T: Scalar>(a: &CsrParts<T>) -> Result<Matched> {
     })
 }
 
-/// A row of a structurally singular matrix that belongs to more rows than there are columns in which these have entries.
+/// In a structurally singular matrix, a row from a set of rows that have entries in fewer columns than there are rows in the set.
 ///
 /// # Errors
 /// [`Error::Allocation`].

@@ -38,7 +38,7 @@ fn permuted<T: Scalar>(a: &CsrParts<T>, rows: &[usize], column_of: &[usize]) -> 
     host::permuted(a, rows, column_of, true)
 }
 
-/// An error that names `r` or `z` unless they are like a preconditioner's own vector.
+/// An error that names `r` or `z` unless they have the length and context of the preconditioner's own vector.
 pub(super) fn check_apply<T: Scalar>(own: &Vector<T>, r: &Vector<T>, z: &Vector<T>) -> Result<()> {
     own.check_same(r, "r")?;
     own.check_same(z, "z")

@@ -22,7 +22,7 @@ pub enum Ordering {
 }
 
 impl Ordering {
-    /// The row that is eliminated k-th, for each k.
+    /// For each k, the row that is eliminated in step k.
     pub(super) fn of<T: Scalar>(self, a: &CsrParts<T>) -> Result<Vec<usize>> {
         let mut order: Vec<usize> = (0..a.rows).collect();
         match self {

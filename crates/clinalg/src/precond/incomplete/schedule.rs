@@ -5,7 +5,7 @@ use crate::runtime::{KernelFamily, Range};
 use crate::{Buffer, Context, Result};
 
 /// The off-diagonal entries of the rows of a triangular matrix in the order of elimination: their columns, which come before (lower) or
-/// after (upper) the row, and where their values stand in another array.
+/// after (upper) the row, and the positions of their values in another array.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Pattern {
     pub(super) offsets: Vec<usize>,
@@ -63,16 +63,16 @@ impl Pattern {
 /// Some launches over rows in the order of their levels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Step {
-    /// The rows from the first to the last place, an item or a part of them each.
+    /// The rows at a range of positions, with one row or one part of the rows per item.
     Rows(usize, usize),
     /// The levels from the first to the last, by one work-group.
     Levels(u32, u32),
 }
 
-/// The rows of a triangle by levels: those of a level need rows of former levels only.
+/// The rows of a triangle by levels: those of a level depend on rows of earlier levels only.
 #[derive(Debug)]
 pub(super) struct Schedule {
-    /// The row at each place.
+    /// The row at each position.
     pub(super) rows: Vec<u32>,
     /// Where each level starts, for steps of several levels.
     pub(super) level: Buffer<u32>,
@@ -84,7 +84,7 @@ pub(super) struct Schedule {
 /// On a GPU, levels of at most this many rows for each item of a work-group share a launch: one group takes less time for them than a
 /// launch of their own. Not measured.
 const ROWS_PER_ITEM: usize = 4;
-/// On a CPU, levels with fewer entries and rows than this are computed by one item: a launch costs as much as about so many of them.
+/// On a CPU, levels with fewer entries and rows than this are computed by one item: a launch costs about as much as this many of them.
 const WORTH_A_LAUNCH: usize = 1 << 14;
 
 impl Schedule {

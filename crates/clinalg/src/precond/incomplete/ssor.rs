@@ -13,9 +13,9 @@ use crate::{Context, Csr, CsrParts, Error, Result, Scalar, Vector};
 #[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
 pub struct SsorParams {
-    /// Over-relaxation, above 0 and below 2. Default 1: symmetric Gauss-Seidel.
+    /// Relaxation factor, above 0 and below 2. Default 1: symmetric Gauss-Seidel.
     pub omega: f64,
-    /// The order of the sweeps. Default by colours.
+    /// The order of the sweeps. Default: by colours.
     pub ordering: Ordering,
 }
 
@@ -26,7 +26,7 @@ impl Default for SsorParams {
 }
 
 impl SsorParams {
-    /// With this over-relaxation.
+    /// With this relaxation factor.
     pub fn omega(mut self, omega: f64) -> SsorParams {
         self.omega = omega;
         self
@@ -40,7 +40,7 @@ impl SsorParams {
 }
 
 /// M = w / (2 - w) (D / w + L) D^-1 (D / w + U) with the diagonal D and the triangles L and U of the matrix (Saad 2003, section 10.2): a
-/// sweep of (over-relaxed) Gauss-Seidel forwards and one backwards. Symmetric positive definite where the matrix is.
+/// forward and a backward sweep of (over-relaxed) Gauss-Seidel. Symmetric positive definite where the matrix is.
 ///
 /// Needs no factorisation; by colours, a sweep takes as many launches as there are colours.
 #[derive(Debug)]
@@ -82,7 +82,7 @@ impl<T: Scalar> Ssor<T> {
             );
             return Err(Error::unsuitable("a", reason));
         }
-        // z = (D / w + U)^-1 S (D / w + L)^-1 r with S = (2 - w) / w D, by which the rows of the second are divided.
+        // z = (D / w + U)^-1 S (D / w + L)^-1 r with S = (2 - w) / w D, by which the rows of the second triangle are divided.
         let forward: Vec<T> = diagonal.iter().map(|&d| d * T::from_f64(1.0 / omega)).collect();
         let scale: Vec<T> = diagonal.iter().map(|&d| d * T::from_f64((2.0 - omega) / omega)).collect();
         let backward = vec![T::from_f64(1.0 / (2.0 - omega)); diagonal.len()];

@@ -7,10 +7,10 @@ use crate::{Buffer, Context, CsrParts, Error, Result, Scalar, Vector};
 
 /// A sparse triangular matrix as an operand of x = T^-1 b: rows sorted by level, so that the rows of a level are solved at once.
 ///
-/// A launch takes a large level or a run of small ones. The result does not depend on the device's number of work-items.
+/// A launch processes a large level or several consecutive small ones. The result does not depend on the device's number of work-items.
 #[derive(Debug)]
 pub struct Triangle<T: Scalar> {
-    /// Where each place reads b and writes x.
+    /// For each position, the elements of b and x that it reads and writes.
     source: Buffer<u32>,
     row: Buffer<u32>,
     offset: Buffer<u32>,
@@ -21,7 +21,7 @@ pub struct Triangle<T: Scalar> {
     schedule: Schedule,
 }
 
-/// How the unknowns of an elimination are numbered outside: the equation k reads element `source[k]` of b, the unknown k is element
+/// How the steps of an elimination map to the caller's unknowns: equation k reads element `source[k]` of b, unknown k is element
 /// `target[k]` of x.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Numbering<'a> {
@@ -38,7 +38,7 @@ pub(super) enum Entries<'a, T: Scalar> {
 }
 
 impl<T: Scalar> Triangle<T> {
-    /// From the entries of a square matrix on and on one side of its diagonal; the other entries are not read.
+    /// From the entries of a square matrix on its diagonal and on one side of it; the other entries are not read.
     ///
     /// # Errors
     /// [`Error::Shape`] unless the matrix is square; [`Error::Singular`] for a diagonal entry that is zero or missing;
@@ -116,7 +116,7 @@ impl<T: Scalar> Triangle<T> {
         self.schedule.levels
     }
 
-    /// Launches of a solve.
+    /// Kernel launches per solve.
     pub fn launches(&self) -> usize {
         self.schedule.steps.len()
     }
@@ -126,7 +126,7 @@ impl<T: Scalar> Triangle<T> {
         self.value.context()
     }
 
-    /// Its entries with the diagonal, which is that of the stored inverses (within a rounding error).
+    /// Its entries with the diagonal, computed from the stored inverses (up to a rounding error).
     pub(super) fn to_parts(&self) -> Result<CsrParts<T>> {
         let n = self.size();
         let (rows, offsets, columns) = (self.row.to_vec()?, self.offset.to_vec()?, self.column.to_vec()?);

@@ -21,11 +21,11 @@ use crate::{Context, Csr, Error, Real, Result, Scalar, Vector};
 /// M for K = [A B'; B -C], from preconditioners of A and of the Schur complement S = B A^-1 B' + C: block diagonal or block triangular
 /// (Murphy, Golub and Wathen 2000; Benzi, Golub and Liesen 2005, section 10; Elman, Silvester and Wathen 2014, chapter 4).
 ///
-/// With exact blocks MINRES needs three iterations and GMRES two. With algebraic multigrid for A and a diagonal for S the iterations for
-/// the Stokes equations grow slowly as the grid is refined: MINRES takes 66, 78 and 96 to 1e-10 on 16^2, 32^2 and 64^2 cells. Where convection
-/// prevails (Oseen) the diagonal is no approximation of S. The lower left block may differ from the transpose of the upper right one.
+/// With exact blocks MINRES needs three iterations and GMRES two. With algebraic multigrid for A and a diagonal for S the number of iterations for
+/// the Stokes equations grows slowly as the grid is refined: MINRES takes 66, 78 and 96 iterations to 1e-10 on 16^2, 32^2 and 64^2 cells. Where convection
+/// dominates (Oseen), the diagonal is not a good approximation of S. The lower left block may differ from the transpose of the upper right one.
 ///
-/// An application takes one of each block, with [`SaddleShape::Triangular`] a product with B' besides. Owns the blocks and four vectors.
+/// An application takes one application of each block and, with [`SaddleShape::Triangular`], a product with B'. Owns the blocks and four vectors.
 ///
 /// ```
 /// use clinalg::precond::{Saddle, SaddleParams, Split};
@@ -93,7 +93,7 @@ impl<T: Scalar> Blocks<T> {
     }
 }
 
-/// Units of rounding that a product may have of one without cancellation and count as zero.
+/// Units of roundoff up to which a product counts as zero, relative to its value without cancellation.
 const ROUNDING: f64 = 64.0;
 
 /// Whether A x is zero up to rounding, where x consists of ones.
@@ -165,7 +165,7 @@ impl<T: Real> Saddle<T> {
     }
 
     /// As [`Saddle::new`] with the diagonal of the mass matrix of the second block (for Stokes divided by the viscosity) in place of the Schur complement; `params.schur` and
-    /// `params.second` count for nothing.
+    /// `params.second` are ignored.
     ///
     /// # Errors
     /// As [`Saddle::new`]; [`Error::Length`] unless `mass` has a value per row of the second block; [`Error::Value`] for one that is not positive.
@@ -243,7 +243,7 @@ fn is_symmetric<T: Real>(a: &Csr<T>) -> Result<bool> {
     Ok(ops::norm2(&y)?.into_f64() <= ROUNDING * T::Real::epsilon().into_f64() * whole)
 }
 
-/// The preconditioner of a block, or the first that can be made of those that suit it.
+/// The preconditioner that is wanted for a block, or the first suitable one that can be set up.
 fn inner<T: Real>(a: &Csr<T>, wanted: Option<Inner>) -> Result<(Box<dyn Preconditioner<T> + Send>, Inner)> {
     let make = |inner: Inner| -> Result<Box<dyn Preconditioner<T> + Send>> {
         Ok(match inner {
@@ -271,7 +271,7 @@ fn inner<T: Real>(a: &Csr<T>, wanted: Option<Inner>) -> Result<(Box<dyn Precondi
     made
 }
 
-/// Whether GMRES with the diagonal reduces a residual without a pattern to a thousandth in 20 iterations.
+/// Whether GMRES with the diagonal as preconditioner reduces the residual for an irregular right-hand side to a thousandth in 20 iterations.
 fn is_near_its_diagonal<T: Real>(a: &Csr<T>) -> Result<bool> {
     const ITERATIONS: usize = 20;
     let (context, n) = (a.context(), a.rows());

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// How the blocks are put together.
+/// How the blocks are combined.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
@@ -42,7 +42,7 @@ impl fmt::Display for Inner {
     }
 }
 
-/// What stands for the Schur complement S = B A^-1 B' + C.
+/// The approximation of the Schur complement S = B A^-1 B' + C.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
@@ -62,19 +62,19 @@ pub enum Schur {
 #[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
 pub struct SaddleParams {
-    /// How the blocks are put together. Default [`SaddleShape::Diagonal`].
+    /// How the blocks are combined. Default [`SaddleShape::Diagonal`].
     pub shape: SaddleShape,
     /// The preconditioner of A. `None`, the default: algebraic multigrid for a symmetric A with a positive diagonal, or IC(0) or Jacobi where it cannot
     /// be made; else ILU(0) or Jacobi.
     pub first: Option<Inner>,
-    /// What stands for the Schur complement. Default [`Schur::Auto`].
+    /// The approximation of the Schur complement. Default [`Schur::Auto`].
     pub schur: Schur,
     /// The preconditioner of [`Schur::Product`]; `None` chooses as for A.
     pub second: Option<Inner>,
 }
 
 impl SaddleParams {
-    /// With blocks put together like this.
+    /// With blocks combined in this way.
     pub fn shape(mut self, shape: SaddleShape) -> SaddleParams {
         self.shape = shape;
         self
@@ -86,7 +86,7 @@ impl SaddleParams {
         self
     }
 
-    /// With this in place of the Schur complement.
+    /// With this approximation of the Schur complement.
     pub fn schur(mut self, schur: Schur) -> SaddleParams {
         self.schur = schur;
         self
@@ -118,7 +118,7 @@ pub enum SchurKind {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct SaddleReport {
-    /// How the blocks are put together.
+    /// How the blocks are combined.
     pub shape: SaddleShape,
     /// Rows of A.
     pub first_rows: usize,
@@ -126,10 +126,10 @@ pub struct SaddleReport {
     pub second_rows: usize,
     /// The preconditioner of A; `None` for the caller's.
     pub first: Option<Inner>,
-    /// What stands for the Schur complement.
+    /// The approximation of the Schur complement.
     pub schur: SchurKind,
-    /// Whether the matrix takes the vector of zeros and ones, ones in the second block, to zero up to rounding: the pressure of an enclosed flow
-    /// is known up to a constant. Solutions exist where the values of b in the second block add up to 0.
+    /// Whether the matrix maps the vector with ones in the second block and zeros elsewhere to zero up to rounding: the pressure of an enclosed flow
+    /// is determined only up to a constant. Solutions exist where the values of b in the second block add up to 0.
     pub null_constant: bool,
 }
 

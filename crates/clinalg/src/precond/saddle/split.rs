@@ -6,14 +6,14 @@ use crate::{CsrParts, Error, Result, Scalar};
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Split {
-    /// So many rows first; the others are the second block.
+    /// The first block is this many rows at the beginning; the others are the second block.
     First(usize),
     /// These rows, counted from 0 and ascending, are the second block.
     Second(Vec<usize>),
 }
 
 impl Split {
-    /// The second block from the rows whose diagonal entry is zero, not stored or negative; `None` where no row or every row is like that, or where
+    /// The second block from the rows whose diagonal entry is zero, not stored or negative; `None` where no row or every row is such a row, or where
     /// an entry of the block that they form is larger in modulus than the diagonal of its row allows for a negative semidefinite one (Gershgorin).
     pub fn find<T: Scalar>(a: &CsrParts<T>) -> Option<Split> {
         if a.rows != a.cols {
