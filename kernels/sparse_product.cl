@@ -692,42 +692,36 @@ inline void mark_column(uint c, ulong low, ulong count, __local uint *bits)
     }
 }
 
-// Marks the columns of the products of the entries of A from `start` to `end`. `slice` work-items traverse a row of B. `row` has an element for each item
-// and one more. Begins and ends with a barrier.
-inline void mark_columns(uint start, uint end, uint slice, __global const uint *a_column,
+// Marks the columns of the products of a tile of entries of A, from `start` to `end`, no more than there are items. `slice` work-items traverse a row of B.
+// row[0], 0 before and after, counts the rows in row[1] and further that are left to all. Ends with a barrier.
+inline void mark_columns(ulong start, ulong end, uint slice, __global const uint *a_column,
                          __global const uint *b_offset, __global const uint *b_column, __local uint *row, ulong low,
                          ulong count, __local uint *bits)
 {
     const uint item = (uint)get_local_id(0), items = (uint)get_local_size(0);
-    if (item == 0) {
-        row[items] = 0;
+    for (ulong k = start + item / slice; k < end; k += items / slice) {
+        const uint j = a_column[k], last = b_offset[j + 1];
+        const bool is_long = last - b_offset[j] > ENTRIES_EACH * slice;
+        if (is_long && item % slice == 0) {
+            row[1 + atomic_inc(row)] = j;
+        }
+        for (ulong l = is_long ? last : (ulong)b_offset[j] + item % slice; l < last; l += slice) {
+            mark_column(b_column[l], low, count, bits);
+        }
     }
     barrier(CLK_LOCAL_MEM_FENCE);
-    for (ulong tile = start; tile < end; tile += items) {
-        for (ulong k = tile + item / slice; k < min(tile + items, (ulong)end); k += items / slice) {
-            const uint j = a_column[k], last = b_offset[j + 1];
-            const bool is_long = last - b_offset[j] > ENTRIES_EACH * slice;
-            if (is_long && item % slice == 0) {
-                row[atomic_inc(row + items)] = j;
-            }
-            for (ulong l = is_long ? last : (ulong)b_offset[j] + item % slice; l < last; l += slice) {
-                mark_column(b_column[l], low, count, bits);
-            }
+    const uint rows = row[0];
+    for (uint r = 1; r <= rows; ++r) {
+        const uint last = b_offset[row[r] + 1];
+        for (ulong l = (ulong)b_offset[row[r]] + item; l < last; l += items) {
+            mark_column(b_column[l], low, count, bits);
         }
-        barrier(CLK_LOCAL_MEM_FENCE);
-        const uint rows = shared_value(row + items);
-        for (uint r = 0; r < rows; ++r) {
-            const uint last = b_offset[row[r] + 1];
-            for (ulong l = (ulong)b_offset[row[r]] + item; l < last; l += items) {
-                mark_column(b_column[l], low, count, bits);
-            }
-        }
-        barrier(CLK_LOCAL_MEM_FENCE);
-        if (item == 0) {
-            row[items] = 0;
-        }
-        barrier(CLK_LOCAL_MEM_FENCE);
     }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (item == 0) {
+        row[0] = 0;
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
 }
 
 // part[r * (ranges + 1) + q + 1] = entries of row list[r] of C in range q; one bit per column. A work-group has a row and `several`
@@ -737,16 +731,23 @@ __kernel void count_ranges(uint groups, uint slice, uint several, uint ranges, u
                            __global const uint *b_offset, __global const uint *b_column, __local uint *bits,
                            __global uint *part)
 {
-    const uint item = (uint)get_local_id(0), items = (uint)get_local_size(0);
     __local uint long_row[257];
+    const uint items = (uint)get_local_size(0);
+    const uint item = (uint)get_local_id(0);
     const size_t r = get_group_id(0) / groups;
     const uint i = list[r], first = (uint)(get_group_id(0) % groups) * several;
-    const uint count = min(several, ranges - first), words = width / 32;
+    const uint count = min(several, ranges - first), words = width / 32, end = a_offset[i + 1];
     for (uint w = item; w < count * words; w += items) {
         bits[w] = 0;
     }
-    mark_columns(a_offset[i], a_offset[i + 1], slice, a_column, b_offset, b_column, long_row, (ulong)first * width,
-                 (ulong)count * width, bits);
+    if (item == 0) {
+        long_row[0] = 0;
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (ulong tile = a_offset[i]; tile < end; tile += items) {
+        mark_columns(tile, min(tile + items, (ulong)end), slice, a_column, b_offset, b_column, long_row,
+                     (ulong)first * width, (ulong)count * width, bits);
+    }
     for (uint q = item; q < count; q += items) {
         uint entries = 0;
         for (uint w = 0; w < words; ++w) {
@@ -762,17 +763,24 @@ __kernel void mark_ranges(uint groups, uint slice, uint several, uint ranges, ui
                           __global const uint *a_column, __global const uint *b_offset, __global const uint *b_column,
                           __local uint *bits, __global uint *mark)
 {
-    const uint item = (uint)get_local_id(0), items = (uint)get_local_size(0);
     __local uint long_row[257];
-    __global const uint *piece = pieces + get_group_id(0) / groups * PIECE_FIELDS;
-    const uint first = (uint)(get_group_id(0) % groups) * several;
+    const uint items = (uint)get_local_size(0);
+    const uint item = (uint)get_local_id(0);
+    const size_t piece = get_group_id(0) / groups * PIECE_FIELDS;
+    const uint first = (uint)(get_group_id(0) % groups) * several, end = pieces[piece + PIECE_END];
     const uint count = min(several, ranges - first), words = width / 32;
     for (uint w = item; w < count * words; w += items) {
         bits[w] = 0;
     }
-    mark_columns(piece[PIECE_START], piece[PIECE_END], slice, a_column, b_offset, b_column, long_row,
-                 (ulong)first * width, (ulong)count * width, bits);
-    __global uint *own = mark + ((size_t)piece[PIECE_ROW] * ranges + first) * words;
+    if (item == 0) {
+        long_row[0] = 0;
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (ulong tile = pieces[piece + PIECE_START]; tile < end; tile += items) {
+        mark_columns(tile, min(tile + items, (ulong)end), slice, a_column, b_offset, b_column, long_row,
+                     (ulong)first * width, (ulong)count * width, bits);
+    }
+    __global uint *own = mark + ((size_t)pieces[piece + PIECE_ROW] * ranges + first) * words;
     for (uint w = item; w < count * words; w += items) {
         if (bits[w]) {
             atomic_or(own + w, bits[w]);
@@ -906,8 +914,10 @@ inline uint first_above(__local const uint *sums, uint items, uint p)
 }
 
 // Inclusive sums, in place (Hillis and Steele 1986). Ends with a barrier.
-inline void sum_up(__local uint *sums, uint item, uint items)
+inline void sum_up(__local uint *sums)
 {
+    const uint items = (uint)get_local_size(0);
+    const uint item = (uint)get_local_id(0);
     barrier(CLK_LOCAL_MEM_FENCE);
     for (uint distance = 1; distance < items; distance *= 2) {
         const uint other = item >= distance ? sums[item - distance] : 0;
@@ -917,48 +927,63 @@ inline void sum_up(__local uint *sums, uint item, uint items)
     }
 }
 
-// Adds a product of each active item to the sum in slot `at` of the table, products for the same slot in the order of the items. `term` and `slot` have an
-// element for each item; `taken` has two bits for each slot of the table and `waiting` one for each item, all 0 before and after.
-inline void add_products(bool active, uint at, SCALAR product, uint item, uint items, uint size, __local SCALAR *sum,
+// Batches of products with at most this many entries of A are added entry by entry.
+#ifndef FEW_ENTRIES
+#define FEW_ENTRIES 48
+#endif
+
+// A step in adding a product of each active item to the sum in slot `at` of the table, products for the same slot in the order of the items. If they belong
+// to `spanned` entries of A, of which the item's is number `entry`, as many steps add one entry each, whose products have different slots. With `spanned`
+// 0, three steps find the products that share slots:
+// `term` and `slot` have an element for each item; `waiting` has a bit for each item and `taken` two for each slot of the table, all 0 before the
+// first step and after the last. Ends with a barrier.
+inline void add_products(uint step, uint spanned, uint entry, bool active, uint at, SCALAR product, uint size, __local SCALAR *sum,
                          __local SCALAR *term, __local uint *slot, __local uint *taken, __local uint *waiting)
 {
+    const uint item = (uint)get_local_id(0), items = (uint)get_local_size(0);
     __local uint *shared = taken + size / 32;
-    slot[item] = at;
-    term[item] = product;
-    const uint word = at >> 5, bit = 1u << (at & 31);
-    if (active && (atomic_or(taken + word, bit) & bit)) {
-        atomic_or(shared + word, bit);
-    }
-    barrier(CLK_LOCAL_MEM_FENCE);
-    const bool waits = active && (shared[word] & bit);
-    if (waits) {
-        atomic_or(waiting + (item >> 5), 1u << (item & 31));
-    } else if (active) {
-        sum[at] += product;
-    }
-    barrier(CLK_LOCAL_MEM_FENCE);
-    bool is_first = waits;
-    SCALAR total = SCALAR_ZERO;
-    for (uint w = 0; w < (items + 31) / 32 && is_first; ++w) {
-        for (uint rest = waiting[w]; rest && is_first; rest &= rest - 1) {
-            const uint other = 32 * w + 31 - clz(rest & (0 - rest));
-            if (slot[other] == at) {
-                is_first = other >= item;
-                total = other == item ? sum[at] : total;
-                total += term[other];
+    // Neighbouring slots in different words, which most items access at the same time.
+    const uint word = at % (size / 32), bit = 1u << at / (size / 32), own_bit = 1u << (item & 31);
+    if (spanned) {
+        if (active && entry == step) {
+            sum[at] += product;
+        }
+    } else if (step == 0) {
+        slot[item] = at;
+        term[item] = product;
+        if (active && (atomic_or(taken + word, bit) & bit)) {
+            atomic_or(shared + word, bit);
+        }
+        if (item < (items + 31) / 32) {
+            waiting[item] = 0;
+        }
+    } else if (step == 1) {
+        if (active && (shared[word] & bit)) {
+            atomic_or(waiting + (item >> 5), own_bit);
+        } else if (active) {
+            sum[at] += product;
+        }
+    } else {
+        bool is_first = (waiting[item >> 5] & own_bit) != 0;
+        SCALAR total = SCALAR_ZERO;
+        for (uint w = 0; w < (items + 31) / 32 && is_first; ++w) {
+            for (uint rest = waiting[w]; rest && is_first; rest &= rest - 1) {
+                const uint other = 32 * w + 31 - clz(rest & (0 - rest));
+                if (slot[other] == at) {
+                    is_first = other >= item;
+                    total = other == item ? sum[at] : total;
+                    total += term[other];
+                }
             }
         }
-    }
-    if (is_first) {
-        sum[at] = total;
-    }
-    for (uint w = item; w < size / 16; w += items) {
-        taken[w] = 0;
+        if (is_first) {
+            sum[at] = total;
+        }
+        for (uint w = item; w < size / 16; w += items) {
+            taken[w] = 0;
+        }
     }
     barrier(CLK_LOCAL_MEM_FENCE);
-    if (item < (items + 31) / 32) {
-        waiting[item] = 0;
-    }
 }
 
 // A segment per work-group, of a row that begins at `offset`. `size`, `buckets`: as for fill_product. `begin`, `ahead`, `factor`, `slot` and `term` have
@@ -986,9 +1011,6 @@ __kernel void fill_segments(uint width, uint size, uint buckets, __global const 
     for (uint w = item; w < size / 16; w += items) {
         taken[w] = 0;
     }
-    if (item < (items + 31) / 32) {
-        waiting[item] = 0;
-    }
     for (ulong tile = start; tile < end; tile += items) {
         const ulong k = tile + item;
         const uint j = k < end ? a_column[k] : 0;
@@ -997,20 +1019,33 @@ __kernel void fill_segments(uint width, uint size, uint buckets, __global const 
         begin[item] = from;
         ahead[item] = first_column(b_column, from, row_end, high) - from;
         factor[item] = k < end ? a_value[k] : SCALAR_ZERO;
-        sum_up(ahead, item, items);
+        sum_up(ahead);
         const uint products = shared_value(ahead + items - 1);
+        // How many entries of A a batch spans, if they are few.
+        for (uint b = item; b < min(buckets, (products + items - 1) / items); b += items) {
+            const uint last = first_above(ahead, items, min((b + 1) * items, products) - 1);
+            const uint spanned = last - first_above(ahead, items, b * items) + 1;
+            bucket[b] = spanned <= FEW_ENTRIES ? spanned : 0;
+        }
+        barrier(CLK_LOCAL_MEM_FENCE);
         for (uint batch = 0; batch < products; batch += items) {
             const uint p = batch + item;
             const bool active = p < products;
+            const uint spanned = batch / items < buckets ? shared_value(bucket + batch / items) : 0;
+            const uint steps = spanned ? spanned : 3;
+            const uint own = first_above(ahead, items, min(p, products - 1));
+            const uint entry = own - first_above(ahead, items, batch);
             uint at = 0;
             SCALAR product = SCALAR_ZERO;
             if (active) {
-                const uint own = first_above(ahead, items, p), l = begin[own] + p - (own > 0 ? ahead[own - 1] : 0);
+                const uint l = begin[own] + p - (own > 0 ? ahead[own - 1] : 0);
                 bool is_new;
                 at = place_column(key, size, size, b_column[l], &is_new);
                 product = scalar_mul(factor[own], b_value[l]);
             }
-            add_products(active, at, product, item, items, size, sum, term, slot, taken, waiting);
+            for (uint step = 0; step < steps; ++step) {
+                add_products(step, spanned, entry, active, at, product, size, sum, term, slot, taken, waiting);
+            }
         }
         barrier(CLK_LOCAL_MEM_FENCE);
     }
@@ -1066,7 +1101,7 @@ inline void tile_of_rows(ulong k, uint end, __global const uint *a_column, __glo
     const uint j = k < end ? a_column[k] : 0;
     begin[item] = k < end ? b_offset[j] : 0;
     ahead[item] = k < end ? b_offset[j + 1] - b_offset[j] : 0;
-    sum_up(ahead, item, items);
+    sum_up(ahead);
 }
 
 // count[counter[s] + n] = products in segment s of the row's piece number n. A work-group has a piece and WINDOW segments; there are `windows`
@@ -1077,17 +1112,18 @@ __kernel void count_listed(uint windows, uint width, __global const uint *pieces
                            __global uint *count)
 {
     __local uint found[WINDOW];
-    const uint item = (uint)get_local_id(0), items = (uint)get_local_size(0);
-    __global const uint *piece = pieces + get_group_id(0) / windows * PIECE_FIELDS;
-    const uint window = (uint)(get_group_id(0) % windows) * WINDOW, segments = piece[PIECE_SEGMENTS];
-    const uint here = min(segments - min(window, segments), (uint)WINDOW), end = piece[PIECE_END];
-    __global const uint *ranges = first_range + piece[PIECE_SEGMENT];
+    const uint items = (uint)get_local_size(0);
+    const uint item = (uint)get_local_id(0);
+    const size_t piece = get_group_id(0) / windows * PIECE_FIELDS;
+    const uint window = (uint)(get_group_id(0) % windows) * WINDOW, segments = pieces[piece + PIECE_SEGMENTS];
+    const uint here = min(segments - min(window, segments), (uint)WINDOW), end = pieces[piece + PIECE_END];
+    __global const uint *ranges = first_range + pieces[piece + PIECE_SEGMENT];
     for (uint s = item; s < here; s += items) {
         found[s] = 0;
     }
-    const uint first = piece[PIECE_FIRST], last = piece[PIECE_LAST];
+    const uint first = pieces[piece + PIECE_FIRST], last = pieces[piece + PIECE_LAST];
     uint before = 0;
-    for (ulong tile = piece[PIECE_START]; tile < end; tile += items) {
+    for (ulong tile = pieces[piece + PIECE_START]; tile < end; tile += items) {
         tile_of_rows(tile + item, end, a_column, b_offset, begin, ahead);
         const uint products = shared_value(ahead + items - 1);
         for (uint p = max(first, before) - before + item; p < min(products, last - min(last, before)); p += items) {
@@ -1101,7 +1137,7 @@ __kernel void count_listed(uint windows, uint width, __global const uint *pieces
         barrier(CLK_LOCAL_MEM_FENCE);
     }
     for (uint s = item; s < here; s += items) {
-        count[counter[piece[PIECE_SEGMENT] + window + s] + piece[PIECE_NUMBER]] = found[s];
+        count[counter[pieces[piece + PIECE_SEGMENT] + window + s] + pieces[piece + PIECE_NUMBER]] = found[s];
     }
 }
 
@@ -1114,20 +1150,24 @@ __kernel void list_products(uint windows, uint width, __global const uint *piece
                             __local uint *ahead, __local uint *slot, __global uint *list_column,
                             __global SCALAR *list_value)
 {
-    __local uint cursor[WINDOW];
-    const uint item = (uint)get_local_id(0), items = (uint)get_local_size(0);
-    __global const uint *piece = pieces + get_group_id(0) / windows * PIECE_FIELDS;
-    const uint window = (uint)(get_group_id(0) % windows) * WINDOW, segments = piece[PIECE_SEGMENTS];
-    const uint here = min(segments - min(window, segments), (uint)WINDOW), end = piece[PIECE_END];
-    __global const uint *ranges = first_range + piece[PIECE_SEGMENT];
+    __local uint cursor[WINDOW], done;
+    const uint items = (uint)get_local_size(0);
+    const uint item = (uint)get_local_id(0);
+    const size_t piece = get_group_id(0) / windows * PIECE_FIELDS;
+    const uint window = (uint)(get_group_id(0) % windows) * WINDOW, segments = pieces[piece + PIECE_SEGMENTS];
+    const uint here = min(segments - min(window, segments), (uint)WINDOW), end = pieces[piece + PIECE_END];
+    __global const uint *ranges = first_range + pieces[piece + PIECE_SEGMENT];
     for (uint s = item; s < here; s += items) {
-        cursor[s] = place[counter[piece[PIECE_SEGMENT] + window + s] + piece[PIECE_NUMBER]];
+        cursor[s] = place[counter[pieces[piece + PIECE_SEGMENT] + window + s] + pieces[piece + PIECE_NUMBER]];
     }
-    const uint first = piece[PIECE_FIRST], last = piece[PIECE_LAST];
-    uint before = 0;
-    for (ulong tile = piece[PIECE_START]; tile < end; tile += items) {
+    const uint first = pieces[piece + PIECE_FIRST], last = pieces[piece + PIECE_LAST];
+    if (item == 0) {
+        done = 0;
+    }
+    for (ulong tile = pieces[piece + PIECE_START]; tile < end; tile += items) {
         tile_of_rows(tile + item, end, a_column, b_offset, begin, ahead);
-        const uint products = shared_value(ahead + items - 1), until = min(products, last - min(last, before));
+        const uint before = shared_value(&done), products = shared_value(ahead + items - 1);
+        const uint until = min(products, last - min(last, before));
         for (uint batch = max(first, before) - before; batch < until; batch += items) {
             const uint p = batch + item;
             uint s = NONE, c = 0;
@@ -1158,8 +1198,10 @@ __kernel void list_products(uint windows, uint width, __global const uint *piece
                 }
             }
         }
-        before += products;
         barrier(CLK_LOCAL_MEM_FENCE);
+        if (item == 0) {
+            done = before + products;
+        }
     }
 }
 
@@ -1172,7 +1214,8 @@ __kernel void fill_listed(uint size, uint buckets, __global const uint *row, __g
                           __global uint *column, __global SCALAR *value)
 {
     __local uint lowest, highest, total[256], waiting[8];
-    const uint item = (uint)get_local_id(0), items = (uint)get_local_size(0);
+    const uint items = (uint)get_local_size(0);
+    const uint item = (uint)get_local_id(0);
     const size_t segment = get_group_id(0);
     const uint end = place[counter[segment + 1]];
     for (uint k = item; k < size; k += items) {
@@ -1181,9 +1224,6 @@ __kernel void fill_listed(uint size, uint buckets, __global const uint *row, __g
     }
     for (uint w = item; w < size / 16; w += items) {
         taken[w] = 0;
-    }
-    if (item < (items + 31) / 32) {
-        waiting[item] = 0;
     }
     barrier(CLK_LOCAL_MEM_FENCE);
     for (ulong batch = place[counter[segment]]; batch < end; batch += items) {
@@ -1196,7 +1236,9 @@ __kernel void fill_listed(uint size, uint buckets, __global const uint *row, __g
             at = place_column(key, size, size, list_column[p], &is_new);
             product = list_value[p];
         }
-        add_products(active, at, product, item, items, size, sum, term, slot, taken, waiting);
+        for (uint step = 0; step < 3; ++step) {
+            add_products(step, 0, 0, active, at, product, size, sum, term, slot, taken, waiting);
+        }
     }
     const size_t to = (size_t)offset[row[segment]] + before[segment];
     write_sorted(key, sum, size, bucket, buckets, order, item, items, &lowest, &highest, total, column + to, value + to,

@@ -39,13 +39,12 @@ fn compare(context: &Context) {
         let (db, mut x) = (Vector::from_slice(context, &b).unwrap(), Vector::zeros(context, size).unwrap());
         let stopping = Stopping::default().tolerance(tolerance);
         let title = format!("{} {n} {} {}, {:?}", text("kind"), case["wind"], text("solver"), context.family());
-        // BiCGStab answers to rounding errors with other numbers of iterations.
-        let (report, spread) = match text("solver") {
-            "cg" => (Cg::new(context, size, stopping.into()).unwrap().solve(&a, None, &db, &mut x), 0.01),
-            "bicgstab" => (BiCgStab::new(context, size, stopping.into()).unwrap().solve(&a, None, &db, &mut x), 0.1),
+        let report = match text("solver") {
+            "cg" => Cg::new(context, size, stopping.into()).unwrap().solve(&a, None, &db, &mut x),
+            "bicgstab" => BiCgStab::new(context, size, stopping.into()).unwrap().solve(&a, None, &db, &mut x),
             "gmres" => {
                 let params = GmresParams::from(stopping).restart(20);
-                (Gmres::new(context, size, params).unwrap().solve(&a, None, &db, &mut x), 0.01)
+                Gmres::new(context, size, params).unwrap().solve(&a, None, &db, &mut x)
             }
             other => panic!("no solver {other}"),
         };
@@ -57,9 +56,11 @@ fn compare(context: &Context) {
         for (k, (got, want)) in report.history.iter().zip(&start).enumerate() {
             assert!((got - want).abs() <= 1e-6 * want, "{title}: residual {k} is {got}, expected {want}");
         }
-        let want = case["iterations"].as_u64().unwrap() as f64;
-        let difference = (report.iterations as f64 - want).abs();
-        assert!(difference <= 2.0_f64.max(spread * want), "{title}: {} iterations, SciPy {want}", report.iterations);
+        // For BiCGStab the range of SciPy's numbers over changes of rounding.
+        let of_scipy = |key: &str| case.get(key).unwrap_or(&case["iterations"]).as_u64().unwrap() as usize;
+        let slack = 2.max(of_scipy("iterations") / 100);
+        let expected = of_scipy("fewest") - slack..=of_scipy("most") + slack;
+        assert!(expected.contains(&report.iterations), "{title}: {} iterations, SciPy {expected:?}", report.iterations);
 
         // The true residual, from the entries.
         let (x, mut r) = (x.to_vec().unwrap(), b.clone());

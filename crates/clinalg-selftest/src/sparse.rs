@@ -39,7 +39,7 @@ fn products<T: Real>(suite: &mut Suite<'_>) {
         // Rows of A that are cut into pieces: with few products for each segment, which are listed, and with many, which are not.
         (
             "sparse_product_listed",
-            (3, 5000, 60_000, |i| [5000, 0, 4500][i], |i| if i == 70 { 20_000 } else { 1 + i % 2 }),
+            (3, 9000, 60_000, |i| [9000, 0, 7000][i], |i| if i == 70 { 20_000 } else { 1 + i % 2 }),
         ),
         ("sparse_product_pieces", (2, 4200, 1500, |_| 4200, |_| 20)),
         // Most rows have far fewer entries than products, some as many.

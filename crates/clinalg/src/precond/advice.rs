@@ -284,8 +284,8 @@ fn last_threshold(nnz: usize) -> IluKind {
     if nnz <= FEW_ENTRIES { IluKind::Threshold { drop: 1e-8, fill: 40.0 } } else { IluKind::threshold() }
 }
 
-/// Number of operations of a complete factorisation that takes the host a few seconds.
-const SECONDS: usize = 1_000_000_000;
+/// Number of operations of a complete factorisation that takes the host about ten seconds.
+const SECONDS: usize = 10_000_000_000;
 
 /// Complete factors, if the host computes them within seconds, with replaced pivots.
 ///
