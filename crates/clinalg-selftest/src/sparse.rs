@@ -37,11 +37,8 @@ fn products<T: Real>(suite: &mut Suite<'_>) {
         // A row of A with more than 1000 entries.
         ("sparse_product_longest_rows", (3, 1100, 3000, |i| [1100, 5, 0][i], |i| 1 + i % 2)),
         // Rows of A that are cut into pieces: with few products for each segment, which are listed, and with many, which are not.
-        (
-            "sparse_product_listed",
-            (3, 9000, 60_000, |i| [9000, 0, 7000][i], |i| if i == 70 { 20_000 } else { 1 + i % 2 }),
-        ),
-        ("sparse_product_pieces", (2, 4200, 1500, |_| 4200, |_| 20)),
+        ("sparse_product_listed", (3, 6000, 60_000, |i| [6000, 0, 5500][i], |i| if i == 70 { 2500 } else { i % 2 })),
+        ("sparse_product_pieces", (1, 4200, 1500, |_| 4200, |i| 5 + i % 7)),
         // Most rows have far fewer entries than products, some as many.
         ("sparse_product_full_tables", (1100, 23, 400, |i| if i % 20 == 0 { 23 } else { 12 }, |_| 10)),
         // Too many columns for ranges of them. A table has a place for each on CPUs, where this would test nothing but memory.
