@@ -1793,7 +1793,8 @@ typedef struct {
    */
   double drop;
   /**
-   * Of ILUT: maximum number of entries of the factors, as a multiple of that of the matrix, at least 1.
+   * Of ILUT, at least 1: about how many times as many entries as the matrix the factors may have. With n rows and nnz entries, a row of L or U keeps
+   * its `fill` nnz / (2 n) largest off-diagonal entries, rounded up.
    */
   double fill;
   /**

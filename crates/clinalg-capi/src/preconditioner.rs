@@ -54,7 +54,8 @@ pub struct ClinalgPreconditionerOptions {
     pub matching: u32,
     /// Of ILUT: entries below this fraction of the mean magnitude of their row are dropped.
     pub drop: f64,
-    /// Of ILUT: maximum number of entries of the factors, as a multiple of that of the matrix, at least 1.
+    /// Of ILUT, at least 1: about how many times as many entries as the matrix the factors may have. With n rows and nnz entries, a row of L or U keeps
+    /// its `fill` nnz / (2 n) largest off-diagonal entries, rounded up.
     pub fill: f64,
     /// Of IC: the factors are those of A + shift diag(A). Negative, as by default: 0, or the first of 1e-3, 2e-3, 4e-3, ... that gives
     /// factors.

@@ -209,7 +209,7 @@ pub(crate) struct Args {
     /// Entries below this fraction of the mean magnitude of their row are dropped from the factors of ilut [default: 1e-4]
     #[arg(long = "drop", value_name = "T", value_parser = args::at_least_zero, allow_hyphen_values = true)]
     given_drop: Option<f64>,
-    /// Maximum number of entries of the factors of ilut, as a multiple of that of A [default: 10]
+    /// About how many times as many entries as A the factors of ilut may have: a row of L or U keeps its TIMES nnz / (2 n) largest off-diagonal entries, rounded up [default: 10]
     #[arg(long = "fill", value_name = "TIMES", value_parser = args::at_least_zero, allow_hyphen_values = true)]
     given_fill: Option<f64>,
     /// Relaxation factor of ssor, above 0 and below 2 [default: 1]

@@ -52,7 +52,8 @@ z = MexMultiply(gpu, M, r) applies its inverse to a vector. It does not refer to
   order     of elimination: 'default', by colours for 'ssor' and that of A for the others, 'natural', 'multicolour'
             or 'cuthill-mckee'
   drop      of 'ilut': entries below this fraction of the mean magnitude of their row are dropped (default 1e-4)
-  fill      of 'ilut': how many times the entries of A the factors may have (default 10)
+  fill      of 'ilut': about how many times the entries of A the factors may have (default 10); a row of
+            L or U keeps its fill*nnz(A)/(2*n) largest off-diagonal entries, rounded up
   shift     of 'ic': the factors are those of A + shift * diag(diag(A)) (default 0, or the least of 1e-3,
             2e-3, 4e-3, ... that gives factors)
   omega     of 'ssor': relaxation factor between 0 and 2 (default 1)
