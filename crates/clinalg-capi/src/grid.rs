@@ -1,7 +1,6 @@
 //! The Poisson problem on boxes of any size.
 
 use std::ffi::c_void;
-use std::mem::offset_of;
 use std::ptr::null;
 
 use clinalg::Error;
@@ -131,8 +130,6 @@ pub struct ClinalgGridReport {
 
 // SAFETY: numbers and pointers in `repr(C)`, the size first; what the caller's pointers name is read only by the contract of the functions.
 unsafe impl Versioned for ClinalgGridPoissonOptions {
-    const FIRST: usize = offset_of!(ClinalgGridPoissonOptions, max_imbalance) + size_of::<f64>();
-
     fn defaults() -> ClinalgGridPoissonOptions {
         let defaults = GridParams::default();
         ClinalgGridPoissonOptions {
