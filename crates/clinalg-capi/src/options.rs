@@ -145,7 +145,8 @@ fn check_size<O: Versioned>(size: usize) -> Result<(), Fault> {
         return Err(Error::value("struct_size", expected, size).into());
     }
     if size != known && !O::FORMER.contains(&size) {
-        let sizes: String = O::FORMER.iter().map(|former| format!("{former} or ")).collect();
+        let former: Vec<_> = O::FORMER.iter().map(usize::to_string).collect();
+        let sizes = if former.is_empty() { String::new() } else { former.join(", ") + " or " };
         let expected = format!("{sizes}{known}: call the default function of the structure first, which sets its size");
         return Err(Error::value("struct_size", expected, size).into());
     }
