@@ -9,7 +9,7 @@ use clinalg::{Context, Dense, Error, Result, Scalar, Vector};
 use serde::{Deserialize, Serialize};
 
 use crate::calls::preconditioner::{Coarsened, PreconditionerKind, found_split, jacobi, not_sparse, varies};
-use crate::calls::solver::solver_of;
+use crate::calls::solver::{check_square, solver_of};
 use crate::calls::team;
 use crate::kind::Kind;
 use crate::object::{Element, Matrix, Object, RealElement as _, Stored, typed, typed_real};
@@ -121,14 +121,14 @@ pub(super) fn with_preconditioner<T: Element + Coarsened, R>(
     }
 }
 
-/// An error that names b unless it has as many rows as the square matrix A.
-fn check_rows<T: Element>((rows, cols): (usize, usize), b: &Stored<T>) -> Result<()> {
+/// An error that names b unless it has `rows` rows.
+fn check_rows<T: Element>(rows: usize, b: &Stored<T>) -> Result<()> {
     let shape = b.shape();
     let length = match b {
         Stored::Dense(b) if b.rows() > 1 => b.rows(),
         _ => shape.0 * shape.1,
     };
-    if rows != cols || length == rows {
+    if length == rows {
         return Ok(());
     }
     let (expected, got) = (format!("{rows} rows, as A"), format!("{} x {}", shape.0, shape.1));
@@ -258,7 +258,7 @@ impl Registry {
                 typed!(inputs[0], T => {
                     let a = inputs[0].matrix::<T>("a")?;
                     let b = inputs[1].stored::<T>("b")?;
-                    check_rows(a.shape(), b)?;
+                    check_rows(check_square(&a)?, b)?;
                     if let Stored::Dense(b) = b && b.rows() > 1 && b.cols() > 1 {
                         let (context, n) = (b.as_vector().context(), b.rows());
                         let x = output.stored_mut::<T>("x")?.dense_mut("x")?;

@@ -98,11 +98,12 @@ fn kept<T: Element + Coarsened>(preconditioning: Preconditioning, a: &Matrix<'_,
     })
 }
 
-fn check_square(a: &Matrix<'_, impl Element>) -> Result<usize> {
+/// The number of rows; an error that names the matrix unless it is square.
+pub(super) fn check_square(a: &Matrix<'_, impl Element>) -> Result<usize> {
     match a.shape() {
         (rows, cols) if rows == cols => Ok(rows),
         (rows, cols) => {
-            let (expected, got) = ("a square matrix".into(), format!("{rows} x {cols}"));
+            let (expected, got) = ("a square matrix; LSQR and LSMR take others".into(), format!("{rows} x {cols}"));
             Err(Error::Shape { argument: "a", expected, got })
         }
     }
