@@ -98,17 +98,14 @@ pub(super) fn jacobi<T: Scalar>(diagonal: &Vector<T>) -> Result<Jacobi<T>> {
     })
 }
 
-/// An error unless a square matrix is symmetric or Hermitian, as what `maker` makes of its lower triangle supposes.
-fn check_hermitian<T: Scalar>(a: &Csr<T>, maker: &str) -> Result<()> {
+/// The host form of a matrix of whose lower triangle `maker` makes something; an error unless it is Hermitian.
+fn hermitian_parts<T: Scalar>(a: &Csr<T>, maker: &str) -> Result<CsrParts<T>> {
     let parts = a.to_parts()?;
     // The sizes are the concern of the preconditioner.
-    if parts.rows != parts.cols {
-        return Ok(());
+    if parts.rows != parts.cols || is_hermitian(&parts)? {
+        return Ok(parts);
     }
     check_finite(&parts, &[])?;
-    if is_hermitian(&parts)? {
-        return Ok(());
-    }
     let kind = if T::IS_COMPLEX { "Hermitian" } else { "symmetric" };
     let reason = format!(
         "{maker} needs a {kind} matrix, and this one is not {kind}; use an incomplete LU factorisation (ilu or ilut) with BiCGStab or GMRES or, if only \
@@ -120,12 +117,17 @@ fn check_hermitian<T: Scalar>(a: &Csr<T>, maker: &str) -> Result<()> {
 impl<T: Scalar> Made<T> {
     /// For a matrix of the caller, which is tested to be Hermitian where it has to be.
     pub(super) fn new(a: &Csr<T>, params: &PreconditionerParams) -> Result<Made<T>> {
-        match params {
-            PreconditionerParams::Cholesky(_) => check_hermitian(a, "incomplete Cholesky factorisation (ic)")?,
-            PreconditionerParams::Fsai => check_hermitian(a, "a factorised sparse approximate inverse (fsai)")?,
-            _ => {}
-        }
-        Made::untested(a, params)
+        Ok(match params {
+            PreconditionerParams::Cholesky(params) => {
+                let parts = hermitian_parts(a, "incomplete Cholesky factorisation (ic)")?;
+                Made::Cholesky(IncompleteCholesky::from_parts(a.context(), &parts, params)?)
+            }
+            PreconditionerParams::Fsai => {
+                let parts = hermitian_parts(a, "a factorised sparse approximate inverse (fsai)")?;
+                Made::Fsai(Fsai::from_parts(a.context(), &parts)?)
+            }
+            _ => Made::untested(a, params)?,
+        })
     }
 
     /// For a matrix that is known to be Hermitian where it has to be.
