@@ -7,8 +7,8 @@ use clinalg_handles::{Automatic, Registry};
 
 use crate::callback::{ClinalgProgress, progress};
 use crate::object::ClinalgHandle;
-use crate::options::{Versioned, check_tolerance, put_defaults, read};
-use crate::solver::{ClinalgReport, summary};
+use crate::options::{Versioned, put_defaults, read};
+use crate::solver::{ClinalgReport, check_tolerance, summary};
 use crate::status::{ClinalgStatus, Fault, guard};
 use crate::{check_array, put_text, slice_mut};
 

@@ -8,8 +8,8 @@ use clinalg_handles::Registry;
 
 use crate::callback::{ClinalgProgress, progress};
 use crate::object::ClinalgHandle;
-use crate::options::{Versioned, check_tolerance, of_options, one_preconditioner, put_defaults, read};
-use crate::solver::{ClinalgPreconditioner, ClinalgStop, stop};
+use crate::options::{Versioned, of_options, one_preconditioner, put_defaults, read};
+use crate::solver::{ClinalgPreconditioner, ClinalgStop, check_tolerance, stop};
 use crate::status::{ClinalgStatus, guard};
 use crate::{check_array, choice};
 

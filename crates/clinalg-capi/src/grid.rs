@@ -11,7 +11,7 @@ use crate::callback::{ClinalgProgress, progress as callback};
 use crate::object::{ClinalgHandle, ClinalgPrecision, precision_of, upload};
 use crate::operation::into;
 use crate::options::{Versioned, given, put_defaults, read};
-use crate::solver::{ClinalgCycle, ClinalgStop, cycle_of, stop};
+use crate::solver::{ClinalgCycle, ClinalgStop, check_tolerance, cycle_of, stop};
 use crate::status::{ClinalgStatus, Fault, guard};
 use crate::{choice, put, slice, slice_mut};
 
@@ -194,6 +194,7 @@ impl ClinalgGridPoissonOptions {
     }
 
     fn params(&self) -> Result<GridParams, Fault> {
+        check_tolerance(self.tolerance)?;
         Ok(GridParams::default()
             .diffusion(self.diffusion)
             .mixed(self.mixed_derivatives)

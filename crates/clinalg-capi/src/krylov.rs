@@ -31,7 +31,7 @@ pub unsafe extern "C" fn clinalg_solver_create(
             return Err(Error::value("progress", expected, "a function").into());
         }
         let preconditioning = one_preconditioner(wanted.preconditioner, wanted.inverse)?;
-        let Chosen::Square(method) = method_of(&wanted)? else {
+        let Chosen::Square(method) = method_of(&wanted.wanted())? else {
             let expected = "a method for square systems; call clinalg_system_solve for LSQR and LSMR";
             return Err(Error::value("method", expected, wanted.method).into());
         };

@@ -13,8 +13,8 @@ use crate::callback::{ClinalgProgress, progress};
 use crate::check_array;
 use crate::object::ClinalgHandle;
 use crate::solver::{
-    ClinalgPoissonParams, ClinalgReport, ClinalgSolveParams, krylov, poisson, poisson_params, preconditioning_of,
-    results, summary,
+    ClinalgPoissonParams, ClinalgReport, ClinalgSolveParams, Wanted, krylov, poisson, poisson_params,
+    preconditioning_of, results, summary,
 };
 use crate::status::{ClinalgStatus, Fault, guard};
 
@@ -45,6 +45,13 @@ pub struct ClinalgSolverOptions {
     pub progress_data: *mut c_void,
     /// The dimension s of the shadow space of IDR(s), at least 1: a larger one takes fewer iterations and more memory.
     pub idr_dimension: usize,
+}
+
+impl ClinalgSolverOptions {
+    pub(crate) fn wanted(&self) -> Wanted {
+        let ClinalgSolverOptions { method, tolerance, max_iterations, restart, idr_dimension, .. } = *self;
+        Wanted { method, tolerance, max_iterations, restart, idr_dimension }
+    }
 }
 
 /// Options of the Poisson solver. Fill them with `clinalg_poisson_options_default(&options, sizeof options)`, then change what is to
@@ -231,14 +238,6 @@ pub(crate) fn of_options(fault: Fault, inverse: ClinalgHandle) -> Fault {
     }
 }
 
-/// An error unless a relative residual says something of a solution: that of x = 0 is 1.
-pub(crate) fn check_tolerance(tolerance: f64) -> Result<(), Fault> {
-    if tolerance >= 1.0 {
-        return Err(Error::value("tolerance", "a number between 0 and 1, such as 1e-8", tolerance).into());
-    }
-    Ok(())
-}
-
 /// The handle that a solve starts from, if there is one.
 ///
 /// # Safety
@@ -293,7 +292,7 @@ pub unsafe extern "C" fn clinalg_system_solve(
         let (wanted, start) = unsafe { (read(options)?, given("x", x)?) };
         let preconditioning = one_preconditioner(wanted.preconditioner, wanted.inverse)?;
         let mut progress = progress(wanted.progress, wanted.progress_data);
-        let solved = krylov(&wanted, preconditioning, (a, b, start), &mut progress);
+        let solved = krylov(&wanted.wanted(), preconditioning, (a, b, start), &mut progress);
         let (handle, done) = solved.map_err(|fault| of_options(fault, wanted.inverse))?;
         // SAFETY: by the contract above.
         unsafe { results((x, handle), (report, summary(&done)), (history, capacity), &done.history) }

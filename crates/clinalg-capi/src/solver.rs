@@ -4,11 +4,10 @@ use std::ops::ControlFlow;
 
 use clinalg::Error;
 use clinalg::multigrid::{Cycle, PoissonParams, Smoother};
-use clinalg::solve::{GmresParams, LeastSquaresMethod, Progress, Report, Stop, Stopping};
+use clinalg::solve::{GmresParams, IdrParams, LeastSquaresMethod, Progress, Report, Stop, Stopping};
 use clinalg_handles::{Method, PreconditionerKind, Preconditioning, Registry};
 
 use crate::object::ClinalgHandle;
-use crate::options::{ClinalgSolverOptions, Versioned, check_tolerance};
 use crate::status::{ClinalgStatus, Fault, guard};
 use crate::{choice, slice_mut};
 
@@ -120,11 +119,9 @@ impl ClinalgSolveParams {
         }
     }
 
-    /// As options.
-    fn options(&self) -> ClinalgSolverOptions {
-        let ClinalgSolveParams { method, preconditioner, tolerance, max_iterations, restart } = *self;
-        let defaults = ClinalgSolverOptions::defaults();
-        ClinalgSolverOptions { method, preconditioner, tolerance, max_iterations, restart, ..defaults }
+    fn wanted(&self) -> Wanted {
+        let ClinalgSolveParams { method, tolerance, max_iterations, restart, .. } = *self;
+        Wanted { method, tolerance, max_iterations, restart, idr_dimension: IdrParams::default().dimensions }
     }
 }
 
@@ -261,7 +258,7 @@ pub unsafe extern "C" fn clinalg_solve(
         // SAFETY: by the contract above.
         let (given, wanted) = unsafe { arguments(("x", x), params)? };
         let preconditioning = preconditioning_of(wanted.preconditioner)?;
-        let (handle, done) = krylov(&wanted.options(), preconditioning, (a, b, given), &mut silent)?;
+        let (handle, done) = krylov(&wanted.wanted(), preconditioning, (a, b, given), &mut silent)?;
         // SAFETY: by the contract above.
         unsafe { results((x, handle), (report, summary(&done)), (history, capacity), &done.history) }
     })
@@ -292,7 +289,7 @@ pub unsafe extern "C" fn clinalg_solve_preconditioned(
         let none = [(ClinalgPreconditioner::None as u32, ())];
         choice("params.preconditioner", wanted.preconditioner, &none)?;
         let preconditioning = Preconditioning::Inverse(preconditioner);
-        let (handle, done) = krylov(&wanted.options(), preconditioning, (a, b, given), &mut silent)?;
+        let (handle, done) = krylov(&wanted.wanted(), preconditioning, (a, b, given), &mut silent)?;
         // SAFETY: by the contract above.
         unsafe { results((x, handle), (report, summary(&done)), (history, capacity), &done.history) }
     })
@@ -319,14 +316,23 @@ fn silent(_: usize, _: f64) -> ControlFlow<()> {
     ControlFlow::Continue(())
 }
 
-/// The method of options.
+/// A method and when it ends.
+pub(crate) struct Wanted {
+    pub(crate) method: u32,
+    pub(crate) tolerance: f64,
+    pub(crate) max_iterations: usize,
+    pub(crate) restart: usize,
+    pub(crate) idr_dimension: usize,
+}
+
+/// The method of a code.
 pub(crate) enum Chosen {
     Square(Method),
     LeastSquares(LeastSquaresMethod),
 }
 
-/// The method that options name.
-pub(crate) fn method_of(options: &ClinalgSolverOptions) -> Result<Chosen, Fault> {
+/// The method with its sizes.
+pub(crate) fn method_of(wanted: &Wanted) -> Result<Chosen, Fault> {
     let known = [
         ClinalgMethod::Cg,
         ClinalgMethod::Bicgstab,
@@ -338,17 +344,25 @@ pub(crate) fn method_of(options: &ClinalgSolverOptions) -> Result<Chosen, Fault>
         ClinalgMethod::Lsmr,
         ClinalgMethod::Richardson,
     ];
-    Ok(Chosen::Square(match choice("method", options.method, &known.map(|method| (method as u32, method)))? {
+    Ok(Chosen::Square(match choice("method", wanted.method, &known.map(|method| (method as u32, method)))? {
         ClinalgMethod::Cg => Method::Cg,
         ClinalgMethod::Bicgstab => Method::BiCgStab,
-        ClinalgMethod::Gmres => Method::Gmres(options.restart),
+        ClinalgMethod::Gmres => Method::Gmres(wanted.restart),
         ClinalgMethod::Minres => Method::Minres,
-        ClinalgMethod::Idr => Method::Idr(options.idr_dimension),
+        ClinalgMethod::Idr => Method::Idr(wanted.idr_dimension),
         ClinalgMethod::FlexibleCg => Method::FlexibleCg,
         ClinalgMethod::Richardson => Method::Richardson,
         ClinalgMethod::Lsqr => return Ok(Chosen::LeastSquares(LeastSquaresMethod::Lsqr)),
         ClinalgMethod::Lsmr => return Ok(Chosen::LeastSquares(LeastSquaresMethod::Lsmr)),
     }))
+}
+
+/// An error unless a relative residual says something of a solution: that of x = 0 is 1.
+pub(crate) fn check_tolerance(tolerance: f64) -> Result<(), Fault> {
+    if tolerance >= 1.0 {
+        return Err(Error::value("tolerance", "a number between 0 and 1, such as 1e-8", tolerance).into());
+    }
+    Ok(())
 }
 
 /// When a solve ends.
@@ -364,7 +378,7 @@ pub(crate) fn with_members(error: Error) -> Fault {
 
 /// Solves for the handles of A, b and, if there is one, x.
 pub(crate) fn krylov(
-    wanted: &ClinalgSolverOptions,
+    wanted: &Wanted,
     preconditioning: Preconditioning,
     (a, b, x): (u64, u64, Option<u64>),
     progress: Progress<'_>,
