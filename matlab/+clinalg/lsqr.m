@@ -9,9 +9,9 @@ function [x, flag, relres, iter, resvec] = lsqr(A, b, varargin)
 %     Tolerance       norm(b - A*x) / norm(b) or, where no x solves the system, norm(A'*r) / (norm(A, 'fro') * norm(r)) for
 %                     r = b - A*x to reach (default 1e-6)
 %     MaxIterations   maximum number of iterations for each column of b (default the smallest of size(A) and 20)
-%     Preconditioner  M1: 'jacobi' scales the columns of a sparse A to a norm of 1, so that of several solutions x
-%                     is the nearest in the scaled norm; 'none'; or, as for lsqr, a square matrix M1, or M1 and M2 with M = M1*M2,
-%                     such as L and U: the method is applied to A/M and M*x.
+%     Preconditioner  M1: 'none'; for a sparse A 'jacobi', which scales its columns to a norm of 1, or 'ic', 'ssor', 'spai0', 'fsai' or
+%                     'amg', made of A'*A, which is computed; of several solutions x is the nearest in the norm of the preconditioner. Or,
+%                     as for lsqr, a square matrix M1, or M1 and M2 with M = M1*M2, such as L and U: the method is applied to A/M and M*x.
 %                     A function M(r, 'notransp') gives M\r, M(r, 'transp') M'\r
 %     InitialGuess    x0
 %   flag is 0 if either of the two quotients met the tolerance, else as for clinalg.pcg. relres is norm(b - A*x) / norm(b), which stays
@@ -61,7 +61,12 @@ if ~isempty(o.initialguess)
   x = clinalg.operands.start(b, b, o.initialguess);
   start = x.h;
 end
-[h, flag, relres, iter, resvec, reason] = clinalg_mex('MexLSQR', 0, A.h, b.h, o.tolerance, o.maxiterations, M, start);
+try
+  [h, flag, relres, iter, resvec, reason] = clinalg_mex('MexLSQR', 0, A.h, b.h, o.tolerance, o.maxiterations, M, start);
+catch problem
+  clinalg.operands.blame(problem, 'clinalg.lsqr', {'a', 'A', 'tol', 'Tolerance', 'maxit', 'MaxIterations', 'precond', 'Preconditioner', ...
+    'preconditioner', 'Preconditioner', 'x', 'InitialGuess'});
+end
 if isempty(start), x = clinalg.array(h); end
 if ~on_device, x = gather(x); end
 if nargout < 2 && flag ~= 0
@@ -195,8 +200,8 @@ elseif isa(M, 'clinalg.array') || isfloat(M)
     t = @(v) Mt \ v;
   end
 else
-  error('clinalg:argument:class', ['clinalg.lsqr: M is of class %s, expected ''none'', ''jacobi'', a square matrix, a function ' ...
-    'M(r, flag) or []'], class(M));
+  error('clinalg:argument:class', ['clinalg.lsqr: M is of class %s, expected a name such as ''jacobi'' or ''ic'', a square matrix, a ' ...
+    'function M(r, flag) or []'], class(M));
 end
 end
 

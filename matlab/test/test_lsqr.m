@@ -1,6 +1,6 @@
 function tests = test_lsqr()
 % clinalg.lsqr against A \ b and pinv.
-tests = {@full_rank, @all_kinds, @of_several_solutions_the_smallest, @from_a_start, @ends, @several_columns, @functions_and_preconditioners, @bad_calls};
+tests = {@full_rank, @all_kinds, @of_several_solutions_the_smallest, @from_a_start, @ends, @several_columns, @preconditioners_by_name, @functions_and_preconditioners, @bad_calls};
 end
 
 function A = tall(m, n)
@@ -109,14 +109,35 @@ A = tall(9, 4);
 b = ones(9, 1);
 check_error('clinalg:argument:count', 'too few', @() clinalg.lsqr(A));
 check_error('clinalg:argument:shape', '`b` is 4 x 1, expected 9 x 1', @() clinalg.lsqr(A, ones(4, 1)));
-check_error('clinalg:argument:shape', '`x`', @() clinalg.lsqr(A, b, [], [], [], [], b));
-check_error('clinalg:argument:value', 'none', @() clinalg.lsqr(A, b, 1e-6, 5, 'ilu'));
+check_error('clinalg:argument:shape', '`InitialGuess`', @() clinalg.lsqr(A, b, [], [], [], [], b));
+check_error('clinalg:argument:value', 'A'' A', @() clinalg.lsqr(A, b, 1e-6, 5, 'ilu'));
+check_error('clinalg:argument:value', 'none', @() clinalg.lsqr(A, b, 1e-6, 5, 'llu'));
 check_error('clinalg:argument:shape', 'sparse', @() clinalg.lsqr(full(A), b, 1e-6, 5, 'jacobi'));
 check_error('clinalg:argument:shape', 'square', @() clinalg.lsqr(A, b, 1e-6, 5, A, A));
 check_error('clinalg:argument:value', 'M2', @() clinalg.lsqr(A, b, 1e-6, 5, 'jacobi', speye(4)));
 check_error('clinalg:argument:class', 'jacobi', @() clinalg.lsqr(A, b, 1e-6, 5, {}));
-check_error('clinalg:argument:value', '`tol`', @() clinalg.lsqr(A, b, -1));
+check_error('clinalg:argument:value', '`Tolerance`', @() clinalg.lsqr(A, b, -1));
 check_error('clinalg:argument:value', 'Tolerance', @() clinalg.lsqr(A, b, 'Tol', 1));
+end
+
+function preconditioners_by_name()
+% Of A' A, for square and rectangular matrices.
+S = spdiags(ones(300, 1) * [-1, 3, -0.5], -1 : 1, 300, 300) * spdiags(1 + mod(0 : 299, 7)', 0, 300, 300);
+for A = {S, tall(90, 40)}
+  A = A{1};
+  b = cos((1 : size(A, 1))');
+  [x, ~, ~, plain] = clinalg.lsqr(A, b, 1e-11, 900);
+  for kind = {'ic', 'ssor', 'spai0', 'fsai', 'amg'}
+    [y, flag, ~, iter] = clinalg.lsqr(A, b, 1e-11, 900, kind{1});
+    check(flag == 0 && (iter < plain || strcmp(kind{1}, 'spai0')), '%s: %d, %d', kind{1}, iter, plain);
+    check_close(y, A \ b, 1e-8);
+  end
+  check_close(x, A \ b, 1e-8);
+end
+c = b + 1i * sin(b);
+[y, flag] = clinalg.lsqr(A + 1i * A, c, 1e-11, 900, 'ic');
+check(flag == 0);
+check_close(y, (A + 1i * A) \ c, 1e-8);
 end
 
 function functions_and_preconditioners()

@@ -391,6 +391,17 @@ check_error('clinalg:argument:value', 'refill: `Reusable`', @() refill(clinalg.a
 check_error('clinalg:argument:shape', 'algebraic multigrid', @() refill(clinalg.precond(A), A));
 check_error('clinalg:argument:shape', '`A`', @() clinalg.pcg(eye(3), ones(3, 1), [], [], 'ilu'));
 check_error('clinalg:argument:shape', '`Preconditioner`', @() clinalg.pcg(eye(3), ones(3, 1), [], [], clinalg.precond(A)));
+% Both triangles are read before one is used.
+U = gallery('poisson', 20) + sparse(3, 4, 0.5, 400, 400);
+for kind = {'ic', 'fsai'}
+  check_error('clinalg:argument:value', 'not symmetric', @() clinalg.precond(U, kind{1}));
+  check_error('clinalg:argument:value', 'ilu', @() clinalg.pcg(U, ones(400, 1), 1e-6, 9, kind{1}));
+  check_error('clinalg:argument:value', 'not Hermitian', @() clinalg.precond(U + 1i * speye(400), kind{1}));
+end
+for M = {[], 'jacobi', @(r) r, clinalg.amg(U)}
+  check_error('clinalg:argument:shape', '`b` is 399 x 1, expected 400 rows', @() clinalg.pcg(U, ones(399, 1), 1e-6, 9, M{1}));
+  check_error('clinalg:argument:shape', '`A` is 400 x 300, expected a square', @() clinalg.bicgstab(U(:, 1 : 300), ones(399, 1), 1e-6, 9, M{1}));
+end
 end
 
 function mass_matrices_are_positive_definite()

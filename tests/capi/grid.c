@@ -295,6 +295,7 @@ static void refusals(void)
     FAILS(clinalg_grid_poisson_options_default(NULL, sizeof options), CLINALG_STATUS_NULL_POINTER);
     FAILS(clinalg_grid_poisson_create(NULL, &solver), CLINALG_STATUS_NULL_POINTER);
     FAILS(clinalg_grid_poisson_create(&options, NULL), CLINALG_STATUS_NULL_POINTER);
+    REFUSED(options.tolerance = 1, "tolerance");
     REFUSED(options.struct_size -= 8, "struct_size");
     REFUSED(options.struct_size += 8, "struct_size");
     REFUSED(options.struct_size = 0, "struct_size");

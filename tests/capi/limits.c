@@ -215,9 +215,9 @@ static void options(void)
     FAILS(clinalg_system_solve(&solver.known, a, b, &x, NULL, NULL, 0), CLINALG_STATUS_VALUE);
     CHECK(strstr(clinalg_last_error_message(), "newer version") != NULL);
     for (k = 0; k < sizeof solver.known; ++k) {
-        /* The first version ended before the progress. */
-        const int first = k == offsetof(clinalg_solver_options, progress);
-        FAILS(clinalg_solver_options_default(&solver.known, k), first ? CLINALG_STATUS_OK : CLINALG_STATUS_VALUE);
+        /* Former versions ended before the progress and before the dimension of IDR. */
+        const int known = k == offsetof(clinalg_solver_options, progress) || k == offsetof(clinalg_solver_options, idr_dimension);
+        FAILS(clinalg_solver_options_default(&solver.known, k), known ? CLINALG_STATUS_OK : CLINALG_STATUS_VALUE);
     }
     FAILS(clinalg_solver_options_default(NULL, sizeof solver.known), CLINALG_STATUS_NULL_POINTER);
     FAILS(clinalg_system_solve(NULL, a, b, &x, NULL, NULL, 0), CLINALG_STATUS_NULL_POINTER);

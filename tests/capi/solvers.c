@@ -420,7 +420,7 @@ static void least_squares(void)
 
     options.preconditioner = CLINALG_PRECONDITIONER_ILU;
     FAILS(clinalg_system_solve(&options, a, b, &none, NULL, NULL, 0), CLINALG_STATUS_VALUE);
-    SAYS("Jacobi");
+    SAYS("A' A");
     options.preconditioner = CLINALG_PRECONDITIONER_JACOBI;
     OK(clinalg_dense_create(CLINALG_PRECISION_F64, 1, 2, line, &dense));
     FAILS(clinalg_system_solve(&options, dense, one, &none, NULL, NULL, 0), CLINALG_STATUS_SHAPE);

@@ -54,12 +54,18 @@ static void solvers() {
     x.fill(0);
     expect(solver.solve(ones, x).converged() && std::fabs(x.gather<double>()[0] - double(n) / 2) < 1e-7, "another matrix");
 
+    clinalg::SolverOptions cycles(CLINALG_METHOD_RICHARDSON, CLINALG_PRECONDITIONER_AMG);
+    clinalg::Vector z;
+    const clinalg::Report direct = clinalg::solve(differences(n, 2), ones, z, cycles);
+    expect(direct.converged() && direct.iterate == direct.iterations && std::fabs(z.gather<double>()[0] - double(n) / 2) < 1e-7, "cycles as a solver");
+
     solver.set_limits(1e-10, 1);
     clinalg::Solver plain(a);
     plain.set_limits(1e-10, 2);
     x.fill(0);
     const clinalg::Report report = plain.solve(ones, x);
     expect(report.stop == CLINALG_STOP_ITERATION_LIMIT && report.history.size() == 3, "the limit of iterations");
+    expect(report.iterate <= 2 && report.history[report.iterate] <= report.history[0], "the best iterate");
     try {
         (void)plain.solve(ones, x, [](std::size_t, double) -> bool { throw std::runtime_error("enough"); });
         expect(false, "an exception of the callback arrives");

@@ -362,14 +362,20 @@ typedef enum {
    */
   CLINALG_METHOD_FLEXIBLE_CG = 5,
   /**
-   * LSQR: the x that makes |b - A x| smallest, for dense, sparse and band matrices of any shape; the preconditioner is none or, for sparse ones,
-   * `CLINALG_PRECONDITIONER_JACOBI`, which scales the columns to a norm of 1. Only in `clinalg_system_solve`.
+   * LSQR: the x that makes |b - A x| smallest, for dense, sparse and band matrices of any shape. The preconditioner is one of A^H A: of a sparse A
+   * `CLINALG_PRECONDITIONER_JACOBI`, which scales the columns to a norm of 1, `_IC`, `_SSOR`, `_SPAI0`, `_FSAI` or `_AMG`, for which A^H A is computed.
+   * Only in `clinalg_system_solve`.
    */
   CLINALG_METHOD_LSQR = 6,
   /**
    * LSMR: as LSQR, and may be stopped earlier, as |A^H (b - A x)| never rises.
    */
   CLINALG_METHOD_LSMR = 7,
+  /**
+   * Richardson iteration, x += M^-1 (b - A x), for real matrices: the preconditioner as a solver, such as cycles of algebraic multigrid. It converges where
+   * the eigenvalues of I - M^-1 A are below 1 in modulus. Whether it converges or not, x is the last iterate.
+   */
+  CLINALG_METHOD_RICHARDSON = 8,
 } clinalg_method;
 
 /**
@@ -553,7 +559,9 @@ typedef enum {
 typedef enum {
   /**
    * Classical where more than 2 % of the off-diagonal entries are at least 0.25 times the largest in their row and less than 0.08 times
-   * the largest in the row of their column. Otherwise, and always for several unknowns per node or given near-null vectors, aggregation.
+   * the largest in the row of their column. Otherwise, and always for several unknowns per node or given near-null vectors, aggregation; but where more
+   * than 5 % of the off-diagonal entries have the sign of the diagonal and are not small, a trial decides: 12 iterations of conjugate gradients with
+   * aggregation and, if these are slow, 12 with classical coarsening. The set-up then takes up to three times as long.
    */
   CLINALG_AMG_COARSENING_AUTO = 0,
   /**
@@ -1035,6 +1043,11 @@ typedef struct {
    * Entries of the residual history, `iterations + 1`.
    */
   size_t history;
+  /**
+   * The number of the iterate that x is: `iterations`, or where a solve did not converge that of an earlier one with a smaller residual; 0 is the
+   * start.
+   */
+  size_t iterate;
 } clinalg_report;
 
 /**
@@ -1309,7 +1322,8 @@ typedef struct {
   size_t restart;
   /**
    * A matrix or operator whose product approximates the inverse of A, in the place of `preconditioner`, such as
-   * `clinalg_preconditioner_create` and `clinalg_amg_create` make; 0 for none.
+   * `clinalg_preconditioner_create` and `clinalg_amg_create` make; 0 for none. For LSQR and LSMR the inverse of A^H A, Hermitian positive
+   * definite.
    */
   clinalg_handle inverse;
   /**
@@ -1320,6 +1334,10 @@ typedef struct {
    * Passed to `progress`.
    */
   void *progress_data;
+  /**
+   * The dimension s of the shadow space of IDR(s), at least 1: a larger one takes fewer iterations and more memory.
+   */
+  size_t idr_dimension;
 } clinalg_solver_options;
 
 /**
@@ -1806,6 +1824,11 @@ typedef struct {
    * Of SSOR: relaxation factor, above 0 and below 2.
    */
   double omega;
+  /**
+   * Of ILU and IC: sweeps of the fixed-point iteration that computes the factors approximately, over all rows at once; 0, the default, computes
+   * them by levels. A few suit matrices with many levels.
+   */
+  size_t sweeps;
 } clinalg_preconditioner_options;
 
 /**
@@ -3867,7 +3890,7 @@ clinalg_status clinalg_solver_create(const clinalg_solver_options *options,
                                      clinalg_handle *solver);
 
 /**
- * Solves A x = b. `*x` holds the start on entry and the last iterate after; 0 there makes a new vector and starts from zero. With an x that
+ * Solves A x = b. `*x` holds the start on entry and the result after, as in `clinalg_system_solve`; 0 there makes a new vector and starts from zero. With an x that
  * exists, solves after the first, which prepares the products of the matrix, allocate nothing on the device. The current values of A are used; the preconditioner is that of the last
  * `clinalg_solver_refill`. `progress`, if not null, is called with `progress_data` after every iteration. `report` and `history` as in
  * `clinalg_system_solve`. One call at a time uses a solver; others wait for it.
@@ -4547,8 +4570,9 @@ clinalg_status clinalg_solver_options_default(clinalg_solver_options *options,
                                               size_t struct_size);
 
 /**
- * Solves A x = b for a dense, sparse or band matrix or an operator, real or complex, or for a matrix on a team. `*x` holds the start on entry and the last
- * iterate after; 0 there makes a new vector and starts from zero. `history`, if not null, gets the first `capacity` relative
+ * Solves A x = b for a dense, sparse or band matrix or an operator, real or complex, or for a matrix on a team. `*x` holds the start on entry and the result
+ * after: of a solve that does not converge the iterate with the smallest residual found, whose number `report->iterate` is; where `progress` ended CG or
+ * MINRES, the last iterate. 0 there makes a new vector and starts from zero. `history`, if not null, gets the first `capacity` relative
  * residuals, the start's first. b and x may be dense matrices of several columns. These are solved for one after the other, or together by block
  * conjugate gradients with `CLINALG_METHOD_CG` where A has 64 entries in a row or more and b four columns or more; the report is that of the column
  * with the largest residual. With `CLINALG_METHOD_LSQR` and `CLINALG_METHOD_LSMR` A may be rectangular: x makes |b - A x| smallest and is of several
@@ -4617,7 +4641,8 @@ clinalg_status clinalg_preconditioner_options_default(clinalg_preconditioner_opt
 
 /**
  * A preconditioner of a sparse matrix, real or complex: an operator whose product, by `clinalg_matrix_mv`, applies its inverse, for
- * `clinalg_solver_options.inverse`. It does not refer to the matrix afterwards; for other values make another one.
+ * `clinalg_solver_options.inverse`. It does not refer to the matrix afterwards; for other values make another one. IC and FSAI take Hermitian matrices:
+ * for another one, `CLINALG_STATUS_VALUE`.
  *
  * # Safety
  * `options` names as many bytes as its first member says; `handle` is null or valid for a write.
@@ -4778,9 +4803,8 @@ CLINALG_DEPRECATED("use clinalg_solver_options_default")
 clinalg_status clinalg_solve_params_default(clinalg_solve_params *params);
 
 /**
- * Solves A x = b for a dense, sparse or band matrix. `*x` holds the start on entry and the last
- * iterate after; 0 there makes a new vector and starts from zero. `history`, if not null, gets the
- * first `capacity` relative residuals, the start's first.
+ * Solves A x = b for a dense, sparse or band matrix. `*x` holds the start on entry and the result after, as in `clinalg_system_solve`; 0 there
+ * makes a new vector and starts from zero. `history`, if not null, gets the first `capacity` relative residuals, the start's first.
  *
  * @deprecated Use `clinalg_system_solve`.
  *

@@ -8,7 +8,7 @@ use clinalg_handles::{Automatic, Registry};
 use crate::callback::{ClinalgProgress, progress};
 use crate::object::ClinalgHandle;
 use crate::options::{Versioned, put_defaults, read};
-use crate::solver::{ClinalgReport, summary};
+use crate::solver::{ClinalgReport, check_tolerance, summary};
 use crate::status::{ClinalgStatus, Fault, guard};
 use crate::{check_array, put_text, slice_mut};
 
@@ -32,8 +32,6 @@ pub struct ClinalgSystemOptions {
 
 // SAFETY: numbers and pointers in `repr(C)`, the size first; only what the caller sets is called.
 unsafe impl Versioned for ClinalgSystemOptions {
-    const FIRST: usize = size_of::<ClinalgSystemOptions>();
-
     fn defaults() -> ClinalgSystemOptions {
         ClinalgSystemOptions {
             struct_size: size_of::<ClinalgSystemOptions>(),
@@ -117,6 +115,7 @@ pub unsafe extern "C" fn clinalg_system_solve_automatic(
             check_array("report", report, 1)?;
         }
         let mut stopping = Automatic::stopping().max_iterations(wanted.max_iterations);
+        check_tolerance(wanted.tolerance)?;
         if wanted.tolerance != 0.0 {
             stopping = stopping.tolerance(wanted.tolerance);
         }

@@ -8,8 +8,8 @@ use clinalg_handles::Registry;
 
 use crate::callback::{ClinalgProgress, progress};
 use crate::object::ClinalgHandle;
-use crate::options::{Versioned, one_preconditioner, put_defaults, read};
-use crate::solver::{ClinalgPreconditioner, ClinalgStop, stop};
+use crate::options::{Versioned, of_options, one_preconditioner, put_defaults, read};
+use crate::solver::{ClinalgPreconditioner, ClinalgStop, check_tolerance, stop};
 use crate::status::{ClinalgStatus, guard};
 use crate::{check_array, choice};
 
@@ -52,8 +52,6 @@ pub struct ClinalgEigenOptions {
 
 // SAFETY: numbers and pointers in `repr(C)`, the size first; only what the caller sets is called.
 unsafe impl Versioned for ClinalgEigenOptions {
-    const FIRST: usize = size_of::<ClinalgEigenOptions>();
-
     fn defaults() -> ClinalgEigenOptions {
         let defaults = EigenParams::default();
         ClinalgEigenOptions {
@@ -127,13 +125,15 @@ pub unsafe extern "C" fn clinalg_matrix_eigenpairs(
             .count(wanted.count)
             .which(choice("which", wanted.which, &ends)?)
             .max_iterations(wanted.max_iterations);
+        check_tolerance(wanted.tolerance)?;
         if wanted.tolerance != 0.0 {
             params = params.tolerance(wanted.tolerance);
         }
         let preconditioning = one_preconditioner(wanted.preconditioner, wanted.inverse)?;
         let mass = (wanted.mass != 0).then_some(wanted.mass);
         let mut progress = progress(wanted.progress, wanted.progress_data);
-        let (handle, found) = Registry::global().eigenpairs(a, mass, preconditioning, &params, &mut progress)?;
+        let solved = Registry::global().eigenpairs(a, mass, preconditioning, &params, &mut progress);
+        let (handle, found) = solved.map_err(|error| of_options(error.into(), wanted.inverse))?;
         let largest = found.residuals.iter().fold(0.0, |largest: f64, &residual| largest.max(residual));
         // SAFETY: by the contract above, each has room for `count` values, and there are as many.
         unsafe {

@@ -1,7 +1,6 @@
 //! Elastodynamics on handles.
 
 use std::ffi::c_void;
-use std::mem::offset_of;
 use std::ptr::null_mut;
 
 use clinalg::Context;
@@ -70,8 +69,6 @@ pub struct ClinalgElastodynamicsOptions {
 
 // SAFETY: numbers in `repr(C)`, the size first.
 unsafe impl Versioned for ClinalgElastodynamicsOptions {
-    const FIRST: usize = offset_of!(ClinalgElastodynamicsOptions, rule) + size_of::<usize>();
-
     fn defaults() -> ClinalgElastodynamicsOptions {
         ClinalgElastodynamicsOptions {
             struct_size: size_of::<ClinalgElastodynamicsOptions>(),

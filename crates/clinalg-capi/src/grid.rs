@@ -1,7 +1,6 @@
 //! The Poisson problem on boxes of any size.
 
 use std::ffi::c_void;
-use std::mem::offset_of;
 use std::ptr::null;
 
 use clinalg::Error;
@@ -12,7 +11,7 @@ use crate::callback::{ClinalgProgress, progress as callback};
 use crate::object::{ClinalgHandle, ClinalgPrecision, precision_of, upload};
 use crate::operation::into;
 use crate::options::{Versioned, given, put_defaults, read};
-use crate::solver::{ClinalgCycle, ClinalgStop, cycle_of, stop};
+use crate::solver::{ClinalgCycle, ClinalgStop, check_tolerance, cycle_of, stop};
 use crate::status::{ClinalgStatus, Fault, guard};
 use crate::{choice, put, slice, slice_mut};
 
@@ -131,8 +130,6 @@ pub struct ClinalgGridReport {
 
 // SAFETY: numbers and pointers in `repr(C)`, the size first; what the caller's pointers name is read only by the contract of the functions.
 unsafe impl Versioned for ClinalgGridPoissonOptions {
-    const FIRST: usize = offset_of!(ClinalgGridPoissonOptions, max_imbalance) + size_of::<f64>();
-
     fn defaults() -> ClinalgGridPoissonOptions {
         let defaults = GridParams::default();
         ClinalgGridPoissonOptions {
@@ -197,6 +194,7 @@ impl ClinalgGridPoissonOptions {
     }
 
     fn params(&self) -> Result<GridParams, Fault> {
+        check_tolerance(self.tolerance)?;
         Ok(GridParams::default()
             .diffusion(self.diffusion)
             .mixed(self.mixed_derivatives)

@@ -68,7 +68,7 @@ pub struct ClinalgGridWaveOptions {
 
 // SAFETY: numbers and a pointer in `repr(C)`, the size first; what the pointer names is read only by the contract of the functions.
 unsafe impl Versioned for ClinalgGridWaveOptions {
-    const FIRST: usize = offset_of!(ClinalgGridWaveOptions, reserved) + size_of::<u32>();
+    const FORMER: &[usize] = &[offset_of!(ClinalgGridWaveOptions, reserved) + size_of::<u32>()];
 
     fn defaults() -> ClinalgGridWaveOptions {
         ClinalgGridWaveOptions {

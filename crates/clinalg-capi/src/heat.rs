@@ -1,7 +1,5 @@
 //! Operators of the heat equation on handles.
 
-use std::mem::offset_of;
-
 use clinalg::Context;
 use clinalg_bem::Mesh;
 use clinalg_bem::heat::{Form, HeatParams, Kind, OperatorOptions};
@@ -72,8 +70,6 @@ pub struct ClinalgHeatOptions {
 
 // SAFETY: numbers in `repr(C)`, the size first.
 unsafe impl Versioned for ClinalgHeatOptions {
-    const FIRST: usize = offset_of!(ClinalgHeatOptions, precision) + size_of::<u32>();
-
     fn defaults() -> ClinalgHeatOptions {
         let HeatParams { alpha, end_time, steps, order, singular_order } = HeatParams::new(1.0, 1.0, 1);
         let (storage, precision) = (ClinalgStorage::Auto as u32, ClinalgPrecision::F64 as u32);

@@ -3,13 +3,12 @@
 use std::ffi::c_void;
 
 use clinalg::Error;
-use clinalg::solve::Stopping;
 use clinalg_handles::Registry;
 
 use crate::callback::{ClinalgProgress, progress as callback};
 use crate::object::{ClinalgHandle, upload};
-use crate::options::{ClinalgSolverOptions, given, one_preconditioner, read};
-use crate::solver::{ClinalgReport, method_of, results, summary};
+use crate::options::{ClinalgSolverOptions, given, of_options, one_preconditioner, read};
+use crate::solver::{Chosen, ClinalgReport, method_of, results, stopping, summary, with_members};
 use crate::status::{ClinalgStatus, guard};
 
 /// A solver of A x = b for one matrix and many right-hand sides: the method with its memory, and the preconditioner that the options name.
@@ -32,13 +31,17 @@ pub unsafe extern "C" fn clinalg_solver_create(
             return Err(Error::value("progress", expected, "a function").into());
         }
         let preconditioning = one_preconditioner(wanted.preconditioner, wanted.inverse)?;
-        let method = method_of(wanted.method, wanted.restart)?;
-        let stopping = Stopping::default().tolerance(wanted.tolerance).max_iterations(wanted.max_iterations);
-        Ok(Registry::global().solver(method, preconditioning, a, &stopping)?)
+        let Chosen::Square(method) = method_of(&wanted.wanted())? else {
+            let expected = "a method for square systems; call clinalg_system_solve for LSQR and LSMR";
+            return Err(Error::value("method", expected, wanted.method).into());
+        };
+        let stopping = stopping(wanted.tolerance, wanted.max_iterations)?;
+        let made = Registry::global().solver(method, preconditioning, a, &stopping);
+        made.map_err(|error| of_options(with_members(error), wanted.inverse))
     })
 }
 
-/// Solves A x = b. `*x` holds the start on entry and the last iterate after; 0 there makes a new vector and starts from zero. With an x that
+/// Solves A x = b. `*x` holds the start on entry and the result after, as in `clinalg_system_solve`; 0 there makes a new vector and starts from zero. With an x that
 /// exists, solves after the first, which prepares the products of the matrix, allocate nothing on the device. The current values of A are used; the preconditioner is that of the last
 /// `clinalg_solver_refill`. `progress`, if not null, is called with `progress_data` after every iteration. `report` and `history` as in
 /// `clinalg_system_solve`. One call at a time uses a solver; others wait for it.
@@ -62,7 +65,8 @@ pub unsafe extern "C" fn clinalg_solver_solve(
         // SAFETY: by the contract above.
         let start = unsafe { given("x", x)? };
         let mut progress = callback(progress, progress_data);
-        let (handle, done) = Registry::global().solver_solve(solver, (b, start), &mut progress)?;
+        let solved = Registry::global().solver_solve(solver, (b, start), &mut progress);
+        let (handle, done) = solved.map_err(|error| error.renamed("preconditioner", "inverse"))?;
         // SAFETY: by the contract above.
         unsafe { results((x, handle), (report, summary(&done)), (history, capacity), &done.history) }
     })
@@ -84,7 +88,7 @@ pub extern "C" fn clinalg_solver_set_limits(
     max_iterations: usize,
 ) -> ClinalgStatus {
     guard(|| {
-        let stopping = Stopping::default().tolerance(tolerance).max_iterations(max_iterations);
+        let stopping = stopping(tolerance, max_iterations)?;
         Ok(Registry::global().solver_set_stopping(solver, &stopping)?)
     })
 }

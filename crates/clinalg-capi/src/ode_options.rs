@@ -1,7 +1,6 @@
 //! Options of integrations.
 
 use std::ffi::c_char;
-use std::mem::offset_of;
 
 use clinalg_handles::Ode;
 use clinalg_ode::Variant;
@@ -50,8 +49,6 @@ pub struct ClinalgOdeOptions {
 
 // SAFETY: numbers in `repr(C)`, the size first.
 unsafe impl Versioned for ClinalgOdeOptions {
-    const FIRST: usize = offset_of!(ClinalgOdeOptions, step_limit) + size_of::<usize>();
-
     fn defaults() -> ClinalgOdeOptions {
         let defaults = Options::default();
         ClinalgOdeOptions {

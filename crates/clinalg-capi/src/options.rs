@@ -6,14 +6,15 @@ use std::ptr::null_mut;
 
 use clinalg::Error;
 use clinalg::multigrid::PoissonParams;
+use clinalg::solve::IdrParams;
 use clinalg_handles::Preconditioning;
 
 use crate::callback::{ClinalgProgress, progress};
 use crate::check_array;
 use crate::object::ClinalgHandle;
 use crate::solver::{
-    ClinalgPoissonParams, ClinalgReport, ClinalgSolveParams, krylov, poisson, poisson_params, preconditioning_of,
-    results, summary,
+    ClinalgPoissonParams, ClinalgReport, ClinalgSolveParams, Wanted, krylov, poisson, poisson_params,
+    preconditioning_of, results, summary,
 };
 use crate::status::{ClinalgStatus, Fault, guard};
 
@@ -35,12 +36,22 @@ pub struct ClinalgSolverOptions {
     /// Iterations between restarts of GMRES.
     pub restart: usize,
     /// A matrix or operator whose product approximates the inverse of A, in the place of `preconditioner`, such as
-    /// `clinalg_preconditioner_create` and `clinalg_amg_create` make; 0 for none.
+    /// `clinalg_preconditioner_create` and `clinalg_amg_create` make; 0 for none. For LSQR and LSMR the inverse of A^H A, Hermitian positive
+    /// definite.
     pub inverse: ClinalgHandle,
     /// Called after every iteration; null for none.
     pub progress: ClinalgProgress,
     /// Passed to `progress`.
     pub progress_data: *mut c_void,
+    /// The dimension s of the shadow space of IDR(s), at least 1: a larger one takes fewer iterations and more memory.
+    pub idr_dimension: usize,
+}
+
+impl ClinalgSolverOptions {
+    pub(crate) fn wanted(&self) -> Wanted {
+        let ClinalgSolverOptions { method, tolerance, max_iterations, restart, idr_dimension, .. } = *self;
+        Wanted { method, tolerance, max_iterations, restart, idr_dimension }
+    }
 }
 
 /// Options of the Poisson solver. Fill them with `clinalg_poisson_options_default(&options, sizeof options)`, then change what is to
@@ -79,15 +90,16 @@ pub struct ClinalgPoissonOptions {
 /// # Safety
 /// It is `repr(C)`, begins with that size as a `usize`, and any bytes are a value of it.
 pub(crate) unsafe trait Versioned: Copy {
-    /// Bytes of the first version.
-    const FIRST: usize;
+    /// Bytes of former versions.
+    const FORMER: &'static [usize] = &[];
     /// Every member at its default, the size that of this version.
     fn defaults() -> Self;
 }
 
 // SAFETY: numbers and pointers in `repr(C)`, the size first; only what the caller sets is called.
 unsafe impl Versioned for ClinalgSolverOptions {
-    const FIRST: usize = offset_of!(ClinalgSolverOptions, inverse) + size_of::<ClinalgHandle>();
+    const FORMER: &[usize] =
+        &[offset_of!(ClinalgSolverOptions, progress), offset_of!(ClinalgSolverOptions, idr_dimension)];
 
     fn defaults() -> ClinalgSolverOptions {
         let defaults = ClinalgSolveParams::defaults();
@@ -101,13 +113,14 @@ unsafe impl Versioned for ClinalgSolverOptions {
             inverse: 0,
             progress: None,
             progress_data: null_mut(),
+            idr_dimension: IdrParams::default().dimensions,
         }
     }
 }
 
 // SAFETY: as above.
 unsafe impl Versioned for ClinalgPoissonOptions {
-    const FIRST: usize = offset_of!(ClinalgPoissonOptions, shift) + size_of::<f64>();
+    const FORMER: &[usize] = &[offset_of!(ClinalgPoissonOptions, shift) + size_of::<f64>()];
 
     fn defaults() -> ClinalgPoissonOptions {
         let defaults = ClinalgPoissonParams::defaults();
@@ -138,10 +151,10 @@ fn check_size<O: Versioned>(size: usize) -> Result<(), Fault> {
         );
         return Err(Error::value("struct_size", expected, size).into());
     }
-    // No other version was published.
-    if size != O::FIRST && size != known {
-        let expected =
-            format!("{} or {known}: call the default function of the structure first, which sets its size", O::FIRST);
+    if size != known && !O::FORMER.contains(&size) {
+        let former: Vec<_> = O::FORMER.iter().map(usize::to_string).collect();
+        let sizes = if former.is_empty() { String::new() } else { former.join(", ") + " or " };
+        let expected = format!("{sizes}{known}: call the default function of the structure first, which sets its size");
         return Err(Error::value("struct_size", expected, size).into());
     }
     Ok(())
@@ -217,6 +230,14 @@ pub(crate) unsafe fn poisson_of(
     poisson(PoissonParams { mixed, ..params }, team, (f, start), &mut progress(wanted.progress, wanted.progress_data))
 }
 
+/// An error about the preconditioner, with the name of the member where it is that of `inverse`.
+pub(crate) fn of_options(fault: Fault, inverse: ClinalgHandle) -> Fault {
+    match fault {
+        Fault::Library(error) if inverse != 0 => Fault::Library(error.renamed("preconditioner", "inverse")),
+        other => other,
+    }
+}
+
 /// The handle that a solve starts from, if there is one.
 ///
 /// # Safety
@@ -244,8 +265,9 @@ pub unsafe extern "C" fn clinalg_solver_options_default(
     guard(|| unsafe { put_defaults(options, struct_size) })
 }
 
-/// Solves A x = b for a dense, sparse or band matrix or an operator, real or complex, or for a matrix on a team. `*x` holds the start on entry and the last
-/// iterate after; 0 there makes a new vector and starts from zero. `history`, if not null, gets the first `capacity` relative
+/// Solves A x = b for a dense, sparse or band matrix or an operator, real or complex, or for a matrix on a team. `*x` holds the start on entry and the result
+/// after: of a solve that does not converge the iterate with the smallest residual found, whose number `report->iterate` is; where `progress` ended CG or
+/// MINRES, the last iterate. 0 there makes a new vector and starts from zero. `history`, if not null, gets the first `capacity` relative
 /// residuals, the start's first. b and x may be dense matrices of several columns. These are solved for one after the other, or together by block
 /// conjugate gradients with `CLINALG_METHOD_CG` where A has 64 entries in a row or more and b four columns or more; the report is that of the column
 /// with the largest residual. With `CLINALG_METHOD_LSQR` and `CLINALG_METHOD_LSMR` A may be rectangular: x makes |b - A x| smallest and is of several
@@ -269,15 +291,9 @@ pub unsafe extern "C" fn clinalg_system_solve(
         // SAFETY: by the contract above.
         let (wanted, start) = unsafe { (read(options)?, given("x", x)?) };
         let preconditioning = one_preconditioner(wanted.preconditioner, wanted.inverse)?;
-        let params = ClinalgSolveParams {
-            method: wanted.method,
-            preconditioner: wanted.preconditioner,
-            tolerance: wanted.tolerance,
-            max_iterations: wanted.max_iterations,
-            restart: wanted.restart,
-        };
         let mut progress = progress(wanted.progress, wanted.progress_data);
-        let (handle, done) = krylov(&params, preconditioning, (a, b, start), &mut progress)?;
+        let solved = krylov(&wanted.wanted(), preconditioning, (a, b, start), &mut progress);
+        let (handle, done) = solved.map_err(|fault| of_options(fault, wanted.inverse))?;
         // SAFETY: by the contract above.
         unsafe { results((x, handle), (report, summary(&done)), (history, capacity), &done.history) }
     })

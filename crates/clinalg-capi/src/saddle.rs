@@ -1,6 +1,5 @@
 //! Block preconditioners for saddle points.
 
-use std::mem::offset_of;
 use std::ptr::null;
 
 use clinalg::Error;
@@ -88,8 +87,6 @@ pub struct ClinalgSaddleReport {
 
 // SAFETY: numbers and pointers in `repr(C)`, the size first; what the pointers name is read only by the contract of the functions.
 unsafe impl Versioned for ClinalgSaddleOptions {
-    const FIRST: usize = offset_of!(ClinalgSaddleOptions, mass_count) + size_of::<usize>();
-
     fn defaults() -> ClinalgSaddleOptions {
         ClinalgSaddleOptions {
             struct_size: size_of::<ClinalgSaddleOptions>(),

@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 
 use clinalg::Error;
 use clinalg::multigrid::{Cycle, PoissonParams, Smoother};
-use clinalg::solve::{GmresParams, LeastSquaresMethod, Progress, Report, Stop, Stopping};
+use clinalg::solve::{GmresParams, IdrParams, LeastSquaresMethod, Progress, Report, Stop, Stopping};
 use clinalg_handles::{Method, PreconditionerKind, Preconditioning, Registry};
 
 use crate::object::ClinalgHandle;
@@ -27,11 +27,15 @@ pub enum ClinalgMethod {
     Idr = 4,
     /// Conjugate gradients with a preconditioner that may differ in each iteration, such as K-cycles.
     FlexibleCg = 5,
-    /// LSQR: the x that makes |b - A x| smallest, for dense, sparse and band matrices of any shape; the preconditioner is none or, for sparse ones,
-    /// `CLINALG_PRECONDITIONER_JACOBI`, which scales the columns to a norm of 1. Only in `clinalg_system_solve`.
+    /// LSQR: the x that makes |b - A x| smallest, for dense, sparse and band matrices of any shape. The preconditioner is one of A^H A: of a sparse A
+    /// `CLINALG_PRECONDITIONER_JACOBI`, which scales the columns to a norm of 1, `_IC`, `_SSOR`, `_SPAI0`, `_FSAI` or `_AMG`, for which A^H A is computed.
+    /// Only in `clinalg_system_solve`.
     Lsqr = 6,
     /// LSMR: as LSQR, and may be stopped earlier, as |A^H (b - A x)| never rises.
     Lsmr = 7,
+    /// Richardson iteration, x += M^-1 (b - A x), for real matrices: the preconditioner as a solver, such as cycles of algebraic multigrid. It converges where
+    /// the eigenvalues of I - M^-1 A are below 1 in modulus. Whether it converges or not, x is the last iterate.
+    Richardson = 8,
 }
 
 /// A preconditioner. Those from ILU on are made for one solve with their default parameters; `clinalg_preconditioner_create` and
@@ -114,6 +118,11 @@ impl ClinalgSolveParams {
             restart: defaults.restart,
         }
     }
+
+    fn wanted(&self) -> Wanted {
+        let ClinalgSolveParams { method, tolerance, max_iterations, restart, .. } = *self;
+        Wanted { method, tolerance, max_iterations, restart, idr_dimension: IdrParams::default().dimensions }
+    }
 }
 
 /// The smoother of multigrid.
@@ -193,6 +202,9 @@ pub struct ClinalgReport {
     pub relative_residual: f64,
     /// Entries of the residual history, `iterations + 1`.
     pub history: usize,
+    /// The number of the iterate that x is: `iterations`, or where a solve did not converge that of an earlier one with a smaller residual; 0 is the
+    /// start.
+    pub iterate: usize,
 }
 
 pub(crate) fn stop(stop: Stop) -> ClinalgStop {
@@ -223,9 +235,8 @@ pub unsafe extern "C" fn clinalg_solve_params_default(params: *mut ClinalgSolveP
     guard(|| unsafe { crate::put("params", params, ClinalgSolveParams::defaults()) })
 }
 
-/// Solves A x = b for a dense, sparse or band matrix. `*x` holds the start on entry and the last
-/// iterate after; 0 there makes a new vector and starts from zero. `history`, if not null, gets the
-/// first `capacity` relative residuals, the start's first.
+/// Solves A x = b for a dense, sparse or band matrix. `*x` holds the start on entry and the result after, as in `clinalg_system_solve`; 0 there
+/// makes a new vector and starts from zero. `history`, if not null, gets the first `capacity` relative residuals, the start's first.
 ///
 /// @deprecated Use `clinalg_system_solve`.
 ///
@@ -247,7 +258,7 @@ pub unsafe extern "C" fn clinalg_solve(
         // SAFETY: by the contract above.
         let (given, wanted) = unsafe { arguments(("x", x), params)? };
         let preconditioning = preconditioning_of(wanted.preconditioner)?;
-        let (handle, done) = krylov(&wanted, preconditioning, (a, b, given), &mut silent)?;
+        let (handle, done) = krylov(&wanted.wanted(), preconditioning, (a, b, given), &mut silent)?;
         // SAFETY: by the contract above.
         unsafe { results((x, handle), (report, summary(&done)), (history, capacity), &done.history) }
     })
@@ -277,7 +288,8 @@ pub unsafe extern "C" fn clinalg_solve_preconditioned(
         let (given, wanted) = unsafe { arguments(("x", x), params)? };
         let none = [(ClinalgPreconditioner::None as u32, ())];
         choice("params.preconditioner", wanted.preconditioner, &none)?;
-        let (handle, done) = krylov(&wanted, Preconditioning::Inverse(preconditioner), (a, b, given), &mut silent)?;
+        let preconditioning = Preconditioning::Inverse(preconditioner);
+        let (handle, done) = krylov(&wanted.wanted(), preconditioning, (a, b, given), &mut silent)?;
         // SAFETY: by the contract above.
         unsafe { results((x, handle), (report, summary(&done)), (history, capacity), &done.history) }
     })
@@ -304,45 +316,80 @@ fn silent(_: usize, _: f64) -> ControlFlow<()> {
     ControlFlow::Continue(())
 }
 
-/// The method of a code, with the restart of GMRES.
-pub(crate) fn method_of(code: u32, restart: usize) -> Result<Method, Fault> {
-    let known = [
-        (ClinalgMethod::Cg as u32, Method::Cg),
-        (ClinalgMethod::Bicgstab as u32, Method::BiCgStab),
-        (ClinalgMethod::Gmres as u32, Method::Gmres(restart)),
-        (ClinalgMethod::Minres as u32, Method::Minres),
-        (ClinalgMethod::Idr as u32, Method::Idr),
-        (ClinalgMethod::FlexibleCg as u32, Method::FlexibleCg),
-    ];
-    if least_squares_of(code).is_some() {
-        let expected = "a method for square systems; call clinalg_system_solve for LSQR and LSMR";
-        return Err(Error::value("method", expected, code).into());
-    }
-    choice("method", code, &known)
+/// A method and when it ends.
+pub(crate) struct Wanted {
+    pub(crate) method: u32,
+    pub(crate) tolerance: f64,
+    pub(crate) max_iterations: usize,
+    pub(crate) restart: usize,
+    pub(crate) idr_dimension: usize,
 }
 
-/// The method for least squares of a code, if it is one.
-fn least_squares_of(code: u32) -> Option<LeastSquaresMethod> {
+/// The method of a code.
+pub(crate) enum Chosen {
+    Square(Method),
+    LeastSquares(LeastSquaresMethod),
+}
+
+/// The method with its sizes.
+pub(crate) fn method_of(wanted: &Wanted) -> Result<Chosen, Fault> {
     let known = [
-        (ClinalgMethod::Lsqr as u32, LeastSquaresMethod::Lsqr),
-        (ClinalgMethod::Lsmr as u32, LeastSquaresMethod::Lsmr),
+        ClinalgMethod::Cg,
+        ClinalgMethod::Bicgstab,
+        ClinalgMethod::Gmres,
+        ClinalgMethod::Minres,
+        ClinalgMethod::Idr,
+        ClinalgMethod::FlexibleCg,
+        ClinalgMethod::Lsqr,
+        ClinalgMethod::Lsmr,
+        ClinalgMethod::Richardson,
     ];
-    choice("method", code, &known).ok()
+    Ok(Chosen::Square(match choice("method", wanted.method, &known.map(|method| (method as u32, method)))? {
+        ClinalgMethod::Cg => Method::Cg,
+        ClinalgMethod::Bicgstab => Method::BiCgStab,
+        ClinalgMethod::Gmres => Method::Gmres(wanted.restart),
+        ClinalgMethod::Minres => Method::Minres,
+        ClinalgMethod::Idr => Method::Idr(wanted.idr_dimension),
+        ClinalgMethod::FlexibleCg => Method::FlexibleCg,
+        ClinalgMethod::Richardson => Method::Richardson,
+        ClinalgMethod::Lsqr => return Ok(Chosen::LeastSquares(LeastSquaresMethod::Lsqr)),
+        ClinalgMethod::Lsmr => return Ok(Chosen::LeastSquares(LeastSquaresMethod::Lsmr)),
+    }))
+}
+
+/// An error unless a relative residual says something of a solution: that of x = 0 is 1.
+pub(crate) fn check_tolerance(tolerance: f64) -> Result<(), Fault> {
+    if tolerance >= 1.0 {
+        return Err(Error::value("tolerance", "a number between 0 and 1, such as 1e-8", tolerance).into());
+    }
+    Ok(())
+}
+
+/// When a solve ends.
+pub(crate) fn stopping(tolerance: f64, max_iterations: usize) -> Result<Stopping, Fault> {
+    check_tolerance(tolerance)?;
+    Ok(Stopping::default().tolerance(tolerance).max_iterations(max_iterations))
+}
+
+/// An error of a solver with the names of the members of the options.
+pub(crate) fn with_members(error: Error) -> Fault {
+    Fault::Library(error.renamed("dimensions", "idr_dimension"))
 }
 
 /// Solves for the handles of A, b and, if there is one, x.
 pub(crate) fn krylov(
-    wanted: &ClinalgSolveParams,
+    wanted: &Wanted,
     preconditioning: Preconditioning,
     (a, b, x): (u64, u64, Option<u64>),
     progress: Progress<'_>,
 ) -> Result<(u64, Report), Fault> {
-    let stopping = Stopping::default().tolerance(wanted.tolerance).max_iterations(wanted.max_iterations);
-    if let Some(method) = least_squares_of(wanted.method) {
-        return Ok(Registry::global().least_squares(method, preconditioning, (a, b, x), &stopping, progress)?);
-    }
-    let method = method_of(wanted.method, wanted.restart)?;
-    Ok(Registry::global().solve_with(method, preconditioning, (a, b, x), &stopping, progress)?)
+    let stopping = stopping(wanted.tolerance, wanted.max_iterations)?;
+    let (registry, system) = (Registry::global(), (a, b, x));
+    let solved = match method_of(wanted)? {
+        Chosen::LeastSquares(method) => registry.least_squares(method, preconditioning, system, &stopping, progress),
+        Chosen::Square(method) => registry.solve_with(method, preconditioning, system, &stopping, progress),
+    };
+    solved.map_err(with_members)
 }
 
 pub(crate) fn summary(done: &Report) -> ClinalgReport {
@@ -351,6 +398,7 @@ pub(crate) fn summary(done: &Report) -> ClinalgReport {
         iterations: done.iterations,
         relative_residual: done.relative_residual,
         history: done.history.len(),
+        iterate: done.iterate,
     }
 }
 
@@ -406,6 +454,7 @@ pub(crate) fn cycle_of(code: u32) -> Result<Cycle, Fault> {
 
 /// What the parameters of C stand for.
 pub(crate) fn poisson_params(wanted: &ClinalgPoissonParams) -> Result<PoissonParams, Fault> {
+    check_tolerance(wanted.tolerance)?;
     Ok(PoissonParams {
         cycle: cycle_of(wanted.cycle)?,
         smoother: choice(
@@ -444,6 +493,7 @@ pub(crate) fn poisson(
         iterations: done.cycles,
         relative_residual: done.relative_residual,
         history: done.history.len(),
+        iterate: done.cycles,
     };
     Ok((handle, value, done.history))
 }

@@ -1,7 +1,6 @@
 //! The wave equation on handles.
 
 use std::ffi::c_void;
-use std::mem::offset_of;
 
 use clinalg::Context;
 use clinalg::multigrid::Backend;
@@ -69,8 +68,6 @@ pub struct ClinalgWaveOptions {
 
 // SAFETY: numbers in `repr(C)`, the size first.
 unsafe impl Versioned for ClinalgWaveOptions {
-    const FIRST: usize = offset_of!(ClinalgWaveOptions, reserved) + size_of::<u32>();
-
     fn defaults() -> ClinalgWaveOptions {
         let defaults = WaveParams::default();
         ClinalgWaveOptions {

@@ -66,7 +66,7 @@ pub struct ClinalgWaveformOptions {
 
 // SAFETY: numbers and pointers in `repr(C)`, the size first; only what the caller sets is called.
 unsafe impl Versioned for ClinalgWaveformOptions {
-    const FIRST: usize = offset_of!(ClinalgWaveformOptions, adaptive) + size_of::<usize>();
+    const FORMER: &[usize] = &[offset_of!(ClinalgWaveformOptions, adaptive) + size_of::<usize>()];
 
     fn defaults() -> ClinalgWaveformOptions {
         ClinalgWaveformOptions {

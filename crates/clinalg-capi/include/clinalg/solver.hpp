@@ -32,7 +32,7 @@ struct SolverOptions : public detail::Defaults<clinalg_solver_options, clinalg_s
     }
     // Hides the C structure's member of the same name; set this one.
     Progress progress;
-    // A matrix or operator whose product approximates the inverse of A. The options refer to it: it has to outlive them.
+    // A matrix or operator whose product approximates the inverse of A, for least squares of A^H A. The options refer to it: it has to outlive them.
     SolverOptions(clinalg_method chosen, const Object &approximate_inverse) {
         method = chosen;
         inverse = approximate_inverse.get();
@@ -48,6 +48,8 @@ struct Report {
     double relative_residual;
     // The relative residuals, that of the start first; the first 65 536 of them.
     std::vector<double> history;
+    // The number of the iterate that x is: an earlier one than the last where that had a smaller residual and the solve did not converge.
+    std::size_t iterate;
     bool converged() const { return stop == CLINALG_STOP_CONVERGED; }
 };
 
@@ -85,13 +87,14 @@ inline void check_solve(clinalg_status status) {
 
 inline Report report(const clinalg_report &done, std::vector<double> history) {
     history.resize(std::min(done.history, history.size()));
-    return Report{done.stop, done.iterations, done.relative_residual, std::move(history)};
+    return Report{done.stop, done.iterations, done.relative_residual, std::move(history), done.iterate};
 }
 
 }  // namespace detail
 
 // Solves A x = b for a matrix, an operator or a matrix on a team; with CLINALG_METHOD_LSQR or CLINALG_METHOD_LSMR for a rectangular matrix in the
-// least-squares sense. On entry x holds the initial guess (empty: zero), on return the last iterate.
+// least-squares sense. On entry x holds the initial guess (empty: zero), on return the result: of a solve that does not converge the iterate with the
+// smallest residual found.
 CLINALG_NODISCARD inline Report solve(const Object &a, const Vector &b, Vector &x, const SolverOptions &options = SolverOptions()) {
     std::vector<double> history = detail::history(options.max_iterations);
     const clinalg_solver_options plain = detail::with_progress<clinalg_solver_options>(options);
@@ -136,7 +139,7 @@ template <class A> SystemReport solve_automatic(const Csr &a, const A &b, std::s
     check_solve(clinalg_system_solve_automatic(&plain, a.get(), b.get(), x.out(), columns.data(), count, &done));
     SystemReport report;
     for (std::size_t k = 0; k < done.columns; ++k) {
-        report.columns.push_back(Report{columns[k].stop, columns[k].iterations, columns[k].relative_residual, std::vector<double>()});
+        report.columns.push_back(detail::report(columns[k], std::vector<double>()));
     }
     report.method = done.method;
     report.preconditioner = done.preconditioner;
@@ -325,7 +328,7 @@ public:
     }
     // Number of equations.
     std::size_t size() const { return info().rows; }
-    // Solves A x = b. x holds the start on entry, zero where it is empty, and the last iterate after. If x already exists, solves after the first allocate no memory on the device.
+    // Solves A x = b. x holds the start on entry, zero where it is empty, and the result after, as with clinalg::solve. If x already exists, solves after the first allocate no memory on the device.
     CLINALG_NODISCARD Report solve(const Vector &b, Vector &x, const Progress &progress = Progress()) {
         std::vector<double> history = detail::history(max_iterations_);
         clinalg_report done;

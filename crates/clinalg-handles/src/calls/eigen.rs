@@ -1,9 +1,9 @@
 //! Eigenvalues on handles.
 
 use clinalg::eigen::{EigenParams, Eigenpairs, Lobpcg};
-use clinalg::precond::{SaddleShape, is_hermitian};
+use clinalg::precond::{SaddleShape, check_finite, is_hermitian};
 use clinalg::solve::{Operator, Progress, Stop};
-use clinalg::{Dense, Error, Precision, Real as _, Result, Scalar, Vector, ops};
+use clinalg::{CsrParts, Dense, Error, Precision, Real as _, Result, Scalar, Vector, ops};
 
 use crate::calls::solve::{INVERSE, Preconditioning, with_preconditioner};
 use crate::kind::Kind;
@@ -25,7 +25,7 @@ pub struct EigenReport {
 }
 
 /// How far x^H (A y) and (A x)^H y differ for two vectors, relative to the norms of their factors: all that products can show.
-fn asymmetry_of_products<T: Scalar>(a: &dyn Operator<T>) -> Result<f64> {
+pub(super) fn asymmetry_of_products<T: Scalar>(a: &dyn Operator<T>) -> Result<f64> {
     let (context, n) = (a.context(), a.rows());
     // Without a pattern (splitmix64): waves would be nearly orthogonal to what a stencil makes of other waves.
     let part = |k: u64| {
@@ -58,8 +58,17 @@ fn rounding_of_products<T: Scalar>() -> f64 {
 
 /// Whether a square dense matrix equals its conjugate transpose up to rounding: 64 units roundoff of the norms of both rows, as the entries of
 /// products such as Q D Q^H have rounding errors of that size.
+///
+/// # Errors
+/// [`Error::Unsuitable`] that names the first entry that is not finite.
 fn dense_is_hermitian<T: Scalar>(a: &Dense<T>) -> Result<bool> {
     let (n, values) = (a.rows(), a.to_column_major()?);
+    if let Some(k) = values.iter().position(|value| !value.has_finite_parts()) {
+        let (row, column, value) = (k % n + 1, k / n + 1, values[k]);
+        let reason =
+            format!("the entry in row {row} and column {column} (counted from 1) is {value}, expected a finite number");
+        return Err(Error::unsuitable("a", reason));
+    }
     let mut norms = vec![0.0_f64; n];
     for column in values.chunks_exact(n.max(1)) {
         norms.iter_mut().zip(column).for_each(|(norm, value)| *norm += value.widen().norm_sqr());
@@ -78,16 +87,23 @@ fn dense_is_hermitian<T: Scalar>(a: &Dense<T>) -> Result<bool> {
 /// operator may have relative errors up to `tolerance`, the relative residual of the eigenpairs.
 fn check_hermitian<T: Element>(a: &Matrix<'_, T>, argument: &'static str, tolerance: f64) -> Result<()> {
     let (rows, cols) = a.shape();
+    let entries_are_hermitian = |parts: CsrParts<T>| {
+        check_finite(&parts, &[]).map_err(|error| error.renamed("a", argument))?;
+        is_hermitian(&parts)
+    };
     let is_hermitian = match a {
         // The sizes are the concern of the solver.
         _ if rows != cols => true,
-        Matrix::Stored(Stored::Csr(a)) => is_hermitian(&a.to_parts()?)?,
-        Matrix::Stored(Stored::Band(a)) => is_hermitian(&a.to_parts()?.to_csr()?)?,
-        Matrix::Stored(Stored::Dense(a)) => dense_is_hermitian(a)?,
+        Matrix::Stored(Stored::Csr(a)) => entries_are_hermitian(a.to_parts()?)?,
+        Matrix::Stored(Stored::Band(a)) => entries_are_hermitian(a.to_parts()?.to_csr()?)?,
+        Matrix::Stored(Stored::Dense(a)) => dense_is_hermitian(a).map_err(|error| error.renamed("a", argument))?,
         Matrix::Stored(Stored::Vector(_)) => asymmetry_of_products(a.operator()?)? <= rounding_of_products::<T>(),
         Matrix::Applied(_) => {
             let asymmetry = asymmetry_of_products(a.operator()?)?;
             let most = rounding_of_products::<T>().max(tolerance);
+            if asymmetry.is_nan() {
+                return Err(Error::unsuitable(argument, "the products of the operator contain a NaN or an infinity"));
+            }
             if asymmetry <= most {
                 return Ok(());
             }
@@ -166,7 +182,7 @@ impl Registry {
 
 #[cfg(test)]
 mod tests {
-    use clinalg::{Context, Csr, CsrParts};
+    use clinalg::{Context, Csr};
 
     use super::*;
     use crate::object::Applied;

@@ -185,7 +185,7 @@ impl Registry {
         progress: Progress<'_>,
     ) -> Result<(u64, GridReport)> {
         let inputs = [Operand::new(ARGUMENT, poisson, Kind::GRID_POISSON), Operand::new("f", f, Kind::FULL)];
-        self.solve_into(u, f, |u| {
+        self.solve_into(u, ("f", f), |u| {
             self.call(&inputs, Some(Operand::new("u", u, Kind::FULL)), |objects, output| {
                 typed_real!(objects[0], ARGUMENT, T => {
                     let BoxState { poisson, sides } = &mut *T::of_box(objects[0])?.lock();

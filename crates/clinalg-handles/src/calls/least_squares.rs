@@ -1,11 +1,13 @@
 //! Least squares on handles.
 
-use clinalg::ops::Transposed;
+use clinalg::ops::{Operator, Transposed};
 use clinalg::precond::{Jacobi, Preconditioner};
 use clinalg::solve::{LeastSquares, LeastSquaresMethod, LeastSquaresParams, Progress, Report, Stopping};
 use clinalg::{Dense, Error, Result, Vector};
 
-use super::solve::{INVERSE, Preconditioning, each_column};
+use super::eigen::asymmetry_of_products;
+use super::preconditioner::{Coarsened, PreconditionerKind, varies};
+use super::solve::{INVERSE, Inverse, Preconditioning, check_inverse, each_column};
 use super::solver::entries;
 use crate::kind::Kind;
 use crate::object::{Element, Matrix, Object, Stored, typed};
@@ -25,22 +27,54 @@ fn transposed<'a, T: Element>(a: &Matrix<'a, T>) -> Result<&'a dyn Transposed<T>
     }
 }
 
-/// Whether the columns are to be scaled.
-fn scales_columns(preconditioning: Preconditioning) -> Result<bool> {
+/// The preconditioner of A^H A that is made of the entries of A; `None` for none and for an operator.
+fn of_normal_equations<T: Element + Coarsened>(
+    preconditioning: Preconditioning,
+    a: &Matrix<'_, T>,
+) -> Result<Option<Box<dyn Preconditioner<T>>>> {
+    let unsuitable = |name: &str| {
+        let reason = format!(
+            "LSQR and LSMR need a symmetric positive definite preconditioner of A' A, which {name} is not; use Jacobi, IC, SSOR, SPAI-0, FSAI or \
+             algebraic multigrid, or for a square A GMRES with {name}"
+        );
+        Err(Error::unsuitable(INVERSE, reason))
+    };
     match preconditioning {
-        Preconditioning::None => Ok(false),
-        Preconditioning::Jacobi => Ok(true),
-        _ => {
-            let reason = "least-squares methods take no preconditioner or Jacobi, which scales the columns of A; the others are for square systems";
-            Err(Error::unsuitable(INVERSE, reason))
+        Preconditioning::None | Preconditioning::Inverse(_) => Ok(None),
+        Preconditioning::Jacobi | Preconditioning::Of(PreconditionerKind::Jacobi) => {
+            Ok(Some(Box::new(Jacobi::of_normal_equations(entries(a)?)?)))
         }
+        Preconditioning::Of(PreconditionerKind::Ilu) => unsuitable("ILU(0)"),
+        Preconditioning::Of(PreconditionerKind::Ilut) => unsuitable("ILUT"),
+        Preconditioning::Saddle => unsuitable("that of saddle points"),
+        Preconditioning::Of(kind) => Ok(Some(kind.of_normal_equations(entries(a)?)?)),
     }
 }
 
-/// Solves into `x`, which holds the start.
-fn solve<T: Element>(
+/// What the products of a Hermitian approximate inverse may differ by from those of its transpose: it may work in single precision.
+const INEXACT: f64 = 1e-4;
+
+/// An error unless an approximate inverse of A^H A may be Hermitian.
+fn check_inverse_of_normal_equations<T: Element>(inverse: &dyn Operator<T>, varies: bool) -> Result<()> {
+    if varies {
+        return Err(Error::unsuitable(INVERSE, "it is a K-cycle, which is not linear; use V-cycles for least squares"));
+    }
+    let asymmetry = asymmetry_of_products(inverse)?;
+    if asymmetry <= INEXACT {
+        return Ok(());
+    }
+    let kind = if T::IS_COMPLEX { "Hermitian" } else { "symmetric" };
+    let reason = format!(
+        "it is not {kind}: its products differ from those of its transpose by {asymmetry:.1e} of their size; LSQR and LSMR need an approximate inverse \
+         of A' A, not of A"
+    );
+    Err(Error::unsuitable(INVERSE, reason))
+}
+
+/// Solves into `x`, which holds the start; `inverse` is the object that [`Preconditioning::Inverse`] names.
+fn solve<T: Element + Coarsened>(
     (method, preconditioning): (LeastSquaresMethod, Preconditioning),
-    (a, b): (&Object, &Object),
+    (a, b, inverse): (&Object, &Object, Option<&Object>),
     x: &mut Stored<T>,
     (stopping, progress): (&Stopping, Progress<'_>),
 ) -> Result<Report> {
@@ -60,22 +94,33 @@ fn solve<T: Element>(
             return Err(Error::Context { argument });
         }
     }
-    let mut m = match scales_columns(preconditioning)? {
-        true => Some(Jacobi::of_normal_equations(entries(&matrix)?)?),
-        false => None,
+    let mut made = of_normal_equations(preconditioning, &matrix)?;
+    let given = inverse.map(|inverse| inverse.matrix::<T>(INVERSE)).transpose()?;
+    let mut given = match (&given, inverse) {
+        (Some(matrix), Some(object)) => {
+            check_inverse(matrix, (a.context(), cols))?;
+            let operator = matrix.operator()?;
+            check_inverse_of_normal_equations(operator, varies(object))?;
+            Some(Inverse(operator))
+        }
+        _ => None,
     };
     let params = LeastSquaresParams::from(stopping.clone()).method(method);
     let mut solver = LeastSquares::new(a.context(), rows, cols, params)?;
     each_column((b, x), (rows, cols, count), |b, x| {
-        let m = m.as_mut().map(|m| m as &mut dyn Preconditioner<T>);
+        let m = match (&mut made, &mut given) {
+            (Some(m), _) => Some(&mut **m as &mut dyn Preconditioner<T>),
+            (None, given) => given.as_mut().map(|m| m as &mut dyn Preconditioner<T>),
+        };
         Ok(solver.solve_with(a, m, b, x, progress)?.report)
     })
 }
 
 impl Registry {
     /// The x that makes |b - A x| smallest for a dense, sparse or band matrix of any shape, by [`LeastSquares`]; of several the one nearest to the
-    /// start, with [`Preconditioning::Jacobi`] in the norm of the column norms. That and none are the preconditioners; it takes a sparse matrix. x holds the
-    /// start on entry and the last iterate after; `None` starts from zero in a new object of the kind of b. b and x may have several columns,
+    /// start, with a preconditioner M in the norm of M. Preconditioners are those of A^H A, made of a sparse A: [`Preconditioning::Jacobi`], which scales the
+    /// columns to a norm of 1, and those that are Hermitian positive definite; or a Hermitian matrix or operator near the inverse of A^H A. x holds the
+    /// start on entry and the result after; `None` starts from zero in a new object of the kind of b. b and x may have several columns,
     /// which are solved for one after the other. Gives the handle of x and the report of a column that did not converge, else of the one with the
     /// largest relative residual.
     ///
@@ -91,13 +136,17 @@ impl Registry {
         progress: Progress<'_>,
     ) -> Result<(u64, Report)> {
         stopping.check()?;
-        let operands = [Operand::new("a", a, Kind::MATRIX), Operand::new("b", b, Kind::FULL)];
+        let mut operands = vec![Operand::new("a", a, Kind::MATRIX), Operand::new("b", b, Kind::FULL)];
+        if let Preconditioning::Inverse(inverse) = preconditioning {
+            operands.push(Operand::new(INVERSE, inverse, Kind::MATRIX));
+        }
         let how = (method, preconditioning);
         if let Some(x) = x {
             let report = self.call(&operands, Some(Operand::new("x", x, Kind::FULL)), |inputs, output| {
                 let Some(output) = output else { unreachable!("an output was named") };
                 typed!(inputs[0], T => {
-                    solve(how, (inputs[0], inputs[1]), output.stored_mut::<T>("x")?, (stopping, progress))
+                    let system = (inputs[0], inputs[1], inputs.get(2).copied());
+                    solve(how, system, output.stored_mut::<T>("x")?, (stopping, progress))
                 })
             })?;
             return Ok((x, report));
@@ -110,7 +159,8 @@ impl Registry {
                     Stored::Vector(_) => Stored::Vector(Vector::zeros(context, cols)?),
                     _ => Stored::Dense(Dense::zeros(context, cols, b.shape().1)?),
                 };
-                let report = solve(how, (inputs[0], inputs[1]), &mut x, (stopping, progress))?;
+                let system = (inputs[0], inputs[1], inputs.get(2).copied());
+                let report = solve(how, system, &mut x, (stopping, progress))?;
                 Ok((T::erase(x), report))
             })
         })?;

@@ -5,9 +5,9 @@ use std::cell::RefCell;
 use clinalg::amg::{Amg, AmgParams, AmgReport, Cycle, rigid_motions};
 use clinalg::precond::{
     CholeskyParams, Fsai, Ilu, IluKind, IluParams, IncompleteCholesky, Jacobi, Preconditioner, Saddle, SaddleParams,
-    SaddleShape, Spai0, Split, Ssor, SsorParams,
+    SaddleShape, Spai0, Split, Ssor, SsorParams, check_finite, is_hermitian,
 };
-use clinalg::solve::Operator;
+use clinalg::solve::{Operator, Richardson, Solver, Stopping};
 use clinalg::{Complex, Context, Csr, CsrParts, Error, Real, Result, Scalar, Vector, ops};
 use serde::{Deserialize, Serialize};
 
@@ -98,8 +98,40 @@ pub(super) fn jacobi<T: Scalar>(diagonal: &Vector<T>) -> Result<Jacobi<T>> {
     })
 }
 
+/// The host form of a matrix of whose lower triangle `maker` makes something; an error unless it is Hermitian.
+fn hermitian_parts<T: Scalar>(a: &Csr<T>, maker: &str) -> Result<CsrParts<T>> {
+    let parts = a.to_parts()?;
+    // The sizes are the concern of the preconditioner.
+    if parts.rows != parts.cols || is_hermitian(&parts)? {
+        return Ok(parts);
+    }
+    check_finite(&parts, &[])?;
+    let kind = if T::IS_COMPLEX { "Hermitian" } else { "symmetric" };
+    let reason = format!(
+        "{maker} needs a {kind} matrix, and this one is not {kind}; use an incomplete LU factorisation (ilu or ilut) with BiCGStab or GMRES or, if only \
+         rounding makes the matrix differ from its transpose, (A + A')/2 in its place"
+    );
+    Err(Error::unsuitable("a", reason))
+}
+
 impl<T: Scalar> Made<T> {
+    /// For a matrix of the caller, which is tested to be Hermitian where it has to be.
     pub(super) fn new(a: &Csr<T>, params: &PreconditionerParams) -> Result<Made<T>> {
+        Ok(match params {
+            PreconditionerParams::Cholesky(params) => {
+                let parts = hermitian_parts(a, "incomplete Cholesky factorisation (ic)")?;
+                Made::Cholesky(IncompleteCholesky::from_parts(a.context(), &parts, params)?)
+            }
+            PreconditionerParams::Fsai => {
+                let parts = hermitian_parts(a, "a factorised sparse approximate inverse (fsai)")?;
+                Made::Fsai(Fsai::from_parts(a.context(), &parts)?)
+            }
+            _ => Made::untested(a, params)?,
+        })
+    }
+
+    /// For a matrix that is known to be Hermitian where it has to be.
+    pub(super) fn untested(a: &Csr<T>, params: &PreconditionerParams) -> Result<Made<T>> {
         Ok(match params {
             PreconditionerParams::Ilu(params) => {
                 let zero = params.kind == IluKind::Zero;
@@ -257,6 +289,8 @@ pub(super) trait Coarsened: Scalar {
     fn reusable_hierarchy(a: &Csr<Self>) -> Result<Box<dyn Remade<Self>>>;
     /// A block preconditioner in this shape.
     fn saddle(a: &Csr<Self>, split: &Split, shape: SaddleShape) -> Result<Box<dyn Preconditioner<Self>>>;
+    /// Richardson iteration for `n` equations.
+    fn richardson(context: &Context, n: usize, stopping: Stopping) -> Result<Box<dyn Solver<Self> + Send>>;
 }
 
 /// Algebraic multigrid, and blocks that are made of it, have no complex form.
@@ -280,6 +314,10 @@ macro_rules! coarsened {
             fn saddle(a: &Csr<$real>, split: &Split, shape: SaddleShape) -> Result<Box<dyn Preconditioner<$real>>> {
                 Ok(Box::new(Saddle::new(a, split, &SaddleParams::default().shape(shape))?))
             }
+
+            fn richardson(context: &Context, n: usize, stopping: Stopping) -> Result<Box<dyn Solver<$real> + Send>> {
+                Ok(Box::new(Richardson::new(context, n, stopping.into())?))
+            }
         })*
         $(impl Coarsened for $complex {
             fn hierarchy(_: &Csr<$complex>, _: usize) -> Result<Box<dyn Preconditioner<$complex>>> {
@@ -292,6 +330,11 @@ macro_rules! coarsened {
 
             fn saddle(_: &Csr<$complex>, _: &Split, _: SaddleShape) -> Result<Box<dyn Preconditioner<$complex>>> {
                 Err(no_complex_form())
+            }
+
+            fn richardson(_: &Context, _: usize, _: Stopping) -> Result<Box<dyn Solver<$complex> + Send>> {
+                let expected = "a real matrix for Richardson iteration; BiCGStab and GMRES take complex ones";
+                Err(Error::value("a", expected, "complex"))
             }
         })*
     };
@@ -307,6 +350,15 @@ impl PreconditionerKind {
         match self.params() {
             Some(params) => Ok(Box::new(Made::new(a, &params)?)),
             None => T::hierarchy(a, 1),
+        }
+    }
+
+    /// The preconditioner of A^H A with its default parameters.
+    pub(super) fn of_normal_equations<T: Coarsened>(self, a: &Csr<T>) -> Result<Box<dyn Preconditioner<T>>> {
+        let normal = ops::conj_transpose(a)?.multiply(a)?;
+        match self.params() {
+            Some(params) => Ok(Box::new(Made::untested(&normal, &params)?)),
+            None => T::hierarchy(&normal, 1),
         }
     }
 

@@ -9,7 +9,7 @@ use clinalg::{Context, Dense, Error, Result, Scalar, Vector};
 use serde::{Deserialize, Serialize};
 
 use crate::calls::preconditioner::{Coarsened, PreconditionerKind, found_split, jacobi, not_sparse, varies};
-use crate::calls::solver::solver_of;
+use crate::calls::solver::{check_square, solver_of};
 use crate::calls::team;
 use crate::kind::Kind;
 use crate::object::{Element, Matrix, Object, RealElement as _, Stored, typed, typed_real};
@@ -27,10 +27,12 @@ pub enum Method {
     Gmres(usize),
     /// Minimal residuals, for Hermitian matrices, definite or not.
     Minres,
-    /// Induced dimension reduction, for any matrix.
-    Idr,
+    /// Induced dimension reduction with a shadow space of this dimension, for any matrix.
+    Idr(usize),
     /// Conjugate gradients with a preconditioner that may vary.
     FlexibleCg,
+    /// Richardson iteration, x += M^-1 (b - A x), for real matrices: the preconditioner as a solver.
+    Richardson,
 }
 
 /// What errors call the handle of a preconditioner.
@@ -119,14 +121,14 @@ pub(super) fn with_preconditioner<T: Element + Coarsened, R>(
     }
 }
 
-/// An error that names b unless it has as many rows as the square matrix A.
-fn check_rows<T: Element>((rows, cols): (usize, usize), b: &Stored<T>) -> Result<()> {
+/// An error that names b unless it has `rows` rows.
+fn check_rows<T: Element>(rows: usize, b: &Stored<T>) -> Result<()> {
     let shape = b.shape();
     let length = match b {
         Stored::Dense(b) if b.rows() > 1 => b.rows(),
         _ => shape.0 * shape.1,
     };
-    if rows != cols || length == rows {
+    if length == rows {
         return Ok(());
     }
     let (expected, got) = (format!("{rows} rows, as A"), format!("{} x {}", shape.0, shape.1));
@@ -140,7 +142,7 @@ const BLOCK_PAYS: (usize, usize) = (64, 4);
 
 /// Solves A X = B for several columns: together where that pays, else one after the other. The report is that of all or of the column with the
 /// largest relative residual.
-fn solve_columns<T: Element + BlockScalar>(
+fn solve_columns<T: Element + BlockScalar + Coarsened>(
     (method, stopping): (Method, &Stopping),
     a: &dyn Operator<T>,
     m: Option<&mut dyn Preconditioner<T>>,
@@ -204,8 +206,8 @@ pub(super) fn each_column<T: Scalar>(
 }
 
 impl Registry {
-    /// Solves A x = b; x holds the start on entry and the last iterate after. `None` starts from zero
-    /// in a new vector. b and x may be matrices of several columns, which are solved for one after the other, or together by
+    /// Solves A x = b; x holds the start on entry and the result after: of a solve that does not converge the iterate with the smallest
+    /// residual found, see [`Report::iterate`]. `None` starts from zero in a new vector. b and x may be matrices of several columns, which are solved for one after the other, or together by
     /// [`BlockCg`] with [`Method::Cg`] where A has many entries in a row. Gives the handle of x.
     /// `a` may be a matrix on a team, for real systems, without preconditioner, with [`Preconditioning::Jacobi`] or with the handle of
     /// [`Registry::team_amg`].
@@ -243,7 +245,7 @@ impl Registry {
             let on_team = self.info(a).is_ok_and(|info| info.kind == Kind::TeamMatrix);
             inputs.push(Operand::new(INVERSE, inverse, if on_team { Kind::TEAM_AMG } else { Kind::MATRIX }));
         }
-        self.solve_into(x, b, |x| {
+        self.solve_into(x, ("b", b), |x| {
             self.call(&inputs, Some(Operand::new("x", x, Kind::FULL)), |inputs, output| {
                 let Some(output) = output else { unreachable!("an output was named") };
                 if inputs[0].kind() == Kind::TeamMatrix {
@@ -256,7 +258,7 @@ impl Registry {
                 typed!(inputs[0], T => {
                     let a = inputs[0].matrix::<T>("a")?;
                     let b = inputs[1].stored::<T>("b")?;
-                    check_rows(a.shape(), b)?;
+                    check_rows(check_square(&a)?, b)?;
                     if let Stored::Dense(b) = b && b.rows() > 1 && b.cols() > 1 {
                         let (context, n) = (b.as_vector().context(), b.rows());
                         let x = output.stored_mut::<T>("x")?.dense_mut("x")?;
@@ -300,7 +302,7 @@ impl Registry {
         params: &PoissonParams,
         progress: Progress<'_>,
     ) -> Result<(u64, PoissonReport)> {
-        self.solve_into(u, f, |u| {
+        self.solve_into(u, ("f", f), |u| {
             self.call(&[Operand::new("f", f, Kind::FULL)], Some(Operand::new("u", u, Kind::FULL)), |inputs, output| {
                 let Some(output) = output else { unreachable!("an output was named") };
                 typed_real!(inputs[0], "f", T => {
@@ -313,17 +315,18 @@ impl Registry {
         })
     }
 
-    /// Runs `solve` on the handle given, or on a new object of zeros like `like`, which is released
+    /// Runs `solve` on the handle given, or on a new object of zeros like that of the argument `like`, which is released
     /// again if `solve` fails.
     pub(super) fn solve_into<R>(
         &self,
         given: Option<u64>,
-        like: u64,
+        (argument, like): (&'static str, u64),
         solve: impl FnOnce(u64) -> Result<R>,
     ) -> Result<(u64, R)> {
         if let Some(handle) = given {
             return Ok((handle, solve(handle)?));
         }
+        self.cell(&Operand::new(argument, like, Kind::FULL))?;
         let handle = self.copy(like, None)?;
         let solved = self.fill(handle, 0.0).and_then(|()| solve(handle));
         if solved.is_err() {

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use clinalg::amg::Amg;
 use clinalg::solve::{
-    BiCgStab, Cg, FlexibleCg, Gmres, GmresParams, Idr, Minres, Preconditioner, Progress, Report, Solver, Stopping,
+    BiCgStab, Cg, FlexibleCg, Gmres, GmresParams, Idr, IdrParams, Minres, Preconditioner, Progress, Report, Solver,
+    Stopping,
 };
 use clinalg::{Context, Csr, Error, Result, Scalar, Vector};
 
@@ -21,7 +22,7 @@ use crate::registry::{Operand, Registry};
 const ARGUMENT: &str = "solver";
 
 /// A solver by this method with its memory.
-pub(super) fn solver_of<T: Scalar>(
+pub(super) fn solver_of<T: Coarsened>(
     method: Method,
     (context, n): (&Context, usize),
     stopping: &Stopping,
@@ -32,8 +33,9 @@ pub(super) fn solver_of<T: Scalar>(
         Method::BiCgStab => Box::new(BiCgStab::new(context, n, stopping.into())?),
         Method::Gmres(restart) => Box::new(Gmres::new(context, n, GmresParams::from(stopping).restart(restart))?),
         Method::Minres => Box::new(Minres::new(context, n, stopping.into())?),
-        Method::Idr => Box::new(Idr::new(context, n, stopping.into())?),
+        Method::Idr(dimensions) => Box::new(Idr::new(context, n, IdrParams::from(stopping).dimensions(dimensions))?),
         Method::FlexibleCg => Box::new(FlexibleCg::new(context, n, stopping.into())?),
+        Method::Richardson => T::richardson(context, n, stopping)?,
     })
 }
 
@@ -96,11 +98,12 @@ fn kept<T: Element + Coarsened>(preconditioning: Preconditioning, a: &Matrix<'_,
     })
 }
 
-fn check_square(a: &Matrix<'_, impl Element>) -> Result<usize> {
+/// The number of rows; an error that names the matrix unless it is square.
+pub(super) fn check_square(a: &Matrix<'_, impl Element>) -> Result<usize> {
     match a.shape() {
         (rows, cols) if rows == cols => Ok(rows),
         (rows, cols) => {
-            let (expected, got) = ("a square matrix".into(), format!("{rows} x {cols}"));
+            let (expected, got) = ("a square matrix; LSQR and LSMR take others".into(), format!("{rows} x {cols}"));
             Err(Error::Shape { argument: "a", expected, got })
         }
     }
@@ -155,7 +158,7 @@ impl Registry {
         let of_solver = Operand::new(ARGUMENT, solver, Kind::SOLVER);
         let mut cells = self.read_by(of_solver)?;
         let inputs = [of_solver, Operand::new("b", b, Kind::FULL)];
-        self.solve_into(x, b, |x| {
+        self.solve_into(x, ("b", b), |x| {
             let output = Some(Operand::new("x", x, Kind::FULL));
             loop {
                 let solved = self.call_beside(&inputs, &cells, output, |inputs, objects, x| {

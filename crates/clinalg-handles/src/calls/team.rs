@@ -116,7 +116,7 @@ impl Registry {
         progress: Progress<'_>,
     ) -> Result<(u64, PoissonReport)> {
         let inputs = [Operand::new("team", team, Kind::TEAM), Operand::new("f", f, Kind::FULL)];
-        self.solve_into(u, f, |u| {
+        self.solve_into(u, ("f", f), |u| {
             self.call(&inputs, Some(Operand::new("u", u, Kind::FULL)), |inputs, output| {
                 let Some(output) = output else { unreachable!("an output was named") };
                 typed_real!(inputs[1], "f", T => {
@@ -210,7 +210,7 @@ pub(super) fn solve<T: RealElement>(
             let params = GmresParams::from(stopping).restart(restart);
             team::Gmres::new(&team, &partition, params)?.solve_with(operator, m, &right, solution, progress)
         }
-        Method::Minres | Method::Idr | Method::FlexibleCg => {
+        Method::Minres | Method::Idr(_) | Method::FlexibleCg | Method::Richardson => {
             let reason = "a matrix on a team takes conjugate gradients, BiCGStab or GMRES; the other methods are for matrices on one device";
             return Err(Error::unsuitable("method", reason));
         }

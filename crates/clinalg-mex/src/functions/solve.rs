@@ -152,8 +152,9 @@ with lsqr's order of arguments. Of several solutions it is the one nearest to th
 zero without it.
   tol      norm(b - A x) / norm(b) or norm(A' r) / (norm(A, 'fro') norm(r)) for r = b - A x to reach (default 1e-6)
   maxit    maximum number of iterations for each column (default the smallest of the rows and columns of A and 20)
-  precond  'none' (default) or 'jacobi': the columns of a sparse A are scaled to a norm of 1, so that of several solutions
-           x is the nearest in the scaled norm
+  precond  'none' (default) or, for a sparse A, 'jacobi', which scales its columns to a norm of 1, or 'ic', 'ssor',
+           'spai0', 'fsai' or 'amg', made of A' A, which is computed; of several solutions x is the nearest in the norm
+           of the preconditioner
 The results are those of MexCG; flag is 0 where either of the two quotients met tol. relres is norm(b - A x) / norm(b), which
 stays large where no x solves the system. Of several columns relres, iter and resvec are those of one that did not converge,
 else of the one with the largest relres.",
@@ -220,8 +221,7 @@ fn automatic(args: &Args<'_>) -> Outcome {
 fn least_squares(args: &Args<'_>) -> Outcome {
     let objects = args.objects()?;
     let (a, b) = (args.handle(1), args.handle(2));
-    let known = [("none", Preconditioning::None), ("jacobi", Preconditioning::Jacobi)];
-    let preconditioning = choice(args, 5, "preconditioner", &known)?;
+    let preconditioning = preconditioning(args, 5)?;
     let most = match args.maybe_count(4) {
         Some(most) => most,
         None => {

@@ -116,8 +116,14 @@ impl EigenParams {
             return Err(Error::value("count", format!("from 1 to the {n} rows of A"), self.count));
         }
         if self.width(n) > MOST {
+            let Some(guard) = self.guard else {
+                // With half as many guard vectors.
+                let expected =
+                    format!("at most {}; more take too long, as they are computed in one block", MOST * 2 / 3 + 1);
+                return Err(Error::value("count", expected, self.count));
+            };
             let expected = format!("at most {MOST} vectors, guard vectors included; reduce count or guard");
-            return Err(Error::value("count", expected, format!("{} with its guard vectors", self.width(n))));
+            return Err(Error::value("count", expected, format!("{} and {guard} guard vectors", self.count)));
         }
         if let Some(tolerance) = self.tolerance.filter(|&t| !(t > 0.0 && t.is_finite())) {
             return Err(Error::value("tolerance", "a positive finite number", tolerance));
