@@ -134,7 +134,8 @@ impl<T: Scalar> FlexibleCg<T> {
         run.be_patient(n);
         let mut state = State::default();
         let mut resumed = None;
-        match kept.resume(&mut run, x, [&mut self.r, &mut self.p, &mut self.q, self.best.vector_mut()])? {
+        let (best, start) = self.best.parts_mut();
+        match kept.resume(&mut run, x, [&mut self.r, &mut self.p, &mut self.q, best], Some(start))? {
             None => self.best.start(x, run.norm())?,
             Some(numbers) => {
                 let [seen, unit, largest, curvature, norm] = numbers_from(&numbers, 0);
@@ -153,11 +154,15 @@ impl<T: Scalar> FlexibleCg<T> {
             };
             let State { unit, largest, curvature, norm, .. } = state;
             let numbers = [number_of(seen), unit, largest, curvature, norm].into_iter().chain(self.best.numbers());
-            kept.keep(&run, x, [&self.r, &self.p, &self.q, self.best.vector()], numbers)?;
+            let own = [&self.r, &self.p, &self.q].into_iter().chain(self.best.vectors());
+            kept.keep(&run, x, own, numbers)?;
             state.goes_on = false;
             end = run.confirm(seen, x, &mut self.r, &mut self.p, &mut self.q, &mut self.norms)?;
-            self.best.correct(run.norm());
-            run.keep_best(end, &mut self.best, x, &mut self.r, &mut self.norms)?;
+            // As with conjugate gradients.
+            if end != Some(Stop::Cancelled) {
+                let vectors = [&mut self.r, &mut self.p, &mut self.q];
+                end = run.settle(end, &mut self.best, x, vectors, &mut self.norms)?;
+            }
         }
     }
 }
