@@ -3,6 +3,8 @@
 
 #[path = "solvers/block_cg.rs"]
 mod block_cg;
+#[path = "solvers/failed.rs"]
+mod failed;
 #[path = "solvers/gmres_memory.rs"]
 mod gmres_memory;
 #[path = "solvers/krylov.rs"]

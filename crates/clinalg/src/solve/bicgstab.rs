@@ -17,7 +17,7 @@ use crate::{Context, Real, Result, Scalar, Vector};
 /// (van der Vorst 1992; Saad, Iterative Methods for Sparse Linear Systems, 2003, algorithm 7.7;
 /// Barrett et al., Templates, 1994, section 2.3.8).
 ///
-/// Owns eight vectors of `n` values. One iteration takes two products with two dot products each
+/// Owns eight vectors of `n` values, and one more where the initial guess is not zero. One iteration takes two products with two dot products each
 /// ([`Operator::apply_dots`](crate::ops::Operator::apply_dots)) and three launches on vectors; a preconditioner is
 /// applied twice. Real scalars stay on the device and the host checks several iterations at once, as in
 /// [`Cg`](crate::solve::Cg); complex ones are read back five times per iteration.
@@ -28,7 +28,7 @@ use crate::{Context, Real, Result, Scalar, Vector};
 /// either; [`Gmres`](crate::solve::Gmres) needs no shadow residual.
 ///
 /// Residuals may rise far above the initial one. The best iterate among those that the host has checked is kept, and it is
-/// the one returned if the solve does not converge.
+/// the one returned if the solve does not converge, or the initial guess if its true residual is smaller.
 #[derive(Debug)]
 pub struct BiCgStab<T: Scalar> {
     params: BiCgStabParams,

@@ -19,7 +19,7 @@ use crate::{Context, Real, Result, Scalar, Vector};
 /// definite preconditioner (Hestenes and Stiefel 1952; Saad, Iterative Methods for Sparse Linear
 /// Systems, 2003, algorithms 6.18 and 9.1).
 ///
-/// Owns five vectors of `n` values. One iteration takes a product with a dot product
+/// Owns five vectors of `n` values, and one more where the initial guess is not zero. One iteration takes a product with a dot product
 /// ([`Operator::apply_dot`](crate::ops::Operator::apply_dot)) and two launches on vectors; a preconditioner adds its
 /// own work and one more launch. The scalars stay on the device: the host enqueues 1 to 32 iterations, more while convergence is
 /// far away, then reads their scalars and checks each iteration. Iterations after convergence are enqueued but change nothing, so

@@ -15,8 +15,8 @@ use crate::{Context, Real, Result, Scalar, Vector};
 /// Conjugate gradients for symmetric (complex: Hermitian) positive definite A whose preconditioner may differ from one application to
 /// the next or be slightly nonsymmetric: a K-cycle, a solve in single precision (Notay 2000, FCG(1)).
 ///
-/// Each direction is made A-orthogonal to the previous one by a computed dot product instead of by the usual recurrence. Owns five vectors of `n` values; an
-/// iteration reads numbers back three times. The best iterate is returned if the solve does not converge. [`Cg`](crate::solve::Cg) is faster where the
+/// Each direction is made A-orthogonal to the previous one by a computed dot product instead of by the usual recurrence. Owns five vectors of `n` values, and one
+/// more where the initial guess is not zero; an iteration reads numbers back three times. The best iterate is returned if the solve does not converge. [`Cg`](crate::solve::Cg) is faster where the
 /// preconditioner is a fixed symmetric one.
 #[derive(Debug)]
 pub struct FlexibleCg<T: Scalar> {

@@ -18,7 +18,7 @@ use crate::{Context, Error, Real, Result, Scalar, Vector};
 /// IDR(s) for any square nonsingular A, with an optional preconditioner applied from the right (Sonneveld and van Gijzen 2008; van
 /// Gijzen and Sonneveld 2011, the variant with biorthogonal directions).
 ///
-/// Owns `3 s + 5` vectors of `n` values. An iteration takes a product and reads numbers back three times; `s + 1` iterations
+/// Owns `3 s + 5` vectors of `n` values, and one more where the initial guess is not zero. An iteration takes a product and reads numbers back three times; `s + 1` iterations
 /// make the residual smaller by at least one more polynomial degree. With s = 1 the method is close to BiCGStab; with s = 4, the
 /// default, it needs about as many products as GMRES without restarts where that needs few. Shadow vectors are random, and the
 /// same in every solve.

@@ -54,7 +54,9 @@ const GRADIENT_STEP: f64 = 0.5;
 const LEAST: f64 = 8.0;
 /// The true residual may be this many times the best one; with a preconditioner, where another norm falls, [`DRIFT_OTHER`].
 const DRIFT: f64 = 1.5;
-const DRIFT_OTHER: f64 = 100.0;
+const DRIFT_OTHER: f64 = 30.0;
+/// After such a minimum the true residual is computed again after this many iterations and this fraction of those done.
+const CHECK: (usize, f64) = (16, 0.25);
 
 /// The state of a cycle after the last iteration.
 #[derive(Debug, Clone, Copy)]
@@ -78,6 +80,8 @@ struct State {
     /// The smallest |A r| / (|A| |r|) of the cycle, as it is at its kept iterates, and whether a much smaller residual is still to be checked against theirs.
     least: f64,
     is_open: bool,
+    /// The iteration after which the true residual is computed again.
+    check_at: f64,
     /// Whether it was zero to working accuracy in the solve.
     was_zero: bool,
     /// Whether the preconditioner is no longer used.
@@ -104,6 +108,7 @@ impl Default for State {
             largest: 0.0,
             least: f64::INFINITY,
             is_open: false,
+            check_at: f64::INFINITY,
             was_zero: false,
             is_plain: false,
             is_refuted: false,
@@ -113,7 +118,7 @@ impl Default for State {
 }
 
 /// The number of values of a [`State`].
-const NUMBERS: usize = 16;
+const NUMBERS: usize = 17;
 
 impl State {
     /// The residual of the recurrence.
@@ -122,15 +127,33 @@ impl State {
     }
 
     fn numbers(&self, seen: Stop) -> [f64; NUMBERS] {
-        let State { unit, start, first, gamma, before, eta, c, c0, s, s0, largest, least, .. } = *self;
+        let State { unit, start, first, gamma, before, eta, c, c0, s, s0, largest, least, check_at, .. } = *self;
         let [open, zero, plain] = [self.is_open, self.was_zero, self.is_plain].map(|flag| f64::from(u8::from(flag)));
-        [number_of(seen), unit, start, first, gamma, before, eta, c, c0, s, s0, largest, least, open, zero, plain]
+        [
+            number_of(seen),
+            unit,
+            start,
+            first,
+            gamma,
+            before,
+            eta,
+            c,
+            c0,
+            s,
+            s0,
+            largest,
+            least,
+            check_at,
+            open,
+            zero,
+            plain,
+        ]
     }
 
     /// With the reason to stop that was seen there.
     fn of(numbers: &[f64]) -> (State, Option<Stop>) {
-        let [seen, unit, start, first, gamma, before, eta, c, c0, s, s0, largest, least, flags @ ..]: [f64; NUMBERS] =
-            numbers_from(numbers, 0);
+        let [seen, unit, start, first, gamma, before, eta, c, c0, s, s0, largest, least, check_at, flags @ ..]: [f64;
+            NUMBERS] = numbers_from(numbers, 0);
         let [is_open, was_zero, is_plain] = flags.map(|flag| flag == 1.0);
         let (is_refuted, goes_on) = (false, true);
         let state = State {
@@ -147,6 +170,7 @@ impl State {
             largest,
             least,
             is_open,
+            check_at,
             was_zero,
             is_plain,
             is_refuted,
@@ -219,7 +243,7 @@ impl<T: Scalar> Minres<T> {
         state.goes_on = false;
         let drift = if m.is_some() { DRIFT_OTHER } else { DRIFT };
         let State { unit, start, first, gamma, eta, before, largest, c, c0, s, s0, .. } = state;
-        let State { least, is_open, was_zero, is_refuted, .. } = state;
+        let State { least, is_open, check_at, was_zero, is_refuted, .. } = state;
         let (unit, start, first) = (*unit, *start, *first);
         loop {
             if !is_first && *gamma <= eps * *largest {
@@ -251,14 +275,16 @@ impl<T: Scalar> Minres<T> {
             // |A r| / (|A| |r|) of x before the step.
             let gradient = alpha.hypot(*c * next_gamma) / *largest;
             let is_lower = gradient <= GRADIENT && gradient < GRADIENT_STEP * *least;
-            if is_lower || *is_open && start * (eta.abs() / first) < 0.5 * best.norm() {
+            let is_due = run.iterations() as f64 >= *check_at;
+            if is_lower || is_due || *is_open && start * (eta.abs() / first) < 0.5 * best.norm() {
                 let norm = run.residual(x, q, norms)?;
                 *is_refuted = !norm.is_finite() || norm > drift * best.norm();
                 if *is_refuted {
                     return Ok(Stop::Breakdown);
                 }
                 best.look(x, norm, run.iterations())?;
-                (*is_open, *least) = (is_lower, least.min(gradient));
+                (*is_open, *least) = (is_lower || is_due && *is_open, least.min(gradient));
+                *check_at = run.iterations() as f64 * (1.0 + CHECK.1) + CHECK.0 as f64;
                 *was_zero |= gradient <= LEAST * eps.sqrt();
             }
             if gradient <= 10.0 * eps {
