@@ -3,6 +3,8 @@
 
 #[path = "solvers/block_cg.rs"]
 mod block_cg;
+#[path = "solvers/failed.rs"]
+mod failed;
 #[path = "solvers/gmres_memory.rs"]
 mod gmres_memory;
 #[path = "solvers/krylov.rs"]
@@ -797,7 +799,10 @@ fn singular_without_solution_ends<T: Real>(context: &Context) {
         for (name, solve) in solvers {
             let mut x = Vector::zeros(context, b.len()).unwrap();
             let report = solve(context, &device_a, &device_b, &mut x, &stopping::<T>()).unwrap();
-            assert!(matches!(report.stop, Stop::Stagnated | Stop::Breakdown), "case {k}, {name}: {report}");
+            assert!(
+                matches!(report.stop, Stop::Stagnated | Stop::Breakdown | Stop::Unbounded),
+                "case {k}, {name}: {report}"
+            );
             assert!(report.relative_residual.is_finite() && report.iterations <= 2500, "case {k}, {name}: {report}");
             assert!(download(&x).iter().all(|v| v.is_finite()), "case {k}, {name}");
         }
@@ -1350,6 +1355,8 @@ fn stops_have_words_and_names() {
         (Stop::Diverged, "diverged"),
         (Stop::RoundingFloor, "rounding-floor"),
         (Stop::Cancelled, "cancelled"),
+        (Stop::Unbounded, "unbounded"),
+        (Stop::LeastSquares, "least-squares"),
     ];
     for (stop, name) in all {
         assert_eq!(serde_json::to_string(&stop).unwrap(), format!("\"{name}\""));

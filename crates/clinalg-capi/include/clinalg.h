@@ -232,6 +232,14 @@ typedef enum {
    */
   CLINALG_STOP_CANCELLED = 8,
   /**
+   * x is so large that the rounding error of b - A x is as large as the residual, as happens where A is singular or nearly so.
+   */
+  CLINALG_STOP_UNBOUNDED = 9,
+  /**
+   * The system has no solution to working accuracy, and x is a least-squares solution; only `CLINALG_METHOD_MINRES`.
+   */
+  CLINALG_STOP_LEAST_SQUARES = 10,
+  /**
    * A reason unknown to this version of the header.
    */
   CLINALG_STOP_OTHER = 255,

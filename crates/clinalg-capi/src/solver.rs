@@ -85,6 +85,10 @@ pub enum ClinalgStop {
     RoundingFloor = 7,
     /// The function `progress` of the options ended the solve.
     Cancelled = 8,
+    /// x is so large that the rounding error of b - A x is as large as the residual, as happens where A is singular or nearly so.
+    Unbounded = 9,
+    /// The system has no solution to working accuracy, and x is a least-squares solution; only `CLINALG_METHOD_MINRES`.
+    LeastSquares = 10,
     /// A reason unknown to this version of the header.
     Other = 255,
 }
@@ -218,6 +222,8 @@ pub(crate) fn stop(stop: Stop) -> ClinalgStop {
         Stop::Diverged => ClinalgStop::Diverged,
         Stop::RoundingFloor => ClinalgStop::RoundingFloor,
         Stop::Cancelled => ClinalgStop::Cancelled,
+        Stop::Unbounded => ClinalgStop::Unbounded,
+        Stop::LeastSquares => ClinalgStop::LeastSquares,
         _ => ClinalgStop::Other,
     }
 }

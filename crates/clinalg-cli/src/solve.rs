@@ -439,8 +439,8 @@ fn solve<T: Number>(args: &Args, global: &Global, given: Given, out: &mut Output
     }
     let Begun { method, gave_up, reports, mut x, .. } = all.begun;
     let outcomes = match (system.column_residuals(), reports.first()) {
-        (Some(residuals), Some(&Report { stop, iterations, iterate, .. })) => {
-            let column = |&relative_residual: &f64| {
+        (Some(residuals), Some(&Report { stop, iterations, .. })) => {
+            let column = |&(relative_residual, iterate): &(f64, usize)| {
                 let stop = if relative_residual <= tolerance { Stop::Converged } else { stop };
                 Column { stop, iterations, iterate, relative_residual }
             };
@@ -734,13 +734,22 @@ impl<T: Scalar> Solved<T> {
             let count = before.as_ref().map_or(0, |before| before.iterations);
             let mut step = |iteration: usize, residual: f64| progress.step(count + iteration, residual);
             let at_start = if before.is_none() || !is_known { Vec::new() } else { system.solution()? };
+            // An x that has grown along null vectors leaves the next method no accuracy.
+            let has_grown = before.as_ref().is_some_and(|before| before.stop == Stop::Unbounded);
+            if has_grown && is_known && self.begun.memory.is_empty() {
+                system.start_from(from)?;
+            }
             let mut memory = std::mem::take(&mut self.begun.memory);
             report = system.solve(Some(&mut memory), &mut step)?;
-            if let Some(before) = before.as_ref().filter(|_| !at_start.is_empty()) {
+            let is_settled = has_grown && report.stop == Stop::LeastSquares;
+            if let Some(before) = before.as_ref().filter(|_| !at_start.is_empty() && !is_settled) {
                 let has_risen;
                 (report, has_risen) = report.or_start(before.relative_residual);
                 if has_risen {
                     system.start_from(Some(&at_start))?;
+                    if has_grown && report.stop.is_failure_of_method() {
+                        report.stop = Stop::Unbounded;
+                    }
                 }
             }
             is_known = true;
@@ -793,7 +802,7 @@ trait AnySystem<T: Scalar> {
         progress: &mut dyn FnMut(usize, f64),
     ) -> Result<Report, Failure>;
     /// The relative residuals of the columns of x, where a solve is for all of them.
-    fn column_residuals(&self) -> Option<&[f64]> {
+    fn column_residuals(&self) -> Option<&[(f64, usize)]> {
         None
     }
     /// How the matrix is stored.

@@ -20,8 +20,8 @@ pub(super) struct BlockSystem<T: Number> {
     solver: BlockCg<T>,
     /// What took the place of the chosen preconditioner, and why.
     replaced: Vec<String>,
-    /// The relative residuals of the columns after the last solve.
-    residuals: Vec<f64>,
+    /// The relative residuals of the columns after the last solve, with the numbers of their iterates.
+    residuals: Vec<(f64, usize)>,
 }
 
 impl<T: Number> BlockSystem<T> {
@@ -62,11 +62,11 @@ impl<T: Number> AnySystem<T> for BlockSystem<T> {
             progress(iteration, residual);
             interrupt::go_on()
         })?;
-        *residuals = found.relative_residuals;
-        Ok(Report::new(found.stop, found.history))
+        *residuals = found.relative_residuals.iter().copied().zip(found.iterates.iter().copied()).collect();
+        Ok(found.worst())
     }
 
-    fn column_residuals(&self) -> Option<&[f64]> {
+    fn column_residuals(&self) -> Option<&[(f64, usize)]> {
         Some(&self.residuals)
     }
 

@@ -311,12 +311,21 @@ impl<T: Element + Coarsened> Columns<T> for System<'_, T> {
             let made = self.stages[source].preconditioner.as_mut().and_then(|(_, made)| made.as_mut());
             let m = made.map(|m| &mut **m as &mut dyn Preconditioner<T>);
             let start = before.is_some().then(|| x.copy_range(0..x.len())).transpose()?;
+            // An x that has grown along null vectors leaves the next method no accuracy.
+            let has_grown = before.as_ref().is_some_and(|before| before.stop == Stop::Unbounded);
+            if has_grown {
+                x.fill(T::zero())?;
+            }
             let mut report = self.solver.solve_with(self.a, m, b, x, progress)?;
-            if let (Some(start), Some(before)) = (start, &before) {
+            let is_settled = has_grown && report.stop == Stop::LeastSquares;
+            if let (Some(start), Some(before), false) = (start, &before, is_settled) {
                 let has_risen;
                 (report, has_risen) = report.or_start(before.relative_residual);
                 if has_risen {
                     ops::copy(&start, x)?;
+                    if has_grown && report.stop.is_failure_of_method() {
+                        report.stop = Stop::Unbounded;
+                    }
                 }
             }
             let stop = report.stop;

@@ -156,7 +156,7 @@ fn solve_columns<T: Element + BlockScalar + Coarsened>(
     if method == Method::Cg && pays {
         let params = CgParams::from(stopping.clone());
         let done = BlockCg::new(&context, n, columns, params)?.solve_with(a, m, b, x, progress)?;
-        return Ok(Report::new(done.stop, done.history));
+        return Ok(done.worst());
     }
     if (x.rows(), x.cols()) != (n, columns) {
         let (expected, got) = (format!("{n} x {columns}, as b"), format!("{} x {}", x.rows(), x.cols()));

@@ -144,7 +144,7 @@ fn flag(stop: Stop) -> f64 {
     match stop {
         Stop::Converged => 0.0,
         Stop::IterationLimit => 1.0,
-        Stop::Stagnated | Stop::RoundingFloor => 3.0,
+        Stop::Stagnated | Stop::RoundingFloor | Stop::Unbounded | Stop::LeastSquares => 3.0,
         Stop::Cancelled => 5.0,
         _ => 4.0,
     }

@@ -1,22 +1,84 @@
 //! The best iterate of a method whose residuals may rise.
 
-use crate::{Result, Scalar, Vector, ops};
+use crate::{Real, Result, Scalar, Vector, ops};
 
 /// A vector of one device or of a team.
 pub(crate) trait Iterate: Sized {
     /// Copies `other`, which has the same length.
     fn set(&mut self, other: &Self) -> Result<()>;
+
+    fn set_zero(&mut self) -> Result<()>;
+
+    fn is_zero(&self) -> Result<bool>;
+
+    fn copied(&self) -> Result<Self>;
 }
 
 impl<T: Scalar> Iterate for Vector<T> {
     fn set(&mut self, other: &Vector<T>) -> Result<()> {
         ops::copy(other, self)
     }
+
+    fn set_zero(&mut self) -> Result<()> {
+        self.fill(T::zero())
+    }
+
+    fn is_zero(&self) -> Result<bool> {
+        Ok(ops::norm2(self)?.into_f64() == 0.0)
+    }
+
+    fn copied(&self) -> Result<Vector<T>> {
+        self.copy_range(0..self.len())
+    }
+}
+
+/// The initial guess. One of zeros takes no memory.
+#[derive(Debug)]
+pub(crate) struct Start<V> {
+    x: Option<V>,
+    is_zero: bool,
+}
+
+impl<V: Iterate> Start<V> {
+    pub(crate) fn new() -> Start<V> {
+        Start { x: None, is_zero: true }
+    }
+
+    /// Keeps x.
+    pub(crate) fn keep(&mut self, x: &V) -> Result<()> {
+        self.is_zero = x.is_zero()?;
+        match &mut self.x {
+            _ if self.is_zero => {}
+            Some(own) => own.set(x)?,
+            None => self.x = Some(x.copied()?),
+        }
+        Ok(())
+    }
+
+    /// Resets x to what was kept.
+    pub(crate) fn give(&self, x: &mut V) -> Result<()> {
+        match self.vector() {
+            Some(own) => x.set(own),
+            None => x.set_zero(),
+        }
+    }
+
+    /// What was kept, if it is not zero.
+    pub(crate) fn vector(&self) -> Option<&V> {
+        self.x.as_ref().filter(|_| !self.is_zero)
+    }
+
+    /// Continues with this initial guess, or with zero.
+    pub(crate) fn restore(&mut self, x: Option<V>) {
+        (self.is_zero, self.x) = (x.is_none(), x);
+    }
 }
 
 /// The iterate with the smallest residual among those that the method shows. Methods with their scalars on the host show every
 /// iterate before the next one replaces it, and copy it only where the residual then rises: a solve whose residuals fall copies nothing.
 /// The others show what they have at the end of a block of iterations.
+///
+/// Residuals of recurrences drift from the true ones, so that what is kept may be worse than the initial guess, which is therefore kept too.
 #[derive(Debug)]
 pub(crate) struct Best<V> {
     x: V,
@@ -25,16 +87,27 @@ pub(crate) struct Best<V> {
     at: usize,
     /// |b - A x| of the iterate before the next one.
     last: f64,
+    start: Start<V>,
+    /// Whether the initial guess is in `start`.
+    has_start: bool,
 }
 
 impl<V: Iterate> Best<V> {
     /// `x` provides the memory for the best iterate.
     pub(crate) fn new(x: V) -> Best<V> {
-        Best { x, norm: f64::NAN, at: 0, last: f64::NAN }
+        Best { x, norm: f64::NAN, at: 0, last: f64::NAN, start: Start::new(), has_start: false }
     }
 
     /// Keeps the initial guess x, whose residual has this norm.
     pub(crate) fn start(&mut self, x: &V, norm: f64) -> Result<()> {
+        self.has_start = true;
+        self.start.keep(x)?;
+        self.keep(x, norm, 0)
+    }
+
+    /// The same for a method that only shows iterates with their true residuals.
+    pub(crate) fn start_true(&mut self, x: &V, norm: f64) -> Result<()> {
+        self.has_start = false;
         self.keep(x, norm, 0)
     }
 
@@ -64,18 +137,35 @@ impl<V: Iterate> Best<V> {
         if norm < self.norm { self.keep(x, norm, at) } else { Ok(()) }
     }
 
+    /// |b - A x| of the iterate kept.
+    pub(crate) fn norm(&self) -> f64 {
+        self.norm
+    }
+
+    /// The number of the iterate kept.
+    pub(crate) fn at(&self) -> usize {
+        self.at
+    }
+
     /// What [`Best::restore`] takes besides the iterate.
     pub(crate) fn numbers(&self) -> [f64; 3] {
         [self.norm, self.at as f64, self.last]
     }
 
-    /// Continues with these numbers; the iterate is written to [`Best::vector_mut`].
+    /// Continues with these numbers; the iterate is written to [`Best::parts_mut`].
     pub(crate) fn restore(&mut self, [norm, at, last]: [f64; 3]) {
         (self.norm, self.at, self.last) = (norm, at as usize, last);
     }
 
-    /// The memory of the iterate kept.
+    /// The memory of the iterate kept, and the initial guess, for a solve that continues.
+    pub(crate) fn parts_mut(&mut self) -> (&mut V, &mut Start<V>) {
+        self.has_start = true;
+        (&mut self.x, &mut self.start)
+    }
+
+    /// The memory of the iterate kept, for a method that only shows iterates with their true residuals.
     pub(crate) fn vector_mut(&mut self) -> &mut V {
+        self.has_start = false;
         &mut self.x
     }
 
@@ -84,20 +174,59 @@ impl<V: Iterate> Best<V> {
         &self.x
     }
 
-    /// Resets x, whose true residual has the norm `norm`, to the best iterate if that has a smaller residual, and returns its number then.
-    /// `residual` computes r = b - A x and returns its norm.
+    /// The iterate kept, and the initial guess if it takes memory.
+    pub(crate) fn vectors(&self) -> impl Iterator<Item = &V> {
+        std::iter::once(&self.x).chain(self.start.vector())
+    }
+
+    /// After the true residual of x, iterate number `at`, was found to have the norm `norm`: keeps x unless what is kept is really better.
+    /// `residual` computes r = b - A x and returns its norm; r belongs to x afterwards.
+    pub(crate) fn look_at_true(
+        &mut self,
+        x: &V,
+        (norm, at): (f64, usize),
+        mut residual: impl FnMut(&V) -> Result<f64>,
+    ) -> Result<()> {
+        self.last = norm;
+        if self.norm < norm {
+            let own = residual(&self.x)?;
+            residual(x)?;
+            if own < norm {
+                self.norm = own;
+                return Ok(());
+            }
+        }
+        self.keep(x, norm, at)
+    }
+
+    /// Resets x, iterate number `at`, whose true residual has the norm `norm`, to the best iterate if that has a smaller residual, and to the
+    /// initial guess, whose residual has the norm `first`, if that is better still. Returns its number then. `residual` computes r = b - A x and
+    /// returns its norm; r belongs to x afterwards.
     pub(crate) fn take(
-        &self,
+        &mut self,
         x: &mut V,
-        norm: f64,
+        (norm, at): (f64, usize),
+        first: f64,
         mut residual: impl FnMut(&V) -> Result<f64>,
     ) -> Result<Option<usize>> {
+        let (mut now, mut number) = (norm, None);
         if self.norm < norm || !norm.is_finite() {
-            if residual(&self.x)? < norm || !norm.is_finite() {
-                return x.set(&self.x).map(|()| Some(self.at));
+            let own = residual(&self.x)?;
+            if own < norm || !norm.is_finite() {
+                x.set(&self.x)?;
+                (self.norm, self.last) = (own, own);
+                (now, number) = (own, Some(self.at));
+            } else {
+                residual(x)?;
+                self.keep(x, norm, at)?;
             }
-            residual(x)?;
         }
-        Ok(None)
+        if self.has_start && (first < now || !now.is_finite()) {
+            self.start.give(x)?;
+            residual(x)?;
+            self.keep(x, first, 0)?;
+            number = Some(0);
+        }
+        Ok(number)
     }
 }

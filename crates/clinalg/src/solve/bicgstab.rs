@@ -17,7 +17,7 @@ use crate::{Context, Real, Result, Scalar, Vector};
 /// (van der Vorst 1992; Saad, Iterative Methods for Sparse Linear Systems, 2003, algorithm 7.7;
 /// Barrett et al., Templates, 1994, section 2.3.8).
 ///
-/// Owns eight vectors of `n` values. One iteration takes two products with two dot products each
+/// Owns eight vectors of `n` values, and one more where the initial guess is not zero. One iteration takes two products with two dot products each
 /// ([`Operator::apply_dots`](crate::ops::Operator::apply_dots)) and three launches on vectors; a preconditioner is
 /// applied twice. Real scalars stay on the device and the host checks several iterations at once, as in
 /// [`Cg`](crate::solve::Cg); complex ones are read back five times per iteration.
@@ -28,7 +28,7 @@ use crate::{Context, Real, Result, Scalar, Vector};
 /// either; [`Gmres`](crate::solve::Gmres) needs no shadow residual.
 ///
 /// Residuals may rise far above the initial one. The best iterate among those that the host has checked is kept, and it is
-/// the one returned if the solve does not converge.
+/// the one returned if the solve does not converge, or the initial guess if its true residual is smaller.
 #[derive(Debug)]
 pub struct BiCgStab<T: Scalar> {
     params: BiCgStabParams,
@@ -395,7 +395,8 @@ impl<T: Scalar> BiCgStab<T> {
         let mut state = State::default();
         let mut resumed = None;
         let BiCgStab { r, shadow, p, v, best, scalars, .. } = self;
-        match kept.resume(&mut run, x, [r, shadow, p, v, best.vector_mut()])? {
+        let (of_best, start) = best.parts_mut();
+        match kept.resume(&mut run, x, [r, shadow, p, v, of_best], Some(start))? {
             None => best.start(x, run.norm())?,
             Some(numbers) => {
                 let (seen, of_best, lengths) = state.restore(&numbers);
@@ -419,21 +420,13 @@ impl<T: Scalar> BiCgStab<T> {
             let BiCgStab { r, shadow, p, v, best, scalars, .. } = self;
             if kept.is_due(&run) {
                 let numbers = state.numbers(seen, best.numbers(), &scalars.lengths.numbers()?);
-                kept.keep(&run, x, [&*r, shadow, p, v, best.vector()], numbers)?;
+                kept.keep(&run, x, [&*r, shadow, p, v].into_iter().chain(best.vectors()), numbers)?;
             }
             state.goes_on = false;
             end = run.confirm(seen, x, &mut self.r, &mut self.p, &mut self.v, &mut self.norms)?;
-            match end {
-                Some(Stop::Converged) => continue,
-                // The recurrence claimed convergence wrongly; the iteration continues from here.
-                None => {
-                    self.best.correct(run.norm());
-                    self.best.look(x, run.norm(), run.iterations())?;
-                    continue;
-                }
-                Some(_) => run.take_best(&self.best, x, &mut self.r, &mut self.norms)?,
-            }
-            let gives_up = matches!(end, Some(Stop::Breakdown | Stop::Diverged | Stop::Stagnated | Stop::NotFinite));
+            let vectors = [&mut self.r, &mut self.p, &mut self.v];
+            end = run.settle(end, &mut self.best, x, vectors, &mut self.norms)?;
+            let gives_up = end.is_some_and(|stop| stop.is_failure_of_method() || stop == Stop::NotFinite);
             if gives_up && run.norm() <= SHADOW_PROGRESS * state.changed_at {
                 if !run.may_go_on() {
                     end = Some(if run.cancelled() { Stop::Cancelled } else { Stop::IterationLimit });

@@ -6,10 +6,11 @@ use std::ops::ControlFlow;
 
 use nalgebra::ComplexField;
 
+use super::best::Start;
 use super::block::{BlockScalar, Columns, Products, Small, orthonormalising};
 use super::checked::{CheckedOperator, CheckedPreconditioner, check_own};
 use super::judge::{Judge, Verdict};
-use super::{CgParams, Operator, Preconditioner, Progress, Stop, Stopping};
+use super::{CgParams, Operator, Preconditioner, Progress, Report, Stop, Stopping};
 use crate::ops::{self, scatter_signs};
 use crate::{Context, Dense, Error, Real, Result, Vector};
 
@@ -21,8 +22,10 @@ use crate::{Context, Dense, Error, Real, Result, Vector};
 /// column; its product with A takes all columns at once. Residuals that have become linearly dependent to working precision are dropped from the basis:
 /// from then on an iteration has fewer directions. If this loses accuracy, the true residuals show it, and the solve restarts from them.
 ///
-/// Each iteration reads two or three small matrices back. Owns six blocks of the size of X, five without preconditioner, and four vectors. The
-/// preconditioner must be the same linear map in every iteration, not a K-cycle.
+/// Each iteration reads two or three small matrices back. Owns seven blocks of the size of X, six without preconditioner, one more where the initial guess is
+/// not zero, and four vectors. The preconditioner must be the same linear map in every iteration, not a K-cycle.
+///
+/// If the solve does not converge, each column of X is its iterate with the smallest residual ([`BlockReport::iterates`]), except where the callback stops it.
 ///
 /// ```
 /// use clinalg::solve::{BlockCg, CgParams};
@@ -43,6 +46,8 @@ use crate::{Context, Dense, Error, Real, Result, Vector};
 pub struct BlockCg<T: BlockScalar> {
     params: CgParams,
     work: Work<T>,
+    best: BestColumns<T>,
+    start: Start<Vector<T>>,
 }
 
 impl<T: BlockScalar> fmt::Debug for BlockCg<T> {
@@ -62,10 +67,22 @@ pub struct BlockReport {
     pub iterations: usize,
     /// |b - A x| / |b| of each column in the Euclidean norm, computed from the returned X; 0 where b = 0, whose solution x = 0 is returned.
     pub relative_residuals: Vec<f64>,
-    /// The largest of them at the start and after each iteration, `iterations + 1` numbers: those of the recurrence, the last one the true one.
+    /// The number of the iterate that each column of X is: `iterations`, or where the solve did not converge that of an earlier one with a smaller residual; 0
+    /// is the start.
+    pub iterates: Vec<usize>,
+    /// The largest residual at the start and after each iteration, `iterations + 1` numbers: those of the recurrence, the last one the true one.
     pub history: Vec<f64>,
     /// The smallest number of search directions of an iteration: less than the number of columns if residuals became linearly dependent.
     pub least_directions: usize,
+}
+
+impl BlockReport {
+    /// The report of the column with the largest residual.
+    pub fn worst(&self) -> Report {
+        let mut report = Report::new(self.stop, self.history.clone());
+        report.iterate = worst_of(&self.relative_residuals).map_or(report.iterations, |k| self.iterates[k]);
+        report
+    }
 }
 
 impl fmt::Display for BlockReport {
@@ -90,6 +107,46 @@ struct Work<T: BlockScalar> {
     products: Products<T>,
     from: Vector<T>,
     to: Vector<T>,
+}
+
+/// The best iterate of each column, as [`Best`](super::best::Best) keeps that of a vector. Norms are relative residuals.
+struct BestColumns<T: BlockScalar> {
+    x: Dense<T>,
+    norm: Vec<f64>,
+    at: Vec<usize>,
+    last: Vec<f64>,
+}
+
+impl<T: BlockScalar> BestColumns<T> {
+    fn start(&mut self, x: &Dense<T>, relative: &[f64]) -> Result<()> {
+        (self.norm, self.last) = (relative.to_vec(), relative.to_vec());
+        self.at = vec![0; relative.len()];
+        self.x.as_vector_mut().copy_from(x.as_vector())
+    }
+
+    /// Before these columns of x, iterate number `at`, are replaced by those with the residuals `next`.
+    fn before(&mut self, x: &Dense<T>, at: usize, columns: &[usize], next: &[f64]) -> Result<()> {
+        for (&k, &next) in columns.iter().zip(next) {
+            let rises = next.is_nan() || next > self.last[k];
+            if rises && self.last[k] < self.norm[k] {
+                self.keep(x, k, self.last[k], at)?;
+            }
+            self.last[k] = next;
+        }
+        Ok(())
+    }
+
+    fn keep(&mut self, x: &Dense<T>, column: usize, norm: f64, at: usize) -> Result<()> {
+        (self.norm[column], self.at[column]) = (norm, at);
+        copy_column(x.as_vector(), &mut self.x, column)
+    }
+}
+
+/// Copies a column of a block given as a vector.
+fn copy_column<T: BlockScalar>(from: &Vector<T>, to: &mut Dense<T>, column: usize) -> Result<()> {
+    let n = to.rows();
+    let range = column * n..(column + 1) * n;
+    to.as_vector_mut().slice_mut(range.clone())?.copy_from(from.slice(range)?)
 }
 
 /// The columns that are iterated on.
@@ -123,7 +180,8 @@ impl<T: BlockScalar> BlockCg<T> {
             from: Vector::zeros(context, n)?,
             to: Vector::zeros(context, n)?,
         };
-        Ok(BlockCg { params, work })
+        let best = BestColumns { x: block()?, norm: Vec::new(), at: Vec::new(), last: Vec::new() };
+        Ok(BlockCg { params, work, best, start: Start::new() })
     }
 
     /// The stopping criteria of the next solve, for changes.
@@ -159,7 +217,7 @@ impl<T: BlockScalar> BlockCg<T> {
         x: &mut Dense<T>,
         progress: Progress<'_>,
     ) -> Result<BlockReport> {
-        let work = &mut self.work;
+        let BlockCg { work, best, start, .. } = self;
         work.check(a, m.as_deref(), b, x)?;
         self.params.stopping.check()?;
         let n = b.rows();
@@ -183,6 +241,9 @@ impl<T: BlockScalar> BlockCg<T> {
         let mut relative = work.residuals(a, b, x, &of_b)?;
         let stop = judge.enter(largest(&relative));
         let mut end = judge.begin(stop);
+        let first = relative.clone();
+        start.keep(x.as_vector())?;
+        best.start(x, &relative)?;
         let stop = loop {
             if let Some(stop) = end {
                 break stop;
@@ -190,7 +251,7 @@ impl<T: BlockScalar> BlockCg<T> {
             let columns: Vec<usize> = (0..b.cols()).filter(|&k| relative[k] > tolerance).collect();
             let scale = columns.iter().map(|&k| relative[k] * of_b[k]).collect();
             let active = Active { columns, scale };
-            let seen = work.cycle(&mut judge, a, m.as_deref_mut(), x, &active, &of_b, &mut least)?;
+            let seen = work.cycle(&mut judge, a, m.as_deref_mut(), x, (&active, best), &of_b, &mut least)?;
             relative = work.residuals(a, b, x, &of_b)?;
             end = match judge.enter(largest(&relative)) {
                 Some(stop) => Some(stop),
@@ -198,21 +259,67 @@ impl<T: BlockScalar> BlockCg<T> {
                     Verdict::End(stop) => Some(stop),
                     Verdict::Restart => None,
                     Verdict::AtRounding => {
-                        let worst = (0..relative.len()).max_by(|&i, &j| relative[i].total_cmp(&relative[j]));
-                        Some(judge.end_at(seen, work.rounding(a, x, worst.unwrap_or(0), &of_b)?))
+                        let worst = worst_of(&relative).unwrap_or(0);
+                        Some(judge.end_at(seen, work.rounding(a, x, worst, &of_b)?))
                     }
                 },
             };
+            if end.is_none() {
+                work.look(a, (b, x), best, (&relative, judge.iterations()), &of_b)?;
+            }
         };
+        let mut iterates = vec![judge.iterations(); b.cols()];
+        let mut stop = stop;
+        if !matches!(stop, Stop::Converged | Stop::Cancelled) && judge.iterations() > 0 {
+            let lengths = match stop {
+                Stop::RoundingFloor => (0..b.cols()).map(|k| work.norm_of(x, k)).collect::<Result<Vec<_>>>()?,
+                _ => Vec::new(),
+            };
+            let last = judge.iterations();
+            let own = match (0..b.cols()).any(|k| is_less(best.norm[k], relative[k])) {
+                true => work.residuals(a, b, &best.x, &of_b)?,
+                false => vec![f64::NAN; b.cols()],
+            };
+            for k in 0..b.cols() {
+                if is_less(own[k], relative[k]) {
+                    copy_column(best.x.as_vector(), x, k)?;
+                    (relative[k], iterates[k]) = (own[k], best.at[k]);
+                }
+                if is_less(first[k], relative[k]) {
+                    match start.vector() {
+                        Some(start) => copy_column(start, x, k)?,
+                        None => x.as_vector_mut().slice_mut(k * n..(k + 1) * n)?.fill(T::zero())?,
+                    }
+                    (relative[k], iterates[k]) = (first[k], 0);
+                }
+            }
+            judge.enter(largest(&relative));
+            let worst = worst_of(&relative).unwrap_or(0);
+            if stop == Stop::RoundingFloor && iterates[worst] < last {
+                let rounding = work.rounding(a, x, worst, &of_b)?;
+                stop = judge.end_after(lengths[worst], work.norm_of(x, worst)?, rounding);
+            }
+        }
         let report = judge.report(stop);
         Ok(BlockReport {
             stop,
             iterations: report.iterations,
             relative_residuals: relative,
+            iterates,
             history: report.history,
             least_directions: least,
         })
     }
+}
+
+/// Whether a residual is smaller than another one, of which NaN is the largest.
+fn is_less(one: f64, other: f64) -> bool {
+    one < other || one.is_finite() && !other.is_finite()
+}
+
+/// The column with the largest relative residual.
+fn worst_of(relative: &[f64]) -> Option<usize> {
+    (0..relative.len()).max_by(|&i, &j| relative[i].abs().total_cmp(&relative[j].abs()))
 }
 
 /// The largest of some relative residuals; NaN if one is.
@@ -269,6 +376,28 @@ impl<T: BlockScalar> Work<T> {
         Ok(relative)
     }
 
+    /// After the true residuals of X, whose norms are given with the number of the iterate, were left in the basis: keeps the columns of X unless those kept
+    /// are really better.
+    fn look(
+        &mut self,
+        a: &dyn Operator<T>,
+        (b, x): (&Dense<T>, &Dense<T>),
+        best: &mut BestColumns<T>,
+        (relative, at): (&[f64], usize),
+        of_b: &[f64],
+    ) -> Result<()> {
+        best.last = relative.to_vec();
+        if (0..b.cols()).any(|k| best.norm[k] < relative[k]) {
+            best.norm = self.residuals(a, b, &best.x, of_b)?;
+            self.residuals(a, b, x, of_b)?;
+        }
+        (0..b.cols())
+            .filter(|&k| !is_less(best.norm[k], relative[k]))
+            .collect::<Vec<_>>()
+            .into_iter()
+            .try_for_each(|k| best.keep(x, k, relative[k], at))
+    }
+
     /// The rounding error of a residual, eps (|A s| + |b|) / |b| where s is the column with scattered signs.
     fn rounding(&mut self, a: &dyn Operator<T>, x: &Dense<T>, column: usize, of_b: &[f64]) -> Result<f64> {
         let n = x.rows();
@@ -287,7 +416,7 @@ impl<T: BlockScalar> Work<T> {
         a: &dyn Operator<T>,
         mut m: Option<&mut (dyn Preconditioner<T> + '_)>,
         x: &mut Dense<T>,
-        active: &Active,
+        (active, best): (&Active, &mut BestColumns<T>),
         of_b: &[f64],
         least: &mut usize,
     ) -> Result<Stop> {
@@ -307,6 +436,8 @@ impl<T: BlockScalar> Work<T> {
         let mut c = Small::from_element(count, count, zero);
         c.fill_with_identity();
         let mut fresh = true;
+        // The step from the former iterate.
+        let mut to_x = None;
         loop {
             // An orthonormal basis of the residuals, and the next directions.
             let preconditioned = match (&mut m, &mut *z) {
@@ -324,8 +455,11 @@ impl<T: BlockScalar> Work<T> {
                     [gram.clone(), gram]
                 }
             };
-            if !fresh {
-                let worst = worst_residual(&squares, &c, active, of_b);
+            if let Some(to_x) = to_x.take() {
+                let next = residuals_of(&squares, &c, active, of_b);
+                best.before(x, judge.iterations(), &active.columns, &next)?;
+                products.combine_by(1.0, Columns { of: s, cols }, to_x, 1.0, x)?;
+                let worst = largest(&next);
                 let seen = judge.record(worst, worst);
                 if let Some(seen) = seen.or(judge.cancelled().then_some(Stop::Cancelled)) {
                     return Ok(seen);
@@ -368,33 +502,32 @@ impl<T: BlockScalar> Work<T> {
             let factor = curvature.cholesky().filter(|factor| definite(factor.l_dirty()));
             let Some(factor) = factor else { return Ok(Stop::Indefinite) };
             let step = factor.solve(&c);
-            let mut to_x = Small::from_element(cols, all, zero);
+            let mut along = Small::from_element(cols, all, zero);
             for (k, (&column, &scale)) in active.columns.iter().zip(&active.scale).enumerate() {
                 for i in 0..cols {
-                    to_x[(i, column)] = step[(i, k)] * number(scale);
+                    along[(i, column)] = step[(i, k)] * number(scale);
                 }
             }
-            let [to_x, to_residuals] = products.upload([&to_x, &factor.inverse()])?;
-            products.combine_by(1.0, Columns { of: s, cols }, to_x, 1.0, x)?;
+            let [by, to_residuals] = products.upload([&along, &factor.inverse()])?;
+            to_x = Some(by);
             products.combine_by(-1.0, Columns { of: t, cols }, to_residuals, 1.0, q)?;
         }
     }
 }
 
-/// The largest relative residual, where residuals are the basis with this Gram matrix times `c`.
-fn worst_residual<W: ComplexField<RealField = f64>>(
+/// The relative residuals of the columns, where residuals are the basis with this Gram matrix times `c`.
+fn residuals_of<W: ComplexField<RealField = f64>>(
     squares: &Small<W>,
     c: &Small<W>,
     active: &Active,
     of_b: &[f64],
-) -> f64 {
+) -> Vec<f64> {
     let product = squares * c;
-    let relative: Vec<f64> = (0..c.ncols())
+    (0..c.ncols())
         .map(|k| {
             let square = c.column(k).dotc(&product.column(k)).real();
             let norm = if square > 0.0 { square.sqrt() } else { square.abs() };
             norm * active.scale[k] / of_b[active.columns[k]]
         })
-        .collect();
-    largest(&relative)
+        .collect()
 }

@@ -19,7 +19,7 @@ use crate::{Context, Real, Result, Scalar, Vector};
 /// definite preconditioner (Hestenes and Stiefel 1952; Saad, Iterative Methods for Sparse Linear
 /// Systems, 2003, algorithms 6.18 and 9.1).
 ///
-/// Owns five vectors of `n` values. One iteration takes a product with a dot product
+/// Owns five vectors of `n` values, and one more where the initial guess is not zero. One iteration takes a product with a dot product
 /// ([`Operator::apply_dot`](crate::ops::Operator::apply_dot)) and two launches on vectors; a preconditioner adds its
 /// own work and one more launch. The scalars stay on the device: the host enqueues 1 to 32 iterations, more while convergence is
 /// far away, then reads their scalars and checks each iteration. Iterations after convergence are enqueued but change nothing, so
@@ -186,7 +186,8 @@ impl<T: Scalar> Cg<T> {
         run.be_patient(self.r.len());
         let mut state = State::default();
         let mut resumed = None;
-        match kept.resume(&mut run, x, [&mut self.r, &mut self.p, self.best.vector_mut()])? {
+        let (best, start) = self.best.parts_mut();
+        match kept.resume(&mut run, x, [&mut self.r, &mut self.p, best], Some(start))? {
             None => self.best.start(x, run.norm())?,
             Some(numbers) => {
                 let (seen, best);
@@ -205,11 +206,15 @@ impl<T: Scalar> Cg<T> {
                 Some(seen) => seen,
                 None => self.cycle(&mut run, a, m.as_deref_mut(), x, &mut state)?,
             };
-            let own = [&self.r, &self.p, self.best.vector()];
+            let own = [&self.r, &self.p].into_iter().chain(self.best.vectors());
             kept.keep(&run, x, own, state.numbers(seen, self.best.numbers()))?;
             state.goes_on = false;
             end = run.confirm(seen, x, &mut self.r, &mut self.p, &mut self.q, &mut self.norms)?;
-            run.keep_best(end, &mut self.best, x, &mut self.r, &mut self.norms)?;
+            // A caller that stops a solve may continue from its last iterate, as the error falls even while the residual rises.
+            if end != Some(Stop::Cancelled) {
+                let vectors = [&mut self.r, &mut self.p, &mut self.q];
+                end = run.settle(end, &mut self.best, x, vectors, &mut self.norms)?;
+            }
         }
     }
 }

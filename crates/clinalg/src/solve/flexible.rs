@@ -15,8 +15,8 @@ use crate::{Context, Real, Result, Scalar, Vector};
 /// Conjugate gradients for symmetric (complex: Hermitian) positive definite A whose preconditioner may differ from one application to
 /// the next or be slightly nonsymmetric: a K-cycle, a solve in single precision (Notay 2000, FCG(1)).
 ///
-/// Each direction is made A-orthogonal to the previous one by a computed dot product instead of by the usual recurrence. Owns five vectors of `n` values; an
-/// iteration reads numbers back three times. The best iterate is returned if the solve does not converge. [`Cg`](crate::solve::Cg) is faster where the
+/// Each direction is made A-orthogonal to the previous one by a computed dot product instead of by the usual recurrence. Owns five vectors of `n` values, and one
+/// more where the initial guess is not zero; an iteration reads numbers back three times. The best iterate is returned if the solve does not converge. [`Cg`](crate::solve::Cg) is faster where the
 /// preconditioner is a fixed symmetric one.
 #[derive(Debug)]
 pub struct FlexibleCg<T: Scalar> {
@@ -134,7 +134,8 @@ impl<T: Scalar> FlexibleCg<T> {
         run.be_patient(n);
         let mut state = State::default();
         let mut resumed = None;
-        match kept.resume(&mut run, x, [&mut self.r, &mut self.p, &mut self.q, self.best.vector_mut()])? {
+        let (best, start) = self.best.parts_mut();
+        match kept.resume(&mut run, x, [&mut self.r, &mut self.p, &mut self.q, best], Some(start))? {
             None => self.best.start(x, run.norm())?,
             Some(numbers) => {
                 let [seen, unit, largest, curvature, norm] = numbers_from(&numbers, 0);
@@ -153,11 +154,15 @@ impl<T: Scalar> FlexibleCg<T> {
             };
             let State { unit, largest, curvature, norm, .. } = state;
             let numbers = [number_of(seen), unit, largest, curvature, norm].into_iter().chain(self.best.numbers());
-            kept.keep(&run, x, [&self.r, &self.p, &self.q, self.best.vector()], numbers)?;
+            let own = [&self.r, &self.p, &self.q].into_iter().chain(self.best.vectors());
+            kept.keep(&run, x, own, numbers)?;
             state.goes_on = false;
             end = run.confirm(seen, x, &mut self.r, &mut self.p, &mut self.q, &mut self.norms)?;
-            self.best.correct(run.norm());
-            run.keep_best(end, &mut self.best, x, &mut self.r, &mut self.norms)?;
+            // As with conjugate gradients.
+            if end != Some(Stop::Cancelled) {
+                let vectors = [&mut self.r, &mut self.p, &mut self.q];
+                end = run.settle(end, &mut self.best, x, vectors, &mut self.norms)?;
+            }
         }
     }
 }

@@ -152,7 +152,7 @@ impl<T: Scalar> Gmres<T> {
         let (mut run, mut end, mut last, mut resumed) = match before {
             None => {
                 let (run, end) = Run::start(a, b, x, &mut self.w, &mut self.norms, stopping, progress)?;
-                self.best.start(x, run.norm())?;
+                self.best.start_true(x, run.norm())?;
                 (run, end, f64::INFINITY, None)
             }
             Some(before) => {
@@ -215,9 +215,12 @@ impl<T: Scalar> Gmres<T> {
                 }
             }
             match end {
-                Some(Stop::Converged) => {}
                 None => self.best.look(x, run.norm(), run.iterations())?,
-                Some(_) => run.take_best(&self.best, x, &mut self.w, &mut self.norms)?,
+                Some(_) => {
+                    let (p, q) = self.basis.split_at_mut(1);
+                    let vectors = [&mut self.w, &mut p[0], &mut q[0]];
+                    end = run.settle(end, &mut self.best, x, vectors, &mut self.norms)?;
+                }
             }
         };
         if let (Some(memory), Some(left), Stop::Cancelled | Stop::IterationLimit) = (memory, left, report.stop) {

@@ -18,7 +18,7 @@ use crate::{Context, Error, Real, Result, Scalar, Vector};
 /// IDR(s) for any square nonsingular A, with an optional preconditioner applied from the right (Sonneveld and van Gijzen 2008; van
 /// Gijzen and Sonneveld 2011, the variant with biorthogonal directions).
 ///
-/// Owns `3 s + 5` vectors of `n` values. An iteration takes a product and reads numbers back three times; `s + 1` iterations
+/// Owns `3 s + 5` vectors of `n` values, and one more where the initial guess is not zero. An iteration takes a product and reads numbers back three times; `s + 1` iterations
 /// make the residual smaller by at least one more polynomial degree. With s = 1 the method is close to BiCGStab; with s = 4, the
 /// default, it needs about as many products as GMRES without restarts where that needs few. Shadow vectors are random, and the
 /// same in every solve.
@@ -251,8 +251,9 @@ impl<T: Scalar> Idr<T> {
         let (mut run, mut end) = kept.start((a, b, x, &mut self.r), &mut self.norms, stopping, progress)?;
         let mut state = State::new(self.shadow.len());
         let mut resumed = None;
-        let own = [&mut self.r, self.best.vector_mut()].into_iter().chain(&mut self.g).chain(&mut self.u);
-        match kept.resume(&mut run, x, own)? {
+        let (best, start) = self.best.parts_mut();
+        let own = [&mut self.r, best].into_iter().chain(&mut self.g).chain(&mut self.u);
+        match kept.resume(&mut run, x, own, Some(start))? {
             None => self.best.start(x, run.norm())?,
             Some(numbers) => {
                 let (seen, best) = state.restore(&numbers);
@@ -268,18 +269,14 @@ impl<T: Scalar> Idr<T> {
                 Some(seen) => seen,
                 None => self.cycle(&mut run, a, m.as_deref_mut(), x, &mut state)?,
             };
-            let own = [&self.r, self.best.vector()].into_iter().chain(&self.g).chain(&self.u);
+            let mut of_best = self.best.vectors();
+            let own =
+                [Some(&self.r), of_best.next()].into_iter().flatten().chain(&self.g).chain(&self.u).chain(of_best);
             kept.keep(&run, x, own, state.numbers(seen, self.best.numbers()))?;
             state.goes_on = false;
             end = run.confirm(seen, x, &mut self.r, &mut self.v, &mut self.t, &mut self.norms)?;
-            match end {
-                Some(Stop::Converged) => {}
-                None => {
-                    self.best.correct(run.norm());
-                    self.best.look(x, run.norm(), run.iterations())?;
-                }
-                Some(_) => run.take_best(&self.best, x, &mut self.r, &mut self.norms)?,
-            }
+            let vectors = [&mut self.r, &mut self.v, &mut self.t];
+            end = run.settle(end, &mut self.best, x, vectors, &mut self.norms)?;
         }
     }
 }

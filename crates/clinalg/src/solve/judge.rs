@@ -15,6 +15,10 @@ const WINDOW_PROGRESS: f64 = 0.999;
 pub(crate) const FLOOR_FACTOR: f64 = 16.0;
 /// Larger relative residuals do not count as a rounding floor: A is singular to working precision, or nearly so.
 pub(crate) const FLOOR_CEILING: f64 = 0.1;
+/// The same where the rounding error of b - A x exceeds this power of the machine precision times |b|, which takes |A| |x| of eps^-3/4 |b|.
+const FLOOR_POWER: f64 = 0.25;
+/// An x this many times as long as that with the smallest residual has grown along null vectors.
+const GROWTH: f64 = 100.0;
 
 /// A power of two near `norm`: a vector of that norm can be divided by it without rounding, and the squares then stay in range.
 pub(crate) fn unit<R: Real>(norm: f64) -> f64 {
@@ -132,6 +136,18 @@ impl<'a> Judge<'a> {
     /// Records that x has been reset to the iterate of this number.
     pub(crate) fn went_back_to(&mut self, iterate: usize) {
         self.iterate = Some(iterate);
+    }
+
+    /// Where x has been reset to an earlier iterate of a method whose residuals never rise, smaller ones in the history after it are false: replaces
+    /// them by that of the iterate.
+    pub(crate) fn refute_after_iterate(&mut self) {
+        if let Some(at) = self.iterate {
+            let least = self.history[at];
+            self.history[at + 1..]
+                .iter_mut()
+                .filter(|residual| **residual < least)
+                .for_each(|residual| *residual = least);
+        }
     }
 
     /// Calls `progress` unless it has stopped the solve.
@@ -269,11 +285,25 @@ impl<'a> Judge<'a> {
     /// The final reason for the end `seen`, given the rounding error `rounding` of b - A x. The error is estimated only now, because an estimate from
     /// an inaccurate x would be inaccurate too.
     pub(crate) fn end_at(&self, seen: Stop, rounding: f64) -> Stop {
+        let is_moderate = rounding <= self.epsilon.powf(FLOOR_POWER) * self.norm_b && self.relative() <= FLOOR_CEILING;
         match seen {
-            _ if self.norm <= FLOOR_FACTOR * rounding && self.relative() <= FLOOR_CEILING => Stop::RoundingFloor,
+            _ if self.norm <= FLOOR_FACTOR * rounding && is_moderate => Stop::RoundingFloor,
+            _ if self.norm <= FLOOR_FACTOR * rounding => Stop::Unbounded,
             Stop::Converged => Stop::Stagnated,
             other => other,
         }
+    }
+
+    /// The reason in place of [`Stop::RoundingFloor`] for the last x, of norm `last`, after x was reset to an iterate of norm `length` with a smaller
+    /// residual, whose rounding error is `rounding`.
+    pub(crate) fn end_after(&self, last: f64, length: f64, rounding: f64) -> Stop {
+        let has_grown = last > GROWTH * length;
+        self.end_at(if has_grown { Stop::Unbounded } else { Stop::Stagnated }, rounding)
+    }
+
+    /// |b - A x| at the start.
+    pub(crate) fn first(&self) -> f64 {
+        self.first
     }
 
     /// Whether a restart from the true residual is worthwhile after the end `seen`; if so, stagnation is monitored anew.

@@ -4,6 +4,7 @@ use num_traits::Float;
 use serde::{Deserialize, Serialize};
 
 use super::basis::shrink;
+use super::best::Start;
 use super::checked::CheckedPreconditioner;
 use super::judge::{FLOOR_CEILING, FLOOR_FACTOR, JUDGED, RESTART_PROGRESS};
 use super::memory::{Kept, Kind, numbers_from};
@@ -44,7 +45,7 @@ pub struct LeastSquaresReport {
 
 /// Finds the x that minimises |b - A x|, for any rectangular A; of several solutions the one nearest to the initial guess.
 ///
-/// Owns `rows + 3 cols` values in four vectors. An iteration takes a product with A and one with its transpose. A solve ends when
+/// Owns `rows + 3 cols` values in four vectors, and another `cols` where the initial guess is not zero. An iteration takes a product with A and one with its transpose. A solve ends when
 /// |b - A x| / |b| or, where the system is not consistent, |A^H (b - A x)| / (|A| |b - A x|) is at most the tolerance. When the recurrence indicates this,
 /// both are computed from x; if neither is small enough, the solve restarts from x. Convergence of both methods depends on the square of the condition number.
 ///
@@ -77,6 +78,7 @@ pub struct LeastSquares<T: Scalar> {
     bar: Vector<T>,
     /// M v; made for the first solve with a preconditioner.
     p: Option<Vector<T>>,
+    start: Start<Vector<T>>,
 }
 
 /// The rotation (c, s) that takes (a, b) to (r, 0).
@@ -127,7 +129,8 @@ impl<T: Scalar> LeastSquares<T> {
     /// [`Error::Allocation`], [`Error::NoFp64`].
     pub fn new(context: &Context, rows: usize, cols: usize, params: LeastSquaresParams) -> Result<LeastSquares<T>> {
         let vector = |n| Vector::uninit(context, n);
-        Ok(LeastSquares { params, u: vector(rows)?, v: vector(cols)?, h: vector(cols)?, bar: vector(cols)?, p: None })
+        let [v, h, bar] = [vector(cols)?, vector(cols)?, vector(cols)?];
+        Ok(LeastSquares { params, u: vector(rows)?, v, h, bar, p: None, start: Start::new() })
     }
 
     /// The stopping criteria of the next solve, for changes.
@@ -208,7 +211,8 @@ impl<T: Scalar> LeastSquares<T> {
         let relative = |norm: f64| if norm == 0.0 { 0.0 } else { norm / norm_b };
         let (mut stop, mut normal, mut go_on) = (None, f64::NAN, true);
         let (mut state, mut history);
-        kept.load(x, [&mut self.u, &mut self.v, &mut self.h, &mut self.bar].into_iter().chain(&mut self.p))?;
+        let own = [&mut self.u, &mut self.v, &mut self.h, &mut self.bar].into_iter().chain(&mut self.p);
+        kept.load(x, own, Some(&mut self.start))?;
         if let Some((numbers, before)) = kept.take() {
             (state, history) = (State::of(&numbers), before);
         } else {
@@ -228,6 +232,7 @@ impl<T: Scalar> LeastSquares<T> {
             } else if !go_on {
                 stop = Some(Stop::Cancelled);
             } else {
+                self.start.keep(x)?;
                 (stop, normal) = self.begin(a, m.as_mut(), &mut state, norm, tolerance)?;
             }
         }
@@ -239,7 +244,7 @@ impl<T: Scalar> LeastSquares<T> {
             };
             let seen = self.iterate(a, m.as_mut(), x, &mut state, [tolerance * norm_b, tolerance], each)?;
             if matches!(seen, Stop::Cancelled | Stop::IterationLimit) {
-                let own = [&self.u, &self.v, &self.h, &self.bar].into_iter().chain(&self.p);
+                let own = [&self.u, &self.v, &self.h, &self.bar].into_iter().chain(&self.p).chain(self.start.vector());
                 kept.store([0.0; JUDGED], &history, x, own, state.numbers())?;
             }
             let norm = self.residual(a, b, x)?;
@@ -262,13 +267,23 @@ impl<T: Scalar> LeastSquares<T> {
             } else if go_on {
                 None
             } else {
-                let own = [&self.u, &self.v, &self.h, &self.bar].into_iter().chain(&self.p);
+                let own = [&self.u, &self.v, &self.h, &self.bar].into_iter().chain(&self.p).chain(self.start.vector());
                 kept.store([0.0; JUDGED], &history, x, own, state.numbers())?;
                 Some(Stop::Cancelled)
             };
         }
         let stop = stop.expect("an end was found");
-        Ok(LeastSquaresReport { report: kept.end(Report::new(stop, history)), normal_residual: normal })
+        let (first, mut report) = (history[0], Report::new(stop, history));
+        if report.iterations > 0 && !matches!(stop, Stop::Converged | Stop::Cancelled) {
+            let has_risen;
+            (report, has_risen) = report.or_start(first);
+            if has_risen {
+                self.start.give(x)?;
+                let norm = self.residual(a, b, x)?;
+                (_, normal) = self.begin(a, m.as_mut(), &mut state, norm, tolerance)?;
+            }
+        }
+        Ok(LeastSquaresReport { report: kept.end(report), normal_residual: normal })
     }
 
     /// The Frobenius norm of A, or of A L^-H for a preconditioner L L^H. Where it is not known, half of the estimate by a vector of random
@@ -375,7 +390,7 @@ impl<T: Scalar> LeastSquares<T> {
         [enough, tolerance]: [f64; 2],
         each: &mut dyn FnMut(usize, f64) -> bool,
     ) -> Result<Stop> {
-        let LeastSquares { params, u, v, h, bar, p } = self;
+        let LeastSquares { params, u, v, h, bar, p, .. } = self;
         let real = |value: f64| T::from_f64(value);
         let margin = if state.has_restarted() { SECOND_MARGIN } else { MARGIN };
         let State { alpha, rho_bar, phi_bar, norm_of_a, lsmr, .. } = state;

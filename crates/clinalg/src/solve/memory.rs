@@ -1,5 +1,6 @@
 //! What a solve leaves for another one to continue.
 
+use super::best::Start;
 use super::judge::JUDGED;
 use super::run::Run;
 use super::{Operator, Progress, Report, Stop, Stopping};
@@ -79,7 +80,7 @@ impl<'k, T: Scalar> Kept<'k, T> {
         }
     }
 
-    /// Restores the iterate, the vectors and the control data; returns the numbers of [`Kept::keep`], if the solve continues.
+    /// Restores the iterate, the vectors, the initial guess and the control data; returns the numbers of [`Kept::keep`], if the solve continues.
     ///
     /// # Errors
     /// [`Error::Value`] that names `memory` where it is that of another solver.
@@ -88,6 +89,7 @@ impl<'k, T: Scalar> Kept<'k, T> {
         run: &mut Run<'_, T>,
         x: &'v mut Vector<T>,
         vectors: impl IntoIterator<Item = &'v mut Vector<T>>,
+        start: Option<&mut Start<Vector<T>>>,
     ) -> Result<Option<Vec<f64>>>
     where
         T: 'v,
@@ -95,16 +97,17 @@ impl<'k, T: Scalar> Kept<'k, T> {
         let Some(before) = &self.before else { return Ok(None) };
         let judged = before.numbers.get(1..FIRST).and_then(|numbers| <[f64; JUDGED]>::try_from(numbers).ok());
         let Some(judged) = judged.filter(|_| before.history.len() > 1) else { return Err(self.unfit(x.len())) };
-        self.load(x, vectors)?;
+        self.load(x, vectors, start)?;
         run.restore(judged, &before.history);
         Ok(self.before.take().map(|mut before| before.numbers.split_off(FIRST)))
     }
 
-    /// Writes the iterate and the vectors of the memory.
+    /// Writes the iterate and the vectors of the memory, of which one more is the initial guess.
     pub(super) fn load<'v>(
         &self,
         x: &'v mut Vector<T>,
         vectors: impl IntoIterator<Item = &'v mut Vector<T>>,
+        start: Option<&mut Start<Vector<T>>>,
     ) -> Result<()>
     where
         T: 'v,
@@ -113,7 +116,9 @@ impl<'k, T: Scalar> Kept<'k, T> {
         let vectors: Vec<_> = vectors.into_iter().collect();
         let values = vectors.iter().map(|vector| vector.len()).sum::<usize>();
         let own = before.numbers.first() == Some(&f64::from(self.kind as u8));
-        if !own || before.x.len() != x.len() || before.vectors.len() != values {
+        let more = before.vectors.len().checked_sub(values);
+        let fits = more.is_some_and(|more| more == 0 || more == x.len() && start.is_some());
+        if !own || before.x.len() != x.len() || !fits {
             return Err(self.unfit(x.len()));
         }
         x.write(&before.x)?;
@@ -122,6 +127,10 @@ impl<'k, T: Scalar> Kept<'k, T> {
             let (values, others) = rest.split_at(vector.len());
             vector.write(values)?;
             rest = others;
+        }
+        if let Some(start) = start {
+            let guess = (!rest.is_empty()).then(|| Vector::from_slice(x.context(), rest)).transpose()?;
+            start.restore(guess);
         }
         Ok(())
     }

@@ -18,9 +18,15 @@ use crate::{Context, Real, Result, Scalar, Vector};
 ///
 /// Owns nine vectors of `n` values. An iteration takes a product and reads numbers back twice. The norm of the residual never rises: without a
 /// preconditioner |b - A x|, with one sqrt(r^H M^-1 r). In the latter case the history is this norm, scaled at each restart to agree
-/// with |b - A x|; the tolerance holds for the true residual in any case. If the solve does not converge, the best of the initial guess and the iterates at
-/// restarts is returned, since on a singular system without a solution the recurrence does not show the true residual. Consistent singular systems are
-/// solved as well.
+/// with |b - A x|; the tolerance holds for the true residual in any case. Consistent singular systems are solved as well.
+///
+/// On a singular system without a solution x converges to a least-squares solution and then grows along null vectors, while the recurrence shows residuals
+/// below the smallest possible one. The recurrence also gives |A r| / (|A| |r|) (Choi, Paige and Saunders 2011), which shows where this happens: while it falls below
+/// 1e-3, true residuals are computed and the best x is kept. If later residuals prove false, x goes back to it, and [`Stop::LeastSquares`] is reported if
+/// |A r| is zero to this accuracy. With a preconditioner this x minimises another norm; the solve then continues without it.
+///
+/// If the solve does not converge, the best of the iterates whose true residual was computed is returned: the initial guess, those kept as above, those at
+/// restarts and the last one.
 ///
 /// The residual may stagnate for a long time, so the stagnation window is at least `n`.
 #[derive(Debug)]
@@ -40,6 +46,18 @@ pub struct Minres<T: Scalar> {
     norms: DotParts<T>,
 }
 
+/// |A r| / (|A| |r|) from which on its new minima are taken for approximate least-squares solutions.
+const GRADIENT: f64 = 1e-3;
+/// Their distance.
+const GRADIENT_STEP: f64 = 0.5;
+/// This many roots of the machine precision count as zero: r is a null vector of A to this accuracy.
+const LEAST: f64 = 8.0;
+/// The true residual may be this many times the best one; with a preconditioner, where another norm falls, [`DRIFT_OTHER`].
+const DRIFT: f64 = 1.5;
+const DRIFT_OTHER: f64 = 30.0;
+/// After such a minimum the true residual is computed again after this many iterations and this fraction of those done.
+const CHECK: (usize, f64) = (16, 0.25);
+
 /// The state of a cycle after the last iteration.
 #[derive(Debug, Clone, Copy)]
 struct State {
@@ -57,19 +75,50 @@ struct State {
     c0: f64,
     s: f64,
     s0: f64,
-    /// The largest entry of the tridiagonal matrix so far.
+    /// The largest entry of the tridiagonal matrices so far.
     largest: f64,
+    /// The smallest |A r| / (|A| |r|) of the cycle, as it is at its kept iterates, and whether a much smaller residual is still to be checked against theirs.
+    least: f64,
+    is_open: bool,
+    /// The iteration after which the true residual is computed again.
+    check_at: f64,
+    /// Whether it was zero to working accuracy in the solve.
+    was_zero: bool,
+    /// Whether the preconditioner is no longer used.
+    is_plain: bool,
+    /// Whether the cycle ended because its residuals were false.
+    is_refuted: bool,
     /// Whether the next cycle continues from here.
     goes_on: bool,
 }
 
 impl Default for State {
     fn default() -> State {
-        let (unit, start, first, gamma, before, eta) = (1.0, 0.0, 1.0, 0.0, 1.0, 0.0);
-        let (c, c0, s, s0, largest) = (1.0, 1.0, 0.0, 0.0, 0.0);
-        State { unit, start, first, gamma, before, eta, c, c0, s, s0, largest, goes_on: false }
+        State {
+            unit: 1.0,
+            start: 0.0,
+            first: 1.0,
+            gamma: 0.0,
+            before: 1.0,
+            eta: 0.0,
+            c: 1.0,
+            c0: 1.0,
+            s: 0.0,
+            s0: 0.0,
+            largest: 0.0,
+            least: f64::INFINITY,
+            is_open: false,
+            check_at: f64::INFINITY,
+            was_zero: false,
+            is_plain: false,
+            is_refuted: false,
+            goes_on: false,
+        }
     }
 }
+
+/// The number of values of a [`State`].
+const NUMBERS: usize = 17;
 
 impl State {
     /// The residual of the recurrence.
@@ -77,15 +126,56 @@ impl State {
         self.start * (self.eta.abs() / self.first)
     }
 
-    fn numbers(&self, seen: Stop) -> [f64; 12] {
-        let State { unit, start, first, gamma, before, eta, c, c0, s, s0, largest, .. } = *self;
-        [number_of(seen), unit, start, first, gamma, before, eta, c, c0, s, s0, largest]
+    fn numbers(&self, seen: Stop) -> [f64; NUMBERS] {
+        let State { unit, start, first, gamma, before, eta, c, c0, s, s0, largest, least, check_at, .. } = *self;
+        let [open, zero, plain] = [self.is_open, self.was_zero, self.is_plain].map(|flag| f64::from(u8::from(flag)));
+        [
+            number_of(seen),
+            unit,
+            start,
+            first,
+            gamma,
+            before,
+            eta,
+            c,
+            c0,
+            s,
+            s0,
+            largest,
+            least,
+            check_at,
+            open,
+            zero,
+            plain,
+        ]
     }
 
     /// With the reason to stop that was seen there.
     fn of(numbers: &[f64]) -> (State, Option<Stop>) {
-        let [seen, unit, start, first, gamma, before, eta, c, c0, s, s0, largest] = numbers_from(numbers, 0);
-        let state = State { unit, start, first, gamma, before, eta, c, c0, s, s0, largest, goes_on: true };
+        let [seen, unit, start, first, gamma, before, eta, c, c0, s, s0, largest, least, check_at, flags @ ..]: [f64;
+            NUMBERS] = numbers_from(numbers, 0);
+        let [is_open, was_zero, is_plain] = flags.map(|flag| flag == 1.0);
+        let (is_refuted, goes_on) = (false, true);
+        let state = State {
+            unit,
+            start,
+            first,
+            gamma,
+            before,
+            eta,
+            c,
+            c0,
+            s,
+            s0,
+            largest,
+            least,
+            is_open,
+            check_at,
+            was_zero,
+            is_plain,
+            is_refuted,
+            goes_on,
+        };
         (state, seen_by(seen))
     }
 }
@@ -112,7 +202,7 @@ impl<T: Scalar> Minres<T> {
         x: &mut Vector<T>,
         state: &mut State,
     ) -> Result<Stop> {
-        let Minres { v, former, z, q, w, next, norms, .. } = self;
+        let Minres { v, former, z, q, w, next, best, norms, .. } = self;
         let real = |value: f64| T::from_f64(value);
         let eps = T::Real::epsilon().into_f64();
         // z = M^-1 v and gamma = sqrt(v^H z).
@@ -133,7 +223,8 @@ impl<T: Scalar> Minres<T> {
                 s => Ok(s.sqrt()),
             })
         };
-        if !state.goes_on {
+        let mut is_first = !state.goes_on;
+        if is_first {
             let unit = run.rescale(v)?;
             former.fill(T::zero())?;
             w.iter_mut().try_for_each(|w| w.fill(T::zero()))?;
@@ -145,13 +236,17 @@ impl<T: Scalar> Minres<T> {
                 return Ok(Stop::Breakdown);
             }
             let start = run.norm();
-            *state = State { unit, start, first: gamma, gamma, eta: gamma, before: 1.0, ..State::default() };
+            let State { largest, was_zero, is_plain, .. } = *state;
+            let own = State { largest, was_zero, is_plain, ..State::default() };
+            *state = State { unit, start, first: gamma, gamma, eta: gamma, ..own };
         }
         state.goes_on = false;
+        let drift = if m.is_some() { DRIFT_OTHER } else { DRIFT };
         let State { unit, start, first, gamma, eta, before, largest, c, c0, s, s0, .. } = state;
+        let State { least, is_open, check_at, was_zero, is_refuted, .. } = state;
         let (unit, start, first) = (*unit, *start, *first);
         loop {
-            if *gamma <= eps * *largest {
+            if !is_first && *gamma <= eps * *largest {
                 // The Krylov space is exhausted.
                 return Ok(Stop::Breakdown);
             }
@@ -170,10 +265,30 @@ impl<T: Scalar> Minres<T> {
                 Ok(gamma) => gamma,
                 Err(stop) => return Ok(stop),
             };
-            *largest = largest.max(delta.abs()).max(*gamma).max(next_gamma);
+            // The first gamma is the length of the residual.
+            *largest = largest.max(delta.abs()).max(if is_first { 0.0 } else { *gamma }).max(next_gamma);
+            is_first = false;
             let pivot = alpha.hypot(next_gamma);
             if !pivot.is_finite() {
                 return Ok(Stop::NotFinite);
+            }
+            // |A r| / (|A| |r|) of x before the step.
+            let gradient = alpha.hypot(*c * next_gamma) / *largest;
+            let is_lower = gradient <= GRADIENT && gradient < GRADIENT_STEP * *least;
+            let is_due = run.iterations() as f64 >= *check_at;
+            if is_lower || is_due || *is_open && start * (eta.abs() / first) < 0.5 * best.norm() {
+                let norm = run.residual(x, q, norms)?;
+                *is_refuted = !norm.is_finite() || norm > drift * best.norm();
+                if *is_refuted {
+                    return Ok(Stop::Breakdown);
+                }
+                best.look(x, norm, run.iterations())?;
+                (*is_open, *least) = (is_lower || is_due && *is_open, least.min(gradient));
+                *check_at = run.iterations() as f64 * (1.0 + CHECK.1) + CHECK.0 as f64;
+                *was_zero |= gradient <= LEAST * eps.sqrt();
+            }
+            if gradient <= 10.0 * eps {
+                return Ok(Stop::Breakdown);
             }
             if pivot <= eps * *largest {
                 return Ok(Stop::Breakdown);
@@ -224,12 +339,12 @@ impl<T: Scalar> Minres<T> {
         let mut state = State::default();
         let mut resumed = None;
         let own = [&mut self.v, &mut self.former, &mut self.z, self.best.vector_mut()].into_iter().chain(&mut self.w);
-        match kept.resume(&mut run, x, own)? {
-            None => self.best.start(x, run.norm())?,
+        match kept.resume(&mut run, x, own, None)? {
+            None => self.best.start_true(x, run.norm())?,
             Some(numbers) => {
                 let seen;
                 (state, seen) = State::of(&numbers);
-                self.best.restore(numbers_from(&numbers, 12));
+                self.best.restore(numbers_from(&numbers, NUMBERS));
                 resumed = run.end_of(state.norm()).or(seen);
             }
         }
@@ -237,15 +352,45 @@ impl<T: Scalar> Minres<T> {
             if let Some(stop) = end {
                 return Ok(kept.end(run.report(stop)));
             }
+            let m = m.as_deref_mut().filter(|_| !state.is_plain);
+            let is_plain = m.is_none();
             let seen = match resumed.take() {
                 Some(seen) => seen,
-                None => self.cycle(&mut run, a, m.as_deref_mut(), x, &mut state)?,
+                None => self.cycle(&mut run, a, m, x, &mut state)?,
             };
             let own = [&self.v, &self.former, &self.z, self.best.vector()].into_iter().chain(&self.w);
             kept.keep(&run, x, own, state.numbers(seen).into_iter().chain(self.best.numbers()))?;
             state.goes_on = false;
+            if std::mem::take(&mut state.is_refuted) {
+                ops::copy(self.best.vector(), x)?;
+                run.went_back_to(self.best.at());
+            }
             end = run.confirm(seen, x, &mut self.v, &mut self.z, &mut self.q, &mut self.norms)?;
-            run.keep_best(end, &mut self.best, x, &mut self.v, &mut self.norms)?;
+            if matches!(end, Some(Stop::Converged | Stop::Cancelled)) {
+                continue;
+            }
+            if end.is_none() && run.norm() > if is_plain { DRIFT } else { DRIFT_OTHER } * self.best.norm() {
+                ops::copy(self.best.vector(), x)?;
+                run.check(x, &mut self.v, &mut self.norms)?;
+                run.went_back_to(self.best.at());
+            }
+            let vectors = [&mut self.v, &mut self.z, &mut self.q];
+            end = run.settle(end, &mut self.best, x, vectors, &mut self.norms)?;
+            run.refute_after_iterate();
+            if end.is_some_and(|stop| !stop.is_failure_of_method()) {
+                continue;
+            }
+            if is_plain {
+                a.apply(T::one(), &self.v, T::zero(), &mut self.q)?;
+                let gradient = ops::norm2(&self.q)?.into_f64() / (state.largest * run.norm());
+                if gradient <= LEAST * T::Real::epsilon().into_f64().sqrt() {
+                    end = Some(Stop::LeastSquares);
+                }
+            } else if end.is_some() && state.was_zero && run.may_go_on() {
+                (state.is_plain, state.largest) = (true, 0.0);
+                run.watch_anew();
+                end = None;
+            }
         }
     }
 }

@@ -19,14 +19,15 @@
 //! A solve ends when the true relative residual |b - A x| / |b| meets the tolerance, or for another
 //! reason that [`Report::stop`] names. When the recurrence of a Krylov method meets the tolerance,
 //! the true residual is computed; if it is too large, the iteration restarts from it as long as this reduces it. A solve that fails
-//! returns the iterate with the smallest residual among those it has checked; conjugate gradients and MINRES that were stopped on request, and
-//! conjugate gradients at the limit of iterations, the last one.
+//! returns the iterate with the smallest residual among those it has checked, also at the limit of iterations, and never one whose true residual is larger than
+//! that of the initial guess; conjugate gradients and MINRES that were stopped on request return the last iterate.
 //!
 //! # Rounding floor
 //! No method can reduce |b - A x| far below the rounding error of the residual itself. This error is estimated
 //! as eps (|A s| + |b|), with eps the machine precision and s = x with random signs. A solve that
 //! ends within 16 times this, and below |b| / 10, without meeting the tolerance reports
-//! [`Stop::RoundingFloor`], else [`Stop::Stagnated`]. The estimate costs one product and is computed only when it is needed.
+//! [`Stop::RoundingFloor`], or [`Stop::Unbounded`] where the estimate exceeds eps^1/4 |b|, which takes an x that has grown along null vectors; else
+//! [`Stop::Stagnated`]. The estimate costs one product and is computed only when it is needed.
 //!
 //! # Range
 //! The residual is scaled by a power of two at each start, so b may be of any size. Dot products are

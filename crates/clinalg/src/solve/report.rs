@@ -28,6 +28,10 @@ pub enum Stop {
     RoundingFloor,
     /// The progress callback stopped it.
     Cancelled,
+    /// x is so large that the rounding error of b - A x is as large as the residual, as happens where A is singular or nearly so.
+    Unbounded,
+    /// |A (b - A x)| is zero to working accuracy although b - A x is not: x is a least-squares solution, and the system has no solution. Only MINRES.
+    LeastSquares,
 }
 
 impl Stop {
@@ -38,7 +42,7 @@ impl Stop {
 
     /// Whether the method failed for a reason that need not affect another method, such as GMRES after CG or BiCGStab.
     pub fn is_failure_of_method(self) -> bool {
-        matches!(self, Stop::Breakdown | Stop::Diverged | Stop::Stagnated | Stop::Indefinite)
+        matches!(self, Stop::Breakdown | Stop::Diverged | Stop::Stagnated | Stop::Indefinite | Stop::Unbounded)
     }
 }
 
@@ -60,6 +64,10 @@ impl fmt::Display for Stop {
             Stop::Diverged => "the residual grows: the method does not converge for this matrix",
             Stop::RoundingFloor => "the residual no longer falls: it is near the rounding error of this precision",
             Stop::Cancelled => "stopped on request, before the tolerance was met",
+            Stop::Unbounded => "x grows without bound, which happens where the matrix is singular or nearly so",
+            Stop::LeastSquares => {
+                "the system has no solution to this accuracy, as the matrix is singular or nearly so; x minimises the residual (least squares)"
+            }
         })
     }
 }

@@ -4,7 +4,7 @@ use std::ops::{Deref, DerefMut};
 
 use num_traits::Float;
 
-use super::best::Best;
+use super::best::{Best, Start};
 use super::judge::{Judge, Verdict, unit};
 use super::{Operator, Preconditioner, Progress, Report, Stop, Stopping};
 use crate::error::check_length;
@@ -95,7 +95,7 @@ impl<'a, T: Scalar> Run<'a, T> {
     }
 
     /// r = b - A x and its norm, in one pass where the operator can; `norms` is for the parts of the norm.
-    fn residual(&self, x: &Vector<T>, r: &mut Vector<T>, norms: &mut DotParts<T>) -> Result<f64> {
+    pub(super) fn residual(&self, x: &Vector<T>, r: &mut Vector<T>, norms: &mut DotParts<T>) -> Result<f64> {
         self.a.apply_dots(-T::one(), x, Some((T::one(), self.b)), self.b, r, norms)?;
         let (_, squares) = norms.values()?;
         Ok(match norm_of_squares::<T::Real>(squares, r.len() * T::COMPONENTS) {
@@ -171,34 +171,48 @@ impl<'a, T: Scalar> Run<'a, T> {
     }
 
     /// After [`Run::confirm`] returned `end`: keeps x if it is the best iterate and the iteration goes on, and resets it to the best
-    /// iterate if the solve fails.
-    pub(super) fn keep_best(
+    /// iterate, with r = b - A x, if the solve fails. Returns the end, for which the x that is returned decides. `p` and `q` may be overwritten.
+    pub(super) fn settle(
         &mut self,
         end: Option<Stop>,
         best: &mut Best<Vector<T>>,
         x: &mut Vector<T>,
-        r: &mut Vector<T>,
+        [r, p, q]: [&mut Vector<T>; 3],
         norms: &mut DotParts<T>,
-    ) -> Result<()> {
-        match end {
-            // A caller that stops a solve may continue from its last iterate, as the error falls even while the residual rises.
-            Some(Stop::Converged | Stop::Cancelled) => Ok(()),
-            None => best.look(x, self.norm(), self.iterations()),
-            Some(_) => self.take_best(best, x, r, norms),
+    ) -> Result<Option<Stop>> {
+        let last = (self.norm(), self.iterations());
+        let Some(stop) = end else {
+            best.look_at_true(x, last, |x| self.residual(x, r, norms))?;
+            return Ok(None);
+        };
+        if stop == Stop::Converged {
+            return Ok(end);
         }
+        let length = if stop == Stop::RoundingFloor { ops::norm2(x)?.into_f64() } else { 0.0 };
+        let first = self.first();
+        let Some(number) = best.take(x, last, first, |x| self.go_back(x, r, norms))? else { return Ok(end) };
+        self.went_back_to(number);
+        if stop != Stop::RoundingFloor {
+            return Ok(end);
+        }
+        let rounding = self.rounding(x, p, q)?;
+        Ok(Some(self.end_after(length, ops::norm2(x)?.into_f64(), rounding)))
     }
 
-    /// Resets x to the best iterate, with r = b - A x, if that has a smaller residual.
-    pub(super) fn take_best(
+    /// Resets x to the initial guess if the solve ended with `stop`, without success, and the residual has grown.
+    pub(super) fn no_worse(
         &mut self,
-        best: &Best<Vector<T>>,
+        stop: Stop,
+        start: &Start<Vector<T>>,
         x: &mut Vector<T>,
         r: &mut Vector<T>,
         norms: &mut DotParts<T>,
     ) -> Result<()> {
-        let norm = self.norm();
-        if let Some(number) = best.take(x, norm, |x| self.go_back(x, r, norms))? {
-            self.went_back_to(number);
+        let has_grown = self.norm() > self.first() || !self.norm().is_finite();
+        if has_grown && self.iterations() > 0 && !matches!(stop, Stop::Converged | Stop::Cancelled) {
+            start.give(x)?;
+            self.check(x, r, norms)?;
+            self.went_back_to(0);
         }
         Ok(())
     }

@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
+use super::best::Start;
 use super::checked::{CheckedOperator, check_own};
 use super::run::{Run, check_system};
 use super::solver::own_parts;
@@ -19,8 +20,8 @@ use crate::{Buffer, Csr, Error, Real, Result, Scalar, Vector, ops};
 /// Sparse Linear Systems, 2003, sections 4.1 and 13.2.2).
 ///
 /// Converges for symmetric positive definite A where omega is below 2 over the largest eigenvalue
-/// of D^-1 A, and for diagonally dominant A where omega <= 1. Owns four vectors of `n` values. Every
-/// entry of the history is a true residual.
+/// of D^-1 A, and for diagonally dominant A where omega <= 1. Owns four vectors of `n` values, and one more where the initial guess is not
+/// zero. Every entry of the history is a true residual.
 #[derive(Debug)]
 pub struct JacobiIteration<T: Real> {
     params: JacobiParams,
@@ -29,6 +30,7 @@ pub struct JacobiIteration<T: Real> {
     r: Vector<T>,
     z: Vector<T>,
     q: Vector<T>,
+    start: Start<Vector<T>>,
     norms: DotParts<T>,
 }
 
@@ -44,7 +46,8 @@ impl<T: Real> JacobiIteration<T> {
         invert_diagonal(&mut inverse)?;
         let inverse = Vector::from_slice(diagonal.context(), &inverse)?;
         let norms = DotParts::new(diagonal.context())?;
-        Ok(JacobiIteration { params, inverse, r: vector()?, z: vector()?, q: vector()?, norms })
+        let [r, z, q] = [vector()?, vector()?, vector()?];
+        Ok(JacobiIteration { params, inverse, r, z, q, start: Start::new(), norms })
     }
 }
 
@@ -59,19 +62,24 @@ impl<T: Real> Solver<T> for JacobiIteration<T> {
         x: &mut Vector<T>,
         progress: Progress<'_>,
     ) -> Result<Report> {
-        let JacobiIteration { params, inverse, r, z, q, norms } = self;
+        let JacobiIteration { params, inverse, r, z, q, start, norms } = self;
         check_unpreconditioned(m)?;
         check_own([&*inverse, r, z, q])?;
         check_system(r.context(), r.len(), a, None, b, x)?;
         let a = &CheckedOperator::new(a, r.len());
         params.check()?;
         let (mut run, mut end) = Run::start(a, b, x, r, norms, params.stopping.clone(), progress)?;
+        if end.is_none() {
+            start.keep(x)?;
+        }
         while end.is_none() {
             ops::multiply(r, inverse, z)?;
             ops::update(T::from_f64(params.omega), z, T::one(), x)?;
             end = run.step(x, r, z, q, norms)?;
         }
-        Ok(run.report(end.expect("the loop ends with a reason")))
+        let stop = end.expect("the loop ends with a reason");
+        run.no_worse(stop, start, x, r, norms)?;
+        Ok(run.report(stop))
     }
 }
 
@@ -108,7 +116,7 @@ fn check_unpreconditioned<T: Real>(m: Option<&mut dyn Preconditioner<T>>) -> Res
 /// an unknown.
 ///
 /// Converges for symmetric positive definite and for diagonally dominant A. Owns three vectors of
-/// `n` values and `n` indices. Every entry of the history is a true residual.
+/// `n` values and `n` indices, and one more vector where the initial guess is not zero. Every entry of the history is a true residual.
 #[derive(Debug)]
 pub struct RedBlackGaussSeidel<T: Real> {
     params: GaussSeidelParams,
@@ -117,6 +125,7 @@ pub struct RedBlackGaussSeidel<T: Real> {
     r: Vector<T>,
     z: Vector<T>,
     q: Vector<T>,
+    start: Start<Vector<T>>,
     norms: DotParts<T>,
 }
 
@@ -154,6 +163,7 @@ impl<T: Real> RedBlackGaussSeidel<T> {
             r: vector()?,
             z: vector()?,
             q: vector()?,
+            start: Start::new(),
             norms: DotParts::new(a.context())?,
         })
     }
@@ -187,13 +197,18 @@ impl<T: Real> Solver<T> for RedBlackGaussSeidel<T> {
                 got: "another operator".into(),
             })?;
         let a = &CheckedOperator::new(a, n);
-        let RedBlackGaussSeidel { params, r, z, q, norms, .. } = self;
+        let RedBlackGaussSeidel { params, r, z, q, start, norms, .. } = self;
         let (mut run, mut end) = Run::start(a, b, x, r, norms, params.stopping.clone(), progress)?;
+        if end.is_none() {
+            start.keep(x)?;
+        }
         while end.is_none() {
             self.rows.sweep(matrix, b, x, false)?;
             end = run.step(x, r, z, q, norms)?;
         }
-        Ok(run.report(end.expect("the loop ends with a reason")))
+        let stop = end.expect("the loop ends with a reason");
+        run.no_worse(stop, start, x, r, norms)?;
+        Ok(run.report(stop))
     }
 }
 

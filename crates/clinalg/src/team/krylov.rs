@@ -3,7 +3,7 @@
 use super::vector::{Dots, Vector};
 use super::{Operator, Team};
 use crate::error::check_length;
-use crate::solve::best::{Best, Iterate};
+use crate::solve::best::{Best, Iterate, Start};
 use crate::solve::judge::{Judge, Verdict, unit};
 use crate::solve::{Progress, Report, Stop, Stopping, invert_diagonal};
 use crate::{Real, Result};
@@ -92,6 +92,20 @@ impl<T: Real> Iterate for Vector<T> {
     fn set(&mut self, other: &Vector<T>) -> Result<()> {
         self.copy_from(other)
     }
+
+    fn set_zero(&mut self) -> Result<()> {
+        self.fill(T::zero())
+    }
+
+    fn is_zero(&self) -> Result<bool> {
+        Ok(self.norm2()? == 0.0)
+    }
+
+    fn copied(&self) -> Result<Vector<T>> {
+        let mut copy = Vector::zeros(self.team(), self.partition())?;
+        copy.copy_from(self)?;
+        Ok(copy)
+    }
 }
 
 /// Records an iteration whose recurrence gives the residual norm `norm`; x must be that of this iteration.
@@ -136,8 +150,10 @@ pub(super) fn solve<T: Real>(
     let [r, ..] = method.vectors();
     let stop = judge.enter(residual(a, b, x, r)?);
     let mut end = judge.begin(stop);
-    if let Some((best, _)) = method.best() {
-        best.start(x, judge.norm())?;
+    let mut start = Start::new();
+    match method.best() {
+        Some((best, _)) => best.start(x, judge.norm())?,
+        None => start.keep(x)?,
     }
     loop {
         if let Some(stop) = end {
@@ -157,21 +173,18 @@ pub(super) fn solve<T: Real>(
             (None, None) => continue,
             (stop, _) => stop,
         };
-        match (end, method.best()) {
-            (Some(Stop::Converged), _) => continue,
-            // The claim was false; the iteration continues from here.
-            (None, Some((best, _))) => {
-                best.correct(judge.norm());
-                best.look(x, judge.norm(), judge.iterations())?;
-            }
-            _ => {}
+        if end == Some(Stop::Converged) {
+            continue;
+        }
+        if let (None, Some((best, [r, ..]))) = (end, method.best()) {
+            best.look_at_true(x, (judge.norm(), judge.iterations()), |x| residual(a, b, x, r))?;
         }
         // As on one device: who stops a solve may go on from its last iterate.
         if end.is_none() || end == Some(Stop::Cancelled) && !method.takes_best_when_stopped() {
             continue;
         }
-        take_best(method, &mut judge, a, b, x)?;
-        let gives_up = matches!(end, Some(Stop::Breakdown | Stop::Diverged | Stop::Stagnated | Stop::NotFinite));
+        end = take_best(method, &start, &mut judge, (a, b, x), end)?;
+        let gives_up = end.is_some_and(|stop| stop.is_failure_of_method() || stop == Stop::NotFinite);
         if gives_up && judge.may_go_on() && method.changes_after(judge.norm()) {
             let [r, ..] = method.vectors();
             end = judge.enter(residual(a, b, x, r)?);
@@ -183,25 +196,38 @@ pub(super) fn solve<T: Real>(
     }
 }
 
-/// Resets x to the best iterate if the method keeps one.
+/// Resets x to the best iterate, and to the initial guess if that is better. Returns the end, as on one device.
 fn take_best<T: Real>(
     method: &mut dyn Method<T>,
+    start: &Start<Vector<T>>,
     judge: &mut Judge<'_>,
-    a: &mut dyn Operator<T>,
-    b: &Vector<T>,
-    x: &mut Vector<T>,
-) -> Result<()> {
-    let norm = judge.norm();
-    let Some((best, [r, ..])) = method.best() else { return Ok(()) };
-    let number = best.take(x, norm, |x| {
+    (a, b, x): (&mut dyn Operator<T>, &Vector<T>, &mut Vector<T>),
+    end: Option<Stop>,
+) -> Result<Option<Stop>> {
+    let (last, first, length) = ((judge.norm(), judge.iterations()), judge.first(), x.norm2()?);
+    let go_back = |judge: &mut Judge<'_>, a: &mut dyn Operator<T>, x: &Vector<T>, r: &mut Vector<T>| -> Result<f64> {
         judge.enter(residual(a, b, x, r)?);
         judge.watch_anew();
         Ok(judge.norm())
-    })?;
-    if let Some(number) = number {
-        judge.went_back_to(number);
+    };
+    let number = match method.best() {
+        Some((best, [r, ..])) => best.take(x, last, first, |x| go_back(judge, a, x, r))?,
+        None if first < last.0 || !last.0.is_finite() => {
+            start.give(x)?;
+            let [r, ..] = method.vectors();
+            go_back(judge, a, x, r)?;
+            Some(0)
+        }
+        None => None,
+    };
+    let Some(number) = number else { return Ok(end) };
+    judge.went_back_to(number);
+    if end != Some(Stop::RoundingFloor) {
+        return Ok(end);
     }
-    Ok(())
+    let [_, p, q] = method.vectors();
+    let rounding = rounding(a, x, p, q, judge.norm_b())?;
+    Ok(Some(judge.end_after(length, x.norm2()?, rounding)))
 }
 
 /// The rounding error of b - A x, as eps (|A s| + |b|) where s is x with scattered signs, compare
