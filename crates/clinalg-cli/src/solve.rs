@@ -747,9 +747,9 @@ impl<T: Scalar> Solved<T> {
                 (report, has_risen) = report.or_start(before.relative_residual);
                 if has_risen {
                     system.start_from(Some(&at_start))?;
-                    if has_grown && report.stop.is_failure_of_method() {
-                        report.stop = Stop::Unbounded;
-                    }
+                }
+                if has_grown && report.stop.is_failure_of_method() {
+                    report.stop = Stop::Unbounded;
                 }
             }
             is_known = true;

@@ -323,9 +323,9 @@ impl<T: Element + Coarsened> Columns<T> for System<'_, T> {
                 (report, has_risen) = report.or_start(before.relative_residual);
                 if has_risen {
                     ops::copy(&start, x)?;
-                    if has_grown && report.stop.is_failure_of_method() {
-                        report.stop = Stop::Unbounded;
-                    }
+                }
+                if has_grown && report.stop.is_failure_of_method() {
+                    report.stop = Stop::Unbounded;
                 }
             }
             let stop = report.stop;

@@ -55,6 +55,8 @@ const LEAST: f64 = 8.0;
 /// The true residual may be this many times the best one; with a preconditioner, where another norm falls, [`DRIFT_OTHER`].
 const DRIFT: f64 = 1.5;
 const DRIFT_OTHER: f64 = 30.0;
+/// A smaller residual than that of an approximate least-squares solution is at most this fraction of it.
+const GAIN: f64 = 0.999;
 /// After such a minimum the true residual is computed again after this many iterations and this fraction of those done.
 const CHECK: (usize, f64) = (16, 0.25);
 
@@ -282,7 +284,10 @@ impl<T: Scalar> Minres<T> {
                 if *is_refuted {
                     return Ok(Stop::Breakdown);
                 }
-                best.look(x, norm, run.iterations())?;
+                // Where x grows along null vectors, the rounding of b - A x may make its norm a little smaller.
+                if is_lower || norm < GAIN * best.norm() {
+                    best.look(x, norm, run.iterations())?;
+                }
                 (*is_open, *least) = (is_lower || is_due && *is_open, least.min(gradient));
                 *check_at = run.iterations() as f64 * (1.0 + CHECK.1) + CHECK.0 as f64;
                 *was_zero |= gradient <= LEAST * eps.sqrt();
@@ -369,7 +374,9 @@ impl<T: Scalar> Minres<T> {
             if matches!(end, Some(Stop::Converged | Stop::Cancelled)) {
                 continue;
             }
-            if end.is_none() && run.norm() > if is_plain { DRIFT } else { DRIFT_OTHER } * self.best.norm() {
+            let drift = if is_plain { DRIFT } else { DRIFT_OTHER };
+            let bound = if state.was_zero { GAIN } else { drift } * self.best.norm();
+            if end.is_none_or(Stop::is_failure_of_method) && run.norm() > bound {
                 ops::copy(self.best.vector(), x)?;
                 run.check(x, &mut self.v, &mut self.norms)?;
                 run.went_back_to(self.best.at());
