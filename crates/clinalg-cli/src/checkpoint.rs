@@ -33,7 +33,7 @@ struct About {
     state: Value,
 }
 
-const VERSION: u32 = 4;
+const VERSION: u32 = 5;
 
 /// The array with the bytes of [`About`] as JSON.
 const ABOUT: &str = "about";

@@ -246,3 +246,24 @@ fn minres_ends_at_least_squares_solutions() {
 fn growth_of_x_is_told() {
     crate::on_every_device!(growth_is_not_said_to_be_rounding);
 }
+
+/// A smooth residual of an ill-conditioned system is nearly orthogonal to the range of A, yet the system has a solution.
+fn smooth_residuals<T: Real>(context: &Context) {
+    for n in [400_usize, 1500] {
+        let entries: Vec<_> = (0..n)
+            .flat_map(|i| [(i, i, 2.0), (i, i.wrapping_sub(1), -1.0), (i, i + 1, -1.0)])
+            .filter(|&(_, j, _)| j < n)
+            .collect();
+        let host = CsrParts::from_triplets(n, n, &entries).unwrap();
+        let b = vec![1.0; n];
+        let mut x = Vector::zeros(context, n).unwrap();
+        let mut solver = Minres::new(context, n, stopping::<T>().into()).unwrap();
+        let report = solver.solve(&upload::<T>(context, &host), None, &vector::<T>(context, &b), &mut x).unwrap();
+        assert!(!matches!(report.stop, Stop::LeastSquares | Stop::Unbounded), "{n}: {report}");
+    }
+}
+
+#[test]
+fn minres_does_not_deny_solutions() {
+    crate::on_every_device!(smooth_residuals);
+}

@@ -50,8 +50,9 @@ pub struct Minres<T: Scalar> {
 const GRADIENT: f64 = 1e-3;
 /// Their distance.
 const GRADIENT_STEP: f64 = 0.5;
-/// This many roots of the machine precision count as zero: r is a null vector of A to this accuracy.
+/// This many roots of the machine precision, but no more than [`MOST_ZERO`], count as zero: r is a null vector of A to this accuracy.
 const LEAST: f64 = 8.0;
+const MOST_ZERO: f64 = 1e-4;
 /// The true residual may be this many times the best one; with a preconditioner, where another norm falls, [`DRIFT_OTHER`].
 const DRIFT: f64 = 1.5;
 const DRIFT_OTHER: f64 = 30.0;
@@ -59,6 +60,11 @@ const DRIFT_OTHER: f64 = 30.0;
 const GAIN: f64 = 0.999;
 /// After such a minimum the true residual is computed again after this many iterations and this fraction of those done.
 const CHECK: (usize, f64) = (16, 0.25);
+
+/// The |A r| / (|A| |r|) that counts as zero.
+fn zero(eps: f64) -> f64 {
+    MOST_ZERO.min(LEAST * eps.sqrt())
+}
 
 /// The state of a cycle after the last iteration.
 #[derive(Debug, Clone, Copy)]
@@ -290,7 +296,7 @@ impl<T: Scalar> Minres<T> {
                 }
                 (*is_open, *least) = (is_lower || is_due && *is_open, least.min(gradient));
                 *check_at = run.iterations() as f64 * (1.0 + CHECK.1) + CHECK.0 as f64;
-                *was_zero |= gradient <= LEAST * eps.sqrt();
+                *was_zero |= gradient <= zero(eps);
             }
             if gradient <= 10.0 * eps {
                 return Ok(Stop::Breakdown);
@@ -387,13 +393,15 @@ impl<T: Scalar> Minres<T> {
             if end.is_some_and(|stop| !stop.is_failure_of_method()) {
                 continue;
             }
-            if is_plain {
+            // Too early a claim of convergence does not speak against a solution, even where the residual is smooth.
+            let claimed = seen == Stop::Converged && end.is_none();
+            if is_plain && !claimed {
                 a.apply(T::one(), &self.v, T::zero(), &mut self.q)?;
                 let gradient = ops::norm2(&self.q)?.into_f64() / (state.largest * run.norm());
-                if gradient <= LEAST * T::Real::epsilon().into_f64().sqrt() {
+                if gradient <= zero(T::Real::epsilon().into_f64()) {
                     end = Some(Stop::LeastSquares);
                 }
-            } else if end.is_some() && state.was_zero && run.may_go_on() {
+            } else if !is_plain && end.is_some() && state.was_zero && run.may_go_on() {
                 (state.is_plain, state.largest) = (true, 0.0);
                 run.watch_anew();
                 end = None;
