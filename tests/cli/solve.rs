@@ -932,3 +932,59 @@ fn a_checkpoint_and_its_matrix_may_both_be_named() {
     let done = inside(folder.path(), "solve a.mtx other.mtx");
     assert!(done.code == 2 && done.stderr.contains("a solve takes one matrix"), "{}", done.stderr);
 }
+
+/// A file that is read, or another one that is written, is never overwritten, whatever its name.
+#[test]
+fn files_keep_their_content() {
+    let folder = folder();
+    let at = |name: &str| folder.path().join(name);
+    for name in ["a.npz", "b.npz", "z.npz", "n.npy", "u.npy", "c.npz"] {
+        file(&folder, name, "content");
+    }
+    std::fs::create_dir(at("inside")).expect("a folder");
+    std::fs::hard_link(at("a.npz"), at("hard.npz")).expect("a link");
+    #[cfg(unix)]
+    std::os::unix::fs::symlink("n.npy", at("soft.npy")).expect("a link");
+    let mut cases = vec![
+        ("solve a.npz --checkpoint a.npz", "--checkpoint a.npz is the matrix, which would be overwritten"),
+        ("solve a.npz --checkpoint hard.npz", "--checkpoint hard.npz is the matrix"),
+        ("solve a.npz --rhs b.npz --checkpoint ./b.npz", "is the file of --rhs"),
+        ("solve a.npz --x0 z.npz --checkpoint inside/../z.npz", "is the file of --x0"),
+        ("solve a.npz --nullspace n.npy --out n.npy", "is the file of --nullspace"),
+        ("solve a.npz --coordinates n.npy --out ./n.npy", "is the file of --coordinates"),
+        ("solve a.npz --plot same.png --plot-pattern ./same.png", "--plot-pattern ./same.png name the same file"),
+        ("wave --initial u.npy --out u.npy", "is the file of --initial"),
+        ("wave --out new.npy --series inside/../new.npy", "name the same file"),
+        ("poisson --f u.npy --out ./u.npy", "is the file of --f"),
+        ("ode --problem heat2d --initial u.npy --series u.npy", "is the file of --initial"),
+        ("heat-bem --points u.npy --out u.npy", "is the file of --points"),
+    ];
+    if cfg!(unix) {
+        cases.push(("solve a.npz --nullspace n.npy --out soft.npy", "is the file of --nullspace"));
+    }
+    for (line, needle) in cases {
+        let done = inside(folder.path(), line);
+        assert!(done.code == 2 && done.stderr.contains(needle), "{line}: {}", done.stderr);
+    }
+    for name in ["a.npz", "b.npz", "z.npz", "n.npy", "u.npy", "c.npz"] {
+        assert_eq!(std::fs::read_to_string(at(name)).expect("still there"), "content", "{name}");
+    }
+}
+
+#[test]
+fn the_file_of_a_resumed_run_is_kept_from_other_outputs() {
+    if !device() {
+        return;
+    }
+    let folder = folder();
+    file(&folder, "a.mtx", &laplace(20, true));
+    inside(folder.path(), "solve a.mtx --precond none --max-iterations 5 --checkpoint c.npz");
+    let bytes = || std::fs::read(folder.path().join("c.npz")).expect("a checkpoint");
+    let before = bytes();
+    // Its next checkpoint may replace it, no matrix may.
+    let done = inside(folder.path(), "solve --resume c.npz c.npz --max-iterations 9");
+    assert!(done.code == 2 && done.stderr.contains("--checkpoint c.npz is the matrix"), "{}", done.stderr);
+    assert!(bytes() == before);
+    let report = inside(folder.path(), "solve --resume c.npz --max-iterations 9 --json").json();
+    assert!(report["checkpoint"] == "c.npz" && bytes() != before, "{report:#}");
+}

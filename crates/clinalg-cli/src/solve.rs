@@ -272,11 +272,7 @@ pub(crate) fn run(args: &Args, global: &Global, out: &mut Output) -> Result<Exit
     out.phase("reading");
     let picture = args.plot.as_deref().map(Picture::new).transpose()?;
     let pattern = args.plot_pattern.as_deref().map(|path| Picture::given("--plot-pattern", path)).transpose()?;
-    if pattern.is_some() && args.plot == args.plot_pattern {
-        return Err(Failure::usage("--plot and --plot-pattern name the same file; give two names"));
-    }
     if let Some(path) = &args.out {
-        args.keeps_its_input(path)?;
         files::check_output(path)?;
         check_target(path)?;
     }
@@ -567,21 +563,6 @@ impl Args {
 
     fn sizes(&self) -> Sizes {
         Sizes { restart: self.restart, idr: self.idr_dimension.unwrap_or(IdrParams::default().dimensions) }
-    }
-
-    /// An error where `path`, which is to be written, is one of the files read.
-    fn keeps_its_input(&self, path: &Path) -> Result<(), Failure> {
-        let same =
-            |input: &Path| input.canonicalize().is_ok_and(|input| path.canonicalize().is_ok_and(|out| out == input));
-        let inputs = [("the matrix", Some(self.matrix.as_path())), ("--rhs", Some(Path::new(&self.rhs)))];
-        for (option, input) in inputs.into_iter().chain([("--x0", self.x0.as_deref())]) {
-            if input.is_some_and(same) {
-                let words =
-                    format!("--out {} is {option}, which would be overwritten; give another name", path.display());
-                return Err(Failure::usage(words));
-            }
-        }
-        Ok(())
     }
 
     /// With the default of --restart, and with the preconditioner that suits the matrix where none was named.
