@@ -57,27 +57,45 @@ struct Named {
     id: String,
     /// As messages call it.
     title: String,
+    is_written: bool,
     path: PathBuf,
     identity: Identity,
 }
 
 impl Named {
-    /// The files of an option or argument; of NAME=FILE too.
+    /// The files of an option or argument; where they are read, of NAME=FILE too.
     fn of(arg: &Arg, given: &ArgMatches) -> Vec<Named> {
         let id = arg.get_id().as_str();
+        let is_written = WRITTEN.contains(&id);
         let values = given.get_raw(id).into_iter().flatten().map(|raw| raw.to_string_lossy().into_owned());
         let paths = values.flat_map(|value| {
-            let named = value.split_once('=').map(|(_, file)| file.to_owned());
+            let named = value.split_once('=').filter(|_| !is_written).map(|(_, file)| file.to_owned());
             [Some(value), named].into_iter().flatten().map(PathBuf::from)
         });
-        let is_written = WRITTEN.contains(&id);
-        paths
-            .filter(|path| is_written || path.is_file())
-            .filter_map(|path| {
-                let title = arg.get_long().map_or_else(|| format!("the {id}"), |long| format!("--{long}"));
-                Some(Named { id: id.to_owned(), title, identity: Identity::of(&path)?, path })
-            })
-            .collect()
+        let title = arg.get_long().map_or_else(|| format!("the {id}"), |long| format!("--{long}"));
+        let named = |path: PathBuf| {
+            let identity = Identity::of(&path)?;
+            Some(Named { id: id.to_owned(), title: title.clone(), is_written, path, identity })
+        };
+        paths.filter(|path| is_written || path.is_file()).filter_map(named).collect()
+    }
+
+    /// An error where this file, which is written, is another one of the command line.
+    fn check(&self, other: &Named) -> Result<(), Failure> {
+        let Named { title, path, .. } = self;
+        let (path, continues) = (path.display(), self.id == "checkpoint" && other.id == "resume");
+        let words = match other.title.starts_with("--") {
+            _ if other.identity != self.identity || continues => return Ok(()),
+            _ if other.is_written => {
+                let (other, its) = (&other.title, other.path.display());
+                format!("{title} {path} and {other} {its} name the same file; give two names")
+            }
+            true => {
+                format!("{title} {path} is the file of {}, which would be overwritten; give another name", other.title)
+            }
+            false => format!("{title} {path} is {}, which would be overwritten; give another name", other.title),
+        };
+        Err(Failure::usage(words))
     }
 }
 
@@ -90,32 +108,9 @@ pub(crate) fn check(matches: &ArgMatches) -> Result<(), Failure> {
     let Some(command) = program.find_subcommand(name) else { return Ok(()) };
     let files: Vec<Named> =
         command.get_arguments().filter(|arg| takes_value(arg)).flat_map(|arg| Named::of(arg, given)).collect();
-    for (k, file) in files.iter().enumerate().filter(|(_, file)| WRITTEN.contains(&file.id.as_str())) {
-        for (l, other) in files.iter().enumerate().filter(|(_, other)| other.identity == file.identity) {
-            let is_written = WRITTEN.contains(&other.id.as_str());
-            let continues = file.id == "checkpoint" && other.id == "resume";
-            let path = file.path.display();
-            match is_written {
-                true if l > k => {
-                    let other = format!("{} {}", other.title, other.path.display());
-                    return Err(Failure::usage(format!(
-                        "{} {path} and {other} name the same file; give two names",
-                        file.title
-                    )));
-                }
-                false if !continues => {
-                    return Err(Failure::usage(format!(
-                        "{} {path} is {}, which would be overwritten; give another name",
-                        file.title,
-                        match other.title.starts_with("--") {
-                            true => format!("the file of {}", other.title),
-                            false => other.title.clone(),
-                        }
-                    )));
-                }
-                _ => {}
-            }
-        }
+    for (k, file) in files.iter().enumerate().filter(|(_, file)| file.is_written) {
+        let others = files.iter().enumerate().filter(|(l, other)| !other.is_written || *l > k);
+        others.map(|(_, other)| file.check(other)).collect::<Result<(), Failure>>()?;
     }
     Ok(())
 }

@@ -498,7 +498,9 @@ fn solve<T: Number>(args: &Args, global: &Global, given: Given, out: &mut Output
         format!("{words}; --method lsmr finds the x of the smallest residual{of_body}")
     });
     let precond = system.precond().unwrap_or(args.precond);
-    let may_factor = square && one_device && verdict.is_none() && report.stop.is_failure_of_method();
+    let at_default_limit = report.stop == Stop::IterationLimit && args.max_iterations.is_none();
+    let failed = report.stop.is_failure_of_method() || at_default_limit;
+    let may_factor = failed && square && one_device && verdict.is_none();
     let advice = may_factor.then(|| args.factors(precond, parts.rows, parts.nnz())).flatten();
     if let Some(renumbered) = &renumbered {
         renumbered.undo(&mut x)?;
