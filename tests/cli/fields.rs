@@ -304,7 +304,11 @@ fn a_relaxation_goes_on_from_its_checkpoint() {
         assert!(straight.ends_with(&resumed[resumed.len() - frames..]), "{rest}");
     }
     let done = inside(folder.path(), &["waveform", "--resume", "c.npz", "--windows", "2"]);
-    assert!(done.code == 2 && done.stderr.contains("--windows: 3, this run has 2"), "{}", done.stderr);
+    assert!(
+        done.code == 2 && done.stderr.contains("with --windows 3, this run is with --windows 2"),
+        "{}",
+        done.stderr
+    );
 }
 
 /// With restarts, with a preconditioner, and for the file that is drawn and written in the end.
@@ -365,7 +369,11 @@ fn frequencies_go_on_from_their_checkpoint() {
         }
     }
     let done = run("elastodynamics --resume c.npz --shear 2".into());
-    assert!(done.code == 2 && done.stderr.contains("--shear: 1.0, this run has 2.0"), "{}", done.stderr);
+    assert!(
+        done.code == 2 && done.stderr.contains("with --shear 1.0, this run is with --shear 2.0"),
+        "{}",
+        done.stderr
+    );
 }
 
 /// LU: the frequency at hand is computed again.
@@ -405,18 +413,22 @@ fn checkpoints_of_other_problems_are_refused() {
     let run = |line: &str| inside(folder.path(), &line.split(' ').collect::<Vec<_>>());
     let ode = "ode --problem heat2d --n 9 --variant reference --step-limit 3 --reference none";
     let mut cases = vec![
-        ("wave --n 17 --backend reference --steps 3", "--speed 1+x --initial gauss", "--c: 1.0"),
+        ("wave --n 17 --backend reference --steps 3", "--speed 1+x --initial gauss", "with --c 1.0"),
         ("wave --n 17 --backend reference --steps 3", "--initial gauss", "--initial has other values"),
         ("poisson --n 9 --backend reference --f 1 --max-cycles 1", "--f 1+x", "--f has other values"),
-        ("poisson --n 9 --backend reference --f 1 --max-cycles 1", "--cycle w", "--cycle: V, this run has W"),
+        (
+            "poisson --n 9 --backend reference --f 1 --max-cycles 1",
+            "--cycle w",
+            "with --cycle v, this run is with --cycle w",
+        ),
         (ode, "--parameter scale=2", "the system has other values"),
-        (ode, "--method bs32", "--method: \"dopri54\""),
+        (ode, "--method bs32", "with --method dopri54"),
     ];
     if device() {
         let line = "poisson --points 12x9 --f 1 --max-cycles 1";
-        cases.push((line, "--points 12x10", "--points: [12, 9], this run has [12, 10]"));
+        cases.push((line, "--points 12x10", "with --points [12, 9], this run is with --points [12, 10]"));
         cases.push((line, "--sides x=periodic", "--sides"));
-        cases.push((line, "--coefficient 1+x", "--coefficient: none, this run has values"));
+        cases.push((line, "--coefficient 1+x", "without --coefficient, this run is with --coefficient"));
     }
     for (line, other, needle) in cases {
         let command = line.split(' ').next().expect("a command");

@@ -80,8 +80,9 @@ fn a_solve_goes_on_from_its_checkpoint() {
     }
     for (other, needle) in [
         ("--rhs ones", "--rhs has other values"),
-        ("--method gmres", "--method: None, this run has Some(Gmres)"),
-        ("--precision f32", "--precision"),
+        ("--method gmres", "a run without --method, this run is with --method gmres;"),
+        ("--precond ilut", "a run with --precond none, this run is with --precond ilut;"),
+        ("--precision f32", "a run with --precision f64, this run is with --precision f32;"),
     ] {
         let done = inside(folder.path(), &format!("solve --resume c.npz {other}"));
         assert!(done.code == 2 && done.stderr.contains(needle), "{other}: {}", done.stderr);
@@ -456,6 +457,7 @@ fn systems_without_a_solution_are_reported() {
     file(&folder, "column.mtx", &format!("{general}\n2 2 2\n1 1 1\n2 1 1\n"));
     for (line, needle) in [
         ("row.mtx", "row 2 (counted from 1) has only zeros"),
+        ("row.mtx", "or solve the least-squares problem (--method lsmr)"),
         ("nan.mtx", "row 2 and column 2"),
         ("column.mtx", "singular: unknown 2 (counted from 1) appears in no equation"),
     ] {
@@ -621,12 +623,17 @@ fn vectors_for_the_hierarchy_have_a_row_per_unknown_and_finite_numbers() {
     array("lying.mtx", 3, 36, None);
     array("nan.mtx", 36, 3, Some(40));
     array("nodes.mtx", 18, 2, Some(20));
+    let header = "%%MatrixMarket matrix array real general";
+    file(&folder, "zero.mtx", &format!("{header}\n36 2\n{}{}", "1\n".repeat(36), "0\n".repeat(36)));
+    file(&folder, "same.mtx", &format!("{header}\n18 2\n{}", "3\n".repeat(36)));
     let report = inside(folder.path(), "solve a.mtx --nullspace good.mtx --json").json();
     assert_eq!(report["converged"], true, "{report:#}");
     for (line, needles) in [
         ("--nullspace lying.mtx", ["36 rows", "3 x 36 (lying.mtx)"]),
         ("--nullspace nan.mtx", ["row 5 and column 2", "nan.mtx"]),
         ("--coordinates nodes.mtx", ["row 3 and column 2", "nodes.mtx"]),
+        ("--nullspace zero.mtx", ["argument `nullspace`: column 2", "zero.mtx has only zeros"]),
+        ("--coordinates same.mtx", ["argument `coordinates`", "same.mtx are at the same place"]),
     ] {
         let done = inside(folder.path(), &format!("solve a.mtx {line}"));
         assert_eq!(done.code, 2, "{line}: {}", done.stderr);
@@ -821,6 +828,8 @@ fn the_hierarchy_is_shaped_by_options() {
         ("--omega 2", "above 0 and below 2"),
         ("--theta 1", "below 1"),
         ("--coarse-size 5000", "1 to 4096"),
+        ("--precond ic --sweeps 101", "from 1 to 100"),
+        ("--seed 3", "--seed is for --rhs random, not for --rhs ones"),
     ] {
         let done = inside(folder.path(), &format!("solve a.mtx {rest}"));
         assert!(done.code == 2 && done.stderr.contains(needle), "{rest}: {}", done.stderr);
@@ -931,4 +940,212 @@ fn a_checkpoint_and_its_matrix_may_both_be_named() {
     assert!(done.code == 2 && done.stderr.contains("the size of the matrix"), "{}", done.stderr);
     let done = inside(folder.path(), "solve a.mtx other.mtx");
     assert!(done.code == 2 && done.stderr.contains("a solve takes one matrix"), "{}", done.stderr);
+}
+
+/// A file that is read, or another one that is written, is never overwritten, whatever its name.
+#[test]
+fn files_keep_their_content() {
+    let folder = folder();
+    let at = |name: &str| folder.path().join(name);
+    for name in ["a.npz", "b.npz", "z.npz", "n.npy", "u.npy", "c.npz"] {
+        file(&folder, name, "content");
+    }
+    std::fs::create_dir(at("inside")).expect("a folder");
+    std::fs::hard_link(at("a.npz"), at("hard.npz")).expect("a link");
+    #[cfg(unix)]
+    std::os::unix::fs::symlink("n.npy", at("soft.npy")).expect("a link");
+    let mut cases = vec![
+        ("solve a.npz --checkpoint a.npz", "--checkpoint a.npz is the matrix, which would be overwritten"),
+        ("solve a.npz --checkpoint hard.npz", "--checkpoint hard.npz is the matrix"),
+        ("solve a.npz --rhs b.npz --checkpoint ./b.npz", "is the file of --rhs"),
+        ("solve a.npz --x0 z.npz --checkpoint inside/../z.npz", "is the file of --x0"),
+        ("solve a.npz --nullspace n.npy --out n.npy", "is the file of --nullspace"),
+        ("solve a.npz --coordinates n.npy --out ./n.npy", "is the file of --coordinates"),
+        ("solve a.npz --plot same.png --plot-pattern ./same.png", "--plot-pattern ./same.png name the same file"),
+        ("wave --initial u.npy --out u.npy", "is the file of --initial"),
+        ("wave --out new.npy --series inside/../new.npy", "name the same file"),
+        ("poisson --f u.npy --out ./u.npy", "is the file of --f"),
+        ("ode --problem heat2d --initial u.npy --series u.npy", "is the file of --initial"),
+        ("heat-bem --points u.npy --out u.npy", "is the file of --points"),
+    ];
+    if cfg!(unix) {
+        cases.push(("solve a.npz --nullspace n.npy --out soft.npy", "is the file of --nullspace"));
+    }
+    for (line, needle) in cases {
+        let done = inside(folder.path(), line);
+        assert!(done.code == 2 && done.stderr.contains(needle), "{line}: {}", done.stderr);
+    }
+    for name in ["a.npz", "b.npz", "z.npz", "n.npy", "u.npy", "c.npz"] {
+        assert_eq!(std::fs::read_to_string(at(name)).expect("still there"), "content", "{name}");
+    }
+}
+
+#[test]
+fn the_file_of_a_resumed_run_is_kept_from_other_outputs() {
+    if !device() {
+        return;
+    }
+    let folder = folder();
+    file(&folder, "a.mtx", &laplace(20, true));
+    inside(folder.path(), "solve a.mtx --precond none --max-iterations 5 --checkpoint c.npz");
+    let bytes = || std::fs::read(folder.path().join("c.npz")).expect("a checkpoint");
+    let before = bytes();
+    // Its next checkpoint may replace it, no matrix may.
+    let done = inside(folder.path(), "solve --resume c.npz c.npz --max-iterations 9");
+    assert!(done.code == 2 && done.stderr.contains("--checkpoint c.npz is the matrix"), "{}", done.stderr);
+    assert!(bytes() == before);
+    let report = inside(folder.path(), "solve --resume c.npz --max-iterations 9 --json").json();
+    assert!(report["checkpoint"] == "c.npz" && bytes() != before, "{report:#}");
+}
+
+#[test]
+fn vectors_without_columns_and_starts_that_are_not_finite_are_errors() {
+    if !device() {
+        return;
+    }
+    let folder = folder();
+    file(&folder, "a.mtx", &laplace(20, true));
+    let header = "%%MatrixMarket matrix array real general";
+    file(&folder, "none.mtx", &format!("{header}\n400 0\n"));
+    for wrong in ["nan", "inf"] {
+        let values: String = (0..800).map(|k| if k == 402 { format!("{wrong}\n") } else { "1\n".into() }).collect();
+        file(&folder, &format!("{wrong}.mtx"), &format!("{header}\n400 2\n{values}"));
+    }
+    file(&folder, "b.mtx", &format!("{header}\n400 2\n{}", "1\n".repeat(800)));
+    for (line, needle) in [
+        ("--rhs none.mtx", "`b` is 400 x 0 (none.mtx), expected 400 x 1"),
+        ("--rhs b.mtx --x0 nan.mtx", "argument `x0`: the value in row 3 of column 2 (counted from 1) is NaN"),
+        ("--rhs b.mtx --x0 inf.mtx", "row 3 of column 2 (counted from 1) is inf"),
+    ] {
+        let done = inside(folder.path(), &format!("solve a.mtx {line} --out x.mtx"));
+        assert!(done.code == 2 && done.stderr.contains(needle), "{line}: {}", done.stderr);
+        assert!(!folder.path().join("x.mtx").exists(), "{line}");
+    }
+}
+
+/// The stiffness of springs between neighbours, along the axes and the diagonals, of nodes with these coordinates.
+fn springs(nodes: &[[f64; 2]]) -> Vec<(usize, usize, f64)> {
+    let mut entries = Vec::new();
+    for a in 0..nodes.len() {
+        for step in [[1.0, 0.0], [0.0, 1.0], [1.0, 1.0], [1.0, -1.0]] {
+            let end = [nodes[a][0] + step[0], nodes[a][1] + step[1]];
+            let Some(b) = nodes.iter().position(|node| *node == end) else { continue };
+            let square = step[0] * step[0] + step[1] * step[1];
+            for (i, j, sign) in [(a, a, 1.0), (b, b, 1.0), (a, b, -1.0), (b, a, -1.0)] {
+                let entry = |k: usize| (2 * i + k / 2, 2 * j + k % 2, sign * step[k / 2] * step[k % 2] / square);
+                entries.extend((0..4).map(entry));
+            }
+        }
+    }
+    entries
+}
+
+#[test]
+fn rigid_motions_of_a_free_body_are_null_vectors() {
+    if !device() {
+        return;
+    }
+    let folder = folder();
+    let nodes: Vec<[f64; 2]> = (0..144).map(|k| [f64::from(k % 12), f64::from(k / 12)]).collect();
+    let entries = springs(&nodes);
+    let n = 2 * nodes.len();
+    let lines: String = entries.iter().map(|(i, j, v)| format!("{} {} {v}\n", i + 1, j + 1)).collect();
+    file(
+        &folder,
+        "a.mtx",
+        &format!("%%MatrixMarket matrix coordinate real general\n{n} {n} {}\n{lines}", entries.len()),
+    );
+    let array = |name: &str, rows: usize, cols: usize, values: &mut dyn Iterator<Item = f64>| {
+        let values: String = values.map(|v| format!("{v}\n")).collect();
+        file(&folder, name, &format!("%%MatrixMarket matrix array real general\n{rows} {cols}\n{values}"));
+    };
+    array("xy.mtx", n / 2, 2, &mut (0..2).flat_map(|d| nodes.iter().map(move |node| node[d])));
+    array("turn.mtx", n, 1, &mut nodes.iter().flat_map(|[x, y]| [5.5 - y, x - 5.5]));
+    let x: Vec<f64> = (0..n).map(|k| (k as f64).sin()).collect();
+    let mut b = vec![0.0; n];
+    entries.iter().for_each(|&(i, j, v)| b[i] += v * x[j]);
+    array("b.mtx", n, 1, &mut b.iter().copied());
+    // Orthogonal to the translations, not to the rotation.
+    let turned = b.iter().zip(nodes.iter().flat_map(|[x, y]| [5.5 - y, x - 5.5])).map(|(b, z)| b + 0.1 * z);
+    array("turned.mtx", n, 1, &mut turned.collect::<Vec<_>>().into_iter());
+    let ones = inside(folder.path(), "solve a.mtx");
+    assert!(ones.code == 2 && ones.stderr.contains("(1 null vector)"), "{}", ones.stderr);
+    array("shifted.mtx", n, 1, &mut b.iter().map(|b| b + 1.0));
+    let done = inside(folder.path(), "solve a.mtx --rhs shifted.mtx");
+    assert!(
+        done.code == 2 && done.stderr.contains("2 unknowns per node") && done.stderr.contains("--coordinates"),
+        "{}",
+        done.stderr
+    );
+    let done = inside(folder.path(), "solve a.mtx --rhs turned.mtx --coordinates xy.mtx");
+    assert!(done.code == 2 && done.stderr.contains("(3 null vectors)"), "{}", done.stderr);
+    assert!(done.stderr.contains("subtract its projection onto them"), "{}", done.stderr);
+    let done = inside(folder.path(), "solve a.mtx --rhs turned.mtx --nullspace turn.mtx");
+    assert!(done.code == 2 && done.stderr.contains("(2 null vectors)"), "{}", done.stderr);
+    for (line, removed) in [("--rhs b.mtx", false), ("--rhs random", true)] {
+        let report = inside(folder.path(), &format!("solve a.mtx {line} --coordinates xy.mtx --json")).json();
+        let keys = ["null_vectors", "null_part_removed", "converged"].map(|key| report[key].clone());
+        assert_eq!(keys, [Value::from(3), removed.into(), true.into()], "{line}: {report:#}");
+    }
+}
+
+#[test]
+fn multigrid_is_a_solver_of_its_own() {
+    if !device() {
+        return;
+    }
+    let folder = folder();
+    file(&folder, "a.mtx", &laplace(40, true));
+    file(&folder, "small.mtx", &laplace(10, true));
+    file(&folder, "turned.mtx", &turned(30));
+    file(&folder, "upwind.mtx", &upwind(20, 30.0));
+    for (line, precond) in [
+        ("a.mtx", "amg"),
+        ("a.mtx --precond classical --rhs random", "classical"),
+        ("a.mtx --cycle k --coarse-size 50", "amg"),
+        ("a.mtx --precond ssor --tol 1e-4", "ssor"),
+        ("small.mtx", "ilut"),
+        ("upwind.mtx", "ilut"),
+    ] {
+        let report = inside(folder.path(), &format!("solve {line} --method richardson --json")).json();
+        let names = (report["method"].as_str(), report["precond"].as_str());
+        assert_eq!(names, (Some("richardson"), Some(precond)), "{line}: {report:#}");
+        assert!(report["converged"] == true && report["gave_up"].is_null(), "{line}: {report:#}");
+    }
+    let done = inside(folder.path(), "solve a.mtx --method richardson");
+    assert!(done.stdout.contains("Richardson iteration, algebraic multigrid, f64"), "{}", done.stdout);
+    for (line, needle) in [
+        ("a.mtx --checkpoint c.npz", "richardson does not support --checkpoint and --resume"),
+        ("a.mtx --precond saddle", "richardson does not converge with --precond saddle"),
+        ("turned.mtx", "richardson is for real systems"),
+    ] {
+        let done = inside(folder.path(), &format!("solve {line} --method richardson"));
+        assert!(done.code == 2 && done.stderr.contains(needle), "{line}: {}", done.stderr);
+    }
+    // Without a preconditioner it diverges for eigenvalues above 2.
+    let done = inside(folder.path(), "solve small.mtx --method richardson --precond none --json");
+    let report = done.json();
+    assert_eq!((done.code, &report["stop"]), (1, &"diverged".into()), "{report:#}");
+    let advice = report["advice"].as_str().unwrap_or_default().to_owned();
+    assert!(advice.contains("--precond ilut --order rcm --drop 0 --fill "), "{report:#}");
+    let options = advice.split(" computes").next().unwrap_or_default();
+    let report = inside(folder.path(), &format!("solve small.mtx {options} --json")).json();
+    assert!(report["converged"] == true && number(&report, "iterations") <= 2.0, "{report:#}");
+}
+
+#[test]
+fn what_several_devices_do_not_solve_is_said_in_their_words() {
+    let Some(pair) = two_devices() else { return };
+    let folder = folder();
+    let a = file(&folder, "a.mtx", &laplace(6, true));
+    let one = file(&folder, "one.mtx", "%%MatrixMarket matrix coordinate real general\n1 1 1\n1 1 2\n");
+    let rectangle = file(&folder, "rectangle.mtx", &rectangle());
+    for (rest, needle) in [
+        (one, "2 devices for a matrix with 1 row; use --device"),
+        (rectangle, "least squares run on one device: use --device instead of --devices"),
+        (format!("{a} --method richardson"), "cg, bicgstab and gmres, not with richardson"),
+    ] {
+        let done = pair(&format!("solve {rest} --devices 0,1"));
+        assert!(done.code == 2 && done.stderr.contains(needle), "{rest}: {}", done.stderr);
+    }
 }

@@ -156,6 +156,14 @@ pub(crate) fn positive(text: &str) -> Result<usize, String> {
     }
 }
 
+/// A number of sweeps.
+pub(crate) fn sweeps(text: &str) -> Result<usize, String> {
+    match text.trim().parse::<usize>() {
+        Ok(count) if (1..=100).contains(&count) => Ok(count),
+        _ => Err("expected a whole number from 1 to 100".into()),
+    }
+}
+
 /// A number of frames.
 pub(crate) fn frames(text: &str) -> Result<usize, String> {
     match text.trim().parse::<usize>() {

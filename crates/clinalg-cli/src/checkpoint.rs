@@ -6,6 +6,7 @@ use std::fmt::{self, Debug, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
+use clap::ValueEnum;
 use clinalg::Real;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -47,6 +48,9 @@ pub(crate) struct Fingerprint(Vec<(String, String)>);
 /// The prefix of a digest.
 const DIGEST: &str = "sha256:";
 
+/// The value of an option that is not given.
+const NOT_GIVEN: &str = "not given";
+
 /// Hashes what is written to it.
 struct Hashed(Sha256);
 
@@ -60,7 +64,15 @@ impl fmt::Write for Hashed {
 impl Fingerprint {
     /// An option with its value.
     pub(crate) fn option(mut self, name: &str, value: impl Debug) -> Fingerprint {
-        self.0.push((name.to_owned(), format!("{value:?}")));
+        self.0.push((name.to_owned(), as_given(&format!("{value:?}"))));
+        self
+    }
+
+    /// An option whose values have names; `None` if it is not given.
+    pub(crate) fn choice<V: ValueEnum>(mut self, name: &str, value: Option<V>) -> Fingerprint {
+        let given = value.and_then(|value| value.to_possible_value());
+        let word = given.map_or_else(|| NOT_GIVEN.to_owned(), |value| value.get_name().to_owned());
+        self.0.push((name.to_owned(), word));
         self
     }
 
@@ -97,7 +109,7 @@ impl Fingerprint {
     }
 
     fn digest(mut self, name: &str, given: bool, hash: Sha256) -> Fingerprint {
-        let value = if given { format!("{DIGEST}{:x}", hash.finalize()) } else { "none".into() };
+        let value = if given { format!("{DIGEST}{:x}", hash.finalize()) } else { NOT_GIVEN.into() };
         self.0.push((name.to_owned(), value));
         self
     }
@@ -107,17 +119,31 @@ impl Fingerprint {
         let find = |of: &Fingerprint, name: &str| of.0.iter().find(|(n, _)| n == name).map(|(_, value)| value.clone());
         let names = self.0.iter().chain(&run.0).map(|(name, _)| name);
         names.into_iter().find_map(|name| {
-            let [before, now] = [self, run].map(|of| find(of, name).unwrap_or_else(|| "none".into()));
+            let [before, now] = [self, run].map(|of| find(of, name).unwrap_or_else(|| NOT_GIVEN.into()));
             let digests = before.starts_with(DIGEST) && now.starts_with(DIGEST);
-            let value = |value: String| if value.starts_with(DIGEST) { "values".to_owned() } else { value };
+            let words = |value: &str| match value {
+                NOT_GIVEN => format!("without {name}"),
+                value if value.starts_with(DIGEST) => format!("with {name}"),
+                value => format!("with {name} {value}"),
+            };
             match before == now {
                 true => None,
                 false if digests => Some(format!("{name} has other values than in the run that wrote it")),
-                false => {
-                    Some(format!("it was written by a run with {name}: {}, this run has {}", value(before), value(now)))
-                }
+                false => Some(format!("it was written by a run {}, this run is {}", words(&before), words(&now))),
             }
         })
+    }
+}
+
+/// A value in debug format as the command line has it.
+fn as_given(debug: &str) -> String {
+    let value = debug.strip_prefix("Some(").and_then(|rest| rest.strip_suffix(')')).unwrap_or(debug);
+    match value.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')) {
+        Some(text) => text.to_owned(),
+        None if value == "None" => NOT_GIVEN.into(),
+        // The name of a variant.
+        None if value.chars().all(char::is_alphanumeric) => value.to_lowercase(),
+        None => value.to_owned(),
     }
 }
 
@@ -274,6 +300,7 @@ pub(crate) fn save(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::args::PrecisionArg;
 
     fn words(line: &str) -> Vec<String> {
         line.split_whitespace().map(str::to_owned).collect()
@@ -314,9 +341,14 @@ mod tests {
         let (one, two) = (Some(&[1.0, 2.0][..]), Some(&[1.0, 3.0][..]));
         assert_eq!(of(9, one).difference(&of(9, one)), None);
         let words = of(9, one).difference(&of(17, one)).unwrap();
-        assert!(words.contains("--n: 9") && words.contains("has 17"), "{words}");
+        assert_eq!(words, "it was written by a run with --n 9, this run is with --n 17");
         assert!(of(9, one).difference(&of(9, two)).unwrap().contains("--f has other values"));
-        assert!(of(9, one).difference(&of(9, None)).unwrap().contains("this run has none"));
-        assert!(Fingerprint::default().difference(&of(9, None)).unwrap().contains("--n: none"));
+        assert!(of(9, one).difference(&of(9, None)).unwrap().contains("this run is without --f"));
+        assert!(Fingerprint::default().difference(&of(9, None)).unwrap().contains("run without --n, this"));
+        let of = |value: Option<PrecisionArg>| Fingerprint::default().choice("--precision", value);
+        let words = of(None).difference(&of(Some(PrecisionArg::F32))).unwrap();
+        assert_eq!(words, "it was written by a run without --precision, this run is with --precision f32");
+        let of = |value: Option<&str>| Fingerprint::default().option("--rhs", value);
+        assert!(of(Some("ones")).difference(&of(None)).unwrap().contains("with --rhs ones,"));
     }
 }

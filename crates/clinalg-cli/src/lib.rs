@@ -16,6 +16,7 @@ mod messages;
 mod ode;
 mod options;
 mod output;
+mod overwrite;
 mod phases;
 mod place;
 mod plot;
@@ -303,6 +304,9 @@ pub fn run(words: Vec<String>, processes: Option<Arc<dyn Processes>>) -> Ended {
     if cli.global.balance && !balances {
         let words = "--balance works with poisson, wave, waveform, ode and heat-bem";
         return out.fail(&Failure::usage(words));
+    }
+    if let Err(failure) = overwrite::check(&matches) {
+        return out.fail(&failure);
     }
     let done = match &cli.command {
         Command::Devices(args) => devices::run(args, &cli.global, &mut out),

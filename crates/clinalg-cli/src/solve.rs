@@ -6,11 +6,13 @@ mod given;
 mod hierarchy;
 mod least_squares;
 pub(crate) mod method;
+mod null;
 mod number;
 mod pattern;
 mod renumbered;
 mod report;
 mod resume;
+mod richardson;
 mod saddle;
 mod system;
 mod team;
@@ -41,8 +43,10 @@ use crate::plot::Picture;
 use crate::progress::Progress;
 use advice::{Advice, advise};
 use block::BlockSystem;
+use hierarchy::NearNull;
 use least_squares::LeastSquaresSystem;
 use method::{CycleArg, Method, Order, Precond, PrecondOptions, Reorder, Sizes, SmootherArg, check_combination};
+use null::{about_coordinates, with_lsmr, with_sentence};
 use number::Number;
 use renumbered::Renumbered;
 use report::{Column, Document};
@@ -72,6 +76,9 @@ Methods:
             with --cycle k
   lsmr      least squares, for rectangular A; the default if A is not square
   lsqr      as lsmr; its residual never grows
+  richardson
+            stationary iteration x += M^-1 (b - A x) with a preconditioner M: multigrid
+            (--precond amg) as a solver of its own, for real systems
 If cg, minres or bicgstab was chosen by default and fails, or reaches the default
 limit of iterations, gmres continues from its best iterate, with complete LU factors of A
 where these take only seconds, else with ilut; for symmetric A, minres continues after gmres.
@@ -97,7 +104,7 @@ Preconditioners:
 
 Complex numbers: if the matrix, the right-hand side or x0 is complex, the system is
 solved in complex arithmetic, and x is complex. Symmetric then means Hermitian, above and
-below. Complex systems are supported except by amg, saddle and --devices.
+below. Complex systems are supported except by amg, saddle, richardson and --devices.
 
 Several devices (--devices): methods cg, bicgstab and gmres, preconditioners none,
 jacobi, amg, sa and classical.
@@ -105,6 +112,7 @@ jacobi, amg, sa and classical.
 JSON keys: matrix, rows, cols, nnz, symmetric (up to rounding; of complex matrices: Hermitian),
 complex, rhs, null_vectors (number of null vectors found), null_part_removed (whether their
 component was removed from b), verdict (what the residual of a failed solve shows about A),
+advice (options with which a failed solve may succeed, or null),
 seed, method, gave_up (the method that failed before this one, or null), precond,
 precond_about, order, sweeps, reorder, reorder_about, explanation (why auto chose it, and in
 further lines what took its place, or null), restart, idr_dimension, precision, tolerance,
@@ -120,7 +128,7 @@ Ctrl-C ends the solve with the current iterate, and writes a checkpoint of the
 iteration: with gmres the basis since the last restart, with the others 2 to 14
 vectors. clinalg solve --resume FILE reads the files, repeats the set-up and continues from
 the checkpoint; on the same device the results are bitwise those of an uninterrupted run.
-Not with block-cg or --devices.
+Not with block-cg, richardson or --devices.
 
 Examples:
   clinalg solve A.mtx                           b = (1, ..., 1)
@@ -143,9 +151,9 @@ pub(crate) struct Args {
     /// Right-hand side: a file with one column (or row) or several columns, `ones`, or `random` (uniform in (-1, 1), for complex A in real and imaginary part; see --seed)
     #[arg(long, default_value = "ones", value_name = "FILE|ones|random")]
     rhs: String,
-    /// Seed of the random numbers of --rhs random
-    #[arg(long, default_value_t = 1, allow_hyphen_values = true)]
-    seed: u64,
+    /// Seed of the random numbers of --rhs random [default: 1]
+    #[arg(long, allow_hyphen_values = true)]
+    seed: Option<u64>,
     /// Initial guess: a file with as many columns as there are right-hand sides [default: 0]
     #[arg(long, value_name = "FILE")]
     x0: Option<PathBuf>,
@@ -188,6 +196,9 @@ pub(crate) struct Args {
     /// Coarsen the finest level of amg aggressively, with classical coarsening: less memory and a cheaper cycle, more iterations
     #[arg(long)]
     aggressive: bool,
+    /// The vectors of --coordinates or --nullspace.
+    #[arg(skip)]
+    near_null: Option<NearNull>,
     /// Unknowns per node that the pattern shows.
     #[arg(skip)]
     found_block: Option<usize>,
@@ -200,8 +211,8 @@ pub(crate) struct Args {
     /// Order in which ilu, ilut and ic eliminate and ssor sweeps; the matrix keeps its numbering, unlike with --reorder [default: natural; ssor: multicolour]
     #[arg(long, value_enum)]
     order: Option<Order>,
-    /// Compute the factors of ilu or ic by this many sweeps of a fixed-point iteration, not by levels: for matrices with many levels
-    #[arg(long, value_name = "COUNT", value_parser = args::positive, allow_hyphen_values = true)]
+    /// Compute the factors of ilu or ic by this many sweeps of a fixed-point iteration, not by levels: for matrices with many levels; at most 100
+    #[arg(long, value_name = "COUNT", value_parser = args::sweeps, allow_hyphen_values = true)]
     sweeps: Option<usize>,
     /// Renumber the matrix itself at upload, which also speeds up its products, unlike --order; solutions are written in the numbering of the file
     #[arg(long, value_enum, default_value_t = Reorder::None)]
@@ -245,7 +256,7 @@ pub(crate) struct Args {
     /// Write a checkpoint (.npz) where --max-iterations or Ctrl-C ends the solve; Ctrl-C writes clinalg-solve-checkpoint.npz without this option
     #[arg(long, value_name = "FILE")]
     checkpoint: Option<PathBuf>,
-    /// Continue from a checkpoint; options given with it override those stored in it
+    /// Continue from a checkpoint; limits, tolerances, devices and files to write given with it replace those of its run, all other options stay the same
     #[arg(long, value_name = "FILE")]
     resume: Option<PathBuf>,
 }
@@ -272,13 +283,12 @@ pub(crate) fn run(args: &Args, global: &Global, out: &mut Output) -> Result<Exit
     out.phase("reading");
     let picture = args.plot.as_deref().map(Picture::new).transpose()?;
     let pattern = args.plot_pattern.as_deref().map(|path| Picture::given("--plot-pattern", path)).transpose()?;
-    if pattern.is_some() && args.plot == args.plot_pattern {
-        return Err(Failure::usage("--plot and --plot-pattern name the same file; give two names"));
-    }
     if let Some(path) = &args.out {
-        args.keeps_its_input(path)?;
         files::check_output(path)?;
         check_target(path)?;
+    }
+    if args.seed.is_some() && args.rhs != "random" {
+        return Err(Failure::usage(format!("--seed is for --rhs random, not for --rhs {}", args.rhs)));
     }
     let keep = checkpoint::Target::new(args.checkpoint.as_deref(), "solve")?;
     let loaded = args.resume.as_deref().map(checkpoint::Loaded::new).transpose()?;
@@ -318,7 +328,7 @@ fn solve<T: Number>(args: &Args, global: &Global, given: Given, out: &mut Output
     let mut starts = args.starts::<T>(x0, parts.cols, b.len() / parts.rows.max(1))?;
     let least_squares = parts.rows != parts.cols || args.method.is_some_and(Method::is_least_squares);
     check_finite(&parts, &b)?;
-    if !least_squares && let Some(words) = check_zeros(&parts, &b)? {
+    if !least_squares && let Some(words) = check_zeros(&parts, &b).map_err(with_lsmr)? {
         log::warn!("{words}");
     }
     let renumbered = Renumbered::new(args, &mut parts, &mut b, starts.as_mut())?;
@@ -338,16 +348,25 @@ fn solve<T: Number>(args: &Args, global: &Global, given: Given, out: &mut Output
             "checkpoints are of solves on one device: leave --devices out, or --checkpoint and --resume",
         ));
     }
-    if args.method == Some(Method::BlockCg) && (args.checkpoint.is_some() || args.resume.is_some()) {
-        return Err(Failure::usage(
-            "--method block-cg does not support --checkpoint and --resume: omit them, or use --method cg",
-        ));
+    if let Some(method) = args.method.filter(|method| !method.is_resumable())
+        && (args.checkpoint.is_some() || args.resume.is_some())
+    {
+        return Err(Failure::usage(format!(
+            "--method {} does not support --checkpoint and --resume: omit them, or use --method cg",
+            method.name()
+        )));
     }
     progress.stage("setting up");
     out.phase("set-up");
     let square = parts.rows == parts.cols;
     let symmetric = square && is_hermitian(&parts)?;
-    let constants = (symmetric && !least_squares).then(|| NullVectors::constants(&parts));
+    let near_null = NearNull::read(args, parts.cols)?;
+    let constants = match (symmetric && !least_squares, &near_null) {
+        (false, _) => None,
+        (true, None) => Some(NullVectors::constants(&parts)),
+        (true, Some(near)) => Some(NullVectors::constants(&parts).with_span(&parts, &near.vectors)?),
+    };
+    let args = &Args { near_null, ..args.clone() };
     let args = &args.resolved(&parts, symmetric, constants.as_ref(), !one_device);
     let method = args.method.unwrap_or_else(|| {
         let positive = symmetric && parts.diagonal().iter().all(|d| d.widen().re() > 0.0);
@@ -375,8 +394,13 @@ fn solve<T: Number>(args: &Args, global: &Global, given: Given, out: &mut Output
         false => None,
     };
     let null_vectors = null.as_ref().map_or(0, NullVectors::count);
+    let may_be_body = args.node_options().is_none() && args.precond != Precond::Saddle;
+    let about_body = |null: &NullVectors| if may_be_body { about_coordinates(&parts, null) } else { None };
     let null_part_removed = match &null {
-        Some(null) if from_file => null.check(&b, tolerance).map(|()| false)?,
+        Some(null) if from_file => {
+            null.check(&b, tolerance).map_err(|error| with_sentence(error, about_body(null)))?;
+            false
+        }
         Some(null) => null.remove(&mut b, tolerance)?,
         None => false,
     };
@@ -395,6 +419,7 @@ fn solve<T: Number>(args: &Args, global: &Global, given: Given, out: &mut Output
         _ if method == Method::BlockCg => {
             Box::new(BlockSystem::new(&place.contexts()[0], args, &stopping, &parts, &b)?)
         }
+        _ if method == Method::Richardson => T::stationary(&place.contexts()[0], args, &stopping, &parts, first)?,
         _ => Box::new(System::new(&place.contexts()[0], args, method, &stopping, &parts, first)?),
     };
     let fingerprint = || resume::fingerprint(args, &parts, &b, starts.as_deref());
@@ -431,7 +456,7 @@ fn solve<T: Number>(args: &Args, global: &Global, given: Given, out: &mut Output
     drop(progress);
     out.phase("output");
 
-    let left = all.left.filter(|left| one_device && !left.is_empty());
+    let left = all.left.filter(|left| one_device && method.is_resumable() && !left.is_empty());
     let mut written = None;
     if let (Some(path), Some(left)) = (keep.due(interrupt::asked()), left) {
         left.save(&path, fingerprint()?)?;
@@ -468,7 +493,15 @@ fn solve<T: Number>(args: &Args, global: &Global, given: Given, out: &mut Output
         }
         false => None,
     };
-    let verdict = verdict.map(|words| format!("{words}; --method lsmr finds the x of the smallest residual"));
+    let verdict = verdict.map(|words| {
+        let of_body = null.as_ref().and_then(about_body).map_or_else(String::new, |words| format!(". {words}"));
+        format!("{words}; --method lsmr finds the x of the smallest residual{of_body}")
+    });
+    let precond = system.precond().unwrap_or(args.precond);
+    let at_default_limit = report.stop == Stop::IterationLimit && args.max_iterations.is_none();
+    let failed = report.stop.is_failure_of_method() || at_default_limit;
+    let may_factor = failed && square && one_device && verdict.is_none();
+    let advice = may_factor.then(|| args.factors(precond, parts.rows, parts.nnz())).flatten();
     if let Some(renumbered) = &renumbered {
         renumbered.undo(&mut x)?;
     }
@@ -485,10 +518,10 @@ fn solve<T: Number>(args: &Args, global: &Global, given: Given, out: &mut Output
         rhs: args.rhs.clone(),
         null_vectors,
         null_part_removed,
-        seed: (args.rhs == "random").then_some(args.seed),
+        seed: (args.rhs == "random").then_some(args.seed.unwrap_or(SEED)),
         method,
         gave_up,
-        precond: system.precond().unwrap_or(args.precond),
+        precond,
         precond_about: Some(system.preconditioner()).filter(|words| !words.is_empty()),
         order: args.order,
         sweeps: args.sweeps,
@@ -503,6 +536,7 @@ fn solve<T: Number>(args: &Args, global: &Global, given: Given, out: &mut Output
         devices: place.devices_of_all(global)?,
         kernel_family: place.family(),
         verdict,
+        advice,
         stop: report.stop,
         converged: report.stop.is_success(),
         iterations: report.iterations,
@@ -533,9 +567,15 @@ fn solve<T: Number>(args: &Args, global: &Global, given: Given, out: &mut Output
     })
 }
 
+/// The default of --seed.
+const SEED: u64 = 1;
+
 /// The defaults of --drop and --fill.
 const DROP: f64 = 1e-4;
 const FILL: f64 = 10.0;
+
+/// Equations up to which complete factors by ILUT take seconds to minutes.
+const FACTORED: usize = 20_000;
 
 /// What a residual at the rounding floor may be of the tolerance for a success.
 pub(crate) const NEAR: f64 = 10.0;
@@ -569,21 +609,6 @@ impl Args {
         Sizes { restart: self.restart, idr: self.idr_dimension.unwrap_or(IdrParams::default().dimensions) }
     }
 
-    /// An error where `path`, which is to be written, is one of the files read.
-    fn keeps_its_input(&self, path: &Path) -> Result<(), Failure> {
-        let same =
-            |input: &Path| input.canonicalize().is_ok_and(|input| path.canonicalize().is_ok_and(|out| out == input));
-        let inputs = [("the matrix", Some(self.matrix.as_path())), ("--rhs", Some(Path::new(&self.rhs)))];
-        for (option, input) in inputs.into_iter().chain([("--x0", self.x0.as_deref())]) {
-            if input.is_some_and(same) {
-                let words =
-                    format!("--out {} is {option}, which would be overwritten; give another name", path.display());
-                return Err(Failure::usage(words));
-            }
-        }
-        Ok(())
-    }
-
     /// With the default of --restart, and with the preconditioner that suits the matrix where none was named.
     fn resolved<T: Scalar>(
         &self,
@@ -603,6 +628,7 @@ impl Args {
                 }
                 _ => advise(parts, symmetric, self.method, several_devices, null.map_or(0, NullVectors::count)),
             };
+            let advice = if self.method == Some(Method::Richardson) { advice.for_richardson() } else { advice };
             let explanation = format!("{}: {}", advice.precond.title(), advice.why);
             (resolved.precond, resolved.explanation) = (advice.precond, Some(explanation));
             resolved.found_block = advice.unknowns_per_node;
@@ -658,19 +684,32 @@ impl Args {
         }
     }
 
+    /// The options for complete factors of a matrix with so many rows and entries, if it is small and `precond` was not as exact already.
+    fn factors(&self, precond: Precond, rows: usize, entries: usize) -> Option<String> {
+        let is_exact = precond == Precond::Lu || (precond == Precond::Ilut && self.given_drop == Some(0.0));
+        // So many entries a row has in L, and in U.
+        let fill = (2 * rows * rows).div_ceil(entries.max(1));
+        (!is_exact && rows <= FACTORED).then(|| {
+            format!(
+                "--method gmres --precond ilut --order rcm --drop 0 --fill {fill} computes complete LU factors of A"
+            )
+        })
+    }
+
     /// The right-hand sides, column by column.
     fn right_sides<T: Scalar>(&self, file: Option<files::Loaded>, rows: usize) -> Result<Vec<T>, Failure> {
         let Some(file) = file else {
             if self.rhs == "ones" {
                 return Ok(vec![T::one(); rows]);
             }
-            let mut rng = StdRng::seed_from_u64(self.seed);
+            let mut rng = StdRng::seed_from_u64(self.seed.unwrap_or(SEED));
             let mut part = || T::Real::from_f64(rng.random_range(-1.0..1.0));
             let zero = T::Real::from_f64(0.0);
             return Ok((0..rows).map(|_| T::from_parts(part(), if T::IS_COMPLEX { part() } else { zero })).collect());
         };
         let b = file.columns()?;
-        if b.rows != rows && (b.rows, b.cols) != (1, rows) {
+        let is_empty = b.cols == 0 && rows > 0;
+        if is_empty || (b.rows != rows && (b.rows, b.cols) != (1, rows)) {
             let got = format!("{} x {} ({})", b.rows, b.cols, self.rhs);
             let expected = format!("{rows} x 1 as A has {rows} rows, or more columns");
             return Err(Error::Shape { argument: "b", expected, got }.into());
@@ -686,12 +725,21 @@ impl Args {
         count: usize,
     ) -> Result<Option<Vec<T>>, Failure> {
         let Some(file) = file else { return Ok(None) };
-        let x0 = file.columns()?;
+        let x0 = file.columns::<T>()?;
         if (x0.rows, x0.cols) != (cols, count) && (x0.rows, x0.cols, count) != (1, cols, 1) {
             let name = self.x0.as_deref().unwrap_or(Path::new("")).display();
             let got = format!("{} x {} ({name})", x0.rows, x0.cols);
             let expected = format!("{cols} x {count}, for the columns of A and of b");
             return Err(Error::Shape { argument: "x0", expected, got }.into());
+        }
+        if let Some(k) = x0.values.iter().position(|value| !value.has_finite_parts()) {
+            let reason = format!(
+                "the value in row {} of column {} (counted from 1) is {}, expected a finite number",
+                k % cols + 1,
+                k / cols + 1,
+                x0.values[k]
+            );
+            return Err(Error::unsuitable("x0", reason).into());
         }
         Ok(Some(x0.values))
     }

@@ -30,6 +30,18 @@ impl From<Suggestion> for Advice {
     }
 }
 
+impl Advice {
+    /// What suits the stationary iteration in its place: M has to be close to A, unless it is multigrid.
+    pub(super) fn for_richardson(self) -> Advice {
+        match self.precond.coarsening() {
+            Some(_) => self,
+            None => {
+                Suggestion::new(Suited::Ilut, "Richardson iteration needs an accurate preconditioner".into()).into()
+            }
+        }
+    }
+}
+
 /// The preconditioner for a matrix, of one device or several, and a method where one was asked for.
 pub(crate) fn advise<T: Scalar>(
     parts: &CsrParts<T>,

@@ -29,9 +29,9 @@ impl Args {
         if self.aggressive && self.precond == Precond::Sa {
             return Err(Failure::usage("--aggressive is for classical coarsening: use --precond classical, not sa"));
         }
-        if self.cycle == Some(CycleArg::K) && method != Method::Fcg {
+        if self.cycle == Some(CycleArg::K) && !matches!(method, Method::Fcg | Method::Richardson) {
             let words = format!(
-                "--cycle k varies from one iteration to the next, which only --method fcg allows, not {}",
+                "--cycle k varies from one iteration to the next, which only --method fcg and richardson allow, not {}",
                 method.name()
             );
             return Err(Failure::usage(words));

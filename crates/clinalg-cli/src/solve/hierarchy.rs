@@ -1,6 +1,7 @@
 //! Algebraic multigrid for `clinalg solve`.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use clinalg::amg::{Amg, AmgParams, AmgReport, Coarsening, rigid_motions};
 use clinalg::precond::is_unsuited;
@@ -14,8 +15,39 @@ use crate::files::{self, Columns};
 use crate::messages::tell;
 use crate::output::bytes;
 
+/// Near-null vectors of --coordinates or --nullspace.
+#[derive(Debug, Clone)]
+pub(super) struct NearNull {
+    /// One after the other.
+    pub(super) vectors: Arc<Vec<f64>>,
+    /// Unknowns per node, where the vectors are rigid motions.
+    unknowns: Option<usize>,
+}
+
+impl NearNull {
+    /// Those that the options name, for a matrix with `cols` columns.
+    pub(super) fn read(args: &Args, cols: usize) -> Result<Option<NearNull>, Failure> {
+        let (vectors, unknowns) = match (&args.coordinates, &args.nullspace) {
+            (Some(path), _) => {
+                let (motions, dim) = motions(path, cols)?;
+                (motions, Some(dim))
+            }
+            (None, Some(path)) => (near_null(path, cols)?, None),
+            (None, None) => return Ok(None),
+        };
+        Ok(Some(NearNull { vectors: Arc::new(vectors), unknowns }))
+    }
+}
+
+impl Args {
+    /// The argument that has the near-null vectors.
+    fn near_null_argument(&self) -> &'static str {
+        if self.coordinates.is_some() { "coordinates" } else { "nullspace" }
+    }
+}
+
 /// What the options say of the hierarchy: its parameters, and its near-null vectors one after the other.
-fn options<T: Real>(rows: usize, coarsening: Coarsening, args: &Args) -> Result<(AmgParams, Option<Vec<T>>), Failure> {
+fn options<T: Real>(coarsening: Coarsening, args: &Args) -> (AmgParams, Option<Vec<T>>) {
     // Only classical coarsening can be aggressive.
     let coarsening = match coarsening {
         Coarsening::Auto if args.aggressive => Coarsening::Classical,
@@ -37,20 +69,15 @@ fn options<T: Real>(rows: usize, coarsening: Coarsening, args: &Args) -> Result<
     if let Some(rows) = args.coarse_size {
         params = params.coarse_size(rows);
     }
-    let near = match (&args.coordinates, &args.nullspace) {
-        (Some(path), _) => {
-            let (motions, dim) = motions(path, rows)?;
-            params = params.block(dim);
-            Some(motions)
-        }
-        (None, Some(path)) => Some(near_null(path, rows)?),
-        (None, None) => None,
-    };
-    let found = args.found_block.filter(|_| near.is_none());
+    if let Some(unknowns) = args.near_null.as_ref().and_then(|near| near.unknowns) {
+        params = params.block(unknowns);
+    }
+    let found = args.found_block.filter(|_| args.near_null.is_none());
     if let Some(block) = args.block.or(found) {
         params = params.block(block);
     }
-    Ok((params, near))
+    let near = args.near_null.as_ref().map(|near| near.vectors.iter().map(|&v| T::from_f64(v)).collect());
+    (params, near)
 }
 
 /// Calls `make`; if it fails with a detected block size, retries with one unknown per node, whose coarsening may be classical. Also returns a remark
@@ -82,7 +109,7 @@ fn in_a_line(report: &AmgReport) -> String {
 /// The hierarchy that the options ask for.
 pub(super) fn hierarchy<T: Real>(a: &Csr<T>, coarsening: Coarsening, args: &Args) -> Result<Made<T>, Failure> {
     let rows = a.rows();
-    let (params, near) = options::<T>(rows, coarsening, args)?;
+    let (params, near) = options::<T>(coarsening, args);
     let (device, memory) = (a.context().device(), a.context().memory());
     let needs = bytes(Amg::estimated_bytes(a, &params));
     let free = bytes(device.global_mem.saturating_sub(memory.live_bytes));
@@ -92,7 +119,10 @@ pub(super) fn hierarchy<T: Real>(a: &Csr<T>, coarsening: Coarsening, args: &Args
         false => log::info!("{needs}"),
     }
     let (mut m, by_unknowns) = or_by_unknowns(params, args, |params| match &near {
-        Some(vectors) => Amg::with_near_null(a, vectors, vectors.len().div_ceil(rows.max(1)), params),
+        Some(vectors) => {
+            let made = Amg::with_near_null(a, vectors, vectors.len().div_ceil(rows.max(1)), params);
+            made.map_err(|error| error.renamed("vectors", args.near_null_argument()))
+        }
         None => Amg::new(a, params),
     })?;
     let words = match args.report {
@@ -113,11 +143,12 @@ pub(super) fn on_team<T: Real>(
     coarsening: Coarsening,
     args: &Args,
 ) -> Result<team::Made<T>, Failure> {
-    let (params, near) = options::<T>(a.rows, coarsening, args)?;
+    let (params, near) = options::<T>(coarsening, args);
     let (m, by_unknowns) = or_by_unknowns(params, args, |params| match &near {
         Some(vectors) => {
             let near = (&vectors[..], vectors.len().div_ceil(a.rows.max(1)));
-            clinalg::team::Amg::with_near_null(team, a, partition, near, params)
+            let made = clinalg::team::Amg::with_near_null(team, a, partition, near, params);
+            made.map_err(|error| error.renamed("vectors", args.near_null_argument()))
         }
         None => clinalg::team::Amg::new(team, a, partition, params),
     })?;
@@ -135,19 +166,23 @@ pub(super) fn on_team<T: Real>(
 }
 
 /// Near-null vectors, a column each.
-fn near_null<T: Real>(path: &Path, rows: usize) -> Result<Vec<T>, Failure> {
-    let given = files::read_columns::<T>(path)?;
-    if given.rows != rows {
-        let expected = format!("{rows} rows, one for each unknown of A, and a column for each vector");
+fn near_null(path: &Path, rows: usize) -> Result<Vec<f64>, Failure> {
+    let given = files::read_columns::<f64>(path)?;
+    if given.rows != rows || !(1..=64).contains(&given.cols) {
+        let expected = format!("{rows} rows, one for each unknown of A, and 1 to 64 columns, one for each vector");
         let got = format!("{} x {} ({})", given.rows, given.cols, path.display());
         return Err(Error::Shape { argument: "nullspace", expected, got }.into());
     }
     check_finite("nullspace", path, &given)?;
+    if let Some(k) = given.values.chunks(rows.max(1)).position(|vector| vector.iter().all(|&v| v == 0.0)) {
+        let reason = format!("column {} (counted from 1) of {} has only zeros", k + 1, path.display());
+        return Err(Error::unsuitable("nullspace", reason).into());
+    }
     Ok(given.values)
 }
 
 /// An error that names the first value of a file that is not finite.
-fn check_finite<T: Real>(argument: &'static str, path: &Path, given: &Columns<T>) -> Result<(), Failure> {
+fn check_finite(argument: &'static str, path: &Path, given: &Columns<f64>) -> Result<(), Failure> {
     let Some(k) = given.values.iter().position(|value| !value.is_finite()) else { return Ok(()) };
     let (row, column) = (k % given.rows + 1, k / given.rows + 1);
     let got = format!("{} in row {row} and column {column} (counted from 1) of {}", given.values[k], path.display());
@@ -155,7 +190,7 @@ fn check_finite<T: Real>(argument: &'static str, path: &Path, given: &Columns<T>
 }
 
 /// The rigid motions of nodes with the coordinates of a file, a row per node, and the unknowns per node.
-fn motions<T: Real>(path: &Path, rows: usize) -> Result<(Vec<T>, usize), Failure> {
+fn motions(path: &Path, rows: usize) -> Result<(Vec<f64>, usize), Failure> {
     let given = files::read_columns::<f64>(path)?;
     if !(2..=3).contains(&given.cols) || given.rows * given.cols != rows {
         let expected = format!("2 or 3 columns, and as many values as A has rows ({rows})");
@@ -165,5 +200,11 @@ fn motions<T: Real>(path: &Path, rows: usize) -> Result<(Vec<T>, usize), Failure
     check_finite("coordinates", path, &given)?;
     let by_node: Vec<f64> = (0..rows).map(|k| given.values[k % given.cols * given.rows + k / given.cols]).collect();
     let motions = rigid_motions(&by_node, given.cols)?;
-    Ok((motions.into_iter().map(T::from_f64).collect(), given.cols))
+    if motions.chunks(rows.max(1)).any(|motion| motion.iter().all(|&v| v == 0.0)) {
+        let place =
+            if given.cols == 2 { "at the same place" } else { "on a line parallel to an axis, or at the same place" };
+        let reason = format!("all nodes of {} are {place}, so that a rotation moves none", path.display());
+        return Err(Error::unsuitable("coordinates", reason).into());
+    }
+    Ok((motions, given.cols))
 }

@@ -34,6 +34,8 @@ pub(crate) enum Method {
     Idrs,
     /// Generalised minimal residuals, restarted
     Gmres,
+    /// Stationary iteration with a preconditioner, such as multigrid
+    Richardson,
     /// Least squares, residual never rising
     Lsqr,
     /// Least squares, residual of the normal equations never rising
@@ -51,6 +53,7 @@ impl Method {
             Method::BiCgStab => "bicgstab",
             Method::Idrs => "idrs",
             Method::Gmres => "gmres",
+            Method::Richardson => "richardson",
             Method::Lsqr => "lsqr",
             Method::Lsmr => "lsmr",
         }
@@ -66,6 +69,7 @@ impl Method {
             Method::BiCgStab => "BiCGStab",
             Method::Idrs => "IDR(s)",
             Method::Gmres => "GMRES",
+            Method::Richardson => "Richardson iteration",
             Method::Lsqr => "LSQR",
             Method::Lsmr => "LSMR",
         }
@@ -74,6 +78,11 @@ impl Method {
     /// Whether it is a variant of conjugate gradients, which need a positive definite matrix.
     pub(crate) fn is_conjugate_gradients(self) -> bool {
         matches!(self, Method::Cg | Method::BlockCg | Method::Fcg)
+    }
+
+    /// Whether its solves can be continued from a checkpoint.
+    pub(crate) fn is_resumable(self) -> bool {
+        !matches!(self, Method::BlockCg | Method::Richardson)
     }
 
     pub(crate) fn is_least_squares(self) -> bool {
@@ -304,6 +313,11 @@ pub(crate) fn check_combination(
             "--method {m} needs a positive definite matrix, which a saddle point is not; use minres, or gmres"
         )));
     }
+    if precond == Precond::Saddle && method == Method::Richardson {
+        return Err(Failure::usage(
+            "--method richardson does not converge with --precond saddle, whose blocks are those of minres and gmres; use one of these",
+        ));
+    }
     if method == Method::Minres && !symmetric {
         return Err(Failure::usage(
             "--method minres needs a symmetric (complex: Hermitian) matrix; use gmres, idrs or bicgstab",
@@ -346,6 +360,7 @@ pub(crate) fn solver<T: Scalar>(
                 "--method block-cg solves for all right-hand sides at once, not for one; use cg",
             ));
         }
+        Method::Richardson => return Err(Failure::usage("--method richardson cannot take over from another method")),
         Method::Lsqr | Method::Lsmr => {
             return Err(Failure::usage(format!("--method {} is for least squares, not for systems", method.name())));
         }

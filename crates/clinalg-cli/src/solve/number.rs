@@ -3,10 +3,11 @@
 use clinalg::amg::Coarsening;
 use clinalg::solve::{BlockScalar, Stopping};
 use clinalg::team::Team;
-use clinalg::{Complex, Csr, CsrParts};
+use clinalg::{Complex, Context, Csr, CsrParts};
 
 use super::hierarchy::hierarchy;
 use super::method::{Made, Method};
+use super::richardson::RichardsonSystem;
 use super::saddle::saddle;
 use super::team::TeamSystem;
 use super::{AnySystem, Args};
@@ -19,6 +20,15 @@ pub(super) trait Number: BlockScalar {
 
     /// Blocks of a saddle point.
     fn saddle(a: &Csr<Self>, parts: &CsrParts<Self>, method: Method) -> Result<Made<Self>, Failure>;
+
+    /// The system with Richardson iteration.
+    fn stationary(
+        context: &Context,
+        args: &Args,
+        stopping: &Stopping,
+        parts: &CsrParts<Self>,
+        b: &[Self],
+    ) -> Result<Box<dyn AnySystem<Self>>, Failure>;
 
     /// The system on several devices.
     fn on_team(
@@ -42,6 +52,16 @@ macro_rules! numbers {
                 saddle(a, parts, method)
             }
 
+            fn stationary(
+                context: &Context,
+                args: &Args,
+                stopping: &Stopping,
+                parts: &CsrParts<$real>,
+                b: &[$real],
+            ) -> Result<Box<dyn AnySystem<$real>>, Failure> {
+                Ok(Box::new(RichardsonSystem::new(context, args, stopping, parts, b)?))
+            }
+
             fn on_team(
                 team: &Team,
                 args: &Args,
@@ -63,6 +83,16 @@ macro_rules! numbers {
 
             fn saddle(_: &Csr<Self>, _: &CsrParts<Self>, _: Method) -> Result<Made<Self>, Failure> {
                 Err(Failure::usage("--precond saddle is for real matrices; use ilut"))
+            }
+
+            fn stationary(
+                _: &Context,
+                _: &Args,
+                _: &Stopping,
+                _: &CsrParts<Self>,
+                _: &[Self],
+            ) -> Result<Box<dyn AnySystem<Self>>, Failure> {
+                Err(Failure::usage("--method richardson is for real systems, this one is complex; use gmres or bicgstab"))
             }
 
             fn on_team(

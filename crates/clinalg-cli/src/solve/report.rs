@@ -45,6 +45,7 @@ pub(super) struct Document {
     #[schemars(with = "Option<String>")]
     pub(super) kernel_family: Option<clinalg::KernelFamily>,
     pub(super) verdict: Option<String>,
+    pub(super) advice: Option<String>,
     #[schemars(with = "String")]
     pub(super) stop: Stop,
     pub(super) converged: bool,
@@ -152,6 +153,9 @@ impl Document {
         out.field("stop", format!("{} ({iterations} iterations)", self.stop))?;
         if let Some(verdict) = &self.verdict {
             out.field("verdict", verdict)?;
+        }
+        if let Some(advice) = &self.advice {
+            out.field("advice", advice)?;
         }
         let of = match self.iterate < *iterations {
             true => format!(" of iterate {}, the best one", self.iterate),

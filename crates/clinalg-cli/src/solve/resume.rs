@@ -106,17 +106,17 @@ pub(super) fn fingerprint<T: Scalar>(
         let Some(path) = path else { return Ok(print.values::<f64>(name, None)) };
         Ok(print.values(name, Some(&files::read_columns::<f64>(path)?.values)))
     };
-    let print = Fingerprint::default().option("--precision", T::PRECISION).option("--method", args.method);
+    let print = Fingerprint::default().option("--precision", T::PRECISION).choice("--method", args.method);
     let print = print.option("the size of the matrix", [a.rows, a.cols]);
     let print = print.indices("the pattern of the matrix", a.offsets.iter().chain(&a.indices).copied());
     let print = print.values("the matrix", Some(&parts(&a.values)));
     let print = print.values("--rhs", Some(&parts(b))).values("--x0", starts.map(parts).as_deref());
-    let print = print.option("--precond", args.precond).option("--restart", args.restart);
+    let print = print.choice("--precond", Some(args.precond)).option("--restart", args.restart);
     let PrecondOptions { drop, fill, omega, .. } = args.precond_options();
-    let print = print.option("--order", args.order).option("--drop", drop).option("--fill", fill);
-    let print = print.option("--sweeps", args.sweeps).option("--reorder", args.reorder);
+    let print = print.choice("--order", args.order).option("--drop", drop).option("--fill", fill);
+    let print = print.option("--sweeps", args.sweeps).choice("--reorder", Some(args.reorder));
     let print = print.option("--block", args.block).option("--single", args.single);
-    let print = print.option("--smoother", args.smoother).option("--steps", args.steps).option("--cycle", args.cycle);
+    let print = print.choice("--smoother", args.smoother).option("--steps", args.steps).choice("--cycle", args.cycle);
     let print = print.option("--theta", args.theta).option("--coarse-size", args.coarse_size);
     let print = print.option("--aggressive", args.aggressive).option("--omega", omega);
     let print = print.option("--idr-dimension", args.sizes().idr);

@@ -45,10 +45,7 @@ impl<T: Real> TeamSolver<T> {
                 let params = GmresParams::from(stopping).restart(args.sizes().restart);
                 TeamSolver::Gmres(team::Gmres::new(team, partition, params)?)
             }
-            other => {
-                let words = format!("--devices works with --method cg, bicgstab and gmres, not with {}", other.name());
-                return Err(Failure::usage(words));
-            }
+            other => return Err(unsupported(other)),
         })
     }
 }
@@ -62,6 +59,7 @@ impl<T: Real> TeamSystem<T> {
         parts: &CsrParts<T>,
         b: &[T],
     ) -> Result<TeamSystem<T>, Failure> {
+        check(team, method, parts.rows)?;
         let partition = &Partition::by_entries(&parts.offsets, &vec![1.0; team.ranks()])?;
         let a = team::Csr::new(team, parts, partition)?;
         let (precond, preconditioner) = made(team, parts, partition, args)?;
@@ -69,6 +67,28 @@ impl<T: Real> TeamSystem<T> {
         let (b, x) = (team::Vector::from_slice(team, partition, b)?, team::Vector::zeros(team, partition)?);
         Ok(TeamSystem { a, b, x, precond, preconditioner, solver })
     }
+}
+
+fn unsupported(method: Method) -> Failure {
+    let words = match method.is_least_squares() {
+        true => "least squares run on one device: use --device instead of --devices".into(),
+        false => format!("--devices works with --method cg, bicgstab and gmres, not with {}", method.name()),
+    };
+    Failure::usage(words)
+}
+
+/// An error for what several devices do not solve.
+fn check(team: &Team, method: Method, rows: usize) -> Result<(), Failure> {
+    if !matches!(method, Method::Cg | Method::BiCgStab | Method::Gmres) {
+        return Err(unsupported(method));
+    }
+    if team.ranks() > rows {
+        let (ranks, s) = (team.ranks(), if rows == 1 { "" } else { "s" });
+        let words =
+            format!("--devices: {ranks} devices for a matrix with {rows} row{s}; use --device, or fewer devices");
+        return Err(Failure::usage(words));
+    }
+    Ok(())
 }
 
 /// The preconditioner that was named or chosen. Where chosen multigrid cannot be made, the diagonal stands in.

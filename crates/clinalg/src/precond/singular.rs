@@ -12,6 +12,9 @@ const ROUNDING: f64 = 64.0;
 /// A residual r with |A' r| below this fraction of |A| |r| counts as a null vector of A'.
 const NULL: f64 = 1e-8;
 
+/// A vector of which less than this fraction of its norm is left counts as dependent on the others.
+const DEPENDENT: f64 = 1e-10;
+
 /// A component of b along null vectors up to this fraction of the tolerance is left to the solve.
 const NEGLIGIBLE: f64 = 0.1;
 
@@ -50,7 +53,7 @@ pub fn check_zeros<T: Scalar>(a: &CsrParts<T>, b: &[T]) -> Result<Option<String>
         if let Some(value) = b.iter().skip(i).step_by(a.rows).find(|value| !value.is_zero()) {
             let reason = format!(
                 "row {} (counted from 1) has only zeros and b is {value} there, so A x = b has no solution; remove the row and its unknown, or \
-                 solve the least-squares problem with LSMR",
+                 solve the least-squares problem",
                 i + 1
             );
             return Err(Error::unsuitable("a", reason));
@@ -60,7 +63,7 @@ pub fn check_zeros<T: Scalar>(a: &CsrParts<T>, b: &[T]) -> Result<Option<String>
     let singular = format!("singular: unknown {} (counted from 1) appears in no equation", first + 1);
     // Otherwise there are as many other equations as other unknowns.
     if absent.len() > rows.len() {
-        let advice = "remove the unknown and one equation, or solve the least-squares problem with LSMR";
+        let advice = "remove the unknown and one equation, or solve the least-squares problem";
         return Err(Error::unsuitable("a", format!("the matrix is {singular}; {advice}")));
     }
     let arbitrary = match absent.len() {
@@ -82,7 +85,78 @@ fn is_null<T: Scalar>(a: &CsrParts<T>, rows: impl Iterator<Item = usize>, is_mem
     })
 }
 
-/// Null vectors with ones at some rows and zeros elsewhere, of a symmetric or Hermitian matrix: b has to be orthogonal to them.
+/// Subtracts the mean at some rows there.
+fn subtract_mean(z: &mut [f64], members: &[usize]) {
+    let mean = members.iter().map(|&i| z[i]).sum::<f64>() / members.len() as f64;
+    members.iter().for_each(|&i| z[i] -= mean);
+}
+
+/// Subtracts the component along a vector of norm 1.
+fn subtract_component(z: &mut [f64], unit: &[f64]) {
+    let size: f64 = z.iter().zip(unit).map(|(z, unit)| z * unit).sum();
+    z.iter_mut().zip(unit).for_each(|(z, unit)| *z -= size * unit);
+}
+
+/// The component of a column of b along a real vector of norm 1.
+fn component<T: Scalar>(b: &[T], unit: &[f64]) -> T::Wide {
+    b.iter().zip(unit).map(|(b, &unit)| b.widen() * T::Wide::from_f64(unit)).sum()
+}
+
+/// A z, and for each row the sum of the moduli of entries times those of z, raised by its root mean square: that is what rounding errors of z are
+/// relative to.
+fn image<T: Scalar>(a: &CsrParts<T>, z: &[f64]) -> Vec<(T::Wide, f64)> {
+    let typical = norm(z) / (z.len().max(1) as f64).sqrt();
+    let terms = |i: usize| a.row(i).map(|(j, value)| (value.widen(), z[j]));
+    let add = |(sum, size): (T::Wide, f64), (value, z): (T::Wide, f64)| {
+        (sum + value * T::Wide::from_f64(z), size + value.modulus() * (z.abs() + typical))
+    };
+    (0..a.rows).map(|i| terms(i).fold((T::Wide::zero(), 0.0), add)).collect()
+}
+
+/// Whether A maps a vector to 0 up to rounding.
+fn is_mapped_to_zero<T: Scalar>(a: &CsrParts<T>, z: &[f64]) -> bool {
+    let eps = ROUNDING * <T::Real as Float>::epsilon().into_f64();
+    image(a, z).into_iter().all(|(sum, size)| sum.modulus() <= eps * size)
+}
+
+/// Turns vectors, and those that they are the images of, until the images are orthogonal (one-sided Jacobi rotations), so that null vectors stand alone.
+fn make_orthogonal<W: Scalar<Real = f64, Wide = W>>(images: &mut [Vec<W>], vectors: &mut [Vec<f64>]) {
+    /// Sweeps, more than they take.
+    const SWEEPS: usize = 30;
+    for _ in 0..SWEEPS {
+        let mut is_done = true;
+        for p in 0..images.len() {
+            for q in p + 1..images.len() {
+                let [long, other] = [p, q].map(|k| images[k].iter().map(|w| w.norm_sqr()).sum::<f64>());
+                let product: f64 = images[p].iter().zip(&images[q]).map(|(v, w)| (v.conj() * *w).re()).sum();
+                if product.abs() <= f64::EPSILON * (long * other).sqrt() {
+                    continue;
+                }
+                is_done = false;
+                let zeta = (other - long) / (2.0 * product);
+                let tangent = zeta.signum() / (zeta.abs() + zeta.hypot(1.0));
+                let cosine = tangent.hypot(1.0).recip();
+                rotate(images, (p, q), cosine, cosine * tangent);
+                rotate(vectors, (p, q), cosine, cosine * tangent);
+            }
+        }
+        if is_done {
+            break;
+        }
+    }
+}
+
+/// Rotates two vectors in their plane.
+fn rotate<W: Scalar<Real = f64>>(vectors: &mut [Vec<W>], (p, q): (usize, usize), cosine: f64, sine: f64) {
+    let (before, after) = vectors.split_at_mut(q);
+    let [c, s] = [cosine, sine].map(W::from_f64);
+    for (v, w) in before[p].iter_mut().zip(&mut after[0]) {
+        (*v, *w) = (c * *v - s * *w, s * *v + c * *w);
+    }
+}
+
+/// Null vectors of a symmetric or Hermitian matrix, with ones at some rows and zeros elsewhere, and others in the span of given vectors: b has to be
+/// orthogonal to them.
 ///
 /// ```
 /// use clinalg::CsrParts;
@@ -98,8 +172,10 @@ fn is_null<T: Scalar>(a: &CsrParts<T>, rows: impl Iterator<Item = usize>, is_mem
 pub struct NullVectors {
     /// Rows of the matrix.
     n: usize,
-    /// The rows of each.
+    /// The rows of each with ones.
     members: Vec<Vec<usize>>,
+    /// The others, orthonormal and orthogonal to those.
+    others: Vec<Vec<f64>>,
     /// A description of what b must be orthogonal to.
     along: String,
 }
@@ -118,7 +194,7 @@ impl NullVectors {
         let null = is_null(a, 0..a.rows, |j| is_second[j]);
         let members = if null { vec![second] } else { Vec::new() };
         let along = "the constants of the second block (an enclosed flow)".into();
-        Ok(Some(NullVectors { n: a.rows, members, along }))
+        Ok(Some(NullVectors { n: a.rows, members, others: Vec::new(), along }))
     }
 
     /// The constants on those connected components of the square matrix A whose rows add up to 0, as for a problem without Dirichlet conditions.
@@ -149,12 +225,48 @@ impl NullVectors {
             [one] if one.len() == a.rows => "constants (no Dirichlet condition)".into(),
             all => format!("the constants on {} of its connected components", all.len()),
         };
-        NullVectors { n: a.rows, members, along }
+        NullVectors { n: a.rows, members, others: Vec::new(), along }
+    }
+
+    /// With the combinations of `vectors`, as many values each as A has rows, that A maps to 0 up to rounding, such as the
+    /// [rigid motions](crate::amg::rigid_motions) of a body that is not fixed.
+    ///
+    /// # Errors
+    /// [`Error::Length`] for `vectors`.
+    pub fn with_span<T: Scalar>(mut self, a: &CsrParts<T>, vectors: &[f64]) -> Result<NullVectors> {
+        let n = self.n.max(1);
+        crate::error::check_length("vectors", vectors.len().next_multiple_of(n), vectors.len())?;
+        let mut basis: Vec<Vec<f64>> = Vec::new();
+        for vector in vectors.chunks_exact(n) {
+            let mut z = vector.to_vec();
+            let whole = norm(&z);
+            // Once more for what rounding leaves.
+            for _ in 0..2 {
+                self.members.iter().for_each(|members| subtract_mean(&mut z, members));
+                self.others.iter().chain(&basis).for_each(|other| subtract_component(&mut z, other));
+            }
+            // Dependent on the others up to rounding.
+            if norm(&z) > DEPENDENT * whole && normalise(&mut z) {
+                basis.push(z);
+            }
+        }
+        let mut images: Vec<Vec<T::Wide>> =
+            basis.iter().map(|z| image(a, z).into_iter().map(|(sum, _)| sum).collect()).collect();
+        make_orthogonal(&mut images, &mut basis);
+        let (before, independent) = (self.count(), basis.len());
+        self.others.extend(basis.into_iter().filter(|z| is_mapped_to_zero(a, z)));
+        let kind = match self.count() - before {
+            0 => return Ok(self),
+            found if found == independent => "the given near-null vectors",
+            _ => "combinations of the given near-null vectors",
+        };
+        self.along = if before == 0 { kind.into() } else { format!("{} and {kind}", self.along) };
+        Ok(self)
     }
 
     /// How many there are.
     pub fn count(&self) -> usize {
-        self.members.len()
+        self.members.len() + self.others.len()
     }
 
     /// A description of what A maps to 0, with the number of null vectors.
@@ -174,7 +286,8 @@ impl NullVectors {
     /// The component of a column of b along them, relative to its norm; 0 for b = 0.
     fn part<T: Scalar>(&self, b: &[T]) -> f64 {
         let square = |members: &Vec<usize>| Self::mean(b, members).norm_sqr() * members.len() as f64;
-        let part = self.members.iter().map(square).sum::<f64>().sqrt();
+        let others = self.others.iter().map(|z| component(b, z).norm_sqr());
+        let part = self.members.iter().map(square).chain(others).sum::<f64>().sqrt();
         if part == 0.0 { 0.0 } else { part / norm(b) }
     }
 
@@ -200,7 +313,12 @@ impl NullVectors {
     /// [`Error::Unsuitable`] that names the column, counted from 1, and the size of the component.
     pub fn check<T: Scalar>(&self, b: &[T], tolerance: f64) -> Result<()> {
         let Some((column, part)) = self.obstacle(b, tolerance) else { return Ok(()) };
-        Err(self.fault(column, part, "subtract its mean there"))
+        let advice = match (self.others.len(), self.count()) {
+            (0, 1) => "subtract its mean there",
+            (0, _) => "subtract its mean on each of them",
+            _ => "subtract its projection onto them",
+        };
+        Err(self.fault(column, part, advice))
     }
 
     /// Removes the components of the columns of b for which [`NullVectors::check`] would fail. Returns whether there was one.
@@ -218,6 +336,10 @@ impl NullVectors {
             for members in &self.members {
                 let mean = Self::mean(b, members);
                 members.iter().for_each(|&i| b[i] = T::narrow(b[i].widen() - mean));
+            }
+            for z in &self.others {
+                let size = component(b, z);
+                b.iter_mut().zip(z).for_each(|(b, &z)| *b = T::narrow(b.widen() - size * T::Wide::from_f64(z)));
             }
             if norm(b) <= 1e3 * <T::Real as Float>::epsilon().into_f64() * before {
                 return Err(self.fault(
@@ -393,9 +515,15 @@ fn words_of<T: Scalar>(a: &CsrParts<T>, b: &[T], (ratio, w): (f64, Vec<T::Wide>)
         ),
         None => "singular to working precision".into(),
     };
+    let size = small("|A' w|", ratio, "|A| |w|");
     Ok(Some(format!(
-        "A is {kind}: |A' w| is {ratio:.0e} |A| |w| for a vector w, and b has a component of {part:.1e} of its norm along it, for which there is no solution"
+        "A is {kind}: {size} for a vector w, and b has a component of {part:.1e} of its norm along it, for which there is no solution"
     )))
+}
+
+/// How small a norm is, relative to another one.
+fn small(name: &str, ratio: f64, other: &str) -> String {
+    if ratio == 0.0 { format!("{name} is 0") } else { format!("{name} is {ratio:.0e} {other}") }
 }
 
 /// Says whether A is singular, in three steps: [`verdict`]; if that finds nothing, inverse iteration with complete factors of A and A'; if these would
@@ -452,8 +580,9 @@ fn verdict_to<T: Scalar>(bound: f64, a: &CsrParts<T>, b: &[T], x: &[T]) -> Optio
     if !(ratio < bound && left > 0.0) {
         return None;
     }
+    let size = small("|A' r|", ratio, "|A| |r|");
     Some(format!(
-        "A is singular to this accuracy: |A' r| is {ratio:.0e} |A| |r| for the residual r, so r is close to a null vector of A', and b has a component of {:.1e} of its norm along it, for which there \
+        "A is singular to this accuracy: {size} for the residual r, so r is close to a null vector of A', and b has a component of {:.1e} of its norm along it, for which there \
          is no solution",
         left / whole
     ))
@@ -492,6 +621,47 @@ mod tests {
         assert!(null.check(&[0.0; 22], 1e-10).is_ok());
         let fixed = CsrParts::from_triplets(2, 2, &[(0, 0, 2.0), (0, 1, -1.0), (1, 0, -1.0), (1, 1, 2.0)]).unwrap();
         assert_eq!(NullVectors::constants(&fixed).count(), 0);
+    }
+
+    #[test]
+    fn null_vectors_in_the_span_of_given_ones_are_found() {
+        // Four bars between the corners of a square and a diagonal: three rigid motions.
+        let nodes = [[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [1.0, 1.0]];
+        let mut entries = Vec::new();
+        for (a, b) in [(0, 1), (1, 3), (3, 2), (2, 0), (0, 3)] {
+            let [x, y]: [f64; 2] = [0, 1].map(|d| nodes[b][d] - nodes[a][d]);
+            let unit = [x / x.hypot(y), y / x.hypot(y)];
+            for (i, j, sign) in [(a, a, 1.0), (b, b, 1.0), (a, b, -1.0), (b, a, -1.0)] {
+                entries.extend((0..4).map(|k| (2 * i + k / 2, 2 * j + k % 2, sign * unit[k / 2] * unit[k % 2])));
+            }
+        }
+        let a = CsrParts::from_triplets(8, 8, &entries).unwrap();
+        let coordinates = nodes.concat();
+        let motions = crate::amg::rigid_motions(&coordinates, 2).unwrap();
+        let null = NullVectors::constants(&a);
+        assert_eq!(null.count(), 1);
+        let null = null.with_span(&a, &motions).unwrap();
+        assert_eq!(null.count(), 3);
+        assert!(null.words().contains("constants") && null.words().ends_with("(3 null vectors)"), "{}", null.words());
+        // The constants are among the given vectors.
+        assert!(null.words().contains("and the given near-null vectors"), "{}", null.words());
+        let x: Vec<f64> = (0..8).map(|k| f64::from(k * k % 5)).collect();
+        let mut b: Vec<f64> = (0..8).map(|i| a.row(i).map(|(j, value)| value * x[j]).sum()).collect();
+        let consistent = b.clone();
+        assert!(null.check(&b, 1e-10).is_ok());
+        // A rotation.
+        b.iter_mut().zip(&motions[16..]).for_each(|(b, z)| *b += z);
+        assert!(null.check(&b, 1e-10).unwrap_err().to_string().contains("subtract its projection onto them"));
+        assert!(null.remove(&mut b, 1e-10).unwrap());
+        assert!(b.iter().zip(&consistent).all(|(b, c)| (b - c).abs() < 1e-14));
+        // With a node held, only the rotation about it is left: a combination of the three.
+        let held: Vec<_> = entries.iter().copied().chain([(0, 0, 1.0), (1, 1, 1.0)]).collect();
+        let held = CsrParts::from_triplets(8, 8, &held).unwrap();
+        let null = NullVectors::constants(&held).with_span(&held, &motions).unwrap();
+        assert_eq!(null.count(), 1);
+        assert!(null.words().starts_with("combinations of the given"), "{}", null.words());
+        assert_eq!(null.obstacle(&[0.0, 0.0, 0.0, 1.0, -1.0, 0.0, -1.0, 1.0], 1e-10).map(|found| found.0), Some(0));
+        assert!(NullVectors::constants(&held).with_span(&held, &motions[..7]).is_err());
     }
 
     #[test]
@@ -538,7 +708,8 @@ mod tests {
         let a = chains(5);
         let (mut b, x) = (vec![0.0; 11], vec![0.0; 11]);
         b[..5].fill(1.0);
-        assert!(verdict(&a, &b, &x).unwrap().contains("1.0e0 of its norm"));
+        let words = verdict(&a, &b, &x).unwrap();
+        assert!(words.contains("1.0e0 of its norm") && words.contains("|A' r| is 0 for the residual r"), "{words}");
         b[10] = 1.0;
         assert_eq!(verdict(&a, &b, &x), None);
     }

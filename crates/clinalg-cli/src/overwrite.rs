@@ -1,0 +1,141 @@
+//! Files that a command would both read and write, or write twice.
+
+use std::path::{Path, PathBuf};
+
+use clap::{Arg, ArgMatches, CommandFactory};
+
+use crate::Cli;
+use crate::exit::Failure;
+use crate::options::takes_value;
+
+/// Options whose files are written; every other value that is the name of a file counts as read.
+const WRITTEN: [&str; 6] = ["out", "plot", "plot_pattern", "checkpoint", "series", "vtk"];
+
+/// A file as the system sees it.
+#[derive(Debug, PartialEq)]
+enum Identity {
+    /// Device and number of a file, the same for all its hard links.
+    #[cfg(unix)]
+    Numbers(u64, u64),
+    /// The canonical path.
+    Path(PathBuf),
+}
+
+impl Identity {
+    /// That of a file, or of one that does not exist yet; `None` for folders, devices and what cannot be found out.
+    fn of(path: &Path) -> Option<Identity> {
+        match path.metadata() {
+            Ok(about) if !about.is_file() => None,
+            #[cfg(unix)]
+            Ok(about) => {
+                use std::os::unix::fs::MetadataExt;
+                Some(Identity::Numbers(about.dev(), about.ino()))
+            }
+            #[cfg(not(unix))]
+            Ok(_) => path.canonicalize().ok().map(Identity::Path),
+            Err(_) => Identity::of_missing(path),
+        }
+    }
+
+    /// That of a file to be made, perhaps at the end of links.
+    fn of_missing(path: &Path) -> Option<Identity> {
+        /// Links that systems follow.
+        const LINKS: usize = 40;
+        let folder_of = |path: &Path| path.parent().unwrap_or(Path::new("")).to_owned();
+        let mut path = path.to_owned();
+        for _ in 0..LINKS {
+            let Ok(target) = path.read_link() else { break };
+            path = folder_of(&path).join(target);
+        }
+        let folder = Path::new(".").join(folder_of(&path)).canonicalize().ok()?;
+        Some(Identity::Path(folder.join(path.file_name()?)))
+    }
+}
+
+/// A file that the command line names.
+struct Named {
+    id: String,
+    /// As messages call it.
+    title: String,
+    is_written: bool,
+    path: PathBuf,
+    identity: Identity,
+}
+
+impl Named {
+    /// The files of an option or argument; where they are read, of NAME=FILE too.
+    fn of(arg: &Arg, given: &ArgMatches) -> Vec<Named> {
+        let id = arg.get_id().as_str();
+        let is_written = WRITTEN.contains(&id);
+        let values = given.get_raw(id).into_iter().flatten().map(|raw| raw.to_string_lossy().into_owned());
+        let paths = values.flat_map(|value| {
+            let named = value.split_once('=').filter(|_| !is_written).map(|(_, file)| file.to_owned());
+            [Some(value), named].into_iter().flatten().map(PathBuf::from)
+        });
+        let title = arg.get_long().map_or_else(|| format!("the {id}"), |long| format!("--{long}"));
+        let named = |path: PathBuf| {
+            let identity = Identity::of(&path)?;
+            Some(Named { id: id.to_owned(), title: title.clone(), is_written, path, identity })
+        };
+        paths.filter(|path| is_written || path.is_file()).filter_map(named).collect()
+    }
+
+    /// An error where this file, which is written, is another one of the command line.
+    fn check(&self, other: &Named) -> Result<(), Failure> {
+        let Named { title, path, .. } = self;
+        let (path, continues) = (path.display(), self.id == "checkpoint" && other.id == "resume");
+        let words = match other.title.starts_with("--") {
+            _ if other.identity != self.identity || continues => return Ok(()),
+            _ if other.is_written => {
+                let (other, its) = (&other.title, other.path.display());
+                format!("{title} {path} and {other} {its} name the same file; give two names")
+            }
+            true => {
+                format!("{title} {path} is the file of {}, which would be overwritten; give another name", other.title)
+            }
+            false => format!("{title} {path} is {}, which would be overwritten; give another name", other.title),
+        };
+        Err(Failure::usage(words))
+    }
+}
+
+/// An error where a file that the command would write is one that it reads, or is to be written twice. The checkpoint that a run continues from may be
+/// replaced by its next one.
+pub(crate) fn check(matches: &ArgMatches) -> Result<(), Failure> {
+    let mut program = Cli::command();
+    program.build();
+    let Some((name, given)) = matches.subcommand() else { return Ok(()) };
+    let Some(command) = program.find_subcommand(name) else { return Ok(()) };
+    let files: Vec<Named> =
+        command.get_arguments().filter(|arg| takes_value(arg)).flat_map(|arg| Named::of(arg, given)).collect();
+    for (k, file) in files.iter().enumerate().filter(|(_, file)| file.is_written) {
+        let others = files.iter().enumerate().filter(|(l, other)| !other.is_written || *l > k);
+        others.map(|(_, other)| file.check(other)).collect::<Result<(), Failure>>()?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_one_file_are_recognised() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        std::fs::write(at("a"), "a").unwrap();
+        std::fs::hard_link(at("a"), at("hard")).unwrap();
+        std::fs::create_dir(at("inside")).unwrap();
+        let same = |a: &str, b: &str| Identity::of(&at(a)).is_some_and(|a| Some(a) == Identity::of(&at(b)));
+        assert!(
+            same("a", "inside/../a") && same("new", "./inside/../new") && !same("a", "new") && !same("new", "other")
+        );
+        assert!(Identity::of(&at("inside")).is_none() && Identity::of(&at("nowhere/new")).is_none());
+        #[cfg(unix)]
+        {
+            std::os::unix::fs::symlink("a", at("soft")).unwrap();
+            std::os::unix::fs::symlink("new", at("dangling")).unwrap();
+            assert!(same("a", "hard") && same("hard", "soft") && same("dangling", "new"));
+        }
+    }
+}
