@@ -381,7 +381,7 @@ typedef enum {
   CLINALG_METHOD_LSMR = 7,
   /**
    * Richardson iteration, x += M^-1 (b - A x), for real matrices: the preconditioner as a solver, such as cycles of algebraic multigrid. It converges where
-   * the eigenvalues of I - M^-1 A are below 1 in modulus. Whether it converges or not, x is the last iterate.
+   * the eigenvalues of I - M^-1 A are below 1 in modulus. If it does not, x is the last iterate, or the initial guess if that is better.
    */
   CLINALG_METHOD_RICHARDSON = 8,
 } clinalg_method;
