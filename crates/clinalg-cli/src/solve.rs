@@ -81,7 +81,8 @@ Methods:
             (--precond amg) as a solver of its own, for real systems
 If cg, minres or bicgstab was chosen by default and fails, or reaches the default
 limit of iterations, gmres continues from its best iterate, with complete LU factors of A
-where these take about ten seconds at most, else with ilut; for symmetric A, minres continues after gmres.
+where these take at most about ten seconds, else with ilut; for symmetric A, minres
+continues after gmres.
 
 Preconditioners:
   auto           the default: none below 1000 equations; else amg, jacobi, ilu,
