@@ -109,8 +109,8 @@ pub(crate) fn check(matches: &ArgMatches) -> Result<(), Failure> {
     let files: Vec<Named> =
         command.get_arguments().filter(|arg| takes_value(arg)).flat_map(|arg| Named::of(arg, given)).collect();
     for (k, file) in files.iter().enumerate().filter(|(_, file)| file.is_written) {
-        let others = files.iter().enumerate().filter(|(l, other)| !other.is_written || *l > k);
-        others.map(|(_, other)| file.check(other)).collect::<Result<(), Failure>>()?;
+        let mut others = files.iter().enumerate().filter(|(l, other)| !other.is_written || *l > k);
+        others.try_for_each(|(_, other)| file.check(other))?;
     }
     Ok(())
 }
