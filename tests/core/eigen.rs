@@ -237,7 +237,7 @@ fn what_makes_no_sense_is_refused_and_what_ends_early_is_said() {
     let plain = EigenParams::default;
     refused(Lobpcg::new(&a), plain().count(0), "count");
     refused(Lobpcg::new(&a), plain().count(1201), "1200 rows");
-    refused(Lobpcg::new(&a), plain().count(300), "256");
+    refused(Lobpcg::new(&a), plain().count(300), "at most 171");
     refused(Lobpcg::new(&a), plain().tolerance(f64::NAN), "tolerance");
     let wide = Dense::<f32>::zeros(context, 3, 4).unwrap();
     refused(Lobpcg::new(&wide), plain(), "square");

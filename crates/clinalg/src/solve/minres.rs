@@ -50,9 +50,10 @@ pub struct Minres<T: Scalar> {
 const GRADIENT: f64 = 1e-3;
 /// Their distance.
 const GRADIENT_STEP: f64 = 0.5;
-/// This many roots of the machine precision, but no more than [`MOST_ZERO`], count as zero: r is a null vector of A to this accuracy.
+/// This many roots of the machine precision count as zero: r is a null vector of A to this accuracy.
 const LEAST: f64 = 8.0;
-const MOST_ZERO: f64 = 1e-4;
+/// Where it was zero in the recurrence and no restart helps, that of the returned x may be this many times as large.
+const RECOMPUTED: f64 = 4.0;
 /// The true residual may be this many times the best one; with a preconditioner, where another norm falls, [`DRIFT_OTHER`].
 const DRIFT: f64 = 1.5;
 const DRIFT_OTHER: f64 = 30.0;
@@ -60,11 +61,6 @@ const DRIFT_OTHER: f64 = 30.0;
 const GAIN: f64 = 0.999;
 /// After such a minimum the true residual is computed again after this many iterations and this fraction of those done.
 const CHECK: (usize, f64) = (16, 0.25);
-
-/// The |A r| / (|A| |r|) that counts as zero.
-fn zero(eps: f64) -> f64 {
-    MOST_ZERO.min(LEAST * eps.sqrt())
-}
 
 /// The state of a cycle after the last iteration.
 #[derive(Debug, Clone, Copy)]
@@ -296,7 +292,7 @@ impl<T: Scalar> Minres<T> {
                 }
                 (*is_open, *least) = (is_lower || is_due && *is_open, least.min(gradient));
                 *check_at = run.iterations() as f64 * (1.0 + CHECK.1) + CHECK.0 as f64;
-                *was_zero |= gradient <= zero(eps);
+                *was_zero |= gradient <= LEAST * eps.sqrt();
             }
             if gradient <= 10.0 * eps {
                 return Ok(Stop::Breakdown);
@@ -398,7 +394,9 @@ impl<T: Scalar> Minres<T> {
             if is_plain && !claimed {
                 a.apply(T::one(), &self.v, T::zero(), &mut self.q)?;
                 let gradient = ops::norm2(&self.q)?.into_f64() / (state.largest * run.norm());
-                if gradient <= zero(T::Real::epsilon().into_f64()) {
+                let bound = LEAST * T::Real::epsilon().into_f64().sqrt();
+                // The recurrence gives it more accurately than x.
+                if gradient <= bound || end.is_some() && state.was_zero && gradient <= RECOMPUTED * bound {
                     end = Some(Stop::LeastSquares);
                 }
             } else if !is_plain && end.is_some() && state.was_zero && run.may_go_on() {

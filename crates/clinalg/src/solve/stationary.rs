@@ -88,8 +88,12 @@ pub(crate) fn invert_diagonal<T: Scalar>(diagonal: &mut [T]) -> Result<()> {
     for (row, value) in diagonal.iter_mut().enumerate() {
         let inverse = T::one() / *value;
         if !inverse.has_finite_parts() || inverse == T::zero() {
+            // Display would write hundreds of zeros.
+            let size = value.modulus().into_f64();
+            let tiny = size > 0.0 && size < 1e-30;
+            let value = if tiny { format!("{size:e} in modulus") } else { value.to_string() };
             let reason = format!(
-                "the entry of row {} (counted from 1) is {value}, expected a finite number other than zero",
+                "the entry of row {} (counted from 1) is {value}, expected a finite number whose inverse is finite",
                 row + 1
             );
             return Err(Error::unsuitable("diagonal", reason));
