@@ -567,9 +567,9 @@ typedef enum {
 typedef enum {
   /**
    * Classical where more than 2 % of the off-diagonal entries are at least 0.25 times the largest in their row and less than 0.08 times
-   * the largest in the row of their column. Otherwise, and always for several unknowns per node or given near-null vectors, aggregation. However, where
-   * more than 5 % of the off-diagonal entries have the sign of the diagonal and are not small, a trial decides: 12 iterations of conjugate gradients with
-   * aggregation and, if these converge slowly, 12 with classical coarsening. The set-up then takes up to three times as long.
+   * the largest in the row of their column. Otherwise, where more than 5 % of the off-diagonal entries have the sign of the diagonal and are not small, a
+   * trial decides: 12 iterations of conjugate gradients with aggregation and, if these converge slowly, 12 with classical coarsening; the set-up then takes
+   * up to three times as long. In all other cases, and always for several unknowns per node or given near-null vectors, aggregation.
    */
   CLINALG_AMG_COARSENING_AUTO = 0,
   /**
