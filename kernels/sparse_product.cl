@@ -692,8 +692,8 @@ inline void mark_column(uint c, ulong low, ulong count, __local uint *bits)
     }
 }
 
-// Marks the columns of the products of a tile of entries of A, from `start` to `end`, no more than there are items. `slice` work-items traverse a row of B.
-// row[0], 0 before and after, counts the rows in row[1] and further that are left to all. Ends with a barrier.
+// Marks the columns of the products of a tile of entries of A, from `start` to `end`, at most one per item. `slice` work-items traverse a row of B. Long
+// rows are left to the whole work-group: row[0], 0 before and after, counts them, and row[1] and following list them. Ends with a barrier.
 inline void mark_columns(ulong start, ulong end, uint slice, __global const uint *a_column,
                          __global const uint *b_offset, __global const uint *b_column, __local uint *row, ulong low,
                          ulong count, __local uint *bits)
@@ -927,22 +927,22 @@ inline void sum_up(__local uint *sums)
     }
 }
 
-// Batches of products with at most this many entries of A are added entry by entry.
+// A batch of products that spans at most this many entries of A is added entry by entry.
 #ifndef FEW_ENTRIES
 #define FEW_ENTRIES 48
 #endif
 
-// A step in adding a product of each active item to the sum in slot `at` of the table, products for the same slot in the order of the items. If they belong
-// to `spanned` entries of A, of which the item's is number `entry`, as many steps add one entry each, whose products have different slots. With `spanned`
-// 0, three steps find the products that share slots:
-// `term` and `slot` have an element for each item; `waiting` has a bit for each item and `taken` two for each slot of the table, all 0 before the
-// first step and after the last. Ends with a barrier.
+// One step of adding a product of each active item to the sum in slot `at` of the table; products for the same slot are added in the order of the items.
+// If `spanned` is not 0, the products belong to that many entries of A, the item's own to number `entry`: there is a step for each entry, whose products
+// have different slots. If `spanned` is 0, there are three steps, which find the products that share slots. For these,
+// `term` and `slot` have an element for each item and `waiting` a bit; `taken` has two bits for each slot of the table, all 0 before the first step and
+// after the last. Ends with a barrier.
 inline void add_products(uint step, uint spanned, uint entry, bool active, uint at, SCALAR product, uint size, __local SCALAR *sum,
                          __local SCALAR *term, __local uint *slot, __local uint *taken, __local uint *waiting)
 {
     const uint item = (uint)get_local_id(0), items = (uint)get_local_size(0);
     __local uint *shared = taken + size / 32;
-    // Neighbouring slots in different words, which most items access at the same time.
+    // The bits of neighbouring slots, which most items access at the same time, are in different words.
     const uint word = at % (size / 32), bit = 1u << at / (size / 32), own_bit = 1u << (item & 31);
     if (spanned) {
         if (active && entry == step) {
@@ -1021,7 +1021,7 @@ __kernel void fill_segments(uint width, uint size, uint buckets, __global const 
         factor[item] = k < end ? a_value[k] : SCALAR_ZERO;
         sum_up(ahead);
         const uint products = shared_value(ahead + items - 1);
-        // How many entries of A a batch spans, if they are few.
+        // How many entries of A each batch spans; 0 if there are more than a few.
         for (uint b = item; b < min(buckets, (products + items - 1) / items); b += items) {
             const uint last = first_above(ahead, items, min((b + 1) * items, products) - 1);
             const uint spanned = last - first_above(ahead, items, b * items) + 1;

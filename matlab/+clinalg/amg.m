@@ -18,8 +18,8 @@ function M = amg(A, varargin)
 %     Coarsening       'aggregation' (or 'sa'), 'classical', or 'auto' (default), which chooses from A
 %     Coordinates      of the nodes, for elasticity: a row per node, with 2 or 3 columns; NearNull is then the rigid body modes
 %     Aggressive       true coarsens the finest level aggressively, with 'classical' only: less memory and time for a cycle, more iterations
-%   M is a clinalg.factor: M \ r is a cycle, clinalg.pcg, clinalg.bicgstab and clinalg.gmres take it, info(M) has the levels. Multigrid as a solver
-%   of its own is the loop x = x + M \ (b - A * x).
+%   M is a clinalg.factor: M \ r is a cycle, clinalg.pcg, clinalg.bicgstab and clinalg.gmres take it, info(M) has the levels. To use multigrid
+%   as a solver of its own, repeat x = x + M \ (b - A * x).
 %
 %   Example:
 %     A = clinalg.matrix(gallery('poisson', 60));

@@ -9,8 +9,8 @@ function [x, flag, relres, iter, resvec] = lsqr(A, b, varargin)
 %     Tolerance       norm(b - A*x) / norm(b) or, where no x solves the system, norm(A'*r) / (norm(A, 'fro') * norm(r)) for
 %                     r = b - A*x to reach (default 1e-6)
 %     MaxIterations   maximum number of iterations for each column of b (default the smallest of size(A) and 20)
-%     Preconditioner  M1: 'none'; for a sparse A 'jacobi', which scales its columns to a norm of 1, or 'ic', 'ssor', 'spai0', 'fsai' or
-%                     'amg', made of A'*A, which is computed; of several solutions x is the nearest in the norm of the preconditioner. Or,
+%     Preconditioner  M1: 'none'; for a sparse A 'jacobi', which scales its columns to norm 1, or 'ic', 'ssor', 'spai0', 'fsai' or
+%                     'amg', made from A'*A, which is computed; of several solutions x is the nearest in the norm of the preconditioner. Or,
 %                     as for lsqr, a square matrix M1, or M1 and M2 with M = M1*M2, such as L and U: the method is applied to A/M and M*x.
 %                     A function M(r, 'notransp') gives M\r, M(r, 'transp') M'\r
 %     InitialGuess    x0

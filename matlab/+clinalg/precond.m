@@ -6,7 +6,7 @@ function M = precond(A, varargin)
 %   A is a square sparse matrix, real or complex, on the device or in MATLAB's memory. kind is
 %     'ilu'    ILU(0), an incomplete LU factorisation with the entries of A (default)
 %     'ilut'   an incomplete LU factorisation that keeps large entries
-%     'ic'     IC(0), incomplete Cholesky, for Hermitian positive definite A; one that is not Hermitian is an error, as for 'fsai'
+%     'ic'     IC(0), incomplete Cholesky, for Hermitian positive definite A; an A that is not Hermitian is an error, also for 'fsai'
 %     'ssor'   symmetric successive over-relaxation
 %     'spai0'  the diagonal matrix that is closest to the inverse
 %     'fsai'   a factorised sparse approximate inverse, for Hermitian positive definite A

@@ -305,7 +305,7 @@ fn a_relaxation_goes_on_from_its_checkpoint() {
     }
     let done = inside(folder.path(), &["waveform", "--resume", "c.npz", "--windows", "2"]);
     assert!(
-        done.code == 2 && done.stderr.contains("with --windows 3, this run is with --windows 2"),
+        done.code == 2 && done.stderr.contains("with --windows 3, but is continued with --windows 2"),
         "{}",
         done.stderr
     );
@@ -370,7 +370,7 @@ fn frequencies_go_on_from_their_checkpoint() {
     }
     let done = run("elastodynamics --resume c.npz --shear 2".into());
     assert!(
-        done.code == 2 && done.stderr.contains("with --shear 1.0, this run is with --shear 2.0"),
+        done.code == 2 && done.stderr.contains("with --shear 1.0, but is continued with --shear 2.0"),
         "{}",
         done.stderr
     );
@@ -419,16 +419,16 @@ fn checkpoints_of_other_problems_are_refused() {
         (
             "poisson --n 9 --backend reference --f 1 --max-cycles 1",
             "--cycle w",
-            "with --cycle v, this run is with --cycle w",
+            "with --cycle v, but is continued with --cycle w",
         ),
         (ode, "--parameter scale=2", "the system has other values"),
         (ode, "--method bs32", "with --method dopri54"),
     ];
     if device() {
         let line = "poisson --points 12x9 --f 1 --max-cycles 1";
-        cases.push((line, "--points 12x10", "with --points [12, 9], this run is with --points [12, 10]"));
+        cases.push((line, "--points 12x10", "with --points [12, 9], but is continued with --points [12, 10]"));
         cases.push((line, "--sides x=periodic", "--sides"));
-        cases.push((line, "--coefficient 1+x", "without --coefficient, this run is with --coefficient"));
+        cases.push((line, "--coefficient 1+x", "without --coefficient, but is continued with --coefficient"));
     }
     for (line, other, needle) in cases {
         let command = line.split(' ').next().expect("a command");

@@ -80,9 +80,9 @@ fn a_solve_goes_on_from_its_checkpoint() {
     }
     for (other, needle) in [
         ("--rhs ones", "--rhs has other values"),
-        ("--method gmres", "a run without --method, this run is with --method gmres;"),
-        ("--precond ilut", "a run with --precond none, this run is with --precond ilut;"),
-        ("--precision f32", "a run with --precision f64, this run is with --precision f32;"),
+        ("--method gmres", "a run without --method, but is continued with --method gmres;"),
+        ("--precond ilut", "a run with --precond none, but is continued with --precond ilut;"),
+        ("--precision f32", "a run with --precision f64, but is continued with --precision f32;"),
     ] {
         let done = inside(folder.path(), &format!("solve --resume c.npz {other}"));
         assert!(done.code == 2 && done.stderr.contains(needle), "{other}: {}", done.stderr);
@@ -1142,7 +1142,7 @@ fn what_several_devices_do_not_solve_is_said_in_their_words() {
     let rectangle = file(&folder, "rectangle.mtx", &rectangle());
     for (rest, needle) in [
         (one, "2 devices for a matrix with 1 row; use --device"),
-        (rectangle, "least squares run on one device: use --device instead of --devices"),
+        (rectangle, "least-squares methods run on one device: use --device instead of --devices"),
         (format!("{a} --method richardson"), "cg, bicgstab and gmres, not with richardson"),
     ] {
         let done = pair(&format!("solve {rest} --devices 0,1"));

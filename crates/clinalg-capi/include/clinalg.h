@@ -236,7 +236,7 @@ typedef enum {
    */
   CLINALG_STOP_UNBOUNDED = 9,
   /**
-   * The system has no solution to working accuracy, and x is a least-squares solution; only `CLINALG_METHOD_MINRES`.
+   * The system has no solution to working accuracy, and x is a least-squares solution; only with `CLINALG_METHOD_MINRES`.
    */
   CLINALG_STOP_LEAST_SQUARES = 10,
   /**
@@ -370,8 +370,8 @@ typedef enum {
    */
   CLINALG_METHOD_FLEXIBLE_CG = 5,
   /**
-   * LSQR: the x that makes |b - A x| smallest, for dense, sparse and band matrices of any shape. The preconditioner is one of A^H A: of a sparse A
-   * `CLINALG_PRECONDITIONER_JACOBI`, which scales the columns to a norm of 1, `_IC`, `_SSOR`, `_SPAI0`, `_FSAI` or `_AMG`, for which A^H A is computed.
+   * LSQR: the x that minimises |b - A x|, for dense, sparse and band matrices of any shape. The preconditioner approximates A^H A: for a sparse A
+   * `CLINALG_PRECONDITIONER_JACOBI`, which scales the columns to norm 1, or `_IC`, `_SSOR`, `_SPAI0`, `_FSAI` or `_AMG`, for which A^H A is computed.
    * Only in `clinalg_system_solve`.
    */
   CLINALG_METHOD_LSQR = 6,
@@ -380,7 +380,7 @@ typedef enum {
    */
   CLINALG_METHOD_LSMR = 7,
   /**
-   * Richardson iteration, x += M^-1 (b - A x), for real matrices: the preconditioner as a solver, such as cycles of algebraic multigrid. It converges where
+   * Richardson iteration, x += M^-1 (b - A x), for real matrices: a preconditioner, such as cycles of algebraic multigrid, used as a solver. It converges if
    * the eigenvalues of I - M^-1 A are below 1 in modulus. If it does not, x is the last iterate, or the initial guess if that is better.
    */
   CLINALG_METHOD_RICHARDSON = 8,
@@ -567,9 +567,9 @@ typedef enum {
 typedef enum {
   /**
    * Classical where more than 2 % of the off-diagonal entries are at least 0.25 times the largest in their row and less than 0.08 times
-   * the largest in the row of their column. Otherwise, and always for several unknowns per node or given near-null vectors, aggregation; but where more
-   * than 5 % of the off-diagonal entries have the sign of the diagonal and are not small, a trial decides: 12 iterations of conjugate gradients with
-   * aggregation and, if these are slow, 12 with classical coarsening. The set-up then takes up to three times as long.
+   * the largest in the row of their column. Otherwise, where more than 5 % of the off-diagonal entries have the sign of the diagonal and are not small, a
+   * trial decides: 12 iterations of conjugate gradients with aggregation and, if these converge slowly, 12 with classical coarsening; the set-up then takes
+   * up to three times as long. In all other cases, and always for several unknowns per node or given near-null vectors, aggregation.
    */
   CLINALG_AMG_COARSENING_AUTO = 0,
   /**
@@ -1052,8 +1052,8 @@ typedef struct {
    */
   size_t history;
   /**
-   * The number of the iterate that x is: `iterations`, or where a solve did not converge that of an earlier one with a smaller residual; 0 is the
-   * start.
+   * The number of the iterate returned in x: `iterations` or, if the solve did not converge, that of an earlier one with a smaller residual; 0 is
+   * the initial guess.
    */
   size_t iterate;
 } clinalg_report;
@@ -1330,8 +1330,8 @@ typedef struct {
   size_t restart;
   /**
    * A matrix or operator whose product approximates the inverse of A, in the place of `preconditioner`, such as
-   * `clinalg_preconditioner_create` and `clinalg_amg_create` make; 0 for none. For LSQR and LSMR the inverse of A^H A, Hermitian positive
-   * definite.
+   * `clinalg_preconditioner_create` and `clinalg_amg_create` make; 0 for none. For LSQR and LSMR it approximates the inverse of A^H A and is
+   * Hermitian positive definite.
    */
   clinalg_handle inverse;
   /**
@@ -1819,8 +1819,8 @@ typedef struct {
    */
   double drop;
   /**
-   * Of ILUT, at least 1: about how many times as many entries as the matrix the factors may have. With n rows and nnz entries, a row of L or U keeps
-   * its `fill` nnz / (2 n) largest off-diagonal entries, rounded up.
+   * Of ILUT: the factors may have about this many times as many entries as the matrix; at least 1. With n rows and nnz entries, each row of L and of U
+   * keeps its `fill` nnz / (2 n) (rounded up) largest off-diagonal entries.
    */
   double fill;
   /**
@@ -1833,8 +1833,8 @@ typedef struct {
    */
   double omega;
   /**
-   * Of ILU and IC: sweeps of the fixed-point iteration that computes the factors approximately, over all rows at once; 0, the default, computes
-   * them by levels. A few suit matrices with many levels.
+   * Of ILU and IC: number of sweeps of the fixed-point iteration that approximates the factors, all rows at once. With 0, the default, the factors
+   * are computed level by level. A few sweeps suit matrices with many levels.
    */
   size_t sweeps;
 } clinalg_preconditioner_options;
@@ -3898,7 +3898,7 @@ clinalg_status clinalg_solver_create(const clinalg_solver_options *options,
                                      clinalg_handle *solver);
 
 /**
- * Solves A x = b. `*x` holds the start on entry and the result after, as in `clinalg_system_solve`; 0 there makes a new vector and starts from zero. With an x that
+ * Solves A x = b. `*x` holds the initial guess on entry and the result on return, as in `clinalg_system_solve`; 0 there makes a new vector and starts from zero. With an x that
  * exists, solves after the first, which prepares the products of the matrix, allocate nothing on the device. The current values of A are used; the preconditioner is that of the last
  * `clinalg_solver_refill`. `progress`, if not null, is called with `progress_data` after every iteration. `report` and `history` as in
  * `clinalg_system_solve`. One call at a time uses a solver; others wait for it.
@@ -4578,10 +4578,10 @@ clinalg_status clinalg_solver_options_default(clinalg_solver_options *options,
                                               size_t struct_size);
 
 /**
- * Solves A x = b for a dense, sparse or band matrix or an operator, real or complex, or for a matrix on a team. `*x` holds the start on entry and the result
- * after: of a solve that does not converge the iterate with the smallest residual found, whose number `report->iterate` is; where `progress` ended CG or
- * MINRES, the last iterate. 0 there makes a new vector and starts from zero. `history`, if not null, gets the first `capacity` relative
- * residuals, the start's first. b and x may be dense matrices of several columns. These are solved for one after the other, or together by block
+ * Solves A x = b for a dense, sparse or band matrix or an operator, real or complex, or for a matrix on a team. `*x` holds the initial guess on entry and the
+ * result on return. If the solve does not converge, this is the iterate with the smallest residual found, number `report->iterate`; if `progress` ended CG
+ * or MINRES, it is the last iterate. 0 there makes a new vector and starts from zero. `history`, if not null, gets the first `capacity` relative residuals,
+ * beginning with that of the initial guess. b and x may be dense matrices of several columns. These are solved for one after the other, or together by block
  * conjugate gradients with `CLINALG_METHOD_CG` where A has 64 entries in a row or more and b four columns or more; the report is that of the column
  * with the largest residual. With `CLINALG_METHOD_LSQR` and `CLINALG_METHOD_LSMR` A may be rectangular: x makes |b - A x| smallest and is of several
  * such the nearest to the start. Their solves converge also where |A^H (b - A x)| is small relative to |A| |b - A x|; `relative_residual`, which is
@@ -4649,8 +4649,8 @@ clinalg_status clinalg_preconditioner_options_default(clinalg_preconditioner_opt
 
 /**
  * A preconditioner of a sparse matrix, real or complex: an operator whose product, by `clinalg_matrix_mv`, applies its inverse, for
- * `clinalg_solver_options.inverse`. It does not refer to the matrix afterwards; for other values make another one. IC and FSAI take Hermitian matrices:
- * for another one, `CLINALG_STATUS_VALUE`.
+ * `clinalg_solver_options.inverse`. It does not refer to the matrix afterwards; for other values make another one. IC and FSAI need a Hermitian matrix;
+ * for any other the status is `CLINALG_STATUS_VALUE`.
  *
  * # Safety
  * `options` names as many bytes as its first member says; `handle` is null or valid for a write.
@@ -4811,8 +4811,8 @@ CLINALG_DEPRECATED("use clinalg_solver_options_default")
 clinalg_status clinalg_solve_params_default(clinalg_solve_params *params);
 
 /**
- * Solves A x = b for a dense, sparse or band matrix. `*x` holds the start on entry and the result after, as in `clinalg_system_solve`; 0 there
- * makes a new vector and starts from zero. `history`, if not null, gets the first `capacity` relative residuals, the start's first.
+ * Solves A x = b for a dense, sparse or band matrix. `*x` holds the initial guess on entry and the result on return, as in `clinalg_system_solve`; 0 there
+ * makes a new vector and starts from zero. `history`, if not null, gets the first `capacity` relative residuals, beginning with that of the initial guess.
  *
  * @deprecated Use `clinalg_system_solve`.
  *

@@ -41,7 +41,7 @@ pub unsafe extern "C" fn clinalg_solver_create(
     })
 }
 
-/// Solves A x = b. `*x` holds the start on entry and the result after, as in `clinalg_system_solve`; 0 there makes a new vector and starts from zero. With an x that
+/// Solves A x = b. `*x` holds the initial guess on entry and the result on return, as in `clinalg_system_solve`; 0 there makes a new vector and starts from zero. With an x that
 /// exists, solves after the first, which prepares the products of the matrix, allocate nothing on the device. The current values of A are used; the preconditioner is that of the last
 /// `clinalg_solver_refill`. `progress`, if not null, is called with `progress_data` after every iteration. `report` and `history` as in
 /// `clinalg_system_solve`. One call at a time uses a solver; others wait for it.

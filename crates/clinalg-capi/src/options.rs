@@ -36,8 +36,8 @@ pub struct ClinalgSolverOptions {
     /// Iterations between restarts of GMRES.
     pub restart: usize,
     /// A matrix or operator whose product approximates the inverse of A, in the place of `preconditioner`, such as
-    /// `clinalg_preconditioner_create` and `clinalg_amg_create` make; 0 for none. For LSQR and LSMR the inverse of A^H A, Hermitian positive
-    /// definite.
+    /// `clinalg_preconditioner_create` and `clinalg_amg_create` make; 0 for none. For LSQR and LSMR it approximates the inverse of A^H A and is
+    /// Hermitian positive definite.
     pub inverse: ClinalgHandle,
     /// Called after every iteration; null for none.
     pub progress: ClinalgProgress,
@@ -90,7 +90,7 @@ pub struct ClinalgPoissonOptions {
 /// # Safety
 /// It is `repr(C)`, begins with that size as a `usize`, and any bytes are a value of it.
 pub(crate) unsafe trait Versioned: Copy {
-    /// Bytes of former versions.
+    /// Sizes of earlier versions, in bytes.
     const FORMER: &'static [usize] = &[];
     /// Every member at its default, the size that of this version.
     fn defaults() -> Self;
@@ -230,7 +230,7 @@ pub(crate) unsafe fn poisson_of(
     poisson(PoissonParams { mixed, ..params }, team, (f, start), &mut progress(wanted.progress, wanted.progress_data))
 }
 
-/// An error about the preconditioner, with the name of the member where it is that of `inverse`.
+/// An error about the preconditioner; names the member `inverse` if the preconditioner was given there.
 pub(crate) fn of_options(fault: Fault, inverse: ClinalgHandle) -> Fault {
     match fault {
         Fault::Library(error) if inverse != 0 => Fault::Library(error.renamed("preconditioner", "inverse")),
@@ -265,10 +265,10 @@ pub unsafe extern "C" fn clinalg_solver_options_default(
     guard(|| unsafe { put_defaults(options, struct_size) })
 }
 
-/// Solves A x = b for a dense, sparse or band matrix or an operator, real or complex, or for a matrix on a team. `*x` holds the start on entry and the result
-/// after: of a solve that does not converge the iterate with the smallest residual found, whose number `report->iterate` is; where `progress` ended CG or
-/// MINRES, the last iterate. 0 there makes a new vector and starts from zero. `history`, if not null, gets the first `capacity` relative
-/// residuals, the start's first. b and x may be dense matrices of several columns. These are solved for one after the other, or together by block
+/// Solves A x = b for a dense, sparse or band matrix or an operator, real or complex, or for a matrix on a team. `*x` holds the initial guess on entry and the
+/// result on return. If the solve does not converge, this is the iterate with the smallest residual found, number `report->iterate`; if `progress` ended CG
+/// or MINRES, it is the last iterate. 0 there makes a new vector and starts from zero. `history`, if not null, gets the first `capacity` relative residuals,
+/// beginning with that of the initial guess. b and x may be dense matrices of several columns. These are solved for one after the other, or together by block
 /// conjugate gradients with `CLINALG_METHOD_CG` where A has 64 entries in a row or more and b four columns or more; the report is that of the column
 /// with the largest residual. With `CLINALG_METHOD_LSQR` and `CLINALG_METHOD_LSMR` A may be rectangular: x makes |b - A x| smallest and is of several
 /// such the nearest to the start. Their solves converge also where |A^H (b - A x)| is small relative to |A| |b - A x|; `relative_residual`, which is

@@ -54,16 +54,16 @@ pub struct ClinalgPreconditionerOptions {
     pub matching: u32,
     /// Of ILUT: entries below this fraction of the mean magnitude of their row are dropped.
     pub drop: f64,
-    /// Of ILUT, at least 1: about how many times as many entries as the matrix the factors may have. With n rows and nnz entries, a row of L or U keeps
-    /// its `fill` nnz / (2 n) largest off-diagonal entries, rounded up.
+    /// Of ILUT: the factors may have about this many times as many entries as the matrix; at least 1. With n rows and nnz entries, each row of L and of U
+    /// keeps its `fill` nnz / (2 n) (rounded up) largest off-diagonal entries.
     pub fill: f64,
     /// Of IC: the factors are those of A + shift diag(A). Negative, as by default: 0, or the first of 1e-3, 2e-3, 4e-3, ... that gives
     /// factors.
     pub shift: f64,
     /// Of SSOR: relaxation factor, above 0 and below 2.
     pub omega: f64,
-    /// Of ILU and IC: sweeps of the fixed-point iteration that computes the factors approximately, over all rows at once; 0, the default, computes
-    /// them by levels. A few suit matrices with many levels.
+    /// Of ILU and IC: number of sweeps of the fixed-point iteration that approximates the factors, all rows at once. With 0, the default, the factors
+    /// are computed level by level. A few sweeps suit matrices with many levels.
     pub sweeps: usize,
 }
 
@@ -100,9 +100,9 @@ pub enum ClinalgAmgCycle {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ClinalgAmgCoarsening {
     /// Classical where more than 2 % of the off-diagonal entries are at least 0.25 times the largest in their row and less than 0.08 times
-    /// the largest in the row of their column. Otherwise, and always for several unknowns per node or given near-null vectors, aggregation; but where more
-    /// than 5 % of the off-diagonal entries have the sign of the diagonal and are not small, a trial decides: 12 iterations of conjugate gradients with
-    /// aggregation and, if these are slow, 12 with classical coarsening. The set-up then takes up to three times as long.
+    /// the largest in the row of their column. Otherwise, where more than 5 % of the off-diagonal entries have the sign of the diagonal and are not small, a
+    /// trial decides: 12 iterations of conjugate gradients with aggregation and, if these converge slowly, 12 with classical coarsening; the set-up then takes
+    /// up to three times as long. In all other cases, and always for several unknowns per node or given near-null vectors, aggregation.
     Auto = 0,
     /// Smoothed aggregation.
     Aggregation = 1,
@@ -357,8 +357,8 @@ pub unsafe extern "C" fn clinalg_preconditioner_options_default(
 }
 
 /// A preconditioner of a sparse matrix, real or complex: an operator whose product, by `clinalg_matrix_mv`, applies its inverse, for
-/// `clinalg_solver_options.inverse`. It does not refer to the matrix afterwards; for other values make another one. IC and FSAI take Hermitian matrices:
-/// for another one, `CLINALG_STATUS_VALUE`.
+/// `clinalg_solver_options.inverse`. It does not refer to the matrix afterwards; for other values make another one. IC and FSAI need a Hermitian matrix;
+/// for any other the status is `CLINALG_STATUS_VALUE`.
 ///
 /// # Safety
 /// `options` names as many bytes as its first member says; `handle` is null or valid for a write.

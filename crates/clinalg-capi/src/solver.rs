@@ -27,13 +27,13 @@ pub enum ClinalgMethod {
     Idr = 4,
     /// Conjugate gradients with a preconditioner that may differ in each iteration, such as K-cycles.
     FlexibleCg = 5,
-    /// LSQR: the x that makes |b - A x| smallest, for dense, sparse and band matrices of any shape. The preconditioner is one of A^H A: of a sparse A
-    /// `CLINALG_PRECONDITIONER_JACOBI`, which scales the columns to a norm of 1, `_IC`, `_SSOR`, `_SPAI0`, `_FSAI` or `_AMG`, for which A^H A is computed.
+    /// LSQR: the x that minimises |b - A x|, for dense, sparse and band matrices of any shape. The preconditioner approximates A^H A: for a sparse A
+    /// `CLINALG_PRECONDITIONER_JACOBI`, which scales the columns to norm 1, or `_IC`, `_SSOR`, `_SPAI0`, `_FSAI` or `_AMG`, for which A^H A is computed.
     /// Only in `clinalg_system_solve`.
     Lsqr = 6,
     /// LSMR: as LSQR, and may be stopped earlier, as |A^H (b - A x)| never rises.
     Lsmr = 7,
-    /// Richardson iteration, x += M^-1 (b - A x), for real matrices: the preconditioner as a solver, such as cycles of algebraic multigrid. It converges where
+    /// Richardson iteration, x += M^-1 (b - A x), for real matrices: a preconditioner, such as cycles of algebraic multigrid, used as a solver. It converges if
     /// the eigenvalues of I - M^-1 A are below 1 in modulus. If it does not, x is the last iterate, or the initial guess if that is better.
     Richardson = 8,
 }
@@ -87,7 +87,7 @@ pub enum ClinalgStop {
     Cancelled = 8,
     /// x is so large that the rounding error of b - A x is as large as the residual, as happens where A is singular or nearly so.
     Unbounded = 9,
-    /// The system has no solution to working accuracy, and x is a least-squares solution; only `CLINALG_METHOD_MINRES`.
+    /// The system has no solution to working accuracy, and x is a least-squares solution; only with `CLINALG_METHOD_MINRES`.
     LeastSquares = 10,
     /// A reason unknown to this version of the header.
     Other = 255,
@@ -206,8 +206,8 @@ pub struct ClinalgReport {
     pub relative_residual: f64,
     /// Entries of the residual history, `iterations + 1`.
     pub history: usize,
-    /// The number of the iterate that x is: `iterations`, or where a solve did not converge that of an earlier one with a smaller residual; 0 is the
-    /// start.
+    /// The number of the iterate returned in x: `iterations` or, if the solve did not converge, that of an earlier one with a smaller residual; 0 is
+    /// the initial guess.
     pub iterate: usize,
 }
 
@@ -241,8 +241,8 @@ pub unsafe extern "C" fn clinalg_solve_params_default(params: *mut ClinalgSolveP
     guard(|| unsafe { crate::put("params", params, ClinalgSolveParams::defaults()) })
 }
 
-/// Solves A x = b for a dense, sparse or band matrix. `*x` holds the start on entry and the result after, as in `clinalg_system_solve`; 0 there
-/// makes a new vector and starts from zero. `history`, if not null, gets the first `capacity` relative residuals, the start's first.
+/// Solves A x = b for a dense, sparse or band matrix. `*x` holds the initial guess on entry and the result on return, as in `clinalg_system_solve`; 0 there
+/// makes a new vector and starts from zero. `history`, if not null, gets the first `capacity` relative residuals, beginning with that of the initial guess.
 ///
 /// @deprecated Use `clinalg_system_solve`.
 ///
@@ -322,7 +322,7 @@ fn silent(_: usize, _: f64) -> ControlFlow<()> {
     ControlFlow::Continue(())
 }
 
-/// A method and when it ends.
+/// A method with its parameters and stopping criteria.
 pub(crate) struct Wanted {
     pub(crate) method: u32,
     pub(crate) tolerance: f64,
@@ -331,13 +331,13 @@ pub(crate) struct Wanted {
     pub(crate) idr_dimension: usize,
 }
 
-/// The method of a code.
+/// The method that a code selects.
 pub(crate) enum Chosen {
     Square(Method),
     LeastSquares(LeastSquaresMethod),
 }
 
-/// The method with its sizes.
+/// The selected method with its parameters.
 pub(crate) fn method_of(wanted: &Wanted) -> Result<Chosen, Fault> {
     let known = [
         ClinalgMethod::Cg,
@@ -363,7 +363,7 @@ pub(crate) fn method_of(wanted: &Wanted) -> Result<Chosen, Fault> {
     }))
 }
 
-/// An error unless a relative residual says something of a solution: that of x = 0 is 1.
+/// An error if the tolerance is 1 or more: x = 0, whose relative residual is 1, would meet it.
 pub(crate) fn check_tolerance(tolerance: f64) -> Result<(), Fault> {
     if tolerance >= 1.0 {
         return Err(Error::value("tolerance", "a number between 0 and 1, such as 1e-8", tolerance).into());
@@ -371,7 +371,7 @@ pub(crate) fn check_tolerance(tolerance: f64) -> Result<(), Fault> {
     Ok(())
 }
 
-/// When a solve ends.
+/// The stopping criteria of a solve.
 pub(crate) fn stopping(tolerance: f64, max_iterations: usize) -> Result<Stopping, Fault> {
     check_tolerance(tolerance)?;
     Ok(Stopping::default().tolerance(tolerance).max_iterations(max_iterations))

@@ -129,13 +129,13 @@ impl Fingerprint {
             match before == now {
                 true => None,
                 false if digests => Some(format!("{name} has other values than in the run that wrote it")),
-                false => Some(format!("it was written by a run {}, this run is {}", words(&before), words(&now))),
+                false => Some(format!("it was written by a run {}, but is continued {}", words(&before), words(&now))),
             }
         })
     }
 }
 
-/// A value in debug format as the command line has it.
+/// A value in debug format, as it is written on the command line.
 fn as_given(debug: &str) -> String {
     let value = debug.strip_prefix("Some(").and_then(|rest| rest.strip_suffix(')')).unwrap_or(debug);
     match value.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')) {
@@ -341,13 +341,13 @@ mod tests {
         let (one, two) = (Some(&[1.0, 2.0][..]), Some(&[1.0, 3.0][..]));
         assert_eq!(of(9, one).difference(&of(9, one)), None);
         let words = of(9, one).difference(&of(17, one)).unwrap();
-        assert_eq!(words, "it was written by a run with --n 9, this run is with --n 17");
+        assert_eq!(words, "it was written by a run with --n 9, but is continued with --n 17");
         assert!(of(9, one).difference(&of(9, two)).unwrap().contains("--f has other values"));
-        assert!(of(9, one).difference(&of(9, None)).unwrap().contains("this run is without --f"));
-        assert!(Fingerprint::default().difference(&of(9, None)).unwrap().contains("run without --n, this"));
+        assert!(of(9, one).difference(&of(9, None)).unwrap().contains("but is continued without --f"));
+        assert!(Fingerprint::default().difference(&of(9, None)).unwrap().contains("run without --n, but"));
         let of = |value: Option<PrecisionArg>| Fingerprint::default().choice("--precision", value);
         let words = of(None).difference(&of(Some(PrecisionArg::F32))).unwrap();
-        assert_eq!(words, "it was written by a run without --precision, this run is with --precision f32");
+        assert_eq!(words, "it was written by a run without --precision, but is continued with --precision f32");
         let of = |value: Option<&str>| Fingerprint::default().option("--rhs", value);
         assert!(of(Some("ones")).difference(&of(None)).unwrap().contains("with --rhs ones,"));
     }

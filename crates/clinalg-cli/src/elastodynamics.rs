@@ -142,7 +142,7 @@ pub(crate) struct Args {
     /// Write a checkpoint (.npz) after each frequency but the last, and if the run is ended early; Ctrl-C writes clinalg-elastodynamics-checkpoint.npz without this option
     #[arg(long, value_name = "FILE")]
     checkpoint: Option<PathBuf>,
-    /// Continue from a checkpoint; limits, tolerances, devices and files to write given with it replace those of its run, all other options stay the same
+    /// Continue from a checkpoint; limits, tolerances, devices and output files given with it override those of its run; all other options must stay the same
     #[arg(long, value_name = "FILE")]
     resume: Option<PathBuf>,
 }

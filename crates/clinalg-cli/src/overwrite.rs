@@ -22,7 +22,7 @@ enum Identity {
 }
 
 impl Identity {
-    /// That of a file, or of one that does not exist yet; `None` for folders, devices and what cannot be found out.
+    /// That of a file, or of one that does not exist yet; `None` for folders, devices and where it cannot be determined.
     fn of(path: &Path) -> Option<Identity> {
         match path.metadata() {
             Ok(about) if !about.is_file() => None,
@@ -37,9 +37,9 @@ impl Identity {
         }
     }
 
-    /// That of a file to be made, perhaps at the end of links.
+    /// That of a file that is still to be created, perhaps at the end of links.
     fn of_missing(path: &Path) -> Option<Identity> {
-        /// Links that systems follow.
+        /// Number of links that operating systems follow.
         const LINKS: usize = 40;
         let folder_of = |path: &Path| path.parent().unwrap_or(Path::new("")).to_owned();
         let mut path = path.to_owned();
@@ -88,7 +88,7 @@ impl Named {
             _ if other.identity != self.identity || continues => return Ok(()),
             _ if other.is_written => {
                 let (other, its) = (&other.title, other.path.display());
-                format!("{title} {path} and {other} {its} name the same file; give two names")
+                format!("{title} {path} and {other} {its} name the same file; give them different names")
             }
             true => {
                 format!("{title} {path} is the file of {}, which would be overwritten; give another name", other.title)

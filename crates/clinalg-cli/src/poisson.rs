@@ -140,7 +140,7 @@ pub(crate) struct Args {
     /// Positive coefficient k of -div(k grad u) = f on the square or a box: a formula, evaluated at the centres of the cells, or a file with a value for each point or cell
     #[arg(long, value_name = "FORMULA|FILE", allow_hyphen_values = true)]
     coefficient: Option<String>,
-    /// Seed of the random numbers of --rhs random
+    /// Seed of the random numbers for --rhs random
     #[arg(long, default_value_t = 1, allow_hyphen_values = true)]
     seed: u64,
     /// Precision of the computation
@@ -176,7 +176,7 @@ pub(crate) struct Args {
     /// Write a checkpoint (.npz) at the end; Ctrl-C writes clinalg-poisson-checkpoint.npz without this option
     #[arg(long, value_name = "FILE")]
     checkpoint: Option<PathBuf>,
-    /// Continue from a checkpoint; limits, tolerances, devices and files to write given with it replace those of its run, all other options stay the same
+    /// Continue from a checkpoint; limits, tolerances, devices and output files given with it override those of its run; all other options must stay the same
     #[arg(long, value_name = "FILE")]
     resume: Option<PathBuf>,
     /// Draw the solution (in three dimensions on the middle plane) into FILE (.png or .svg) and the residuals into FILE with -convergence before the extension

@@ -77,8 +77,8 @@ Methods:
   lsmr      least squares, for rectangular A; the default if A is not square
   lsqr      as lsmr; its residual never grows
   richardson
-            stationary iteration x += M^-1 (b - A x) with a preconditioner M: multigrid
-            (--precond amg) as a solver of its own, for real systems
+            stationary iteration x += M^-1 (b - A x) with a preconditioner M, such as
+            multigrid (--precond amg) as a solver of its own; for real systems
 If cg, minres or bicgstab was chosen by default and fails, or reaches the default
 limit of iterations, gmres continues from its best iterate, with complete LU factors of A
 where these take at most about ten seconds, else with ilut; for symmetric A, minres
@@ -152,7 +152,7 @@ pub(crate) struct Args {
     /// Right-hand side: a file with one column (or row) or several columns, `ones`, or `random` (uniform in (-1, 1), for complex A in real and imaginary part; see --seed)
     #[arg(long, default_value = "ones", value_name = "FILE|ones|random")]
     rhs: String,
-    /// Seed of the random numbers of --rhs random [default: 1]
+    /// Seed of the random numbers for --rhs random [default: 1]
     #[arg(long, allow_hyphen_values = true)]
     seed: Option<u64>,
     /// Initial guess: a file with as many columns as there are right-hand sides [default: 0]
@@ -212,7 +212,7 @@ pub(crate) struct Args {
     /// Order in which ilu, ilut and ic eliminate and ssor sweeps; the matrix keeps its numbering, unlike with --reorder [default: natural; ssor: multicolour]
     #[arg(long, value_enum)]
     order: Option<Order>,
-    /// Compute the factors of ilu or ic by this many sweeps of a fixed-point iteration, not by levels: for matrices with many levels; at most 100
+    /// Compute the factors of ilu or ic by this many sweeps (at most 100) of a fixed-point iteration, not by levels; for matrices with many levels
     #[arg(long, value_name = "COUNT", value_parser = args::sweeps, allow_hyphen_values = true)]
     sweeps: Option<usize>,
     /// Renumber the matrix itself at upload, which also speeds up its products, unlike --order; solutions are written in the numbering of the file
@@ -221,7 +221,7 @@ pub(crate) struct Args {
     /// Entries below this fraction of the mean magnitude of their row are dropped from the factors of ilut [default: 1e-4]
     #[arg(long = "drop", value_name = "T", value_parser = args::at_least_zero, allow_hyphen_values = true)]
     given_drop: Option<f64>,
-    /// About how many times as many entries as A the factors of ilut may have: a row of L or U keeps its TIMES nnz / (2 n) largest off-diagonal entries, rounded up [default: 10]
+    /// The factors of ilut may have about TIMES as many entries as A: each row of L and of U keeps its TIMES nnz / (2 n) (rounded up) largest off-diagonal entries [default: 10]
     #[arg(long = "fill", value_name = "TIMES", value_parser = args::at_least_zero, allow_hyphen_values = true)]
     given_fill: Option<f64>,
     /// Relaxation factor of ssor, above 0 and below 2 [default: 1]
@@ -257,7 +257,7 @@ pub(crate) struct Args {
     /// Write a checkpoint (.npz) where --max-iterations or Ctrl-C ends the solve; Ctrl-C writes clinalg-solve-checkpoint.npz without this option
     #[arg(long, value_name = "FILE")]
     checkpoint: Option<PathBuf>,
-    /// Continue from a checkpoint; limits, tolerances, devices and files to write given with it replace those of its run, all other options stay the same
+    /// Continue from a checkpoint; limits, tolerances, devices and output files given with it override those of its run; all other options must stay the same
     #[arg(long, value_name = "FILE")]
     resume: Option<PathBuf>,
 }
@@ -496,7 +496,7 @@ fn solve<T: Number>(args: &Args, global: &Global, given: Given, out: &mut Output
     };
     let verdict = verdict.map(|words| {
         let of_body = null.as_ref().and_then(about_body).map_or_else(String::new, |words| format!(". {words}"));
-        format!("{words}; --method lsmr finds the x of the smallest residual{of_body}")
+        format!("{words}; --method lsmr finds the x with the smallest residual{of_body}")
     });
     let precond = system.precond().unwrap_or(args.precond);
     let at_default_limit = report.stop == Stop::IterationLimit && args.max_iterations.is_none();
@@ -575,7 +575,7 @@ const SEED: u64 = 1;
 const DROP: f64 = 1e-4;
 const FILL: f64 = 10.0;
 
-/// Equations up to which complete factors by ILUT take seconds to minutes.
+/// Largest number of equations for which complete factors by ILUT take seconds to minutes.
 const FACTORED: usize = 20_000;
 
 /// What a residual at the rounding floor may be of the tolerance for a success.
@@ -685,10 +685,10 @@ impl Args {
         }
     }
 
-    /// The options for complete factors of a matrix with so many rows and entries, if it is small and `precond` was not as exact already.
+    /// The options for complete factors of a matrix with this many rows and entries, if it is small and `precond` was not equally exact already.
     fn factors(&self, precond: Precond, rows: usize, entries: usize) -> Option<String> {
         let is_exact = precond == Precond::Lu || (precond == Precond::Ilut && self.given_drop == Some(0.0));
-        // So many entries a row has in L, and in U.
+        // With this, a row may keep all its entries in L and in U.
         let fill = (2 * rows * rows).div_ceil(entries.max(1));
         (!is_exact && rows <= FACTORED).then(|| {
             format!(
@@ -783,7 +783,7 @@ impl<T: Scalar> Solved<T> {
             let count = before.as_ref().map_or(0, |before| before.iterations);
             let mut step = |iteration: usize, residual: f64| progress.step(count + iteration, residual);
             let at_start = if before.is_none() || !is_known { Vec::new() } else { system.solution()? };
-            // An x that has grown along null vectors leaves the next method no accuracy.
+            // From an x that has grown along null vectors, the next method would have no accuracy left.
             let has_grown = before.as_ref().is_some_and(|before| before.stop == Stop::Unbounded);
             if has_grown && is_known && self.begun.memory.is_empty() {
                 system.start_from(from)?;

@@ -32,7 +32,7 @@ struct SolverOptions : public detail::Defaults<clinalg_solver_options, clinalg_s
     }
     // Hides the C structure's member of the same name; set this one.
     Progress progress;
-    // A matrix or operator whose product approximates the inverse of A, for least squares of A^H A. The options refer to it: it has to outlive them.
+    // A matrix or operator whose product approximates the inverse of A, or of A^H A for least squares. The options refer to it: it has to outlive them.
     SolverOptions(clinalg_method chosen, const Object &approximate_inverse) {
         method = chosen;
         inverse = approximate_inverse.get();
@@ -48,7 +48,7 @@ struct Report {
     double relative_residual;
     // The relative residuals, that of the start first; the first 65 536 of them.
     std::vector<double> history;
-    // The number of the iterate that x is: an earlier one than the last where that had a smaller residual and the solve did not converge.
+    // The number of the iterate returned in x: the last one or, if the solve did not converge, an earlier one with a smaller residual.
     std::size_t iterate;
     bool converged() const { return stop == CLINALG_STOP_CONVERGED; }
 };
@@ -93,7 +93,7 @@ inline Report report(const clinalg_report &done, std::vector<double> history) {
 }  // namespace detail
 
 // Solves A x = b for a matrix, an operator or a matrix on a team; with CLINALG_METHOD_LSQR or CLINALG_METHOD_LSMR for a rectangular matrix in the
-// least-squares sense. On entry x holds the initial guess (empty: zero), on return the result: of a solve that does not converge the iterate with the
+// least-squares sense. On entry x holds the initial guess (empty: zero), on return the result: if the solve does not converge, the iterate with the
 // smallest residual found.
 CLINALG_NODISCARD inline Report solve(const Object &a, const Vector &b, Vector &x, const SolverOptions &options = SolverOptions()) {
     std::vector<double> history = detail::history(options.max_iterations);
@@ -328,7 +328,7 @@ public:
     }
     // Number of equations.
     std::size_t size() const { return info().rows; }
-    // Solves A x = b. x holds the start on entry, zero where it is empty, and the result after, as with clinalg::solve. If x already exists, solves after the first allocate no memory on the device.
+    // Solves A x = b. x holds the initial guess on entry (empty: zero) and the result on return, as with clinalg::solve. If x already exists, solves after the first allocate no memory on the device.
     CLINALG_NODISCARD Report solve(const Vector &b, Vector &x, const Progress &progress = Progress()) {
         std::vector<double> history = detail::history(max_iterations_);
         clinalg_report done;

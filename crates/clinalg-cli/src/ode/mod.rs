@@ -192,7 +192,7 @@ pub(crate) struct Args {
     /// Write a checkpoint (.npz) at the end, also if --step-limit ends the run; Ctrl-C writes clinalg-ode-checkpoint.npz without this option
     #[arg(long, value_name = "FILE", conflicts_with_all = ["list", "graph", "compare"])]
     checkpoint: Option<PathBuf>,
-    /// Continue from a checkpoint; limits, tolerances, devices and files to write given with it replace those of its run, all other options stay the same
+    /// Continue from a checkpoint; limits, tolerances, devices and output files given with it override those of its run; all other options must stay the same
     #[arg(long, value_name = "FILE", conflicts_with_all = ["list", "graph", "compare"])]
     resume: Option<PathBuf>,
     /// Draw frames into a folder, or into files named after FILE (.png or .svg)

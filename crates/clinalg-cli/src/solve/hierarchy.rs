@@ -202,8 +202,8 @@ fn motions(path: &Path, rows: usize) -> Result<(Vec<f64>, usize), Failure> {
     let motions = rigid_motions(&by_node, given.cols)?;
     if motions.chunks(rows.max(1)).any(|motion| motion.iter().all(|&v| v == 0.0)) {
         let place =
-            if given.cols == 2 { "at the same place" } else { "on a line parallel to an axis, or at the same place" };
-        let reason = format!("all nodes of {} are {place}, so that a rotation moves none", path.display());
+            if given.cols == 2 { "at the same point" } else { "on a line parallel to an axis, or at the same point" };
+        let reason = format!("all nodes of {} are {place}, so that one rotation moves none of them", path.display());
         return Err(Error::unsuitable("coordinates", reason).into());
     }
     Ok((motions, given.cols))

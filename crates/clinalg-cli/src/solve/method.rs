@@ -315,7 +315,7 @@ pub(crate) fn check_combination(
     }
     if precond == Precond::Saddle && method == Method::Richardson {
         return Err(Failure::usage(
-            "--method richardson does not converge with --precond saddle, whose blocks are those of minres and gmres; use one of these",
+            "--method richardson does not converge with --precond saddle, whose blocks are meant for minres and gmres; use one of these",
         ));
     }
     if method == Method::Minres && !symmetric {

@@ -3,7 +3,7 @@
 use clinalg::precond::{NullVectors, unknowns_per_node};
 use clinalg::{CsrParts, Error, Scalar};
 
-/// The error of a matrix that only least squares take, with the option for them.
+/// The error about a matrix that only least-squares methods accept, with the option for one.
 pub(super) fn with_lsmr(mut error: Error) -> Error {
     if let Error::Unsuitable { reason, .. } = &mut error {
         reason.push_str(" (--method lsmr)");
@@ -11,8 +11,8 @@ pub(super) fn with_lsmr(mut error: Error) -> Error {
     error
 }
 
-/// Unknowns per node of a matrix that maps constants to 0 and may be that of a free elastic body: nodes are dense blocks, or the body may be moved along
-/// each axis.
+/// Unknowns per node of a matrix that maps constants to 0 and may be that of a free elastic body: its nodes are dense blocks, or it maps the translations
+/// along the axes to 0.
 fn unknowns_of_body<T: Scalar>(a: &CsrParts<T>, constants: &NullVectors) -> Option<usize> {
     let moves = |&unknowns: &usize| {
         let moved = |d: usize| (0..a.rows).map(move |i| if i % unknowns == d { 1.0 } else { 0.0 });
@@ -26,11 +26,11 @@ fn unknowns_of_body<T: Scalar>(a: &CsrParts<T>, constants: &NullVectors) -> Opti
     }
 }
 
-/// A sentence about the option that finds all rigid motions, where A may be of a free elastic body.
+/// A sentence about the option that finds all rigid motions, where A may be that of a free elastic body.
 pub(super) fn about_coordinates<T: Scalar>(a: &CsrParts<T>, constants: &NullVectors) -> Option<String> {
     unknowns_of_body(a, constants).map(|unknowns| {
         format!(
-            "A has {unknowns} unknowns per node: if it is of an elastic body, rotations are null vectors too, which --coordinates FILE finds"
+            "A has {unknowns} unknowns per node: if it comes from an elastic body, rotations are null vectors too; --coordinates FILE finds them"
         )
     })
 }

@@ -71,7 +71,7 @@ impl<T: Real> TeamSystem<T> {
 
 fn unsupported(method: Method) -> Failure {
     let words = match method.is_least_squares() {
-        true => "least squares run on one device: use --device instead of --devices".into(),
+        true => "least-squares methods run on one device: use --device instead of --devices".into(),
         false => format!("--devices works with --method cg, bicgstab and gmres, not with {}", method.name()),
     };
     Failure::usage(words)

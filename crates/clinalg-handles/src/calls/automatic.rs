@@ -86,7 +86,7 @@ fn make<T: Element + Coarsened>(
 ) -> Result<Optional<T>> {
     let of = |kind: PreconditionerKind| -> Result<Optional<T>> {
         let params = kind.params().expect("only algebraic multigrid has none");
-        // The advice tells Hermitian matrices from others.
+        // The advice has already distinguished Hermitian matrices from others.
         Ok(Some(Box::new(Made::untested(a, &params)?)))
     };
     match suited {
@@ -311,7 +311,7 @@ impl<T: Element + Coarsened> Columns<T> for System<'_, T> {
             let made = self.stages[source].preconditioner.as_mut().and_then(|(_, made)| made.as_mut());
             let m = made.map(|m| &mut **m as &mut dyn Preconditioner<T>);
             let start = before.is_some().then(|| x.copy_range(0..x.len())).transpose()?;
-            // An x that has grown along null vectors leaves the next method no accuracy.
+            // From an x that has grown along null vectors, the next method would have no accuracy left.
             let has_grown = before.as_ref().is_some_and(|before| before.stop == Stop::Unbounded);
             if has_grown {
                 x.fill(T::zero())?;

@@ -27,14 +27,14 @@ fn transposed<'a, T: Element>(a: &Matrix<'a, T>) -> Result<&'a dyn Transposed<T>
     }
 }
 
-/// The preconditioner of A^H A that is made of the entries of A; `None` for none and for an operator.
+/// The preconditioner of A^H A that is made from the entries of A; `None` if there is none or if it is given as an operator.
 fn of_normal_equations<T: Element + Coarsened>(
     preconditioning: Preconditioning,
     a: &Matrix<'_, T>,
 ) -> Result<Option<Box<dyn Preconditioner<T>>>> {
     let unsuitable = |name: &str| {
         let reason = format!(
-            "LSQR and LSMR need a symmetric positive definite preconditioner of A' A, which {name} is not; use Jacobi, IC, SSOR, SPAI-0, FSAI or \
+            "LSQR and LSMR need a symmetric positive definite preconditioner for A' A, which {name} is not; use Jacobi, IC, SSOR, SPAI-0, FSAI or \
              algebraic multigrid, or for a square A GMRES with {name}"
         );
         Err(Error::unsuitable(INVERSE, reason))
@@ -46,12 +46,12 @@ fn of_normal_equations<T: Element + Coarsened>(
         }
         Preconditioning::Of(PreconditionerKind::Ilu) => unsuitable("ILU(0)"),
         Preconditioning::Of(PreconditionerKind::Ilut) => unsuitable("ILUT"),
-        Preconditioning::Saddle => unsuitable("that of saddle points"),
+        Preconditioning::Saddle => unsuitable("the saddle point preconditioner"),
         Preconditioning::Of(kind) => Ok(Some(kind.of_normal_equations(entries(a)?)?)),
     }
 }
 
-/// What the products of a Hermitian approximate inverse may differ by from those of its transpose: it may work in single precision.
+/// Relative difference up to which the products of an approximate inverse and of its transpose count as equal: it may work in single precision.
 const INEXACT: f64 = 1e-4;
 
 /// An error unless an approximate inverse of A^H A may be Hermitian.
@@ -71,7 +71,7 @@ fn check_inverse_of_normal_equations<T: Element>(inverse: &dyn Operator<T>, vari
     Err(Error::unsuitable(INVERSE, reason))
 }
 
-/// Solves into `x`, which holds the start; `inverse` is the object that [`Preconditioning::Inverse`] names.
+/// Solves into `x`, which holds the initial guess; `inverse` is the object that [`Preconditioning::Inverse`] names.
 fn solve<T: Element + Coarsened>(
     (method, preconditioning): (LeastSquaresMethod, Preconditioning),
     (a, b, inverse): (&Object, &Object, Option<&Object>),
@@ -117,10 +117,10 @@ fn solve<T: Element + Coarsened>(
 }
 
 impl Registry {
-    /// The x that makes |b - A x| smallest for a dense, sparse or band matrix of any shape, by [`LeastSquares`]; of several the one nearest to the
-    /// start, with a preconditioner M in the norm of M. Preconditioners are those of A^H A, made of a sparse A: [`Preconditioning::Jacobi`], which scales the
-    /// columns to a norm of 1, and those that are Hermitian positive definite; or a Hermitian matrix or operator near the inverse of A^H A. x holds the
-    /// start on entry and the result after; `None` starts from zero in a new object of the kind of b. b and x may have several columns,
+    /// The x that minimises |b - A x| for a dense, sparse or band matrix of any shape, by [`LeastSquares`]; of several the one nearest to the
+    /// initial guess, with a preconditioner M in the norm of M. The preconditioner approximates A^H A: for a sparse A [`Preconditioning::Jacobi`], which scales
+    /// the columns to norm 1, or one that is Hermitian positive definite; or a Hermitian matrix or operator that approximates the inverse of A^H A. x holds the
+    /// initial guess on entry and the result on return; `None` starts from zero in a new object of the kind of b. b and x may have several columns,
     /// which are solved for one after the other. Gives the handle of x and the report of a column that did not converge, else of the one with the
     /// largest relative residual.
     ///

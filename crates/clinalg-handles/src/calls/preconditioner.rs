@@ -98,7 +98,7 @@ pub(super) fn jacobi<T: Scalar>(diagonal: &Vector<T>) -> Result<Jacobi<T>> {
     })
 }
 
-/// The host form of a matrix of whose lower triangle `maker` makes something; an error unless it is Hermitian.
+/// The host form of a matrix of which `maker` reads only the lower triangle; an error unless it is Hermitian.
 fn hermitian_parts<T: Scalar>(a: &Csr<T>, maker: &str) -> Result<CsrParts<T>> {
     let parts = a.to_parts()?;
     // The sizes are the concern of the preconditioner.
@@ -115,7 +115,7 @@ fn hermitian_parts<T: Scalar>(a: &Csr<T>, maker: &str) -> Result<CsrParts<T>> {
 }
 
 impl<T: Scalar> Made<T> {
-    /// For a matrix of the caller, which is tested to be Hermitian where it has to be.
+    /// For a matrix of the caller, which is checked to be Hermitian where it has to be.
     pub(super) fn new(a: &Csr<T>, params: &PreconditionerParams) -> Result<Made<T>> {
         Ok(match params {
             PreconditionerParams::Cholesky(params) => {

@@ -31,7 +31,7 @@ pub enum Method {
     Idr(usize),
     /// Conjugate gradients with a preconditioner that may vary.
     FlexibleCg,
-    /// Richardson iteration, x += M^-1 (b - A x), for real matrices: the preconditioner as a solver.
+    /// Richardson iteration, x += M^-1 (b - A x), for real matrices: the preconditioner used as a solver.
     Richardson,
 }
 
@@ -206,7 +206,7 @@ pub(super) fn each_column<T: Scalar>(
 }
 
 impl Registry {
-    /// Solves A x = b; x holds the start on entry and the result after: of a solve that does not converge the iterate with the smallest
+    /// Solves A x = b; x holds the initial guess on entry and the result on return: if the solve does not converge, the iterate with the smallest
     /// residual found, see [`Report::iterate`]. `None` starts from zero in a new vector. b and x may be matrices of several columns, which are solved for one after the other, or together by
     /// [`BlockCg`] with [`Method::Cg`] where A has many entries in a row. Gives the handle of x.
     /// `a` may be a matrix on a team, for real systems, without preconditioner, with [`Preconditioning::Jacobi`] or with the handle of
@@ -315,7 +315,7 @@ impl Registry {
         })
     }
 
-    /// Runs `solve` on the handle given, or on a new object of zeros like that of the argument `like`, which is released
+    /// Runs `solve` on the handle given, or on a new object of zeros like that of the handle `like`, which is released
     /// again if `solve` fails.
     pub(super) fn solve_into<R>(
         &self,

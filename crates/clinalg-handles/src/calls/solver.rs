@@ -103,7 +103,8 @@ pub(super) fn check_square(a: &Matrix<'_, impl Element>) -> Result<usize> {
     match a.shape() {
         (rows, cols) if rows == cols => Ok(rows),
         (rows, cols) => {
-            let (expected, got) = ("a square matrix; LSQR and LSMR take others".into(), format!("{rows} x {cols}"));
+            let (expected, got) =
+                ("a square matrix; LSQR and LSMR take rectangular ones".into(), format!("{rows} x {cols}"));
             Err(Error::Shape { argument: "a", expected, got })
         }
     }

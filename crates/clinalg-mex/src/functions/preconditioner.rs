@@ -48,12 +48,12 @@ pub(super) const FUNCTIONS: &[Function] = &[
 A is a square sparse matrix, real or complex. M is the argument precond of MexCG, MexBiCGStab and MexGMRES;
 z = MexMultiply(gpu, M, r) applies its inverse to a vector. It does not refer to A afterwards. MexRelease frees it.
   kind      'ilu' for ILU(0) (default), 'ilut', 'ic' for IC(0), 'ssor', 'spai0', 'fsai' or 'jacobi' for the diagonal;
-            'ic' and 'fsai' take Hermitian positive definite matrices: one that is not Hermitian is an error
+            'ic' and 'fsai' need a Hermitian positive definite matrix: one that is not Hermitian is an error
   order     of elimination: 'default', by colours for 'ssor' and that of A for the others, 'natural', 'multicolour'
             or 'cuthill-mckee'
   drop      of 'ilut': entries below this fraction of the mean magnitude of their row are dropped (default 1e-4)
-  fill      of 'ilut': about how many times the entries of A the factors may have (default 10); a row of
-            L or U keeps its fill*nnz(A)/(2*n) largest off-diagonal entries, rounded up
+  fill      of 'ilut': the factors may have about this many times the entries of A (default 10); each row of
+            L and of U keeps its ceil(fill*nnz(A)/(2*n)) largest off-diagonal entries
   shift     of 'ic': the factors are those of A + shift * diag(diag(A)) (default 0, or the least of 1e-3,
             2e-3, 4e-3, ... that gives factors)
   omega     of 'ssor': relaxation factor between 0 and 2 (default 1)

@@ -152,8 +152,8 @@ with lsqr's order of arguments. Of several solutions it is the one nearest to th
 zero without it.
   tol      norm(b - A x) / norm(b) or norm(A' r) / (norm(A, 'fro') norm(r)) for r = b - A x to reach (default 1e-6)
   maxit    maximum number of iterations for each column (default the smallest of the rows and columns of A and 20)
-  precond  'none' (default) or, for a sparse A, 'jacobi', which scales its columns to a norm of 1, or 'ic', 'ssor',
-           'spai0', 'fsai' or 'amg', made of A' A, which is computed; of several solutions x is the nearest in the norm
+  precond  'none' (default) or, for a sparse A, 'jacobi', which scales its columns to norm 1, or 'ic', 'ssor',
+           'spai0', 'fsai' or 'amg', made from A' A, which is computed; of several solutions x is the nearest in the norm
            of the preconditioner
 The results are those of MexCG; flag is 0 where either of the two quotients met tol. relres is norm(b - A x) / norm(b), which
 stays large where no x solves the system. Of several columns relres, iter and resvec are those of one that did not converge,

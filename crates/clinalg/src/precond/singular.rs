@@ -12,7 +12,7 @@ const ROUNDING: f64 = 64.0;
 /// A residual r with |A' r| below this fraction of |A| |r| counts as a null vector of A'.
 const NULL: f64 = 1e-8;
 
-/// A vector of which less than this fraction of its norm is left counts as dependent on the others.
+/// A vector counts as dependent on the others if less than this fraction of its norm is left after orthogonalisation.
 const DEPENDENT: f64 = 1e-10;
 
 /// A component of b along null vectors up to this fraction of the tolerance is left to the solve.
@@ -85,13 +85,13 @@ fn is_null<T: Scalar>(a: &CsrParts<T>, rows: impl Iterator<Item = usize>, is_mem
     })
 }
 
-/// Subtracts the mean at some rows there.
+/// Subtracts from z, at some rows, its mean over these rows.
 fn subtract_mean(z: &mut [f64], members: &[usize]) {
     let mean = members.iter().map(|&i| z[i]).sum::<f64>() / members.len() as f64;
     members.iter().for_each(|&i| z[i] -= mean);
 }
 
-/// Subtracts the component along a vector of norm 1.
+/// Subtracts from z its component along a vector of norm 1.
 fn subtract_component(z: &mut [f64], unit: &[f64]) {
     let size: f64 = z.iter().zip(unit).map(|(z, unit)| z * unit).sum();
     z.iter_mut().zip(unit).for_each(|(z, unit)| *z -= size * unit);
@@ -102,8 +102,8 @@ fn component<T: Scalar>(b: &[T], unit: &[f64]) -> T::Wide {
     b.iter().zip(unit).map(|(b, &unit)| b.widen() * T::Wide::from_f64(unit)).sum()
 }
 
-/// A z, and for each row the sum of the moduli of entries times those of z, raised by its root mean square: that is what rounding errors of z are
-/// relative to.
+/// A z, and for each row i the sum over j of |a_ij| times (|z_j| plus the root mean square of z): the quantity to which rounding errors of z are
+/// relative.
 fn image<T: Scalar>(a: &CsrParts<T>, z: &[f64]) -> Vec<(T::Wide, f64)> {
     let typical = norm(z) / (z.len().max(1) as f64).sqrt();
     let terms = |i: usize| a.row(i).map(|(j, value)| (value.widen(), z[j]));
@@ -119,9 +119,9 @@ fn is_mapped_to_zero<T: Scalar>(a: &CsrParts<T>, z: &[f64]) -> bool {
     image(a, z).into_iter().all(|(sum, size)| sum.modulus() <= eps * size)
 }
 
-/// Turns vectors, and those that they are the images of, until the images are orthogonal (one-sided Jacobi rotations), so that null vectors stand alone.
+/// Rotates vectors and their images until the images are orthogonal (one-sided Jacobi rotations), so that null vectors are separated from the others.
 fn make_orthogonal<W: Scalar<Real = f64, Wide = W>>(images: &mut [Vec<W>], vectors: &mut [Vec<f64>]) {
-    /// Sweeps, more than they take.
+    /// Maximum number of sweeps, more than are needed.
     const SWEEPS: usize = 30;
     for _ in 0..SWEEPS {
         let mut is_done = true;
@@ -155,7 +155,7 @@ fn rotate<W: Scalar<Real = f64>>(vectors: &mut [Vec<W>], (p, q): (usize, usize),
     }
 }
 
-/// Null vectors of a symmetric or Hermitian matrix, with ones at some rows and zeros elsewhere, and others in the span of given vectors: b has to be
+/// Null vectors of a symmetric or Hermitian matrix: some with ones at some rows and zeros elsewhere, others in the span of given vectors. b has to be
 /// orthogonal to them.
 ///
 /// ```
@@ -172,9 +172,9 @@ fn rotate<W: Scalar<Real = f64>>(vectors: &mut [Vec<W>], (p, q): (usize, usize),
 pub struct NullVectors {
     /// Rows of the matrix.
     n: usize,
-    /// The rows of each with ones.
+    /// For each null vector of ones and zeros, the rows with ones.
     members: Vec<Vec<usize>>,
-    /// The others, orthonormal and orthogonal to those.
+    /// The other null vectors, orthonormal and orthogonal to those.
     others: Vec<Vec<f64>>,
     /// A description of what b must be orthogonal to.
     along: String,
@@ -228,7 +228,7 @@ impl NullVectors {
         NullVectors { n: a.rows, members, others: Vec::new(), along }
     }
 
-    /// With the combinations of `vectors`, as many values each as A has rows, that A maps to 0 up to rounding, such as the
+    /// Adds the linear combinations of `vectors`, each with as many values as A has rows, that A maps to 0 up to rounding, such as the
     /// [rigid motions](crate::amg::rigid_motions) of a body that is not fixed.
     ///
     /// # Errors
@@ -240,7 +240,7 @@ impl NullVectors {
         for vector in vectors.chunks_exact(n) {
             let mut z = vector.to_vec();
             let whole = norm(&z);
-            // Once more for what rounding leaves.
+            // Twice, because of rounding (reorthogonalisation).
             for _ in 0..2 {
                 self.members.iter().for_each(|members| subtract_mean(&mut z, members));
                 self.others.iter().chain(&basis).for_each(|other| subtract_component(&mut z, other));

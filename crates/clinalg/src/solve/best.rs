@@ -32,7 +32,7 @@ impl<T: Scalar> Iterate for Vector<T> {
     }
 }
 
-/// The initial guess. One of zeros takes no memory.
+/// The initial guess. It takes no memory if it is zero.
 #[derive(Debug)]
 pub(crate) struct Start<V> {
     x: Option<V>,
@@ -55,7 +55,7 @@ impl<V: Iterate> Start<V> {
         Ok(())
     }
 
-    /// Resets x to what was kept.
+    /// Resets x to the initial guess kept.
     pub(crate) fn give(&self, x: &mut V) -> Result<()> {
         match self.vector() {
             Some(own) => x.set(own),
@@ -63,7 +63,7 @@ impl<V: Iterate> Start<V> {
         }
     }
 
-    /// What was kept, if it is not zero.
+    /// The initial guess kept, if it is not zero.
     pub(crate) fn vector(&self) -> Option<&V> {
         self.x.as_ref().filter(|_| !self.is_zero)
     }
@@ -179,8 +179,8 @@ impl<V: Iterate> Best<V> {
         std::iter::once(&self.x).chain(self.start.vector())
     }
 
-    /// After the true residual of x, iterate number `at`, was found to have the norm `norm`: keeps x unless what is kept is really better.
-    /// `residual` computes r = b - A x and returns its norm; r belongs to x afterwards.
+    /// After the true residual of x, iterate number `at`, was found to have the norm `norm`: keeps x unless the iterate kept has a smaller true residual.
+    /// `residual` computes r = b - A x and returns its norm; afterwards r is that of x.
     pub(crate) fn look_at_true(
         &mut self,
         x: &V,
@@ -200,8 +200,8 @@ impl<V: Iterate> Best<V> {
     }
 
     /// Resets x, iterate number `at`, whose true residual has the norm `norm`, to the best iterate if that has a smaller residual, and to the
-    /// initial guess, whose residual has the norm `first`, if that is better still. Returns its number then. `residual` computes r = b - A x and
-    /// returns its norm; r belongs to x afterwards.
+    /// initial guess, whose residual has the norm `first`, if that is better still. If x was reset, returns the number of that iterate. `residual` computes
+    /// r = b - A x and returns its norm; afterwards r is that of x.
     pub(crate) fn take(
         &mut self,
         x: &mut V,

@@ -67,8 +67,8 @@ pub struct BlockReport {
     pub iterations: usize,
     /// |b - A x| / |b| of each column in the Euclidean norm, computed from the returned X; 0 where b = 0, whose solution x = 0 is returned.
     pub relative_residuals: Vec<f64>,
-    /// The number of the iterate that each column of X is: `iterations`, or where the solve did not converge that of an earlier one with a smaller residual; 0
-    /// is the start.
+    /// The number of the iterate returned in each column of X: `iterations` or, if the solve did not converge, that of an earlier one with a smaller residual; 0
+    /// is the initial guess.
     pub iterates: Vec<usize>,
     /// The largest residual at the start and after each iteration, `iterations + 1` numbers: those of the recurrence, the last one the true one.
     pub history: Vec<f64>,
@@ -312,7 +312,7 @@ impl<T: BlockScalar> BlockCg<T> {
     }
 }
 
-/// Whether a residual is smaller than another one, of which NaN is the largest.
+/// Whether a residual is smaller than another one; NaN counts as the largest.
 fn is_less(one: f64, other: f64) -> bool {
     one < other || one.is_finite() && !other.is_finite()
 }
@@ -377,7 +377,7 @@ impl<T: BlockScalar> Work<T> {
     }
 
     /// After the true residuals of X, whose norms are given with the number of the iterate, were left in the basis: keeps the columns of X unless those kept
-    /// are really better.
+    /// have smaller true residuals.
     fn look(
         &mut self,
         a: &dyn Operator<T>,
@@ -436,7 +436,7 @@ impl<T: BlockScalar> Work<T> {
         let mut c = Small::from_element(count, count, zero);
         c.fill_with_identity();
         let mut fresh = true;
-        // The step from the former iterate.
+        // The step from the previous iterate.
         let mut to_x = None;
         loop {
             // An orthonormal basis of the residuals, and the next directions.
@@ -515,7 +515,7 @@ impl<T: BlockScalar> Work<T> {
     }
 }
 
-/// The relative residuals of the columns, where residuals are the basis with this Gram matrix times `c`.
+/// The relative residuals of the columns; the residuals are the basis, whose Gram matrix is given, times `c`.
 fn residuals_of<W: ComplexField<RealField = f64>>(
     squares: &Small<W>,
     c: &Small<W>,

@@ -15,9 +15,9 @@ const WINDOW_PROGRESS: f64 = 0.999;
 pub(crate) const FLOOR_FACTOR: f64 = 16.0;
 /// Larger relative residuals do not count as a rounding floor: A is singular to working precision, or nearly so.
 pub(crate) const FLOOR_CEILING: f64 = 0.1;
-/// The same where the rounding error of b - A x exceeds this power of the machine precision times |b|, which takes |A| |x| of eps^-3/4 |b|.
+/// The same where the rounding error of b - A x exceeds eps to this power times |b|, for which |A| |x| has to reach eps^(-3/4) |b|.
 const FLOOR_POWER: f64 = 0.25;
-/// An x this many times as long as that with the smallest residual has grown along null vectors.
+/// An x whose norm is this many times that of the x with the smallest residual counts as grown along null vectors.
 const GROWTH: f64 = 100.0;
 
 /// A power of two near `norm`: a vector of that norm can be divided by it without rounding, and the squares then stay in range.
@@ -138,7 +138,7 @@ impl<'a> Judge<'a> {
         self.iterate = Some(iterate);
     }
 
-    /// Where x has been reset to an earlier iterate of a method whose residuals never rise, smaller ones in the history after it are false: replaces
+    /// Where x has been reset to an earlier iterate of a method whose residuals never rise, smaller residuals after it in the history are false: replaces
     /// them by that of the iterate.
     pub(crate) fn refute_after_iterate(&mut self) {
         if let Some(at) = self.iterate {
@@ -294,7 +294,7 @@ impl<'a> Judge<'a> {
         }
     }
 
-    /// The reason in place of [`Stop::RoundingFloor`] for the last x, of norm `last`, after x was reset to an iterate of norm `length` with a smaller
+    /// The reason that replaces [`Stop::RoundingFloor`], found for the last x of norm `last`, after x was reset to an iterate of norm `length` with a smaller
     /// residual, whose rounding error is `rounding`.
     pub(crate) fn end_after(&self, last: f64, length: f64, rounding: f64) -> Stop {
         let has_grown = last > GROWTH * length;

@@ -102,7 +102,7 @@ impl<'k, T: Scalar> Kept<'k, T> {
         Ok(self.before.take().map(|mut before| before.numbers.split_off(FIRST)))
     }
 
-    /// Writes the iterate and the vectors of the memory, of which one more is the initial guess.
+    /// Restores the iterate and the vectors from the memory; if it holds one more vector, that is the initial guess.
     pub(super) fn load<'v>(
         &self,
         x: &'v mut Vector<T>,

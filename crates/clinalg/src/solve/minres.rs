@@ -20,10 +20,10 @@ use crate::{Context, Real, Result, Scalar, Vector};
 /// preconditioner |b - A x|, with one sqrt(r^H M^-1 r). In the latter case the history is this norm, scaled at each restart to agree
 /// with |b - A x|; the tolerance holds for the true residual in any case. Consistent singular systems are solved as well.
 ///
-/// On a singular system without a solution x converges to a least-squares solution and then grows along null vectors, while the recurrence shows residuals
-/// below the smallest possible one. The recurrence also gives |A r| / (|A| |r|) (Choi, Paige and Saunders 2011), which shows where this happens: while it falls below
-/// 1e-3, true residuals are computed and the best x is kept. If later residuals prove false, x goes back to it, and [`Stop::LeastSquares`] is reported if
-/// |A r| is zero to this accuracy. With a preconditioner this x minimises another norm; the solve then continues without it.
+/// On a singular system without a solution, x converges to a least-squares solution and then grows along null vectors, while the recurrence shows residuals
+/// below the smallest possible one. The recurrence also gives |A r| / (|A| |r|) (Choi, Paige and Saunders 2011), which shows where this happens: at new minima
+/// below 1e-3, true residuals are computed and the best x is kept. If later residuals prove false, x is reset to it, and [`Stop::LeastSquares`] is reported
+/// if |A r| is zero to working accuracy. With a preconditioner, this x minimises another norm of r; the solve then continues without the preconditioner.
 ///
 /// If the solve does not converge, the best of the iterates whose true residual was computed is returned: the initial guess, those kept as above, those at
 /// restarts and the last one.
@@ -46,20 +46,20 @@ pub struct Minres<T: Scalar> {
     norms: DotParts<T>,
 }
 
-/// |A r| / (|A| |r|) from which on its new minima are taken for approximate least-squares solutions.
+/// New minima of |A r| / (|A| |r|) below this value are taken for approximate least-squares solutions.
 const GRADIENT: f64 = 1e-3;
-/// Their distance.
+/// A new minimum is below this fraction of the one before.
 const GRADIENT_STEP: f64 = 0.5;
-/// This many roots of the machine precision count as zero: r is a null vector of A to this accuracy.
+/// This many times the square root of the machine precision counts as zero: r is a null vector of A to this accuracy.
 const LEAST: f64 = 8.0;
 /// Where it was zero in the recurrence and no restart helps, that of the returned x may be this many times as large.
 const RECOMPUTED: f64 = 4.0;
-/// The true residual may be this many times the best one; with a preconditioner, where another norm falls, [`DRIFT_OTHER`].
+/// The true residual may be this many times the best one; with a preconditioner, where another norm decreases, [`DRIFT_OTHER`] times.
 const DRIFT: f64 = 1.5;
 const DRIFT_OTHER: f64 = 30.0;
-/// A smaller residual than that of an approximate least-squares solution is at most this fraction of it.
+/// A residual counts as smaller than that of an approximate least-squares solution if it is at most this fraction of it.
 const GAIN: f64 = 0.999;
-/// After such a minimum the true residual is computed again after this many iterations and this fraction of those done.
+/// After such a minimum, the true residual is computed again after this many further iterations plus this fraction of those done.
 const CHECK: (usize, f64) = (16, 0.25);
 
 /// The state of a cycle after the last iteration.
@@ -81,12 +81,13 @@ struct State {
     s0: f64,
     /// The largest entry of the tridiagonal matrices so far.
     largest: f64,
-    /// The smallest |A r| / (|A| |r|) of the cycle, as it is at its kept iterates, and whether a much smaller residual is still to be checked against theirs.
+    /// The smallest |A r| / (|A| |r|) of the cycle among the iterates whose true residual was computed, and whether a much smaller residual of the recurrence
+    /// is still to be checked against the best of these.
     least: f64,
     is_open: bool,
     /// The iteration after which the true residual is computed again.
     check_at: f64,
-    /// Whether it was zero to working accuracy in the solve.
+    /// Whether |A r| / (|A| |r|) was zero to working accuracy at some point of the solve.
     was_zero: bool,
     /// Whether the preconditioner is no longer used.
     is_plain: bool,
@@ -269,7 +270,7 @@ impl<T: Scalar> Minres<T> {
                 Ok(gamma) => gamma,
                 Err(stop) => return Ok(stop),
             };
-            // The first gamma is the length of the residual.
+            // The first gamma is the norm of the residual.
             *largest = largest.max(delta.abs()).max(if is_first { 0.0 } else { *gamma }).max(next_gamma);
             is_first = false;
             let pivot = alpha.hypot(next_gamma);
@@ -286,7 +287,7 @@ impl<T: Scalar> Minres<T> {
                 if *is_refuted {
                     return Ok(Stop::Breakdown);
                 }
-                // Where x grows along null vectors, the rounding of b - A x may make its norm a little smaller.
+                // Where x grows along null vectors, rounding errors may make the norm of b - A x a little smaller.
                 if is_lower || norm < GAIN * best.norm() {
                     best.look(x, norm, run.iterations())?;
                 }
@@ -389,7 +390,7 @@ impl<T: Scalar> Minres<T> {
             if end.is_some_and(|stop| !stop.is_failure_of_method()) {
                 continue;
             }
-            // Too early a claim of convergence does not speak against a solution, even where the residual is smooth.
+            // A premature claim of convergence does not mean that there is no solution, even where the residual is smooth.
             let claimed = seen == Stop::Converged && end.is_none();
             if is_plain && !claimed {
                 a.apply(T::one(), &self.v, T::zero(), &mut self.q)?;

@@ -25,8 +25,8 @@
 //! # Rounding floor
 //! No method can reduce |b - A x| far below the rounding error of the residual itself. This error is estimated
 //! as eps (|A s| + |b|), with eps the machine precision and s = x with random signs. A solve that
-//! ends within 16 times this, and below |b| / 10, without meeting the tolerance reports
-//! [`Stop::RoundingFloor`], or [`Stop::Unbounded`] where the estimate exceeds eps^1/4 |b|, which takes an x that has grown along null vectors; else
+//! ends within 16 times this without meeting the tolerance reports [`Stop::RoundingFloor`] if its residual is below |b| / 10 and the estimate below
+//! eps^(1/4) |b|; otherwise x has grown along null vectors, and it reports [`Stop::Unbounded`]. A solve that ends further away reports
 //! [`Stop::Stagnated`]. The estimate costs one product and is computed only when it is needed.
 //!
 //! # Range

@@ -171,7 +171,7 @@ impl<'a, T: Scalar> Run<'a, T> {
     }
 
     /// After [`Run::confirm`] returned `end`: keeps x if it is the best iterate and the iteration goes on, and resets it to the best
-    /// iterate, with r = b - A x, if the solve fails. Returns the end, for which the x that is returned decides. `p` and `q` may be overwritten.
+    /// iterate, with r = b - A x, if the solve fails. Returns the reason to stop, which is that of the x returned. `p` and `q` may be overwritten.
     pub(super) fn settle(
         &mut self,
         end: Option<Stop>,

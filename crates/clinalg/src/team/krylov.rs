@@ -196,7 +196,7 @@ pub(super) fn solve<T: Real>(
     }
 }
 
-/// Resets x to the best iterate, and to the initial guess if that is better. Returns the end, as on one device.
+/// Resets x to the best iterate, and to the initial guess if that is better. Returns the reason to stop, as on one device.
 fn take_best<T: Real>(
     method: &mut dyn Method<T>,
     start: &Start<Vector<T>>,

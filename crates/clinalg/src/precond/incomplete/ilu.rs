@@ -24,8 +24,8 @@ pub enum IluKind {
     Threshold {
         /// Entries below this fraction of the mean magnitude of their row are dropped; at least 0.
         drop: f64,
-        /// About how many times as many entries as the matrix the factors may have, at least 1: with n rows and nnz entries, a row of L or U keeps its
-        /// `fill` nnz / (2 n) largest off-diagonal entries, rounded up.
+        /// The factors may have about this many times as many entries as the matrix; at least 1. With n rows and nnz entries, each row of L and of U keeps its
+        /// `fill` nnz / (2 n) (rounded up) largest off-diagonal entries.
         fill: f64,
     },
     /// All entries, with column exchanges: the factors of Gaussian elimination. Factorised on the host.
