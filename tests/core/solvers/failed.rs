@@ -143,17 +143,21 @@ fn minres_finds_least_squares_solutions<T: Real>(context: &Context) {
             let m = with.then_some(&mut m as &mut dyn Preconditioner<T>);
             let report = solver.solve(&a, m, &vector::<T>(context, &b), &mut x).unwrap();
             let words = format!("seed {seed}, preconditioner {with}: {report}, least {least:e}");
-            assert_eq!(report.stop, Stop::LeastSquares, "{words}");
+            // In single precision, and where x has grown along null vectors with the preconditioner, |A r| of x may be too inaccurate to tell.
+            let is_inaccurate = with || eps::<T>() > 1e-10;
+            let is_told = report.stop == Stop::LeastSquares || is_inaccurate && report.stop == Stop::Breakdown;
+            assert!(is_told, "{words}");
             let x = download(&x);
             let (left, scale) = residual(&host, &b, &x);
             let rounding = 4.0 * eps::<T>() * scale / norm(&b);
             // |r|^2 exceeds the least value by the square of |A r| over the smallest nonzero eigenvalue, above 1e-3.
             let gradient = 40.0 * 8.0 * eps::<T>().sqrt() / 1e-3;
-            let above = if eps::<T>() > 1e-10 { 0.02 } else { gradient * gradient };
+            let above = if is_inaccurate { 0.02 } else { gradient * gradient };
             assert!((left / norm(&b) - least).abs() <= least * above + rounding, "{words}");
             assert!((left / norm(&b) - report.relative_residual).abs() <= rounding, "{words}");
             let smallest = report.history.iter().copied().fold(f64::INFINITY, f64::min);
-            assert!(with || smallest >= least * (1.0 - 1e3 * eps::<T>()), "{words}: {smallest:e}");
+            // The residual of the recurrence differs from that of x by rounding.
+            assert!(with || smallest >= least - rounding, "{words}: {smallest:e}");
         }
     }
     // Consistent systems of the same matrix are solved.
