@@ -633,7 +633,7 @@ fn vectors_for_the_hierarchy_have_a_row_per_unknown_and_finite_numbers() {
         ("--nullspace nan.mtx", ["row 5 and column 2", "nan.mtx"]),
         ("--coordinates nodes.mtx", ["row 3 and column 2", "nodes.mtx"]),
         ("--nullspace zero.mtx", ["argument `nullspace`: column 2", "zero.mtx has only zeros"]),
-        ("--coordinates same.mtx", ["argument `coordinates`", "same.mtx are at the same place"]),
+        ("--coordinates same.mtx", ["argument `coordinates`", "same.mtx are at the same point"]),
     ] {
         let done = inside(folder.path(), &format!("solve a.mtx {line}"));
         assert_eq!(done.code, 2, "{line}: {}", done.stderr);

@@ -75,7 +75,7 @@ const MOST_PIECES: usize = 256;
 /// Entries of such rows, and bytes of their columns' bits, in a batch, unless it has a single row.
 const PIECED_ENTRIES: usize = 1 << 20;
 const MARK_BYTES: usize = 64 << 20;
-/// Products are listed if all segments together would look at this many times as many entries of A otherwise.
+/// Products are listed if all segments together would otherwise read this many times as many entries of A.
 const LOOKS_PER_PRODUCT: u64 = 8;
 /// Products of a piece that are listed by a work-group.
 const PIECE_PRODUCTS: u32 = 1 << 14;
