@@ -986,7 +986,7 @@ inline void add_products(uint step, uint spanned, uint entry, bool active, uint 
     barrier(CLK_LOCAL_MEM_FENCE);
 }
 
-// A segment per work-group, of a row that begins at `offset`. `size`, `buckets`: as for fill_product. `begin`, `ahead`, `factor`, `slot` and `term` have
+// A segment per work-group, of a row that begins at `offset`. `size`, `buckets`: as for fill_product. `begin`, `ahead`, `slot` and `term` have
 // an element for each item; their number is a power of two. Batches of products are gathered in parallel, whatever the lengths of the rows of B.
 __kernel void fill_segments(uint width, uint size, uint buckets, __global const uint *row,
                             __global const uint *first_range, __global const uint *end_range,
@@ -995,7 +995,7 @@ __kernel void fill_segments(uint width, uint size, uint buckets, __global const 
                             __global const uint *b_offset, __global const uint *b_column,
                             __global const SCALAR *b_value, __local uint *key, __local SCALAR *sum,
                             __local uint *bucket, __local ushort *order, __local uint *begin, __local uint *ahead,
-                            __local SCALAR *factor, __local uint *slot, __local SCALAR *term, __local uint *taken,
+                            __local uint *slot, __local SCALAR *term, __local uint *taken,
                             __global const uint *offset, __global uint *column, __global SCALAR *value)
 {
     __local uint lowest, highest, total[256], waiting[8];
@@ -1018,7 +1018,6 @@ __kernel void fill_segments(uint width, uint size, uint buckets, __global const 
         const uint from = k < end ? first_column(b_column, b_offset[j], row_end, low) : 0;
         begin[item] = from;
         ahead[item] = first_column(b_column, from, row_end, high) - from;
-        factor[item] = k < end ? a_value[k] : SCALAR_ZERO;
         sum_up(ahead);
         const uint products = shared_value(ahead + items - 1);
         // How many entries of A each batch spans; 0 if there are more than a few.
@@ -1041,7 +1040,7 @@ __kernel void fill_segments(uint width, uint size, uint buckets, __global const 
                 const uint l = begin[own] + p - (own > 0 ? ahead[own - 1] : 0);
                 bool is_new;
                 at = place_column(key, size, size, b_column[l], &is_new);
-                product = scalar_mul(factor[own], b_value[l]);
+                product = scalar_mul(a_value[tile + own], b_value[l]);
             }
             for (uint step = 0; step < steps; ++step) {
                 add_products(step, spanned, entry, active, at, product, size, sum, term, slot, taken, waiting);
@@ -1097,7 +1096,7 @@ inline uint segment_of(__global const uint *first_range, uint count, uint range)
 inline void tile_of_rows(ulong k, uint end, __global const uint *a_column, __global const uint *b_offset,
                          __local uint *begin, __local uint *ahead)
 {
-    const uint item = (uint)get_local_id(0), items = (uint)get_local_size(0);
+    const uint item = (uint)get_local_id(0);
     const uint j = k < end ? a_column[k] : 0;
     begin[item] = k < end ? b_offset[j] : 0;
     ahead[item] = k < end ? b_offset[j + 1] - b_offset[j] : 0;

@@ -18,6 +18,7 @@ mod approximate;
 mod incomplete;
 mod jacobi;
 mod multigrid;
+mod rotations;
 mod saddle;
 mod singular;
 

@@ -356,7 +356,6 @@ impl Segments {
                 lanes,
                 lanes,
                 lanes,
-                lanes,
                 taken,
                 offset,
                 column,
