@@ -865,10 +865,17 @@ __kernel void count_segments(uint listed, uint ranges, uint most, __global const
     }
 }
 
-// The segments counted, from place[r]: the row of C, the first range and the end, the number of entries of the row before it and in it.
+// What is stored of a segment besides its first range: the row of C, the range after the last, the number of entries of the row before it and in it.
+#define SEGMENT_ROW 0
+#define SEGMENT_END 1
+#define SEGMENT_BEFORE 2
+#define SEGMENT_INSIDE 3
+#define SEGMENT_FIELDS 4
+
+// The segments counted, from place[r]: the first range of each, and the rest.
 __kernel void list_segments(uint listed, uint ranges, uint most, __global const uint *list,
-                            __global const uint *part, __global const uint *place, __global uint *row,
-                            __global uint *start, __global uint *end, __global uint *before, __global uint *inside)
+                            __global const uint *part, __global const uint *place, __global uint *start,
+                            __global uint *segment)
 {
     const size_t r = get_global_id(0);
     if (r < listed) {
@@ -877,11 +884,11 @@ __kernel void list_segments(uint listed, uint ranges, uint most, __global const 
         for (uint first = 0; first < ranges;) {
             const uint until = segment_end(own, first, ranges, most);
             if (own[until] > own[first]) {
-                row[at] = list[r];
                 start[at] = first;
-                end[at] = until;
-                before[at] = own[first];
-                inside[at] = own[until] - own[first];
+                segment[at * SEGMENT_FIELDS + SEGMENT_ROW] = list[r];
+                segment[at * SEGMENT_FIELDS + SEGMENT_END] = until;
+                segment[at * SEGMENT_FIELDS + SEGMENT_BEFORE] = own[first];
+                segment[at * SEGMENT_FIELDS + SEGMENT_INSIDE] = own[until] - own[first];
                 ++at;
             }
             first = until;
@@ -986,24 +993,24 @@ inline void add_products(uint step, uint spanned, uint entry, bool active, uint 
     barrier(CLK_LOCAL_MEM_FENCE);
 }
 
-// A segment per work-group, of a row that begins at `offset`. `size`, `buckets`: as for fill_product. `begin`, `ahead`, `slot` and `term` have
+// A segment per work-group, of a row that begins at `offset`. `size`, `buckets`: as for fill_product. `begin`, `ahead`, `factor`, `slot` and `term` have
 // an element for each item; their number is a power of two. Batches of products are gathered in parallel, whatever the lengths of the rows of B.
-__kernel void fill_segments(uint width, uint size, uint buckets, __global const uint *row,
-                            __global const uint *first_range, __global const uint *end_range,
-                            __global const uint *before, __global const uint *inside, __global const uint *a_offset,
+__kernel void fill_segments(uint width, uint size, uint buckets, __global const uint *first_range,
+                            __global const uint *segments, __global const uint *a_offset,
                             __global const uint *a_column, __global const SCALAR *a_value,
                             __global const uint *b_offset, __global const uint *b_column,
                             __global const SCALAR *b_value, __local uint *key, __local SCALAR *sum,
                             __local uint *bucket, __local ushort *order, __local uint *begin, __local uint *ahead,
-                            __local uint *slot, __local SCALAR *term, __local uint *taken,
+                            __local uint *slot, __local SCALAR *term, __local SCALAR *factor, __local uint *taken,
                             __global const uint *offset, __global uint *column, __global SCALAR *value)
 {
     __local uint lowest, highest, total[256], waiting[8];
     const uint item = (uint)get_local_id(0);
     const uint items = (uint)get_local_size(0);
     const size_t segment = get_group_id(0);
-    const ulong low = (ulong)first_range[segment] * width, high = (ulong)end_range[segment] * width;
-    const uint i = row[segment], start = a_offset[i], end = a_offset[i + 1];
+    const size_t about = segment * SEGMENT_FIELDS;
+    const ulong low = (ulong)first_range[segment] * width, high = (ulong)segments[about + SEGMENT_END] * width;
+    const uint i = segments[about + SEGMENT_ROW], start = a_offset[i], end = a_offset[i + 1];
     for (uint k = item; k < size; k += items) {
         key[k] = NONE;
         sum[k] = SCALAR_ZERO;
@@ -1018,6 +1025,7 @@ __kernel void fill_segments(uint width, uint size, uint buckets, __global const 
         const uint from = k < end ? first_column(b_column, b_offset[j], row_end, low) : 0;
         begin[item] = from;
         ahead[item] = first_column(b_column, from, row_end, high) - from;
+        factor[item] = k < end ? a_value[k] : SCALAR_ZERO;
         sum_up(ahead);
         const uint products = shared_value(ahead + items - 1);
         // How many entries of A each batch spans; 0 if there are more than a few.
@@ -1040,7 +1048,7 @@ __kernel void fill_segments(uint width, uint size, uint buckets, __global const 
                 const uint l = begin[own] + p - (own > 0 ? ahead[own - 1] : 0);
                 bool is_new;
                 at = place_column(key, size, size, b_column[l], &is_new);
-                product = scalar_mul(a_value[tile + own], b_value[l]);
+                product = scalar_mul(factor[own], b_value[l]);
             }
             for (uint step = 0; step < steps; ++step) {
                 add_products(step, spanned, entry, active, at, product, size, sum, term, slot, taken, waiting);
@@ -1048,9 +1056,9 @@ __kernel void fill_segments(uint width, uint size, uint buckets, __global const 
         }
         barrier(CLK_LOCAL_MEM_FENCE);
     }
-    const size_t to = (size_t)offset[i] + before[segment];
+    const size_t to = (size_t)offset[i] + segments[about + SEGMENT_BEFORE];
     write_sorted(key, sum, size, bucket, buckets, order, item, items, &lowest, &highest, total, column + to, value + to,
-                 inside[segment]);
+                 segments[about + SEGMENT_INSIDE]);
 }
 
 // Where it would take too long to look for the products of each segment among those of a long row of A, they are listed by segments first, in
@@ -1205,8 +1213,7 @@ __kernel void list_products(uint windows, uint width, __global const uint *piece
 }
 
 // As fill_segments, from the products listed: those of a segment are from place[counter[s]] to place[counter[s + 1]].
-__kernel void fill_listed(uint size, uint buckets, __global const uint *row, __global const uint *before,
-                          __global const uint *inside, __global const uint *counter, __global const uint *place,
+__kernel void fill_listed(uint size, uint buckets, __global const uint *segments, __global const uint *counter, __global const uint *place,
                           __global const uint *list_column, __global const SCALAR *list_value, __local uint *key,
                           __local SCALAR *sum, __local uint *bucket, __local ushort *order, __local uint *slot,
                           __local SCALAR *term, __local uint *taken, __global const uint *offset,
@@ -1239,9 +1246,9 @@ __kernel void fill_listed(uint size, uint buckets, __global const uint *row, __g
             add_products(step, 0, 0, active, at, product, size, sum, term, slot, taken, waiting);
         }
     }
-    const size_t to = (size_t)offset[row[segment]] + before[segment];
+    const size_t to = (size_t)offset[segments[segment * SEGMENT_FIELDS + SEGMENT_ROW]] + segments[segment * SEGMENT_FIELDS + SEGMENT_BEFORE];
     write_sorted(key, sum, size, bucket, buckets, order, item, items, &lowest, &highest, total, column + to, value + to,
-                 inside[segment]);
+                 segments[segment * SEGMENT_FIELDS + SEGMENT_INSIDE]);
 }
 #endif
 #endif

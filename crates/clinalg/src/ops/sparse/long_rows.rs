@@ -40,13 +40,10 @@ struct Piece {
 #[derive(Debug)]
 struct Segments {
     count: usize,
-    row: Buffer<u32>,
-    /// The first range of columns and the end.
+    /// The first range of columns.
     start: Buffer<u32>,
-    end: Buffer<u32>,
-    /// Entries of the row before the segment and in it.
-    before: Buffer<u32>,
-    inside: Buffer<u32>,
+    /// `SEGMENT_FIELDS` values each.
+    about: Buffer<u32>,
     listed: Option<Listed>,
 }
 
@@ -79,8 +76,9 @@ const MARK_BYTES: usize = 64 << 20;
 const LOOKS_PER_PRODUCT: u64 = 8;
 /// Products of a piece that are listed by a work-group.
 const PIECE_PRODUCTS: u32 = 1 << 14;
-/// `PIECE_FIELDS` and `WINDOW` of `sparse_product.cl`.
+/// `PIECE_FIELDS`, `SEGMENT_FIELDS` and `WINDOW` of `sparse_product.cl`.
 const PIECE_FIELDS: usize = 8;
+const SEGMENT_FIELDS: usize = 4;
 const WINDOW: usize = 2048;
 
 impl LongRows {
@@ -226,25 +224,11 @@ impl Batch {
         let mut found = Buffer::uninit(context, self.listed)?;
         program.count_segments(context, each, listed, ranges, most, part, &mut found)?;
         let (place, count) = scan::<T>(context, &found)?;
-        let array = || Buffer::<u32>::uninit(context, count);
-        let [mut row, mut start, mut end, mut before, mut inside] = [array()?, array()?, array()?, array()?, array()?];
-        program.list_segments(
-            context,
-            each,
-            listed,
-            ranges,
-            most,
-            &self.list,
-            part,
-            &place,
-            &mut row,
-            &mut start,
-            &mut end,
-            &mut before,
-            &mut inside,
-        )?;
+        let [mut start, mut about] =
+            [Buffer::<u32>::uninit(context, count)?, Buffer::uninit(context, count * SEGMENT_FIELDS)?];
+        program.list_segments(context, each, listed, ranges, most, &self.list, part, &place, &mut start, &mut about)?;
         let listed = if self.pieces.is_empty() { None } else { self.list::<T>(a, b, &place, &start)? };
-        self.segments = Some(Segments { count, row, start, end, before, inside, listed });
+        self.segments = Some(Segments { count, start, about, listed });
         Ok(())
     }
 
@@ -337,11 +321,8 @@ impl Segments {
                 width,
                 size,
                 bucket_count,
-                &self.row,
                 &self.start,
-                &self.end,
-                &self.before,
-                &self.inside,
+                &self.about,
                 &a.structure.offset,
                 ac,
                 av,
@@ -352,6 +333,7 @@ impl Segments {
                 places,
                 buckets,
                 most,
+                lanes,
                 lanes,
                 lanes,
                 lanes,
@@ -391,9 +373,7 @@ impl Segments {
             range,
             size,
             bucket_count,
-            &self.row,
-            &self.before,
-            &self.inside,
+            &self.about,
             counter,
             place,
             &list_column,
