@@ -1011,6 +1011,7 @@ __kernel void fill_segments(uint width, uint size, uint buckets, __global const 
     const size_t about = segment * SEGMENT_FIELDS;
     const ulong low = (ulong)first_range[segment] * width, high = (ulong)segments[about + SEGMENT_END] * width;
     const uint i = segments[about + SEGMENT_ROW], start = a_offset[i], end = a_offset[i + 1];
+    const uint to = offset[i] + segments[about + SEGMENT_BEFORE], inside = segments[about + SEGMENT_INSIDE];
     for (uint k = item; k < size; k += items) {
         key[k] = NONE;
         sum[k] = SCALAR_ZERO;
@@ -1056,9 +1057,8 @@ __kernel void fill_segments(uint width, uint size, uint buckets, __global const 
         }
         barrier(CLK_LOCAL_MEM_FENCE);
     }
-    const size_t to = (size_t)offset[i] + segments[about + SEGMENT_BEFORE];
     write_sorted(key, sum, size, bucket, buckets, order, item, items, &lowest, &highest, total, column + to, value + to,
-                 segments[about + SEGMENT_INSIDE]);
+                 inside);
 }
 
 // Where it would take too long to look for the products of each segment among those of a long row of A, they are listed by segments first, in
