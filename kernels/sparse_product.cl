@@ -995,7 +995,9 @@ inline void add_products(uint step, uint spanned, uint entry, bool active, uint 
 
 // A segment per work-group, of a row that begins at `offset`. `size`, `buckets`: as for fill_product. `begin`, `ahead`, `factor`, `slot` and `term` have
 // an element for each item; their number is a power of two. Batches of products are gathered in parallel, whatever the lengths of the rows of B.
-__kernel void fill_segments(uint width, uint size, uint buckets, __global const uint *first_range,
+#define SEGMENT_SIZE 1024u
+#define SEGMENT_BUCKETS 256u
+__kernel void fill_segments(uint width, __global const uint *first_range,
                             __global const uint *segments, __global const uint *a_offset,
                             __global const uint *a_column, __global const SCALAR *a_value,
                             __global const uint *b_offset, __global const uint *b_column,
@@ -1011,12 +1013,11 @@ __kernel void fill_segments(uint width, uint size, uint buckets, __global const 
     const size_t about = segment * SEGMENT_FIELDS;
     const ulong low = (ulong)first_range[segment] * width, high = (ulong)segments[about + SEGMENT_END] * width;
     const uint i = segments[about + SEGMENT_ROW], start = a_offset[i], end = a_offset[i + 1];
-    const uint to = offset[i] + segments[about + SEGMENT_BEFORE], inside = segments[about + SEGMENT_INSIDE];
-    for (uint k = item; k < size; k += items) {
+    for (uint k = item; k < SEGMENT_SIZE; k += items) {
         key[k] = NONE;
         sum[k] = SCALAR_ZERO;
     }
-    for (uint w = item; w < size / 16; w += items) {
+    for (uint w = item; w < SEGMENT_SIZE / 16; w += items) {
         taken[w] = 0;
     }
     for (ulong tile = start; tile < end; tile += items) {
@@ -1030,7 +1031,7 @@ __kernel void fill_segments(uint width, uint size, uint buckets, __global const 
         sum_up(ahead);
         const uint products = shared_value(ahead + items - 1);
         // How many entries of A each batch spans; 0 if there are more than a few.
-        for (uint b = item; b < min(buckets, (products + items - 1) / items); b += items) {
+        for (uint b = item; b < min(SEGMENT_BUCKETS, (products + items - 1) / items); b += items) {
             const uint last = first_above(ahead, items, min((b + 1) * items, products) - 1);
             const uint spanned = last - first_above(ahead, items, b * items) + 1;
             bucket[b] = spanned <= FEW_ENTRIES ? spanned : 0;
@@ -1039,7 +1040,7 @@ __kernel void fill_segments(uint width, uint size, uint buckets, __global const 
         for (uint batch = 0; batch < products; batch += items) {
             const uint p = batch + item;
             const bool active = p < products;
-            const uint spanned = batch / items < buckets ? shared_value(bucket + batch / items) : 0;
+            const uint spanned = batch / items < SEGMENT_BUCKETS ? shared_value(bucket + batch / items) : 0;
             const uint steps = spanned ? spanned : 3;
             const uint own = first_above(ahead, items, min(p, products - 1));
             const uint entry = own - first_above(ahead, items, batch);
@@ -1048,17 +1049,18 @@ __kernel void fill_segments(uint width, uint size, uint buckets, __global const 
             if (active) {
                 const uint l = begin[own] + p - (own > 0 ? ahead[own - 1] : 0);
                 bool is_new;
-                at = place_column(key, size, size, b_column[l], &is_new);
+                at = place_column(key, SEGMENT_SIZE, SEGMENT_SIZE, b_column[l], &is_new);
                 product = scalar_mul(factor[own], b_value[l]);
             }
             for (uint step = 0; step < steps; ++step) {
-                add_products(step, spanned, entry, active, at, product, size, sum, term, slot, taken, waiting);
+                add_products(step, spanned, entry, active, at, product, SEGMENT_SIZE, sum, term, slot, taken, waiting);
             }
         }
         barrier(CLK_LOCAL_MEM_FENCE);
     }
-    write_sorted(key, sum, size, bucket, buckets, order, item, items, &lowest, &highest, total, column + to, value + to,
-                 inside);
+    const size_t to = (size_t)offset[i] + segments[about + SEGMENT_BEFORE];
+    write_sorted(key, sum, SEGMENT_SIZE, bucket, SEGMENT_BUCKETS, order, item, items, &lowest, &highest, total, column + to, value + to,
+                 segments[about + SEGMENT_INSIDE]);
 }
 
 // Where it would take too long to look for the products of each segment among those of a long row of A, they are listed by segments first, in

@@ -319,8 +319,6 @@ impl Segments {
                 context,
                 range,
                 width,
-                size,
-                bucket_count,
                 &self.start,
                 &self.about,
                 &a.structure.offset,
