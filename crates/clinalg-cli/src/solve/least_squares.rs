@@ -9,6 +9,7 @@ use clinalg::{Context, Csr, CsrParts, Scalar, Vector};
 
 use super::method::{Made, Method, Precond, preconditioner};
 use super::number::Number;
+use super::system::on_one_device;
 use super::{AnySystem, Args};
 use crate::exit::Failure;
 use crate::interrupt;
@@ -86,27 +87,5 @@ impl<T: Scalar> AnySystem<T> for LeastSquaresSystem<T> {
         Ok(found.report)
     }
 
-    fn storage(&self) -> String {
-        self.a.explain()
-    }
-
-    fn preconditioner(&self) -> String {
-        self.preconditioner.as_ref().map_or_else(String::new, |made| made.1.clone())
-    }
-
-    fn set_right_side(&mut self, b: &[T]) -> Result<(), Failure> {
-        Ok(self.b.write(b)?)
-    }
-
-    fn start_from(&mut self, x: Option<&[T]>) -> Result<(), Failure> {
-        match x {
-            Some(x) => self.x.write(x)?,
-            None => self.x.fill(T::zero())?,
-        }
-        Ok(())
-    }
-
-    fn solution(&self) -> Result<Vec<T>, Failure> {
-        Ok(self.x.to_vec()?)
-    }
+    on_one_device!();
 }

@@ -5,7 +5,7 @@ use clinalg::{Context, Csr, CsrParts, Real, Vector};
 
 use super::method::{Made, Method, Precond};
 use super::number::Number;
-use super::system::made;
+use super::system::{made, on_one_device};
 use super::{AnySystem, Args};
 use crate::exit::Failure;
 use crate::interrupt;
@@ -62,9 +62,7 @@ impl<T: Number + Real> AnySystem<T> for RichardsonSystem<T> {
         Ok(solver.solve_with(a, m, b, x, progress)?)
     }
 
-    fn storage(&self) -> String {
-        self.a.explain()
-    }
+    on_one_device!();
 
     fn precond(&self) -> Option<Precond> {
         Some(self.precond)
@@ -72,25 +70,5 @@ impl<T: Number + Real> AnySystem<T> for RichardsonSystem<T> {
 
     fn replaced(&self) -> &[String] {
         &self.replaced
-    }
-
-    fn preconditioner(&self) -> String {
-        self.preconditioner.as_ref().map_or_else(String::new, |made| made.1.clone())
-    }
-
-    fn set_right_side(&mut self, b: &[T]) -> Result<(), Failure> {
-        Ok(self.b.write(b)?)
-    }
-
-    fn start_from(&mut self, x: Option<&[T]>) -> Result<(), Failure> {
-        match x {
-            Some(x) => self.x.write(x)?,
-            None => self.x.fill(T::from_f64(0.0))?,
-        }
-        Ok(())
-    }
-
-    fn solution(&self) -> Result<Vec<T>, Failure> {
-        Ok(self.x.to_vec()?)
     }
 }

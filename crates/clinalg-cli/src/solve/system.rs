@@ -12,6 +12,36 @@ use super::{AnySystem, Args};
 use crate::exit::Failure;
 use crate::interrupt;
 
+/// The methods of [`AnySystem`] about the matrix, the vectors and the preconditioner of a system on one device.
+macro_rules! on_one_device {
+    () => {
+        fn storage(&self) -> String {
+            self.a.explain()
+        }
+
+        fn preconditioner(&self) -> String {
+            self.preconditioner.as_ref().map_or_else(String::new, |made| made.1.clone())
+        }
+
+        fn set_right_side(&mut self, b: &[T]) -> Result<(), Failure> {
+            Ok(self.b.write(b)?)
+        }
+
+        fn start_from(&mut self, x: Option<&[T]>) -> Result<(), Failure> {
+            match x {
+                Some(x) => self.x.write(x)?,
+                None => self.x.fill(T::from_f64(0.0))?,
+            }
+            Ok(())
+        }
+
+        fn solution(&self) -> Result<Vec<T>, Failure> {
+            Ok(self.x.to_vec()?)
+        }
+    };
+}
+pub(super) use on_one_device;
+
 /// A system on one device.
 pub(super) struct System<T: Scalar> {
     a: Csr<T>,
@@ -199,9 +229,7 @@ impl<T: Number> AnySystem<T> for System<T> {
         Ok(())
     }
 
-    fn storage(&self) -> String {
-        self.a.explain()
-    }
+    on_one_device!();
 
     fn precond(&self) -> Option<Precond> {
         Some(self.precond)
@@ -209,26 +237,6 @@ impl<T: Number> AnySystem<T> for System<T> {
 
     fn replaced(&self) -> &[String] {
         &self.replaced
-    }
-
-    fn preconditioner(&self) -> String {
-        self.preconditioner.as_ref().map_or_else(String::new, |made| made.1.clone())
-    }
-
-    fn set_right_side(&mut self, b: &[T]) -> Result<(), Failure> {
-        Ok(self.b.write(b)?)
-    }
-
-    fn start_from(&mut self, x: Option<&[T]>) -> Result<(), Failure> {
-        match x {
-            Some(x) => self.x.write(x)?,
-            None => self.x.fill(T::zero())?,
-        }
-        Ok(())
-    }
-
-    fn solution(&self) -> Result<Vec<T>, Failure> {
-        Ok(self.x.to_vec()?)
     }
 
     fn solve(
