@@ -228,6 +228,20 @@ inline uint place_column(volatile TABLE uint *key, uint size, uint probes, uint 
 // Longer rows of A are traversed by a work-group.
 #define SHORT_ROW 256
 
+// The sum over the items of a work-group, saturated, for item 0. `part` has an element for each item. Contains a barrier.
+inline uint group_sum(uint own, __local uint *part)
+{
+    const uint item = (uint)get_local_id(0), items = (uint)get_local_size(0);
+    part[item] = own;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (item == 0) {
+        for (uint k = 1; k < items; ++k) {
+            own = add_sat(own, part[k]);
+        }
+    }
+    return own;
+}
+
 // bound[i] = number of products for row i of C, at most `cols`, an upper bound of its entries. `row` has an element for each item and one more for the
 // number of longer rows, `part` one for each item.
 __kernel void bound_product(ulong rows, uint cols, __global const uint *a_offset, __global const uint *a_column,
@@ -260,12 +274,8 @@ __kernel void bound_product(ulong rows, uint cols, __global const uint *a_offset
         for (ulong k = (ulong)a_offset[row[r]] + item; k < end; k += items) {
             products = add_sat(products, b_offset[a_column[k] + 1] - b_offset[a_column[k]]);
         }
-        part[item] = products;
-        barrier(CLK_LOCAL_MEM_FENCE);
+        products = group_sum(products, part);
         if (item == 0) {
-            for (uint k = 1; k < items; ++k) {
-                products = add_sat(products, part[k]);
-            }
             bound[row[r]] = min(products, cols);
         }
         barrier(CLK_LOCAL_MEM_FENCE);
@@ -668,6 +678,9 @@ __kernel void fill_product(uint listed, uint lanes, uint size, uint buckets, uin
 #define PIECE_FIELDS 8
 // Segments of a row whose products a work-group lists.
 #define WINDOW 2048
+// Slots of the table of a segment, and buckets by which its entries are sorted. Constants, since arguments take registers.
+#define SEGMENT_SIZE 1024u
+#define SEGMENT_BUCKETS 256u
 
 // The entries of A's rows that are listed: those of row list[r] from start[r] to end[r].
 __kernel void row_ends(ulong listed, __global const uint *list, __global const uint *a_offset, __global uint *start,
@@ -690,6 +703,19 @@ inline void mark_column(uint c, ulong low, ulong count, __local uint *bits)
     if (at < count) {
         atomic_or(bits + (at >> 5), 1u << (at & 31));
     }
+}
+
+// Clears the bits and the count of long rows of `mark_columns`. Ends with a barrier.
+inline void clear_marks(__local uint *bits, uint words, __local uint *row)
+{
+    const uint item = (uint)get_local_id(0), items = (uint)get_local_size(0);
+    for (uint w = item; w < words; w += items) {
+        bits[w] = 0;
+    }
+    if (item == 0) {
+        row[0] = 0;
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
 }
 
 // Marks the columns of the products of a tile of entries of A, from `start` to `end`, at most one per item. `slice` work-items traverse a row of B. Long
@@ -737,13 +763,7 @@ __kernel void count_ranges(uint groups, uint slice, uint several, uint ranges, u
     const size_t r = get_group_id(0) / groups;
     const uint i = list[r], first = (uint)(get_group_id(0) % groups) * several;
     const uint count = min(several, ranges - first), words = width / 32, end = a_offset[i + 1];
-    for (uint w = item; w < count * words; w += items) {
-        bits[w] = 0;
-    }
-    if (item == 0) {
-        long_row[0] = 0;
-    }
-    barrier(CLK_LOCAL_MEM_FENCE);
+    clear_marks(bits, count * words, long_row);
     for (ulong tile = a_offset[i]; tile < end; tile += items) {
         mark_columns(tile, min(tile + items, (ulong)end), slice, a_column, b_offset, b_column, long_row,
                      (ulong)first * width, (ulong)count * width, bits);
@@ -769,13 +789,7 @@ __kernel void mark_ranges(uint groups, uint slice, uint several, uint ranges, ui
     const size_t piece = get_group_id(0) / groups * PIECE_FIELDS;
     const uint first = (uint)(get_group_id(0) % groups) * several, end = pieces[piece + PIECE_END];
     const uint count = min(several, ranges - first), words = width / 32;
-    for (uint w = item; w < count * words; w += items) {
-        bits[w] = 0;
-    }
-    if (item == 0) {
-        long_row[0] = 0;
-    }
-    barrier(CLK_LOCAL_MEM_FENCE);
+    clear_marks(bits, count * words, long_row);
     for (ulong tile = pieces[piece + PIECE_START]; tile < end; tile += items) {
         mark_columns(tile, min(tile + items, (ulong)end), slice, a_column, b_offset, b_column, long_row,
                      (ulong)first * width, (ulong)count * width, bits);
@@ -934,23 +948,34 @@ inline void sum_up(__local uint *sums)
     }
 }
 
+// Empties the table of a segment. Does not end with a barrier.
+inline void clear_table(__local uint *key, __local SCALAR *sum, __local uint *taken)
+{
+    const uint item = (uint)get_local_id(0), items = (uint)get_local_size(0);
+    for (uint k = item; k < SEGMENT_SIZE; k += items) {
+        key[k] = NONE;
+        sum[k] = SCALAR_ZERO;
+    }
+    for (uint w = item; w < SEGMENT_SIZE / 16; w += items) {
+        taken[w] = 0;
+    }
+}
+
 // A batch of products that spans at most this many entries of A is added entry by entry.
-#ifndef FEW_ENTRIES
 #define FEW_ENTRIES 48
-#endif
 
 // One step of adding a product of each active item to the sum in slot `at` of the table; products for the same slot are added in the order of the items.
 // If `spanned` is not 0, the products belong to that many entries of A, the item's own to number `entry`: there is a step for each entry, whose products
 // have different slots. If `spanned` is 0, there are three steps, which find the products that share slots. For these,
 // `term` and `slot` have an element for each item and `waiting` a bit; `taken` has two bits for each slot of the table, all 0 before the first step and
 // after the last. Ends with a barrier.
-inline void add_products(uint step, uint spanned, uint entry, bool active, uint at, SCALAR product, uint size, __local SCALAR *sum,
+inline void add_products(uint step, uint spanned, uint entry, bool active, uint at, SCALAR product, __local SCALAR *sum,
                          __local SCALAR *term, __local uint *slot, __local uint *taken, __local uint *waiting)
 {
     const uint item = (uint)get_local_id(0), items = (uint)get_local_size(0);
-    __local uint *shared = taken + size / 32;
+    __local uint *shared = taken + SEGMENT_SIZE / 32;
     // The bits of neighbouring slots, which most items access at the same time, are in different words.
-    const uint word = at % (size / 32), bit = 1u << at / (size / 32), own_bit = 1u << (item & 31);
+    const uint word = at % (SEGMENT_SIZE / 32), bit = 1u << at / (SEGMENT_SIZE / 32), own_bit = 1u << (item & 31);
     if (spanned) {
         if (active && entry == step) {
             sum[at] += product;
@@ -986,17 +1011,15 @@ inline void add_products(uint step, uint spanned, uint entry, bool active, uint 
         if (is_first) {
             sum[at] = total;
         }
-        for (uint w = item; w < size / 16; w += items) {
+        for (uint w = item; w < SEGMENT_SIZE / 16; w += items) {
             taken[w] = 0;
         }
     }
     barrier(CLK_LOCAL_MEM_FENCE);
 }
 
-// A segment per work-group, of a row that begins at `offset`. `size`, `buckets`: as for fill_product. `begin`, `ahead`, `factor`, `slot` and `term` have
+// A segment per work-group, of a row that begins at `offset`. `begin`, `ahead`, `factor`, `slot` and `term` have
 // an element for each item; their number is a power of two. Batches of products are gathered in parallel, whatever the lengths of the rows of B.
-#define SEGMENT_SIZE 1024u
-#define SEGMENT_BUCKETS 256u
 __kernel void fill_segments(uint width, __global const uint *first_range,
                             __global const uint *segments, __global const uint *a_offset,
                             __global const uint *a_column, __global const SCALAR *a_value,
@@ -1013,13 +1036,7 @@ __kernel void fill_segments(uint width, __global const uint *first_range,
     const size_t about = segment * SEGMENT_FIELDS;
     const ulong low = (ulong)first_range[segment] * width, high = (ulong)segments[about + SEGMENT_END] * width;
     const uint i = segments[about + SEGMENT_ROW], start = a_offset[i], end = a_offset[i + 1];
-    for (uint k = item; k < SEGMENT_SIZE; k += items) {
-        key[k] = NONE;
-        sum[k] = SCALAR_ZERO;
-    }
-    for (uint w = item; w < SEGMENT_SIZE / 16; w += items) {
-        taken[w] = 0;
-    }
+    clear_table(key, sum, taken);
     for (ulong tile = start; tile < end; tile += items) {
         const ulong k = tile + item;
         const uint j = k < end ? a_column[k] : 0;
@@ -1053,7 +1070,7 @@ __kernel void fill_segments(uint width, __global const uint *first_range,
                 product = scalar_mul(factor[own], b_value[l]);
             }
             for (uint step = 0; step < steps; ++step) {
-                add_products(step, spanned, entry, active, at, product, SEGMENT_SIZE, sum, term, slot, taken, waiting);
+                add_products(step, spanned, entry, active, at, product, sum, term, slot, taken, waiting);
             }
         }
         barrier(CLK_LOCAL_MEM_FENCE);
@@ -1076,12 +1093,8 @@ __kernel void sum_products(__global const uint *pieces, __global const uint *a_c
     for (ulong k = (ulong)piece[PIECE_START] + item; k < piece[PIECE_END]; k += items) {
         products = add_sat(products, b_offset[a_column[k] + 1] - b_offset[a_column[k]]);
     }
-    part[item] = products;
-    barrier(CLK_LOCAL_MEM_FENCE);
+    products = group_sum(products, part);
     if (item == 0) {
-        for (uint k = 1; k < items; ++k) {
-            products = add_sat(products, part[k]);
-        }
         sum[get_group_id(0)] = products;
     }
 }
@@ -1215,7 +1228,7 @@ __kernel void list_products(uint windows, uint width, __global const uint *piece
 }
 
 // As fill_segments, from the products listed: those of a segment are from place[counter[s]] to place[counter[s + 1]].
-__kernel void fill_listed(uint size, uint buckets, __global const uint *segments, __global const uint *counter, __global const uint *place,
+__kernel void fill_listed(__global const uint *segments, __global const uint *counter, __global const uint *place,
                           __global const uint *list_column, __global const SCALAR *list_value, __local uint *key,
                           __local SCALAR *sum, __local uint *bucket, __local ushort *order, __local uint *slot,
                           __local SCALAR *term, __local uint *taken, __global const uint *offset,
@@ -1224,15 +1237,9 @@ __kernel void fill_listed(uint size, uint buckets, __global const uint *segments
     __local uint lowest, highest, total[256], waiting[8];
     const uint items = (uint)get_local_size(0);
     const uint item = (uint)get_local_id(0);
-    const size_t segment = get_group_id(0);
+    const size_t segment = get_group_id(0), about = segment * SEGMENT_FIELDS;
     const uint end = place[counter[segment + 1]];
-    for (uint k = item; k < size; k += items) {
-        key[k] = NONE;
-        sum[k] = SCALAR_ZERO;
-    }
-    for (uint w = item; w < size / 16; w += items) {
-        taken[w] = 0;
-    }
+    clear_table(key, sum, taken);
     barrier(CLK_LOCAL_MEM_FENCE);
     for (ulong batch = place[counter[segment]]; batch < end; batch += items) {
         const ulong p = batch + item;
@@ -1241,16 +1248,16 @@ __kernel void fill_listed(uint size, uint buckets, __global const uint *segments
         SCALAR product = SCALAR_ZERO;
         if (active) {
             bool is_new;
-            at = place_column(key, size, size, list_column[p], &is_new);
+            at = place_column(key, SEGMENT_SIZE, SEGMENT_SIZE, list_column[p], &is_new);
             product = list_value[p];
         }
         for (uint step = 0; step < 3; ++step) {
-            add_products(step, 0, 0, active, at, product, size, sum, term, slot, taken, waiting);
+            add_products(step, 0, 0, active, at, product, sum, term, slot, taken, waiting);
         }
     }
-    const size_t to = (size_t)offset[segments[segment * SEGMENT_FIELDS + SEGMENT_ROW]] + segments[segment * SEGMENT_FIELDS + SEGMENT_BEFORE];
-    write_sorted(key, sum, size, bucket, buckets, order, item, items, &lowest, &highest, total, column + to, value + to,
-                 segments[segment * SEGMENT_FIELDS + SEGMENT_INSIDE]);
+    const size_t to = (size_t)offset[segments[about + SEGMENT_ROW]] + segments[about + SEGMENT_BEFORE];
+    write_sorted(key, sum, SEGMENT_SIZE, bucket, SEGMENT_BUCKETS, order, item, items, &lowest, &highest, total, column + to, value + to,
+                 segments[about + SEGMENT_INSIDE]);
 }
 #endif
 #endif

@@ -76,7 +76,7 @@ const MARK_BYTES: usize = 64 << 20;
 const LOOKS_PER_PRODUCT: u64 = 8;
 /// Products of a piece that are listed by a work-group.
 const PIECE_PRODUCTS: u32 = 1 << 14;
-/// `PIECE_FIELDS`, `SEGMENT_FIELDS` and `WINDOW` of `sparse_product.cl`.
+/// `PIECE_FIELDS`, `SEGMENT_FIELDS` and `WINDOW` of `sparse_product.cl`, which also has `SEGMENT_SIZE` and its buckets.
 const PIECE_FIELDS: usize = 8;
 const SEGMENT_FIELDS: usize = 4;
 const WINDOW: usize = 2048;
@@ -100,9 +100,7 @@ impl LongRows {
         let most = RANGES_AT_A_TIME / (ranges + 1);
         let mut batches = Vec::new();
         for rows in short.chunks(most) {
-            let list: Vec<u32> = rows.iter().map(|row| row.0).collect();
-            let list = Buffer::from_slice(context, &list)?;
-            batches.push(Batch { list, listed: rows.len(), pieces: Vec::new(), segments: None });
+            batches.push(Batch::new(context, rows, Vec::new())?);
         }
         let most = most.min(8 * MARK_BYTES / (ranges * RANGE_WIDTH)).max(1);
         let mut rest = &long[..];
@@ -153,16 +151,21 @@ impl LongRows {
 }
 
 impl Batch {
-    /// The rows, each with its start and end, cut into pieces.
-    fn of_pieces(context: &Context, rows: &[(u32, usize, usize)]) -> Result<Batch> {
+    /// The rows, each with its start and end in A.
+    fn new(context: &Context, rows: &[(u32, usize, usize)], pieces: Vec<Piece>) -> Result<Batch> {
         let list: Vec<u32> = rows.iter().map(|row| row.0).collect();
+        Ok(Batch { list: Buffer::from_slice(context, &list)?, listed: rows.len(), pieces, segments: None })
+    }
+
+    /// The same, with A's rows cut into pieces.
+    fn of_pieces(context: &Context, rows: &[(u32, usize, usize)]) -> Result<Batch> {
         let mut pieces = Vec::new();
         for (row, &(_, start, end)) in rows.iter().enumerate() {
             let length = (end - start).div_ceil(MOST_PIECES).max(PIECE);
             let starts = (start..end).step_by(length);
             pieces.extend(starts.map(|start| Piece { row, start, end: end.min(start + length) }));
         }
-        Ok(Batch { list: Buffer::from_slice(context, &list)?, listed: rows.len(), pieces, segments: None })
+        Batch::new(context, rows, pieces)
     }
 
     /// The pieces for the kernels.
@@ -310,7 +313,7 @@ impl Segments {
         let (ac, av) = (&a.structure.column, a.values);
         let (bo, bc, bv) = (&b.structure.offset, &b.structure.column, b.values);
         let (buckets, most) = (SEGMENT_SIZE / BUCKET_PLACES, Sizes::to_fill::<T>().most(SEGMENT_SIZE));
-        let [width, size, bucket_count] = [RANGE_WIDTH, SEGMENT_SIZE, buckets].map(|n| n as u32);
+        let width = RANGE_WIDTH as u32;
         let (places, taken) = (SEGMENT_SIZE, 2 * SEGMENT_SIZE / 32);
         let lanes = context.local().min(MOST_ITEMS);
         let range = Range::d1(self.count * lanes, lanes);
@@ -369,8 +372,6 @@ impl Segments {
         program.fill_listed(
             context,
             range,
-            size,
-            bucket_count,
             &self.about,
             counter,
             place,
