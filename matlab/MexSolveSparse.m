@@ -4,9 +4,9 @@ function [x, flag, relres, iter, method, precond, why, reason] = MexSolveSparse(
 %
 %   Solves A x = b for a sparse matrix A and one or more columns b, as the command `clinalg solve` does: by conjugate gradients
 %   with algebraic multigrid, MINRES with blocks, BiCGStab with incomplete factors or the like, with GMRES where one of them
-%   gives up, and by LSMR in the least-squares sense where A is not square. x is a new matrix.
+%   fails, and by LSMR in the least-squares sense where A is not square. x is a new matrix.
 %     tol    relative residual norm(b - A x) / norm(b) to reach (default 1e-10 in double, 1e-5 in single precision)
-%     maxit  maximum number of iterations for each column and method (default 1000)
+%     maxit  maximum number of iterations for each column and method (default 10000)
 %   flag, relres and iter are rows with a number for each column, as of MexCG; they end with a column that Ctrl-C
 %   stopped. method and precond name what was used, why says why it was chosen, and reason what flag means.
 %

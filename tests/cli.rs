@@ -12,6 +12,8 @@ mod boxes;
 mod fields;
 #[path = "cli/inside.rs"]
 mod inside;
+#[path = "cli/interfaces.rs"]
+mod interfaces;
 #[path = "cli/scaling.rs"]
 mod scaling;
 #[path = "cli/schema.rs"]

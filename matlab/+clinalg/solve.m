@@ -6,10 +6,10 @@ function [x, flag, relres, iter, info] = solve(A, b, varargin)
 %   A x = b for a sparse matrix A, real or complex, and one or more columns b; each is a clinalg.array or in MATLAB's memory, and x is a
 %   clinalg.array if one of them is. The choice is that of the command `clinalg solve`: conjugate gradients with algebraic multigrid for
 %   symmetric matrices with a positive diagonal, MINRES with blocks for symmetric saddle points, else BiCGStab with incomplete factors, and
-%   GMRES where one of them gives up. If A is not square, the system is solved in the least-squares sense by LSMR; of several solutions x is the one
+%   GMRES where one of them fails. If A is not square, the system is solved in the least-squares sense by LSMR; of several solutions x is the one
 %   of smallest norm.
 %     Tolerance      relative residual norm(b - A * x) / norm(b) to reach (default 1e-10 in double, 1e-5 in single precision)
-%     MaxIterations  maximum number of iterations for each column and method (default 1000)
+%     MaxIterations  maximum number of iterations for each column and method (default 10000)
 %   flag, relres and iter have a number for each column; flag is 0 where the tolerance was met, else as for clinalg.pcg. info is a structure
 %   with the fields method, preconditioner (empty for none), why, the reason for them, and reason, the meaning of flag as text.
 %

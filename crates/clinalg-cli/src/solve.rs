@@ -1,10 +1,7 @@
 //! `clinalg solve`.
 
-mod advice;
-mod block;
 mod given;
 mod hierarchy;
-mod least_squares;
 pub(crate) mod method;
 mod null;
 mod number;
@@ -12,22 +9,16 @@ mod pattern;
 mod renumbered;
 mod report;
 mod resume;
-mod richardson;
-mod saddle;
-mod system;
-mod team;
+mod run;
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use clinalg::CsrParts;
+use clinalg::automatic::OneDevice;
 use clinalg::multigrid::Backend;
-use clinalg::precond::{
-    Advice as Suggestion, NullVectors, SsorParams, Suited, check_finite, check_zeros, diagnose_singularity,
-    is_hermitian, unknowns_per_node, verdict,
-};
-use clinalg::solve::{GmresParams, IdrParams, KrylovMemory, Report, Stop, Stopping};
-use clinalg::{Complex, Error, Scalar};
+use clinalg::precond::{check_finite, check_zeros};
+use clinalg::solve::{GmresParams, IdrParams, Stop, Stopping};
+use clinalg::{Complex, Csr, CsrParts, Error, Scalar};
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 
@@ -41,17 +32,12 @@ use crate::output::{Output, check_target, norm};
 use crate::place::Place;
 use crate::plot::Picture;
 use crate::progress::Progress;
-use advice::{Advice, advise};
-use block::BlockSystem;
-use hierarchy::NearNull;
-use least_squares::LeastSquaresSystem;
-use method::{CycleArg, Method, Order, Precond, PrecondOptions, Reorder, Sizes, SmootherArg, check_combination};
-use null::{about_coordinates, with_lsmr, with_sentence};
+use method::{CycleArg, Method, Order, Precond, Reorder, SmootherArg};
+use null::with_lsmr;
 use number::Number;
 use renumbered::Renumbered;
-use report::{Column, Document};
-use resume::Begun;
-use system::System;
+use report::Document;
+use run::{Job, Outcome, is_success, solve_block, solve_columns};
 
 /// Solve a sparse system A x = b, or a least-squares problem, from a file
 ///
@@ -197,18 +183,9 @@ pub(crate) struct Args {
     /// Coarsen the finest level of amg aggressively, with classical coarsening: less memory and a cheaper cycle, more iterations
     #[arg(long)]
     aggressive: bool,
-    /// The vectors of --coordinates or --nullspace.
-    #[arg(skip)]
-    near_null: Option<NearNull>,
-    /// Unknowns per node that the pattern shows.
-    #[arg(skip)]
-    found_block: Option<usize>,
     /// Report the hierarchy of amg: levels, complexities, memory, convergence factor
     #[arg(long)]
     report: bool,
-    /// Why `auto` took the preconditioner.
-    #[arg(skip)]
-    explanation: Option<String>,
     /// Order in which ilu, ilut and ic eliminate and ssor sweeps; the matrix keeps its numbering, unlike with --reorder [default: natural; ssor: multicolour]
     #[arg(long, value_enum)]
     order: Option<Order>,
@@ -239,9 +216,6 @@ pub(crate) struct Args {
     /// Dimension s of the shadow space of idrs: each increase by 1 saves iterations and takes 3 more vectors [default: 4]
     #[arg(long, value_name = "S", value_parser = args::positive, allow_hyphen_values = true)]
     idr_dimension: Option<usize>,
-    /// That in use.
-    #[arg(skip)]
-    restart: usize,
     /// Precision of the computation
     #[arg(long, value_enum, default_value_t = PrecisionArg::F64)]
     precision: PrecisionArg,
@@ -327,10 +301,8 @@ fn solve<T: Number>(args: &Args, global: &Global, given: Given, out: &mut Output
     let from_file = rhs.is_some();
     let mut b = args.right_sides::<T>(rhs, parts.rows)?;
     let mut starts = args.starts::<T>(x0, parts.cols, b.len() / parts.rows.max(1))?;
-    let least_squares = parts.rows != parts.cols || args.method.is_some_and(Method::is_least_squares);
-    check_finite(&parts, &b)?;
-    if !least_squares && let Some(words) = check_zeros(&parts, &b).map_err(with_lsmr)? {
-        log::warn!("{words}");
+    if args.reorder != Reorder::None {
+        args.check_numbered(&parts, &b)?;
     }
     let renumbered = Renumbered::new(args, &mut parts, &mut b, starts.as_mut())?;
     let read = seconds + start.elapsed();
@@ -341,202 +313,81 @@ fn solve<T: Number>(args: &Args, global: &Global, given: Given, out: &mut Output
     }
 
     out.phase("device");
-    let start = Instant::now();
+    let begin = Instant::now();
     let place = Place::new(global, Backend::Kernels)?;
-    let one_device = !matches!(place, Place::Team(_));
-    if !one_device && (args.checkpoint.is_some() || args.resume.is_some()) {
-        return Err(Failure::usage(
-            "checkpoints are of solves on one device: leave --devices out, or --checkpoint and --resume",
-        ));
-    }
-    if let Some(method) = args.method.filter(|method| !method.is_resumable())
-        && (args.checkpoint.is_some() || args.resume.is_some())
-    {
-        return Err(Failure::usage(format!(
-            "--method {} does not support --checkpoint and --resume: omit them, or use --method cg",
-            method.name()
-        )));
-    }
+    args.check_checkpoints(&place)?;
     progress.stage("setting up");
     out.phase("set-up");
-    let square = parts.rows == parts.cols;
-    let symmetric = square && is_hermitian(&parts)?;
-    let near_null = NearNull::read(args, parts.cols)?;
-    let constants = match (symmetric && !least_squares, &near_null) {
-        (false, _) => None,
-        (true, None) => Some(NullVectors::constants(&parts)),
-        (true, Some(near)) => Some(NullVectors::constants(&parts).with_span(&parts, &near.vectors)?),
+    let job = Job {
+        args,
+        place: &place,
+        parts: &parts,
+        b: &mut b,
+        starts: starts.as_deref(),
+        from_file,
+        stopping,
+        loaded: loaded.as_ref(),
+        progress: &progress,
+        begin,
     };
-    let args = &Args { near_null, ..args.clone() };
-    let args = &args.resolved(&parts, symmetric, constants.as_ref(), !one_device);
-    let method = args.method.unwrap_or_else(|| {
-        let positive = symmetric && parts.diagonal().iter().all(|d| d.widen().re() > 0.0);
-        match positive {
-            _ if !square => Method::Lsmr,
-            _ if args.precond == Precond::Saddle && symmetric => Method::Minres,
-            _ if args.precond == Precond::Saddle => Method::Gmres,
-            _ if args.cycle == Some(CycleArg::K) => Method::Fcg,
-            true if !matches!(args.precond, Precond::Ilu | Precond::Ilut) => Method::Cg,
-            _ => Method::BiCgStab,
+    let solved = match &place {
+        Place::Team(team) => T::on_team(team, job, out)?,
+        _ => {
+            let a = Csr::from_parts(&place.contexts()[0], &parts)?;
+            let space = OneDevice::with_parts(&a, &parts);
+            match args.method {
+                Some(Method::BlockCg) => solve_block(space, job, out)?,
+                _ => solve_columns(space, job, out)?,
+            }
         }
-    });
-    check_combination(method, args.precond, symmetric, square)?;
-    args.check_effect(method)?;
-    if method.is_conjugate_gradients() && !symmetric {
-        log::warn!(
-            "{} is not {}, which conjugate gradients need; use bicgstab or gmres",
-            args.matrix.display(),
-            if T::IS_COMPLEX { "Hermitian" } else { "symmetric" }
-        );
-    }
-    let null = match symmetric && !method.is_least_squares() {
-        true if args.precond == Precond::Saddle => NullVectors::of_saddle(&parts)?,
-        true => constants,
-        false => None,
     };
-    let null_vectors = null.as_ref().map_or(0, NullVectors::count);
-    let may_be_body = args.node_options().is_none() && args.precond != Precond::Saddle;
-    let about_body = |null: &NullVectors| if may_be_body { about_coordinates(&parts, null) } else { None };
-    let null_part_removed = match &null {
-        Some(null) if from_file => {
-            null.check(&b, tolerance).map_err(|error| with_sentence(error, about_body(null)))?;
-            false
-        }
-        Some(null) => null.remove(&mut b, tolerance)?,
-        None => false,
-    };
-    if let (Some(null), true) = (&null, null_part_removed) {
-        log::warn!(
-            "removed the component of the right-hand side along {}, for which there is no solution",
-            null.words()
-        );
-    }
-    let first = &b[..parts.rows];
-    let mut system: Box<dyn AnySystem<T>> = match &place {
-        Place::Team(team) => T::on_team(team, args, method, &stopping, &parts, first)?,
-        _ if method.is_least_squares() => {
-            Box::new(LeastSquaresSystem::new(&place.contexts()[0], args, method, &stopping, &parts, first)?)
-        }
-        _ if method == Method::BlockCg => {
-            Box::new(BlockSystem::new(&place.contexts()[0], args, &stopping, &parts, &b)?)
-        }
-        _ if method == Method::Richardson => T::stationary(&place.contexts()[0], args, &stopping, &parts, first)?,
-        _ => Box::new(System::new(&place.contexts()[0], args, method, &stopping, &parts, first)?),
-    };
-    let fingerprint = || resume::fingerprint(args, &parts, &b, starts.as_deref());
-    if let Some(loaded) = &loaded {
-        loaded.check(&fingerprint()?)?;
-    }
-    // One iteration, thrown away, builds the kernels.
-    system.stopping_mut().max_iterations = 1;
-    system.solve(None, &mut |_, _| ())?;
-    *system.stopping_mut() = stopping.clone();
-    let begun = match &loaded {
-        Some(loaded) => Begun::of(loaded)?,
-        None => Begun::new(method),
-    };
-    // MINRES may be the first method, with a preconditioner, and the last, without one.
-    if begun.gave_up.is_some() {
-        system.change_method(args, begun.method, stopping.clone())?;
-    }
-    place.finish()?;
-    let setup = start.elapsed();
-
-    out.phase("solve");
-    let start = Instant::now();
-    let mut all = Solved { begun, first: method, left: None, symmetric: symmetric && one_device };
-    // The columns that are solved for at once.
-    let together = if method == Method::BlockCg { b.len() / parts.rows.max(1) } else { 1 };
-    for (k, right) in b.chunks((together * parts.rows).max(1)).enumerate().skip(all.begun.reports.len()) {
-        let size = together * parts.cols;
-        let from = starts.as_ref().map(|starts| &starts[k * size..(k + 1) * size]);
-        all.column(args, &mut *system, &stopping, &progress, (right, from))?;
-    }
-    place.finish()?;
-    let solved = start.elapsed();
     drop(progress);
     out.phase("output");
 
-    let left = all.left.filter(|left| one_device && method.is_resumable() && !left.is_empty());
-    let mut written = None;
-    if let (Some(path), Some(left)) = (keep.due(interrupt::asked()), left) {
-        left.save(&path, fingerprint()?)?;
-        written = Some(path.display().to_string());
+    let mut checkpoint = None;
+    if let (Some(path), Some(left)) = (keep.due(interrupt::asked()), &solved.left) {
+        left.save(&path, resume::fingerprint(args, &parts, &b, starts.as_deref())?)?;
+        checkpoint = Some(path.display().to_string());
     }
-    let Begun { method, gave_up, reports, mut x, .. } = all.begun;
-    let outcomes = match (system.column_residuals(), reports.first()) {
-        (Some(residuals), Some(&Report { stop, iterations, .. })) => {
-            let column = |&(relative_residual, iterate): &(f64, usize)| {
-                let stop = if relative_residual <= tolerance { Stop::Converged } else { stop };
-                Column { stop, iterations, iterate, relative_residual }
-            };
-            residuals.iter().map(column).collect()
-        }
-        _ => reports.iter().map(Column::from).collect::<Vec<_>>(),
-    };
-    let columns = outcomes.len();
-    let each = (columns > 1).then_some(outcomes);
-    // NaN counts as the largest.
-    let worst = |a: &Report, b: &Report| a.relative_residual.abs().total_cmp(&b.relative_residual.abs());
-    let report = reports.into_iter().max_by(worst).unwrap_or_else(|| Report::new(Stop::Converged, vec![0.0]));
-    // Not below, if it is NaN.
-    let is_near = report.relative_residual <= NEAR * tolerance;
-    let judged = square && one_device && columns == 1 && !is_near && report.stop != Stop::Cancelled;
-    let verdict = match judged {
-        // Reaching a limit says nothing about the matrix.
-        true if report.stop == Stop::IterationLimit && gave_up.is_none() => verdict(&parts, &b, &x),
-        true => {
-            let go_on = &mut |_: usize, _: f64| interrupt::go_on();
-            diagnose_singularity(&place.contexts()[0], &parts, &b, &x, go_on).unwrap_or_else(|_| {
-                log::warn!("the device failed during the search for null vectors of A");
-                None
-            })
-        }
-        false => None,
-    };
-    let verdict = verdict.map(|words| {
-        let of_body = null.as_ref().and_then(about_body).map_or_else(String::new, |words| format!(". {words}"));
-        format!("{words}; --method lsmr finds the x with the smallest residual{of_body}")
-    });
-    let precond = system.precond().unwrap_or(args.precond);
+    let Outcome { columns, report, mut x, method, failed_method, precond, singularity, .. } = solved;
     let at_default_limit = report.stop == Stop::IterationLimit && args.max_iterations.is_none();
     let failed = report.stop.is_failure_of_method() || at_default_limit;
-    let may_factor = failed && square && one_device && verdict.is_none();
+    let may_factor = failed && parts.rows == parts.cols && !matches!(place, Place::Team(_)) && singularity.is_none();
     let advice = may_factor.then(|| args.factors(precond, parts.rows, parts.nnz())).flatten();
     if let Some(renumbered) = &renumbered {
         renumbered.undo(&mut x)?;
     }
     if let Some(path) = &args.out {
-        files::write(path, parts.cols, columns, &x)?;
+        files::write(path, parts.cols, columns.len(), &x)?;
     }
     let mut document = Document {
         matrix: args.matrix.display().to_string(),
         rows: parts.rows,
         cols: parts.cols,
         nnz: parts.nnz(),
-        symmetric,
+        symmetric: solved.symmetric,
         complex: T::IS_COMPLEX,
         rhs: args.rhs.clone(),
-        null_vectors,
-        null_part_removed,
+        null_vectors: solved.null_vectors,
+        null_part_removed: solved.null_part_removed,
         seed: (args.rhs == "random").then_some(args.seed.unwrap_or(SEED)),
         method,
-        gave_up,
+        gave_up: failed_method,
         precond,
-        precond_about: Some(system.preconditioner()).filter(|words| !words.is_empty()),
+        precond_about: Some(solved.precond_description).filter(|description| !description.is_empty()),
         order: args.order,
         sweeps: args.sweeps,
         reorder: args.reorder,
         reorder_about: renumbered.map(|renumbered| renumbered.words),
-        explanation: explanation(args.explanation.as_deref(), system.replaced()),
-        restart: (method == Method::Gmres).then_some(args.restart),
-        idr_dimension: (method == Method::Idrs).then_some(args.sizes().idr),
+        explanation: solved.explanation,
+        restart: (method == Method::Gmres).then(|| args.restart()),
+        idr_dimension: (method == Method::Idrs).then(|| args.idr_dimension.unwrap_or(IdrParams::default().dimensions)),
         precision: T::PRECISION,
         tolerance,
         device: place.device(),
         devices: place.devices_of_all(global)?,
         kernel_family: place.family(),
-        verdict,
+        verdict: singularity,
         advice,
         stop: report.stop,
         converged: report.stop.is_success(),
@@ -545,52 +396,36 @@ fn solve<T: Number>(args: &Args, global: &Global, given: Given, out: &mut Output
         relative_residual: report.relative_residual,
         residual_history: report.history,
         seconds_read: read.as_secs_f64(),
-        seconds_setup: setup.as_secs_f64(),
-        seconds_solve: solved.as_secs_f64(),
+        seconds_setup: solved.setup.as_secs_f64(),
+        seconds_solve: solved.solved.as_secs_f64(),
         peak_device_bytes: place.peak_bytes_of_all()?,
         out: args.out.as_ref().map(|path| path.display().to_string()),
-        checkpoint: written,
+        checkpoint,
         pictures,
-        columns: each,
+        columns: (columns.len() > 1).then_some(columns),
     };
     if let Some(picture) = picture {
         document.draw(&picture)?;
     }
     document.print(args.method.is_none(), args.explain, out)?;
-    out.detail("matrix storage", system.storage())?;
+    out.detail("matrix storage", solved.storage)?;
     out.norms(&[("b", norm(&b)), ("x", norm(&x))])?;
     out.details(place.contexts())?;
     out.json(&document)?;
-    Ok(match document.stop {
-        Stop::Converged => Exit::Done,
-        Stop::RoundingFloor if document.relative_residual <= NEAR * tolerance => Exit::Done,
-        _ => Exit::NotReached,
+    Ok(match is_success(document.stop, document.relative_residual, tolerance) {
+        true => Exit::Done,
+        false => Exit::NotReached,
     })
 }
 
 /// The default of --seed.
 const SEED: u64 = 1;
 
-/// The defaults of --drop and --fill.
-const DROP: f64 = 1e-4;
-const FILL: f64 = 10.0;
-
 /// Largest number of equations for which complete factors by ILUT take seconds to minutes.
 const FACTORED: usize = 20_000;
 
 /// What a residual at the rounding floor may be of the tolerance for a success.
 pub(crate) const NEAR: f64 = 10.0;
-
-/// The choice, and in further lines what took its place.
-fn explanation(chosen: Option<&str>, replaced: &[String]) -> Option<String> {
-    let mut lines: Vec<&str> = chosen.into_iter().collect();
-    for line in replaced {
-        if !lines.contains(&line.as_str()) {
-            lines.push(line);
-        }
-    }
-    (!lines.is_empty()).then(|| lines.join("\n"))
-}
 
 impl Args {
     /// With the matrix that is meant.
@@ -606,37 +441,36 @@ impl Args {
         }
     }
 
-    fn sizes(&self) -> Sizes {
-        Sizes { restart: self.restart, idr: self.idr_dimension.unwrap_or(IdrParams::default().dimensions) }
+    fn restart(&self) -> usize {
+        self.given_restart.unwrap_or(GmresParams::default().restart)
     }
 
-    /// With the default of --restart, and with the preconditioner that suits the matrix where none was named.
-    fn resolved<T: Scalar>(
-        &self,
-        parts: &CsrParts<T>,
-        symmetric: bool,
-        null: Option<&NullVectors>,
-        several_devices: bool,
-    ) -> Args {
-        let mut resolved = self.clone();
-        resolved.restart = self.given_restart.unwrap_or(GmresParams::default().restart);
-        let may_have_nodes = symmetric && !self.aggressive && self.node_options().is_none();
-        if self.precond == Precond::Auto {
-            let advice = match self.amg_options() {
-                Some(option) => {
-                    let advice = Suggestion::new(Suited::Amg, format!("{option} was given"));
-                    Advice::from(if may_have_nodes { advice.detect_unknowns_per_node(parts) } else { advice })
-                }
-                _ => advise(parts, symmetric, self.method, several_devices, null.map_or(0, NullVectors::count)),
-            };
-            let advice = if self.method == Some(Method::Richardson) { advice.for_richardson() } else { advice };
-            let explanation = format!("{}: {}", advice.precond.title(), advice.why);
-            (resolved.precond, resolved.explanation) = (advice.precond, Some(explanation));
-            resolved.found_block = advice.unknowns_per_node;
-        } else if matches!(self.precond, Precond::Amg | Precond::Sa) && may_have_nodes {
-            resolved.found_block = unknowns_per_node(parts);
+    /// An error for entries that are not finite and for rows and columns of zeros, by the numbering of the file.
+    fn check_numbered<T: Scalar>(&self, parts: &CsrParts<T>, b: &[T]) -> Result<(), Failure> {
+        check_finite(parts, b)?;
+        if parts.rows == parts.cols && !self.method.is_some_and(Method::is_least_squares) {
+            check_zeros(parts, b).map_err(with_lsmr)?;
         }
-        resolved
+        Ok(())
+    }
+
+    /// An error for checkpoints of what has none.
+    fn check_checkpoints(&self, place: &Place) -> Result<(), Failure> {
+        if self.checkpoint.is_none() && self.resume.is_none() {
+            return Ok(());
+        }
+        if matches!(place, Place::Team(_)) {
+            return Err(Failure::usage(
+                "checkpoints are of solves on one device: leave --devices out, or --checkpoint and --resume",
+            ));
+        }
+        match self.method.filter(|method| !method.is_resumable()) {
+            Some(method) => Err(Failure::usage(format!(
+                "--method {} does not support --checkpoint and --resume: omit them, or use --method cg",
+                method.name()
+            ))),
+            None => Ok(()),
+        }
     }
 
     /// The first of the options given that shape the hierarchy of `amg`.
@@ -661,28 +495,6 @@ impl Args {
             ("--block", self.block.is_some()),
         ];
         given.into_iter().find(|option| option.1).map(|option| option.0)
-    }
-
-    /// Whether the program chose the preconditioner, so that another one may stand in for it.
-    fn may_fall_back(&self) -> bool {
-        self.explanation.is_some() && self.amg_options().is_none()
-    }
-
-    /// The preconditioner of the method that takes over from one that gave up.
-    fn second(&self) -> Precond {
-        if self.explanation.is_some() { Precond::Ilut } else { self.precond }
-    }
-
-    fn precond_options(&self) -> PrecondOptions {
-        let Args { precond, order, sweeps, given_drop, given_fill, omega, .. } = *self;
-        PrecondOptions {
-            precond,
-            order,
-            sweeps: sweeps.unwrap_or(0),
-            drop: given_drop.unwrap_or(DROP),
-            fill: given_fill.unwrap_or(FILL),
-            omega: omega.unwrap_or(SsorParams::default().omega),
-        }
     }
 
     /// The options for complete factors of a matrix with this many rows and entries, if it is small and `precond` was not equally exact already.
@@ -746,132 +558,7 @@ impl Args {
     }
 }
 
-/// What was found for the right-hand sides so far.
-struct Solved<T> {
-    begun: Begun<T>,
-    /// The first method.
-    first: Method,
-    /// What there was when the first solve was ended from outside.
-    left: Option<Begun<T>>,
-    /// Whether the matrix is symmetric or Hermitian.
-    symmetric: bool,
-}
-
-impl<T: Scalar> Solved<T> {
-    /// Solves for one more right-hand side, from a start or from 0; where a method that was chosen here gives up, GMRES takes over, and after it
-    /// MINRES for symmetric matrices. GMRES is kept for the next right-hand side; MINRES, which then has no preconditioner, is not.
-    fn column(
-        &mut self,
-        args: &Args,
-        system: &mut dyn AnySystem<T>,
-        stopping: &Stopping,
-        progress: &Progress,
-        (right, from): (&[T], Option<&[T]>),
-    ) -> Result<(), Failure> {
-        system.set_right_side(right)?;
-        let start = std::mem::take(&mut self.begun.start);
-        system.start_from(if start.is_empty() { from } else { Some(&start) })?;
-        let is_at_start = self.begun.before.is_none() && self.begun.memory.is_empty();
-        if is_at_start && self.begun.method == Method::Minres && self.begun.gave_up.is_some() {
-            system.first_method(args, self.first, stopping.clone())?;
-            (self.begun.gave_up, self.begun.method) = (None, self.first);
-        }
-        let mut before = self.begun.before.take();
-        let mut is_known = self.begun.memory.is_empty() || !start.is_empty();
-        let mut report;
-        loop {
-            let count = before.as_ref().map_or(0, |before| before.iterations);
-            let mut step = |iteration: usize, residual: f64| progress.step(count + iteration, residual);
-            let at_start = if before.is_none() || !is_known { Vec::new() } else { system.solution()? };
-            // From an x that has grown along null vectors, the next method would have no accuracy left.
-            let has_grown = before.as_ref().is_some_and(|before| before.stop == Stop::Unbounded);
-            if has_grown && is_known && self.begun.memory.is_empty() {
-                system.start_from(from)?;
-            }
-            let mut memory = std::mem::take(&mut self.begun.memory);
-            report = system.solve(Some(&mut memory), &mut step)?;
-            let is_settled = has_grown && report.stop == Stop::LeastSquares;
-            if let Some(before) = before.as_ref().filter(|_| !at_start.is_empty() && !is_settled) {
-                let has_risen;
-                (report, has_risen) = report.or_start(before.relative_residual);
-                if has_risen {
-                    system.start_from(Some(&at_start))?;
-                }
-                if has_grown && report.stop.is_failure_of_method() {
-                    report.stop = Stop::Unbounded;
-                }
-            }
-            is_known = true;
-            let Begun { method, gave_up, .. } = self.begun;
-            let next = match (method, gave_up) {
-                (Method::BiCgStab | Method::Cg | Method::Minres, None) => Some(Method::Gmres),
-                // Without a preconditioner it needs no definite matrix, and its residual never rises.
-                (Method::Gmres, Some(_)) if self.symmetric => Some(Method::Minres),
-                _ => None,
-            };
-            let at_default_limit = report.stop == Stop::IterationLimit && args.max_iterations.is_none();
-            let failed = report.stop.is_failure_of_method() || at_default_limit;
-            let Some(next) = next.filter(|_| failed && args.method.is_none()) else {
-                if matches!(report.stop, Stop::Cancelled | Stop::IterationLimit) && self.left.is_none() {
-                    let before = before.clone();
-                    self.left = Some(Begun { before, start: at_start, memory, ..self.begun.clone() });
-                }
-                break;
-            };
-            progress.stage(format!("{} failed; {} continues from its best iterate", method.title(), next.title()));
-            system.change_method(args, next, stopping.clone())?;
-            (self.begun.gave_up, self.begun.method) = (gave_up.or(Some(method)), next);
-            before = Some(report.after(before));
-        }
-        self.begun.reports.push(report.after(before));
-        self.begun.x.extend(system.solution()?);
-        Ok(())
-    }
-}
-
 /// The folder of `path` where it does not exist.
 pub(crate) fn missing_folder(path: &Path) -> Option<&Path> {
     path.parent().filter(|folder| !folder.as_os_str().is_empty() && !folder.is_dir())
-}
-
-/// A system with its solver, on a device or several.
-trait AnySystem<T: Scalar> {
-    /// When the next solve ends.
-    fn stopping_mut(&mut self) -> &mut Stopping;
-    /// Another method from here on.
-    fn change_method(&mut self, args: &Args, method: Method, stopping: Stopping) -> Result<(), Failure>;
-    /// The first method again.
-    fn first_method(&mut self, args: &Args, method: Method, stopping: Stopping) -> Result<(), Failure> {
-        self.change_method(args, method, stopping)
-    }
-    /// Solves from x, or from where a memory is that is not empty, and leaves there where a solve was ended from outside. A team leaves nothing.
-    fn solve(
-        &mut self,
-        memory: Option<&mut KrylovMemory<T>>,
-        progress: &mut dyn FnMut(usize, f64),
-    ) -> Result<Report, Failure>;
-    /// The relative residuals of the columns of x, where a solve is for all of them.
-    fn column_residuals(&self) -> Option<&[(f64, usize)]> {
-        None
-    }
-    /// How the matrix is stored.
-    fn storage(&self) -> String;
-    /// The preconditioner in use where another one than that of the options may be.
-    fn precond(&self) -> Option<Precond> {
-        None
-    }
-    /// What took the place of the first choice of method and preconditioner, and why.
-    fn replaced(&self) -> &[String] {
-        &[]
-    }
-    /// What is known of the preconditioner.
-    fn preconditioner(&self) -> String {
-        String::new()
-    }
-    /// Another right-hand side.
-    fn set_right_side(&mut self, b: &[T]) -> Result<(), Failure>;
-    /// The x that the next solve starts from; `None` is 0.
-    fn start_from(&mut self, x: Option<&[T]>) -> Result<(), Failure>;
-    /// x.
-    fn solution(&self) -> Result<Vec<T>, Failure>;
 }

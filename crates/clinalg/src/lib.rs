@@ -14,6 +14,7 @@
 //! ```
 
 pub mod amg;
+pub mod automatic;
 #[cfg(doctest)]
 mod book;
 #[cfg(test)]

@@ -1,15 +1,17 @@
 //! Options that would have no effect.
 
+use clinalg::automatic::PreconditionerKind;
+
 use super::Args;
 use super::method::{CycleArg, Method, Precond};
 use crate::exit::Failure;
 
 impl Args {
     /// An error for the first option that neither the preconditioner nor the method heeds; both are those in use.
-    pub(super) fn check_effect(&self, method: Method) -> Result<(), Failure> {
+    pub(super) fn check_effect(&self, method: Method, precond: Precond) -> Result<(), Failure> {
         use Precond::{Ic, Ilu, Ilut, Ssor};
-        let amg = self.precond.coarsening().is_some();
-        let one_of = |preconds: &[Precond]| preconds.contains(&self.precond);
+        let amg = precond.kind().is_some_and(PreconditionerKind::is_multigrid);
+        let one_of = |preconds: &[Precond]| preconds.contains(&precond);
         let options = [
             (self.amg_options(), amg, "amg"),
             (self.report.then_some("--report"), amg, "amg"),
@@ -21,12 +23,12 @@ impl Args {
         ];
         for (option, has_effect, preconds) in options {
             if let Some(option) = option.filter(|_| !has_effect) {
-                let chosen = if self.explanation.is_some() { ", which was chosen from the matrix" } else { "" };
-                let words = format!("{option} is for --precond {preconds}, not for {}{chosen}", self.precond.name());
+                let chosen = if self.precond == Precond::Auto { ", which was chosen from the matrix" } else { "" };
+                let words = format!("{option} is for --precond {preconds}, not for {}{chosen}", precond.name());
                 return Err(Failure::usage(words));
             }
         }
-        if self.aggressive && self.precond == Precond::Sa {
+        if self.aggressive && precond == Precond::Sa {
             return Err(Failure::usage("--aggressive is for classical coarsening: use --precond classical, not sa"));
         }
         if self.cycle == Some(CycleArg::K) && !matches!(method, Method::Fcg | Method::Richardson) {

@@ -3,17 +3,13 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use clinalg::amg::{Amg, AmgParams, AmgReport, Coarsening, rigid_motions};
-use clinalg::precond::is_unsuited;
-use clinalg::team::{Partition, Team};
-use clinalg::{Csr, CsrParts, Error, Real};
+use clinalg::Error;
+use clinalg::amg::{AmgParams, Coarsening, rigid_motions};
 
-use super::method::{Made, SmootherArg};
-use super::{Args, team};
+use super::Args;
+use super::method::SmootherArg;
 use crate::exit::Failure;
 use crate::files::{self, Columns};
-use crate::messages::tell;
-use crate::output::bytes;
 
 /// Near-null vectors of --coordinates or --nullspace.
 #[derive(Debug, Clone)]
@@ -21,7 +17,7 @@ pub(super) struct NearNull {
     /// One after the other.
     pub(super) vectors: Arc<Vec<f64>>,
     /// Unknowns per node, where the vectors are rigid motions.
-    unknowns: Option<usize>,
+    pub(super) unknowns: Option<usize>,
 }
 
 impl NearNull {
@@ -41,18 +37,15 @@ impl NearNull {
 
 impl Args {
     /// The argument that has the near-null vectors.
-    fn near_null_argument(&self) -> &'static str {
+    pub(super) fn near_null_argument(&self) -> &'static str {
         if self.coordinates.is_some() { "coordinates" } else { "nullspace" }
     }
 }
 
-/// What the options say of the hierarchy: its parameters, and its near-null vectors one after the other.
-fn options<T: Real>(coarsening: Coarsening, args: &Args) -> (AmgParams, Option<Vec<T>>) {
+/// What the options say of the hierarchy.
+pub(super) fn params(args: &Args) -> AmgParams {
     // Only classical coarsening can be aggressive.
-    let coarsening = match coarsening {
-        Coarsening::Auto if args.aggressive => Coarsening::Classical,
-        coarsening => coarsening,
-    };
+    let coarsening = if args.aggressive { Coarsening::Classical } else { Coarsening::Auto };
     let mut params = AmgParams::default().coarsening(coarsening).single(args.single).aggressive(args.aggressive);
     let default = params.smoother;
     params = match (args.smoother, args.steps) {
@@ -69,100 +62,7 @@ fn options<T: Real>(coarsening: Coarsening, args: &Args) -> (AmgParams, Option<V
     if let Some(rows) = args.coarse_size {
         params = params.coarse_size(rows);
     }
-    if let Some(unknowns) = args.near_null.as_ref().and_then(|near| near.unknowns) {
-        params = params.block(unknowns);
-    }
-    let found = args.found_block.filter(|_| args.near_null.is_none());
-    if let Some(block) = args.block.or(found) {
-        params = params.block(block);
-    }
-    let near = args.near_null.as_ref().map(|near| near.vectors.iter().map(|&v| T::from_f64(v)).collect());
-    (params, near)
-}
-
-/// Calls `make`; if it fails with a detected block size, retries with one unknown per node, whose coarsening may be classical. Also returns a remark
-/// for the report.
-fn or_by_unknowns<M>(
-    params: AmgParams,
-    args: &Args,
-    make: impl Fn(&AmgParams) -> Result<M, Error>,
-) -> Result<(M, String), Error> {
-    let block = params.block;
-    match make(&params) {
-        Err(error) if block > 1 && args.found_block == Some(block) && is_unsuited(&error) => {
-            log::warn!(
-                "the hierarchy for {block} unknowns per node could not be set up ({error}); continuing with one unknown per node (--block 1 skips this attempt)"
-            );
-            let words = format!(", with one unknown per node, as the hierarchy with {block} could not be set up");
-            Ok((make(&params.block(1))?, words))
-        }
-        made => Ok((made?, String::new())),
-    }
-}
-
-/// A hierarchy in a line.
-fn in_a_line(report: &AmgReport) -> String {
-    let (kind, levels) = (report.kind(), report.levels.len());
-    format!("{kind}, {levels} levels, operator complexity {:.2}", report.operator_complexity)
-}
-
-/// The hierarchy that the options ask for.
-pub(super) fn hierarchy<T: Real>(a: &Csr<T>, coarsening: Coarsening, args: &Args) -> Result<Made<T>, Failure> {
-    let rows = a.rows();
-    let (params, near) = options::<T>(coarsening, args);
-    let (device, memory) = (a.context().device(), a.context().memory());
-    let needs = bytes(Amg::estimated_bytes(a, &params));
-    let free = bytes(device.global_mem.saturating_sub(memory.live_bytes));
-    let needs = format!("algebraic multigrid takes about {needs} of device memory while it is set up; {free} are free");
-    match args.report {
-        true => tell(&needs),
-        false => log::info!("{needs}"),
-    }
-    let (mut m, by_unknowns) = or_by_unknowns(params, args, |params| match &near {
-        Some(vectors) => {
-            let made = Amg::with_near_null(a, vectors, vectors.len().div_ceil(rows.max(1)), params);
-            made.map_err(|error| error.renamed("vectors", args.near_null_argument()))
-        }
-        None => Amg::new(a, params),
-    })?;
-    let words = match args.report {
-        true => {
-            m.convergence_factor(a)?;
-            format!("{}\n{}", by_unknowns.trim_start_matches(", "), m.report())
-        }
-        false => in_a_line(m.report()) + &by_unknowns,
-    };
-    Ok(Some((Box::new(m), words)))
-}
-
-/// The hierarchy that the options ask for, on several devices.
-pub(super) fn on_team<T: Real>(
-    team: &Team,
-    a: &CsrParts<T>,
-    partition: &Partition,
-    coarsening: Coarsening,
-    args: &Args,
-) -> Result<team::Made<T>, Failure> {
-    let (params, near) = options::<T>(coarsening, args);
-    let (m, by_unknowns) = or_by_unknowns(params, args, |params| match &near {
-        Some(vectors) => {
-            let near = (&vectors[..], vectors.len().div_ceil(a.rows.max(1)));
-            let made = clinalg::team::Amg::with_near_null(team, a, partition, near, params);
-            made.map_err(|error| error.renamed("vectors", args.near_null_argument()))
-        }
-        None => clinalg::team::Amg::new(team, a, partition, params),
-    })?;
-    let shared = match m.shared_levels() {
-        0 => "all levels on rank 0".to_owned(),
-        1 => "1 level on all devices".to_owned(),
-        levels => format!("{levels} levels on all devices"),
-    };
-    let words = match (m.report(), args.report) {
-        (None, _) => shared + &by_unknowns,
-        (Some(report), true) => format!("{shared}{by_unknowns}\n{report}"),
-        (Some(report), false) => format!("{}, {shared}{by_unknowns}", in_a_line(report)),
-    };
-    Ok(Some((Box::new(m), words)))
+    args.block.map_or(params.clone(), |block| params.block(block))
 }
 
 /// Near-null vectors, a column each.

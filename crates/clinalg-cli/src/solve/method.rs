@@ -1,14 +1,9 @@
 //! Methods and preconditioners of `clinalg solve` by name.
 
 use clap::ValueEnum;
-use clinalg::amg::{Coarsening, Cycle, Smoother};
-use clinalg::precond::{
-    CholeskyParams, Fsai, Ilu, IluKind, IluParams, IncompleteCholesky, Jacobi, Ordering, Spai0, Ssor, SsorParams,
-};
-use clinalg::solve::{
-    BiCgStab, Cg, FlexibleCg, Gmres, GmresParams, Idr, IdrParams, Minres, Preconditioner, Resumable, Stopping,
-};
-use clinalg::{Context, Csr, CsrParts, Scalar};
+use clinalg::amg::{Cycle, Smoother};
+use clinalg::automatic::{self, Conflict, PreconditionerKind};
+use clinalg::precond::Ordering;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -61,23 +56,7 @@ impl Method {
 
     /// As a heading names it.
     pub(crate) fn title(self) -> &'static str {
-        match self {
-            Method::Cg => "CG",
-            Method::BlockCg => "block CG",
-            Method::Fcg => "flexible CG",
-            Method::Minres => "MINRES",
-            Method::BiCgStab => "BiCGStab",
-            Method::Idrs => "IDR(s)",
-            Method::Gmres => "GMRES",
-            Method::Richardson => "Richardson iteration",
-            Method::Lsqr => "LSQR",
-            Method::Lsmr => "LSMR",
-        }
-    }
-
-    /// Whether it is a variant of conjugate gradients, which need a positive definite matrix.
-    pub(crate) fn is_conjugate_gradients(self) -> bool {
-        matches!(self, Method::Cg | Method::BlockCg | Method::Fcg)
+        automatic::Method::from(self).title()
     }
 
     /// Whether its solves can be continued from a checkpoint.
@@ -86,7 +65,31 @@ impl Method {
     }
 
     pub(crate) fn is_least_squares(self) -> bool {
-        matches!(self, Method::Lsqr | Method::Lsmr)
+        automatic::Method::from(self).is_least_squares()
+    }
+}
+
+impl From<Method> for automatic::Method {
+    fn from(method: Method) -> automatic::Method {
+        match method {
+            Method::Cg => automatic::Method::Cg,
+            Method::BlockCg => automatic::Method::BlockCg,
+            Method::Fcg => automatic::Method::FlexibleCg,
+            Method::Minres => automatic::Method::Minres,
+            Method::BiCgStab => automatic::Method::BiCgStab,
+            Method::Idrs => automatic::Method::Idr,
+            Method::Gmres => automatic::Method::Gmres,
+            Method::Richardson => automatic::Method::Richardson,
+            Method::Lsqr => automatic::Method::Lsqr,
+            Method::Lsmr => automatic::Method::Lsmr,
+        }
+    }
+}
+
+impl From<automatic::Method> for Method {
+    fn from(method: automatic::Method) -> Method {
+        let is_it = |&&own: &&Method| automatic::Method::from(own) == method;
+        *Method::value_variants().iter().find(is_it).expect("every method of the library has a name")
     }
 }
 
@@ -125,16 +128,6 @@ pub(crate) enum Precond {
 }
 
 impl Precond {
-    /// How algebraic multigrid coarsens; `None` for other preconditioners.
-    pub(crate) fn coarsening(self) -> Option<Coarsening> {
-        match self {
-            Precond::Amg => Some(Coarsening::Auto),
-            Precond::Sa => Some(Coarsening::Aggregation),
-            Precond::Classical => Some(Coarsening::Classical),
-            _ => None,
-        }
-    }
-
     /// The name on the command line.
     pub(crate) fn name(self) -> &'static str {
         match self {
@@ -156,22 +149,35 @@ impl Precond {
     }
 
     /// As a heading names it.
-    pub(crate) fn title(self) -> &'static str {
-        match self {
-            Precond::Auto | Precond::None => "no preconditioner",
-            Precond::Amg => "algebraic multigrid",
-            Precond::Sa => "smoothed aggregation multigrid",
-            Precond::Classical => "classical algebraic multigrid",
-            Precond::Jacobi => "Jacobi preconditioner",
-            Precond::Spai0 => "SPAI-0 preconditioner",
-            Precond::Ssor => "SSOR preconditioner",
-            Precond::Ilu => "ILU(0) preconditioner",
-            Precond::Ilut => "ILUT preconditioner",
-            Precond::Lu => "complete LU factors",
-            Precond::Ic => "IC(0) preconditioner",
-            Precond::Fsai => "FSAI preconditioner",
-            Precond::Saddle => "block preconditioner",
-        }
+    pub(crate) fn title(self) -> String {
+        self.kind().unwrap_or(PreconditionerKind::None).title()
+    }
+
+    /// The preconditioner; `None` where it is to be chosen.
+    pub(crate) fn kind(self) -> Option<PreconditionerKind> {
+        Some(match self {
+            Precond::Auto => return None,
+            Precond::None => PreconditionerKind::None,
+            Precond::Jacobi => PreconditionerKind::Jacobi,
+            Precond::Amg => PreconditionerKind::Amg,
+            Precond::Sa => PreconditionerKind::SmoothedAggregation,
+            Precond::Classical => PreconditionerKind::Classical,
+            Precond::Spai0 => PreconditionerKind::Spai0,
+            Precond::Ssor => PreconditionerKind::Ssor,
+            Precond::Ilu => PreconditionerKind::Ilu,
+            Precond::Ilut => PreconditionerKind::Ilut,
+            Precond::Lu => PreconditionerKind::Lu,
+            Precond::Ic => PreconditionerKind::Cholesky,
+            Precond::Fsai => PreconditionerKind::Fsai,
+            Precond::Saddle => PreconditionerKind::Saddle,
+        })
+    }
+}
+
+impl From<PreconditionerKind> for Precond {
+    fn from(kind: PreconditionerKind) -> Precond {
+        let mut named = Precond::value_variants().iter().chain(&[Precond::Lu]);
+        *named.find(|own| own.kind() == Some(kind)).expect("every preconditioner of the library has a name")
     }
 }
 
@@ -253,183 +259,46 @@ pub(crate) enum Reorder {
     Rcm,
 }
 
-/// What a preconditioner is made with.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct PrecondOptions {
-    pub(crate) precond: Precond,
-    pub(crate) order: Option<Order>,
-    /// Of the fixed-point iteration; 0 for factors by levels.
-    pub(crate) sweeps: usize,
-    pub(crate) drop: f64,
-    pub(crate) fill: f64,
-    /// The relaxation factor of SSOR.
-    pub(crate) omega: f64,
-}
-
-impl PrecondOptions {
-    /// The parameters of incomplete LU factors: of ILU(0) where that is the preconditioner, else of ILUT.
-    pub(crate) fn ilu(&self) -> IluParams {
-        let (kind, sweeps) = match self.precond {
-            Precond::Ilu => (IluKind::Zero, self.sweeps),
-            _ => (IluKind::Threshold { drop: self.drop, fill: self.fill }, 0),
-        };
-        let order = self.order.map_or(Ordering::Natural, Ordering::from);
-        IluParams::default().kind(kind).ordering(order).sweeps(sweeps)
-    }
-}
-
-/// Methods that need a symmetric positive definite preconditioner.
-const SYMMETRIC: [Method; 3] = [Method::Cg, Method::BlockCg, Method::Minres];
-/// Preconditioners that are not symmetric or not definite, even where the matrix is.
-const UNSYMMETRIC: [Precond; 2] = [Precond::Ilu, Precond::Ilut];
-
-/// An error that says what to use instead for a combination that does not work.
-pub(crate) fn check_combination(
-    method: Method,
-    precond: Precond,
-    symmetric: bool,
-    square: bool,
-) -> Result<(), Failure> {
-    let (m, p) = (method.name(), precond.name());
-    if !square && !method.is_least_squares() {
-        return Err(Failure::usage(format!("--method {m} needs a square matrix; use lsmr or lsqr for least squares")));
-    }
-    if method.is_least_squares() {
-        // Of A'A, which is Hermitian.
-        return match precond {
-            Precond::Ilu | Precond::Ilut | Precond::Saddle => Err(Failure::usage(format!(
+/// What does not go together, with the options to use instead.
+pub(crate) fn conflict(conflict: Conflict) -> Failure {
+    let name = |method| Method::from(method).name();
+    Failure::usage(match conflict {
+        Conflict::NotSquare(m) => {
+            format!("--method {} needs a square matrix; use lsmr or lsqr for least squares", name(m))
+        }
+        Conflict::NormalEquations(m, p) => {
+            let (m, p) = (name(m), Precond::from(p).name());
+            format!(
                 "--method {m} needs a positive definite preconditioner of A'A, which {p} is not; use --precond jacobi, ic, ssor, fsai or amg, or for square systems gmres with {p}"
-            ))),
-            _ => Ok(()),
-        };
-    }
-    if SYMMETRIC.contains(&method) && UNSYMMETRIC.contains(&precond) {
-        return Err(Failure::usage(format!(
-            "--method {m} needs a symmetric positive definite preconditioner, which {p} is not; use --precond ic, fsai, ssor or jacobi, or --method gmres with {p}"
-        )));
-    }
-    if precond == Precond::Saddle && method.is_conjugate_gradients() {
-        return Err(Failure::usage(format!(
-            "--method {m} needs a positive definite matrix, which a saddle point is not; use minres, or gmres"
-        )));
-    }
-    if precond == Precond::Saddle && method == Method::Richardson {
-        return Err(Failure::usage(
-            "--method richardson does not converge with --precond saddle, whose blocks are meant for minres and gmres; use one of these",
-        ));
-    }
-    if method == Method::Minres && !symmetric {
-        return Err(Failure::usage(
-            "--method minres needs a symmetric (complex: Hermitian) matrix; use gmres, idrs or bicgstab",
-        ));
-    }
-    if matches!(precond, Precond::Ic | Precond::Fsai) && !symmetric {
-        return Err(Failure::usage(format!(
-            "--precond {p} needs a symmetric (complex: Hermitian) matrix; use ilu or ilut"
-        )));
-    }
-    Ok(())
-}
-
-/// Sizes of the spaces of methods.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Sizes {
-    /// Iterations of GMRES between restarts.
-    pub(crate) restart: usize,
-    /// The dimension s of the shadow space of IDR(s).
-    pub(crate) idr: usize,
-}
-
-/// The solver of a method for `n` equations; the least-squares methods have solvers of their own.
-pub(crate) fn solver<T: Scalar>(
-    context: &Context,
-    method: Method,
-    stopping: Stopping,
-    sizes: Sizes,
-    n: usize,
-) -> Result<Box<dyn Resumable<T>>, Failure> {
-    Ok(match method {
-        Method::Cg => Box::new(Cg::new(context, n, stopping.into())?),
-        Method::Fcg => Box::new(FlexibleCg::new(context, n, stopping.into())?),
-        Method::Minres => Box::new(Minres::new(context, n, stopping.into())?),
-        Method::BiCgStab => Box::new(BiCgStab::new(context, n, stopping.into())?),
-        Method::Idrs => Box::new(Idr::new(context, n, IdrParams::from(stopping).dimensions(sizes.idr))?),
-        Method::Gmres => Box::new(Gmres::new(context, n, GmresParams::from(stopping).restart(sizes.restart))?),
-        Method::BlockCg => {
-            return Err(Failure::usage(
-                "--method block-cg solves for all right-hand sides at once, not for one; use cg",
-            ));
+            )
         }
-        Method::Richardson => return Err(Failure::usage("--method richardson cannot take over from another method")),
-        Method::Lsqr | Method::Lsmr => {
-            return Err(Failure::usage(format!("--method {} is for least squares, not for systems", method.name())));
+        Conflict::Indefinite(m, p) => {
+            let (m, p) = (name(m), Precond::from(p).name());
+            format!(
+                "--method {m} needs a symmetric positive definite preconditioner, which {p} is not; use --precond ic, fsai, ssor or jacobi, or --method gmres with {p}"
+            )
         }
-    })
-}
-
-/// A preconditioner with a description of what was made.
-pub(crate) type Made<T> = Option<(Box<dyn Preconditioner<T>>, String)>;
-
-/// Incomplete LU factors of a matrix, with their description.
-pub(crate) fn described<T: Scalar>(m: Ilu<T>, parts: &CsrParts<T>) -> Made<T> {
-    let matched = if m.is_matched() { ", rows permuted for a large diagonal" } else { "" };
-    let replaced = match m.replaced_pivots() {
-        0 => String::new(),
-        1 => ", 1 zero pivot replaced".to_owned(),
-        count => format!(", {count} zero pivots replaced"),
-    };
-    let [lower, upper] = m.levels();
-    let words = format!(
-        "{} entries ({:.1} times those of the matrix), {lower} and {upper} levels, {} launches per application{matched}{replaced}",
-        m.nnz(),
-        m.nnz() as f64 / parts.nnz().max(1) as f64,
-        m.launches()
-    );
-    Some((Box::new(m), words))
-}
-
-/// The preconditioner that the options ask for, of the matrix `a`, whose host form is `parts`.
-pub(crate) fn preconditioner<T: Scalar>(
-    a: &Csr<T>,
-    parts: &CsrParts<T>,
-    options: PrecondOptions,
-) -> Result<Made<T>, Failure> {
-    let context = a.context();
-    let order = options.order.map(Ordering::from);
-    Ok(match options.precond {
-        // `hierarchy` makes multigrid, `saddle` its blocks, `last_resort` complete factors, and `advise` has resolved the choice.
-        Precond::Auto
-        | Precond::None
-        | Precond::Amg
-        | Precond::Sa
-        | Precond::Classical
-        | Precond::Lu
-        | Precond::Saddle => None,
-        Precond::Jacobi => Some((Box::new(Jacobi::new(&a.diagonal()?)?), String::new())),
-        Precond::Spai0 => Some((Box::new(Spai0::from_parts(context, parts)?), String::new())),
-        Precond::Ssor => {
-            let params = SsorParams::default().omega(options.omega);
-            let params = order.map_or(params, |order| params.ordering(order));
-            let m = Ssor::from_parts(context, parts, &params)?;
-            let words = format!("{} levels", m.levels());
-            Some((Box::new(m), words))
+        Conflict::SaddlePoint(m) => {
+            format!(
+                "--method {} needs a positive definite matrix, which a saddle point is not; use minres, or gmres",
+                name(m)
+            )
         }
-        Precond::Ilu | Precond::Ilut => described(Ilu::from_parts(context, parts, &options.ilu())?, parts),
-        Precond::Ic => {
-            let params = CholeskyParams::default().ordering(order.unwrap_or(Ordering::Natural)).sweeps(options.sweeps);
-            let m = IncompleteCholesky::from_parts(context, parts, &params)?;
-            let shift = match m.shift() {
-                shift if shift > 0.0 => format!(", of the matrix with {shift} times its diagonal added"),
-                _ => String::new(),
-            };
-            let words =
-                format!("{} entries, {} levels, {} launches per application{shift}", m.nnz(), m.levels(), m.launches());
-            Some((Box::new(m), words))
+        Conflict::SaddleIteration => {
+            "--method richardson does not converge with --precond saddle, whose blocks are meant for minres and gmres; use one of these".into()
         }
-        Precond::Fsai => {
-            let m = Fsai::from_parts(context, parts)?;
-            let words = format!("{} entries", m.nnz());
-            Some((Box::new(m), words))
+        Conflict::MethodNotHermitian(m) => {
+            format!(
+                "--method {} needs a symmetric (complex: Hermitian) matrix; use gmres, idrs or bicgstab",
+                name(m)
+            )
         }
+        Conflict::NotHermitian(p) => {
+            format!(
+                "--precond {} needs a symmetric (complex: Hermitian) matrix; use ilu or ilut",
+                Precond::from(p).name()
+            )
+        }
+        other => other.to_string(),
     })
 }

@@ -1,108 +1,31 @@
 //! What real systems have and complex ones have not.
 
-use clinalg::amg::Coarsening;
-use clinalg::solve::{BlockScalar, Stopping};
+use clinalg::Complex;
+use clinalg::automatic::{OnTeam, SystemScalar};
 use clinalg::team::Team;
-use clinalg::{Complex, Context, Csr, CsrParts};
 
-use super::hierarchy::hierarchy;
-use super::method::{Made, Method};
-use super::richardson::RichardsonSystem;
-use super::saddle::saddle;
-use super::team::TeamSystem;
-use super::{AnySystem, Args};
+use super::method::{Method, Precond};
+use super::run::{Job, Outcome, solve_columns};
 use crate::exit::Failure;
+use crate::output::Output;
 
 /// The scalars of a system.
-pub(super) trait Number: BlockScalar {
-    /// Algebraic multigrid.
-    fn hierarchy(a: &Csr<Self>, coarsening: Coarsening, args: &Args) -> Result<Made<Self>, Failure>;
-
-    /// Blocks of a saddle point.
-    fn saddle(a: &Csr<Self>, parts: &CsrParts<Self>, method: Method) -> Result<Made<Self>, Failure>;
-
-    /// The system with Richardson iteration.
-    fn stationary(
-        context: &Context,
-        args: &Args,
-        stopping: &Stopping,
-        parts: &CsrParts<Self>,
-        b: &[Self],
-    ) -> Result<Box<dyn AnySystem<Self>>, Failure>;
-
-    /// The system on several devices.
-    fn on_team(
-        team: &Team,
-        args: &Args,
-        method: Method,
-        stopping: &Stopping,
-        parts: &CsrParts<Self>,
-        b: &[Self],
-    ) -> Result<Box<dyn AnySystem<Self>>, Failure>;
+pub(super) trait Number: SystemScalar {
+    /// Solves the system on several devices.
+    fn on_team(team: &Team, job: Job<'_, Self>, out: &mut Output) -> Result<Outcome<Self>, Failure>;
 }
 
 macro_rules! numbers {
     ($($real:ident)*) => {$(
         impl Number for $real {
-            fn hierarchy(a: &Csr<$real>, coarsening: Coarsening, args: &Args) -> Result<Made<$real>, Failure> {
-                hierarchy(a, coarsening, args)
-            }
-
-            fn saddle(a: &Csr<$real>, parts: &CsrParts<$real>, method: Method) -> Result<Made<$real>, Failure> {
-                saddle(a, parts, method)
-            }
-
-            fn stationary(
-                context: &Context,
-                args: &Args,
-                stopping: &Stopping,
-                parts: &CsrParts<$real>,
-                b: &[$real],
-            ) -> Result<Box<dyn AnySystem<$real>>, Failure> {
-                Ok(Box::new(RichardsonSystem::new(context, args, stopping, parts, b)?))
-            }
-
-            fn on_team(
-                team: &Team,
-                args: &Args,
-                method: Method,
-                stopping: &Stopping,
-                parts: &CsrParts<$real>,
-                b: &[$real],
-            ) -> Result<Box<dyn AnySystem<$real>>, Failure> {
-                Ok(Box::new(TeamSystem::new(team, args, method, stopping, parts, b)?))
+            fn on_team(team: &Team, job: Job<'_, Self>, out: &mut Output) -> Result<Outcome<Self>, Failure> {
+                check(team, &job)?;
+                solve_columns(OnTeam::new(team, job.parts)?, job, out)
             }
         }
 
         impl Number for Complex<$real> {
-            fn hierarchy(_: &Csr<Self>, _: Coarsening, _: &Args) -> Result<Made<Self>, Failure> {
-                Err(Failure::usage(
-                    "algebraic multigrid is for real matrices; use --precond ic or ssor (Hermitian positive definite A), ilu or ilut",
-                ))
-            }
-
-            fn saddle(_: &Csr<Self>, _: &CsrParts<Self>, _: Method) -> Result<Made<Self>, Failure> {
-                Err(Failure::usage("--precond saddle is for real matrices; use ilut"))
-            }
-
-            fn stationary(
-                _: &Context,
-                _: &Args,
-                _: &Stopping,
-                _: &CsrParts<Self>,
-                _: &[Self],
-            ) -> Result<Box<dyn AnySystem<Self>>, Failure> {
-                Err(Failure::usage("--method richardson is for real systems, this one is complex; use gmres or bicgstab"))
-            }
-
-            fn on_team(
-                _: &Team,
-                _: &Args,
-                _: Method,
-                _: &Stopping,
-                _: &CsrParts<Self>,
-                _: &[Self],
-            ) -> Result<Box<dyn AnySystem<Self>>, Failure> {
+            fn on_team(_: &Team, _: Job<'_, Self>, _: &mut Output) -> Result<Outcome<Self>, Failure> {
                 Err(Failure::usage("--devices works with real systems, this one is complex: leave --devices out"))
             }
         }
@@ -110,3 +33,30 @@ macro_rules! numbers {
 }
 
 numbers!(f32 f64);
+
+/// An error for what several devices do not solve.
+fn check<T: Number>(team: &Team, job: &Job<'_, T>) -> Result<(), Failure> {
+    let rows = job.parts.rows;
+    if rows != job.parts.cols || job.args.method.is_some_and(Method::is_least_squares) {
+        return Err(Failure::usage("least-squares methods run on one device: use --device instead of --devices"));
+    }
+    let method = job.args.method.filter(|method| !matches!(method, Method::Cg | Method::BiCgStab | Method::Gmres));
+    if let Some(method) = method {
+        let message = format!("--devices works with --method cg, bicgstab and gmres, not with {}", method.name());
+        return Err(Failure::usage(message));
+    }
+    if team.ranks() > rows {
+        let (ranks, s) = (team.ranks(), if rows == 1 { "" } else { "s" });
+        let message =
+            format!("--devices: {ranks} devices for a matrix with {rows} row{s}; use --device, or fewer devices");
+        return Err(Failure::usage(message));
+    }
+    let precond = job.args.precond;
+    let runs = [Precond::Auto, Precond::None, Precond::Jacobi, Precond::Amg, Precond::Sa, Precond::Classical];
+    if !runs.contains(&precond) {
+        let message =
+            format!("--devices works with --precond none, jacobi, amg, sa and classical, not with {}", precond.name());
+        return Err(Failure::usage(message));
+    }
+    Ok(())
+}

@@ -2,33 +2,26 @@
 
 use std::path::Path;
 
-use clinalg::solve::{KrylovMemory, Report, Stop};
+use clinalg::automatic::Suspended;
+use clinalg::solve::{Report, Stop};
 use clinalg::{CsrParts, Scalar};
 use serde_json::json;
 
 use super::Args;
-use super::method::{Method, PrecondOptions};
 use crate::checkpoint::krylov::{self, parts};
 use crate::checkpoint::{self, Fingerprint, Loaded};
 use crate::data::Values;
 use crate::exit::Failure;
 use crate::files;
 
-/// What there is of the solves for one right-hand side after the other.
+/// The solves for one right-hand side after the other, as far as they have got.
 #[derive(Debug, Clone)]
-pub(super) struct Begun<T> {
-    /// That of the next iteration.
-    pub(super) method: Method,
-    /// The method that gave up.
-    pub(super) gave_up: Option<Method>,
-    /// Of the right-hand sides that are done, with their solutions column by column.
+pub(super) struct Solved<T> {
+    /// The reports of the right-hand sides that are done, with their solutions column by column.
     pub(super) reports: Vec<Report>,
     pub(super) x: Vec<T>,
-    /// Of the method that gave up at the next right-hand side, and its x.
-    pub(super) before: Option<Report>,
-    pub(super) start: Vec<T>,
-    /// Of the solve for the next right-hand side; empty at its beginning.
-    pub(super) memory: KrylovMemory<T>,
+    /// Where the solve for the next one is.
+    pub(super) state: Suspended<T>,
 }
 
 /// How a solve ended: its stop, the length of its history and the number of its iterate.
@@ -43,14 +36,14 @@ fn ended((stop, _, iterate): End, history: &[f64]) -> Report {
 /// The arrays of the iterate and of the vectors of the iteration.
 const VECTORS: [&str; 2] = ["iterate", "vectors"];
 
-impl<T: Scalar> Begun<T> {
-    pub(super) fn new(method: Method) -> Begun<T> {
-        let (reports, x, start) = (Vec::new(), Vec::new(), Vec::new());
-        Begun { method, gave_up: None, reports, x, before: None, start, memory: KrylovMemory::default() }
+impl<T: Scalar> Solved<T> {
+    /// Nothing yet.
+    pub(super) fn new() -> Solved<T> {
+        Solved { reports: Vec::new(), x: Vec::new(), state: Suspended::default() }
     }
 
     /// That of a checkpoint.
-    pub(super) fn of(loaded: &Loaded) -> Result<Begun<T>, Failure> {
+    pub(super) fn of(loaded: &Loaded) -> Result<Solved<T>, Failure> {
         let histories: Vec<f64> = loaded.array("histories")?;
         let stops: Vec<End> = loaded.part("stops")?;
         let mut rest = &histories[..];
@@ -61,35 +54,33 @@ impl<T: Scalar> Begun<T> {
             rest = others;
         }
         let before: Vec<f64> = loaded.array("before")?;
-        Ok(Begun {
-            method: loaded.part("method")?,
-            gave_up: loaded.part("gave_up")?,
-            reports,
-            x: loaded.scalars("x")?,
+        let state = Suspended {
+            stage: loaded.part("stage")?,
             before: loaded.part::<Option<End>>("before")?.map(|end| ended(end, &before)),
             start: loaded.scalars("start")?,
             memory: loaded.krylov(VECTORS)?,
-        })
+        };
+        Ok(Solved { reports, x: loaded.scalars("x")?, state })
     }
 
     /// Whether there is nothing to continue from.
     pub(super) fn is_empty(&self) -> bool {
-        self.reports.is_empty() && self.before.is_none() && self.memory.is_empty()
+        self.reports.is_empty() && self.state.is_empty()
     }
 
     /// Writes a checkpoint.
     pub(super) fn save(&self, path: &Path, fingerprint: Fingerprint) -> Result<(), Failure> {
         let end = |report: &Report| -> End { (report.stop, report.history.len(), report.iterate) };
         let stops: Vec<_> = self.reports.iter().map(end).collect();
-        let before = self.before.as_ref();
+        let Suspended { stage, before, start, memory } = &self.state;
+        let before = before.as_ref();
         let histories: Vec<f64> = self.reports.iter().flat_map(|report| report.history.iter().copied()).collect();
-        let state =
-            json!({ "method": self.method, "gave_up": self.gave_up, "stops": stops, "before": before.map(end) });
+        let state = json!({ "stage": stage, "stops": stops, "before": before.map(end) });
         let before = before.map_or(&[][..], |report| &report.history);
-        let [x, start] = [("x", &self.x), ("start", &self.start)].map(|(name, v)| (name, Values::of(&parts(v))));
+        let [x, start] = [("x", &self.x), ("start", start)].map(|(name, v)| (name, Values::of(&parts(v))));
         let [histories, before] =
             [("histories", &histories[..]), ("before", before)].map(|(name, v)| (name, Values::of(v)));
-        let [iterate, vectors, numbers, history] = krylov::arrays(&self.memory, VECTORS);
+        let [iterate, vectors, numbers, history] = krylov::arrays(memory, VECTORS);
         let arrays = [x, start, iterate, vectors, histories, before, numbers, history];
         checkpoint::save(path, fingerprint, state, &arrays)
     }
@@ -111,15 +102,15 @@ pub(super) fn fingerprint<T: Scalar>(
     let print = print.indices("the pattern of the matrix", a.offsets.iter().chain(&a.indices).copied());
     let print = print.values("the matrix", Some(&parts(&a.values)));
     let print = print.values("--rhs", Some(&parts(b))).values("--x0", starts.map(parts).as_deref());
-    let print = print.choice("--precond", Some(args.precond)).option("--restart", args.restart);
-    let PrecondOptions { drop, fill, omega, .. } = args.precond_options();
-    let print = print.choice("--order", args.order).option("--drop", drop).option("--fill", fill);
+    let print = print.choice("--precond", Some(args.precond)).option("--restart", args.restart());
+    let print = print.choice("--order", args.order);
+    let print = print.option("--drop", args.given_drop).option("--fill", args.given_fill);
     let print = print.option("--sweeps", args.sweeps).choice("--reorder", Some(args.reorder));
     let print = print.option("--block", args.block).option("--single", args.single);
     let print = print.choice("--smoother", args.smoother).option("--steps", args.steps).choice("--cycle", args.cycle);
     let print = print.option("--theta", args.theta).option("--coarse-size", args.coarse_size);
-    let print = print.option("--aggressive", args.aggressive).option("--omega", omega);
-    let print = print.option("--idr-dimension", args.sizes().idr);
+    let print = print.option("--aggressive", args.aggressive).option("--omega", args.omega);
+    let print = print.option("--idr-dimension", args.idr_dimension);
     let print = of_file(print, "--coordinates", args.coordinates.as_deref())?;
     of_file(print, "--nullspace", args.nullspace.as_deref())
 }

@@ -1,194 +1,14 @@
-//! Which preconditioner suits a sparse matrix, and why.
+//! What the entries of a sparse matrix and its factors show about preconditioners, and factors to fall back on.
 
 use num_traits::{Float, Zero};
 
-use super::{Ilu, IluKind, IluParams, Matching, Ordering, Split, unmatched_row};
+use super::{Ilu, IluKind, IluParams, Matching, Ordering, unmatched_row};
 use crate::solve::Preconditioner;
 use crate::{Context, Csr, CsrParts, Error, Real, Result, Scalar, Vector};
 
-/// Smaller systems are solved in less time than a preconditioner takes to set up, unless their diagonal entries differ by more than [`SPREAD`].
-const SMALL: usize = 1000;
-/// The ratio of the largest modulus of a diagonal entry to the smallest nonzero one.
-const SPREAD: f64 = 1e3;
-/// If the off-diagonal moduli of each row add up to at most this fraction of the diagonal entry, a few iterations suffice.
-const DOMINANT: f64 = 0.5;
 /// Units of roundoff by which an entry may differ from its mirror image, relative to the larger of the two and to the diagonal:
 /// what summation in another order causes.
 const ASYMMETRY: f64 = 64.0;
-
-/// A preconditioner that suits a matrix.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Suited {
-    /// None.
-    None,
-    /// [`Jacobi`](super::Jacobi).
-    Jacobi,
-    /// [`Amg`](crate::amg::Amg).
-    Amg,
-    /// [`Ilu`](super::Ilu) without fill-in, ILU(0).
-    Ilu,
-    /// [`Ilu`](super::Ilu) with a threshold, ILUT.
-    Ilut,
-    /// [`IncompleteCholesky`](super::IncompleteCholesky).
-    Cholesky,
-    /// [`Ssor`](super::Ssor).
-    Ssor,
-    /// [`Saddle`](super::Saddle).
-    Saddle,
-}
-
-/// Further requirements on the preconditioner; none by default.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Needs {
-    /// It must be definite, as conjugate gradients and MINRES need it.
-    pub definite: bool,
-    /// The matrix must be positive definite, as conjugate gradients need it.
-    pub positive: bool,
-    /// It runs on several devices, which have no incomplete factors.
-    pub team: bool,
-    /// Number of null vectors of the matrix, from [`NullVectors::constants`](super::NullVectors::constants).
-    pub null_vectors: usize,
-}
-
-/// A preconditioner with the reason for it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Advice {
-    /// The preconditioner.
-    pub suited: Suited,
-    /// The reason, found in the matrix, as text.
-    pub why: String,
-    /// Unknowns per node for [`Suited::Amg`], from [`unknowns_per_node`].
-    pub unknowns_per_node: Option<usize>,
-}
-
-/// What an inspection of all rows finds.
-struct Rows {
-    /// Diagonal entries that are zero or not stored.
-    zeros: usize,
-    negative: usize,
-    /// The largest modulus of a diagonal entry over the smallest nonzero one.
-    spread: f64,
-    /// The largest ratio of the sum of the off-diagonal moduli of a row to the modulus of its diagonal entry.
-    dominance: f64,
-    /// Off-diagonal entries, and those of them that are not positive.
-    beside: usize,
-    not_positive: usize,
-}
-
-impl Rows {
-    fn of<T: Scalar>(parts: &CsrParts<T>) -> Rows {
-        let mut found = Rows { zeros: 0, negative: 0, spread: 1.0, dominance: 0.0, beside: 0, not_positive: 0 };
-        let (mut smallest, mut largest) = (f64::INFINITY, 0.0_f64);
-        for i in 0..parts.rows {
-            let (mut own, mut sum) = (T::Wide::zero(), 0.0);
-            for (j, value) in parts.row(i) {
-                let value = value.widen();
-                if i == j {
-                    own = value;
-                } else {
-                    sum += value.modulus();
-                    found.beside += 1;
-                    found.not_positive += usize::from(value.re() <= 0.0);
-                }
-            }
-            found.zeros += usize::from(own.is_zero());
-            found.negative += usize::from(own.re() < 0.0);
-            if !own.is_zero() {
-                (smallest, largest) = (smallest.min(own.modulus()), largest.max(own.modulus()));
-                found.dominance = f64::max(found.dominance, sum / own.modulus());
-            }
-        }
-        if largest > 0.0 {
-            found.spread = largest / smallest;
-        }
-        found
-    }
-}
-
-/// The preconditioner for a square matrix, from the symmetry that [`is_hermitian`] finds and from the signs and sizes of its entries.
-pub fn advise<T: Scalar>(parts: &CsrParts<T>, hermitian: bool, needs: Needs) -> Advice {
-    let advice = of_entries(parts, hermitian, needs);
-    // The coarsest level of a hierarchy, and factors, can be made nonsingular for the constants of a single component only.
-    match needs.null_vectors {
-        count @ 2.. if matches!(advice.suited, Suited::Amg | Suited::Cholesky) => Advice::new(
-            if needs.team { Suited::Jacobi } else { Suited::Ssor },
-            format!("singular: the constants on {count} connected components are null vectors"),
-        ),
-        _ if advice.suited == Suited::Amg => advice.detect_unknowns_per_node(parts),
-        _ => advice,
-    }
-}
-
-impl Advice {
-    /// Advice without unknowns per node.
-    pub fn new(suited: Suited, why: String) -> Advice {
-        Advice { suited, why, unknowns_per_node: None }
-    }
-
-    /// Sets the unknowns per node if the pattern of the matrix shows several, and adds the reason to `why`.
-    pub fn detect_unknowns_per_node<T: Scalar>(mut self, parts: &CsrParts<T>) -> Advice {
-        self.unknowns_per_node = unknowns_per_node(parts);
-        if let Some(block) = self.unknowns_per_node {
-            self.why.push_str(&format!("; dense {block} x {block} blocks, so {block} unknowns per node"));
-        }
-        self
-    }
-}
-
-fn of_entries<T: Scalar>(parts: &CsrParts<T>, hermitian: bool, needs: Needs) -> Advice {
-    let advice = Advice::new;
-    let n = parts.rows;
-    let Rows { zeros, negative, spread, dominance, beside, not_positive } = Rows::of(parts);
-    if n < SMALL && spread <= SPREAD {
-        return advice(Suited::None, format!("{n} equations are too few for a preconditioner to pay off"));
-    }
-    // Diagonal entries of both signs make Jacobi indefinite.
-    let Needs { definite, positive, team, .. } = needs;
-    if hermitian && !T::IS_COMPLEX && !team && !positive && Split::find(parts).is_some() {
-        let second = zeros + negative;
-        return advice(
-            Suited::Saddle,
-            format!("a symmetric saddle point: {second} of {n} diagonal entries are zero or negative"),
-        );
-    }
-    if zeros > 0 {
-        let zeros = format!("{zeros} rows have a zero on the diagonal (a saddle point or a circuit)");
-        return match (team, definite) {
-            (true, _) => advice(Suited::None, format!("{zeros}; incomplete factors run on one device only")),
-            (_, true) => advice(Suited::None, format!("{zeros}, and the method needs a definite preconditioner")),
-            _ => advice(Suited::Ilut, format!("{zeros}: incomplete factors with permuted rows")),
-        };
-    }
-    if dominance <= DOMINANT && !(negative > 0 && definite) {
-        let percent = 100.0 * dominance;
-        return advice(
-            Suited::Jacobi,
-            format!("in each row the off-diagonal entries add up to at most {percent:.0} % of the diagonal entry"),
-        );
-    }
-    if team && !(hermitian && negative == 0) && !(negative > 0 && definite) {
-        return advice(Suited::Jacobi, "incomplete factors run on one device only".into());
-    }
-    if hermitian && negative == 0 && T::IS_COMPLEX {
-        return advice(Suited::Cholesky, "Hermitian with a positive diagonal".into());
-    }
-    if hermitian && negative == 0 {
-        let share = 100.0 * not_positive as f64 / beside.max(1) as f64;
-        let why = format!(
-            "symmetric, a positive diagonal, {share:.0} % of the off-diagonal entries not positive, off-diagonal sums up to {dominance:.2} times the diagonal"
-        );
-        return advice(Suited::Amg, why);
-    }
-    if hermitian {
-        let why = format!("symmetric and indefinite: {negative} of {n} diagonal entries are negative");
-        return advice(if definite { Suited::None } else { Suited::Ilut }, why);
-    }
-    if definite {
-        return advice(Suited::None, "not symmetric, for a method that needs a symmetric matrix".into());
-    }
-    advice(Suited::Ilu, "not symmetric, no zero on the diagonal".into())
-}
 
 /// Block sizes that are tried: elasticity in two and three dimensions, shells.
 const NODES: [usize; 3] = [6, 3, 2];
@@ -330,7 +150,11 @@ pub fn fallback_factors<T: Scalar>(context: &Context, parts: &CsrParts<T>, param
 
 /// Whether another preconditioner may work after this error of one: it concerns the values of the matrix or memory.
 pub fn is_unsuited(error: &Error) -> bool {
-    matches!(error, Error::Value { .. } | Error::Unsuitable { .. } | Error::Singular { .. } | Error::Allocation { .. })
+    match error {
+        Error::Rank { source, .. } => is_unsuited(source),
+        Error::Value { .. } | Error::Unsuitable { .. } | Error::Singular { .. } | Error::Allocation { .. } => true,
+        _ => false,
+    }
 }
 
 /// |M^-1 e| |A| in maximum norms, where e is the vector of ones, if it is so large that rounding leaves no correct digits: a lower bound of |M^-1| |A| (Chow and Saad, J. Comput.

@@ -11,7 +11,7 @@
 //! | [`MultigridPreconditioner`] | the Poisson problem on a square or a cube, also with a shift or a coefficient, and problems close to it |
 //! | [`Saddle`] | saddle points: a block of zeros, or of negative entries, on the diagonal |
 //!
-//! [`advise`] says which of them suits a sparse matrix; [`check_finite`], [`check_zeros`], [`NullVectors`] and [`verdict`] report what is wrong with a singular system.
+//! [`automatic`](crate::automatic) chooses the one that suits a sparse matrix; [`check_finite`], [`check_zeros`], [`NullVectors`] and [`verdict`] report what is wrong with a singular system.
 
 mod advice;
 mod approximate;
@@ -26,9 +26,7 @@ use advice::complete_factors;
 use incomplete::unmatched_row;
 
 pub use crate::solve::{Identity, Preconditioner};
-pub use advice::{
-    Advice, Needs, Suited, advise, fallback_factors, instability, is_hermitian, is_unsuited, unknowns_per_node,
-};
+pub use advice::{fallback_factors, instability, is_hermitian, is_unsuited, unknowns_per_node};
 pub use approximate::{Fsai, Spai0};
 pub use incomplete::{
     CholeskyParams, Ilu, IluKind, IluParams, IncompleteCholesky, Matching, Ordering, Ssor, SsorParams, Triangle,

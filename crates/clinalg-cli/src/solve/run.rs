@@ -1,0 +1,378 @@
+//! The solve of a system on one device or several.
+
+use std::ops::ControlFlow;
+use std::time::{Duration, Instant};
+
+use clinalg::automatic::{Automatic, AutomaticParams, Decision, Event, OneDevice, Plan, PreconditionerKind, Space};
+use clinalg::precond::{NullVectors, Split};
+use clinalg::solve::{Report, Stop, Stopping};
+use clinalg::{CsrParts, Dense, Scalar};
+
+use super::hierarchy::{self, NearNull};
+use super::method::{Method, Precond, conflict};
+use super::null::{about_coordinates, with_lsmr, with_sentence};
+use super::report::Column;
+use super::resume::{self, Solved};
+use super::{Args, NEAR};
+use crate::checkpoint;
+use crate::exit::Failure;
+use crate::interrupt;
+use crate::messages::tell;
+use crate::output::{Output, bytes};
+use crate::place::Place;
+use crate::progress::Progress;
+
+/// What is to be solved.
+pub(super) struct Job<'j, T> {
+    pub(super) args: &'j Args,
+    pub(super) place: &'j Place,
+    pub(super) parts: &'j CsrParts<T>,
+    /// The right-hand sides, column by column.
+    pub(super) b: &'j mut Vec<T>,
+    /// The initial guesses; `None` for 0.
+    pub(super) starts: Option<&'j [T]>,
+    /// Whether the right-hand sides come from a file.
+    pub(super) from_file: bool,
+    pub(super) stopping: Stopping,
+    pub(super) loaded: Option<&'j checkpoint::Loaded>,
+    pub(super) progress: &'j Progress,
+    /// The beginning of the set-up.
+    pub(super) begin: Instant,
+}
+
+/// What was solved, and how.
+pub(super) struct Outcome<T> {
+    pub(super) symmetric: bool,
+    pub(super) null_vectors: usize,
+    pub(super) null_part_removed: bool,
+    pub(super) method: Method,
+    pub(super) failed_method: Option<Method>,
+    pub(super) precond: Precond,
+    pub(super) precond_description: String,
+    pub(super) explanation: Option<String>,
+    pub(super) storage: String,
+    pub(super) columns: Vec<Column>,
+    /// The report of the column with the largest residual.
+    pub(super) report: Report,
+    /// The solutions, column by column.
+    pub(super) x: Vec<T>,
+    /// Where the solve was ended from outside, if it can be continued.
+    pub(super) left: Option<Solved<T>>,
+    pub(super) singularity: Option<String>,
+    pub(super) setup: Duration,
+    pub(super) solved: Duration,
+}
+
+impl Args {
+    /// What the options prescribe.
+    fn automatic(&self, stopping: &Stopping, near_null: Option<&NearNull>) -> AutomaticParams {
+        let mut params = AutomaticParams::default().stopping(stopping.clone());
+        params.takes_over_at_limit = self.max_iterations.is_none();
+        params.method = self.method.map(Into::into);
+        params.preconditioner = self.precond.kind();
+        params.multigrid_reason = self.amg_options().map(|option| format!("{option} was given"));
+        params.restart = self.restart();
+        params.idr_dimensions = self.idr_dimension.unwrap_or(params.idr_dimensions);
+        let own = &mut params.preconditioner_params;
+        own.ordering = self.order.map(Into::into);
+        own.sweeps = self.sweeps.unwrap_or(own.sweeps);
+        own.drop = self.given_drop.unwrap_or(own.drop);
+        own.fill = self.given_fill.unwrap_or(own.fill);
+        own.omega = self.omega.unwrap_or(own.omega);
+        own.amg = hierarchy::params(self);
+        if let Some(unknowns) = near_null.and_then(|near| near.unknowns).filter(|_| self.block.is_none()) {
+            own.amg = own.amg.clone().block(unknowns);
+        }
+        own.near_null = near_null.map(|near| near.vectors.clone());
+        own.finds_unknowns_per_node = self.node_options().is_none();
+        own.reports_levels = self.report;
+        params
+    }
+
+    /// An error for what complex systems do not support.
+    fn check_complex(&self) -> Result<(), Failure> {
+        let message = match (self.method, self.precond) {
+            (Some(Method::Richardson), _) => {
+                "--method richardson is for real systems, this one is complex; use gmres or bicgstab"
+            }
+            (_, Precond::Saddle) => "--precond saddle is for real matrices; use ilut",
+            (_, Precond::Amg | Precond::Sa | Precond::Classical) => MULTIGRID_IS_REAL,
+            (_, Precond::Auto) if self.amg_options().is_some() => MULTIGRID_IS_REAL,
+            _ => return Ok(()),
+        };
+        Err(Failure::usage(message))
+    }
+}
+
+const MULTIGRID_IS_REAL: &str =
+    "algebraic multigrid is for real matrices; use --precond ic or ssor (Hermitian positive definite A), ilu or ilut";
+
+/// Reports what is chosen and replaced, and the iterations; ends a solve after Ctrl-C.
+fn observe(args: &Args, progress: &Progress, event: Event<'_>) -> ControlFlow<()> {
+    match event {
+        Event::Iteration(iteration, residual) => {
+            progress.step(iteration, residual);
+            return interrupt::go_on();
+        }
+        Event::Multigrid { needed, free } => {
+            let needed = bytes(needed);
+            let message = format!(
+                "algebraic multigrid takes about {needed} of device memory while it is set up; {} are free",
+                bytes(free)
+            );
+            match args.report {
+                true => tell(&message),
+                false => log::info!("{message}"),
+            }
+        }
+        Event::Decision(decision) => report(args, progress, decision),
+        _ => {}
+    }
+    ControlFlow::Continue(())
+}
+
+fn report(args: &Args, progress: &Progress, decision: &Decision) {
+    match decision {
+        Decision::Unstable { gain } => log::warn!(
+            "ILU(0) is unstable for this matrix (it enlarges the vector of ones by {gain:.0e}, relative to A); using ILUT instead"
+        ),
+        Decision::Replaced { by: by @ (PreconditionerKind::Jacobi | PreconditionerKind::None), error, .. } => {
+            log::warn!("the chosen preconditioner could not be set up ({error}); using {} instead", by.title());
+        }
+        Decision::OneUnknownPerNode { unknowns, error } => log::warn!(
+            "the hierarchy for {unknowns} unknowns per node could not be set up ({error}); continuing with one unknown per node (--block 1 skips this attempt)"
+        ),
+        Decision::TakenOver { failed, method, kind, error, .. } => {
+            let (failed, next) = (failed.title(), method.title());
+            progress.stage(format!("{failed} failed; {next} continues from its best iterate"));
+            if let Some(error) = error {
+                let precond = PreconditionerKind::Ilut.title();
+                log::warn!("{precond} could not be set up for {next} ({error}); keeping {}", kind.title());
+            }
+            if Method::from(*method) == Method::Minres && args.precond != Precond::Auto {
+                log::warn!(
+                    "MINRES takes over from GMRES and runs without the preconditioner given by --precond {}",
+                    args.precond.name()
+                );
+            }
+        }
+        _ => {}
+    }
+}
+
+/// A system that is set up.
+struct Ready<S: Space> {
+    system: Automatic<S>,
+    null: Option<NullVectors>,
+    null_part_removed: bool,
+    solved: Solved<S::Scalar>,
+}
+
+/// Chooses method and preconditioner, tests the right-hand sides, and sets up.
+fn set_up<S: Space>(space: S, job: &mut Job<'_, S::Scalar>) -> Result<Ready<S>, Failure> {
+    let args = job.args;
+    if S::Scalar::IS_COMPLEX {
+        args.check_complex()?;
+    }
+    let near_null = NearNull::read(args, job.parts.cols)?;
+    let mut plan = Plan::of(space, args.automatic(&job.stopping, near_null.as_ref()))?;
+    if let Some(sentence) = plan.check_right_sides(job.b).map_err(with_lsmr)? {
+        log::warn!("{sentence}");
+    }
+    let (method, precond) = (Method::from(plan.method()), Precond::from(plan.preconditioner()));
+    if let Some(found) = plan.conflict() {
+        return Err(conflict(found));
+    }
+    args.check_effect(method, precond)?;
+    if precond == Precond::Saddle && Split::find(job.parts).is_none() {
+        return Err(Failure::usage(
+            "--precond saddle needs a saddle point [A B'; B -C]: some rows, but not all, have a diagonal entry that is zero or negative, and C is \
+             diagonally dominant; use --precond ilut",
+        ));
+    }
+    if plan.method().is_conjugate_gradients() && !plan.inspection().hermitian {
+        log::warn!(
+            "{} is not {}, which conjugate gradients need; use bicgstab or gmres",
+            args.matrix.display(),
+            if S::Scalar::IS_COMPLEX { "Hermitian" } else { "symmetric" }
+        );
+    }
+    let null = plan.null_vectors().cloned();
+    let tolerance = job.stopping.tolerance_of::<S::Scalar>();
+    let null_part_removed = match &null {
+        Some(null) if job.from_file => {
+            let about_body = about_body(args, job.parts, precond, null);
+            null.check(job.b, tolerance).map_err(|error| with_sentence(error, about_body))?;
+            false
+        }
+        Some(null) => null.remove(job.b, tolerance)?,
+        None => false,
+    };
+    if let (Some(null), true) = (&null, null_part_removed) {
+        log::warn!(
+            "removed the component of the right-hand side along {}, for which there is no solution",
+            null.words()
+        );
+    }
+    if let Some(loaded) = job.loaded {
+        loaded.check(&resume::fingerprint(args, job.parts, job.b, job.starts)?)?;
+    }
+    let solved = job.loaded.map_or_else(|| Ok(Solved::new()), Solved::of)?;
+    let progress = job.progress;
+    let mut observe = |event: Event<'_>| observe(args, progress, event);
+    let mut system = plan.set_up(&mut observe).map_err(|error| error.renamed("vectors", args.near_null_argument()))?;
+    system.start_at(solved.state.stage, &mut observe)?;
+    Ok(Ready { system, null, null_part_removed, solved })
+}
+
+/// A sentence about the option that finds all rigid motions, where A may be that of a free elastic body.
+fn about_body<T: Scalar>(args: &Args, parts: &CsrParts<T>, precond: Precond, null: &NullVectors) -> Option<String> {
+    let may_be_body = args.node_options().is_none() && precond != Precond::Saddle;
+    if may_be_body { about_coordinates(parts, null) } else { None }
+}
+
+/// Solves for one right-hand side after the other.
+pub(super) fn solve_columns<S: Space>(
+    space: S,
+    mut job: Job<'_, S::Scalar>,
+    out: &mut Output,
+) -> Result<Outcome<S::Scalar>, Failure> {
+    let Ready { mut system, null, null_part_removed, mut solved } = set_up(space, &mut job)?;
+    let Job { args, place, parts, progress, .. } = job;
+    let (rows, cols) = (parts.rows.max(1), parts.cols);
+    let zeros = vec![S::Scalar::from_f64(0.0); cols];
+    let mut b = system.space().vector(&job.b[..parts.rows])?;
+    let mut x = system.space().vector(&zeros)?;
+    system.warm_up(&b)?;
+    place.finish()?;
+    let setup = job.begin.elapsed();
+
+    out.phase("solve");
+    let begin = Instant::now();
+    let mut left = None;
+    let mut observe = |event: Event<'_>| observe(args, progress, event);
+    for (k, right) in job.b.chunks(rows).enumerate().skip(solved.reports.len()) {
+        system.space().write(&mut b, right)?;
+        let start = job.starts.map_or(&zeros[..], |starts| &starts[k * cols..(k + 1) * cols]);
+        system.space().write(&mut x, start)?;
+        let mut state = std::mem::take(&mut solved.state);
+        let report = system.solve_from(&mut state, &b, &mut x, &mut observe)?;
+        if matches!(report.stop, Stop::Cancelled | Stop::IterationLimit) && left.is_none() {
+            left = Some(Solved { state, ..solved.clone() });
+        }
+        solved.reports.push(report);
+        solved.x.extend(system.space().read(&x)?);
+    }
+    place.finish()?;
+    let took = begin.elapsed();
+    let Solved { reports, x, .. } = solved;
+    let columns = reports.iter().map(Column::from).collect();
+    // NaN counts as the largest.
+    let worst = |a: &Report, b: &Report| a.relative_residual.abs().total_cmp(&b.relative_residual.abs());
+    let report = reports.into_iter().max_by(worst).unwrap_or_else(|| Report::new(Stop::Converged, vec![0.0]));
+    let is_resumable = !S::IS_TEAM && args.method.is_none_or(Method::is_resumable);
+    let left = left.filter(|left| is_resumable && !left.is_empty());
+    let ended = Ended { columns, report, x, left, setup, solved: took };
+    Ok(outcome(&job, &system, (null, null_part_removed), ended))
+}
+
+/// Solves for all right-hand sides at once by block conjugate gradients.
+pub(super) fn solve_block<T: super::Number>(
+    space: OneDevice<'_, T>,
+    mut job: Job<'_, T>,
+    out: &mut Output,
+) -> Result<Outcome<T>, Failure> {
+    let Ready { mut system, null, null_part_removed, .. } = set_up(space, &mut job)?;
+    let Job { args, place, parts, progress, .. } = job;
+    let context = &place.contexts()[0];
+    let (rows, count) = (parts.rows, job.b.len() / parts.rows.max(1));
+    let b = Dense::from_column_major(context, rows, count, job.b)?;
+    system.warm_up_block(&b)?;
+    let mut x = match job.starts {
+        Some(starts) => Dense::from_column_major(context, parts.cols, count, starts)?,
+        None => Dense::zeros(context, parts.cols, count)?,
+    };
+    place.finish()?;
+    let setup = job.begin.elapsed();
+
+    out.phase("solve");
+    let begin = Instant::now();
+    let found = system.solve_block(&b, &mut x, &mut |event| observe(args, progress, event))?;
+    place.finish()?;
+    let solved = begin.elapsed();
+    let tolerance = job.stopping.tolerance_of::<T>();
+    let column = |(&relative_residual, &iterate): (&f64, &usize)| {
+        let stop = if relative_residual <= tolerance { Stop::Converged } else { found.stop };
+        Column { stop, iterations: found.iterations, iterate, relative_residual }
+    };
+    let columns = found.relative_residuals.iter().zip(&found.iterates).map(column).collect();
+    let (report, x) = (found.worst(), x.to_column_major()?);
+    let ended = Ended { columns, report, x, left: None, setup, solved };
+    Ok(outcome(&job, &system, (null, null_part_removed), ended))
+}
+
+/// The results of the solves, with their times.
+struct Ended<T> {
+    columns: Vec<Column>,
+    report: Report,
+    x: Vec<T>,
+    left: Option<Solved<T>>,
+    setup: Duration,
+    solved: Duration,
+}
+
+fn outcome<S: Space>(
+    job: &Job<'_, S::Scalar>,
+    system: &Automatic<S>,
+    (null, null_part_removed): (Option<NullVectors>, bool),
+    Ended { columns, report, x, left, setup, solved }: Ended<S::Scalar>,
+) -> Outcome<S::Scalar> {
+    let precond = Precond::from(system.preconditioner());
+    let singularity = match columns.len() {
+        1 => diagnose(job, system, &report, &x),
+        _ => None,
+    };
+    let singularity = singularity.map(|sentence| {
+        let of_body = null.as_ref().and_then(|null| about_body(job.args, job.parts, precond, null));
+        let of_body = of_body.map_or_else(String::new, |sentence| format!(". {sentence}"));
+        format!("{sentence}; --method lsmr finds the x with the smallest residual{of_body}")
+    });
+    let decisions = system.decisions().iter().filter(|decision| !matches!(decision, Decision::Singular(_)));
+    let lines: Vec<String> = decisions.map(ToString::to_string).collect();
+    Outcome {
+        symmetric: system.inspection().hermitian,
+        null_vectors: null.as_ref().map_or(0, NullVectors::count),
+        null_part_removed,
+        method: system.method().into(),
+        failed_method: system.failed_method().map(Into::into),
+        precond,
+        precond_description: system.preconditioner_description().into(),
+        explanation: (!lines.is_empty()).then(|| lines.join("\n")),
+        storage: system.space().storage(),
+        columns,
+        report,
+        x,
+        left,
+        singularity,
+        setup,
+        solved,
+    }
+}
+
+/// What a failed solve shows about the matrix.
+fn diagnose<S: Space>(
+    job: &Job<'_, S::Scalar>,
+    system: &Automatic<S>,
+    report: &Report,
+    x: &[S::Scalar],
+) -> Option<String> {
+    system.diagnose(report, job.b, x, &mut |_, _| interrupt::go_on()).unwrap_or_else(|_| {
+        log::warn!("the device failed during the search for null vectors of A");
+        None
+    })
+}
+
+/// Whether a solve counts as a success: at the tolerance, or at the rounding floor near it.
+pub(super) fn is_success(stop: Stop, relative_residual: f64, tolerance: f64) -> bool {
+    stop == Stop::Converged || (stop == Stop::RoundingFloor && relative_residual <= NEAR * tolerance)
+}

@@ -1,0 +1,111 @@
+//! What real systems have and complex ones have not.
+
+use std::sync::Arc;
+
+use super::Method;
+use super::Observer;
+use super::decision::Event;
+use super::preconditioner::{Boxed, Source, in_a_line, or_by_unknowns};
+use crate::amg::{Amg, Coarsening};
+use crate::precond::{Saddle, SaddleParams, SaddleShape, Split};
+use crate::solve::{BlockScalar, Richardson, Solver, Stopping};
+use crate::{Complex, Context, Error, Real, Result};
+
+/// The scalars of a system: `f32`, `f64` and complex numbers of both.
+pub trait SystemScalar: BlockScalar {
+    /// Algebraic multigrid with its description.
+    #[doc(hidden)]
+    fn hierarchy(
+        source: &Source<'_, Self>,
+        coarsening: Coarsening,
+        observe: Observer<'_>,
+    ) -> Result<(Boxed<Self>, String)>;
+
+    /// A block preconditioner of a saddle point, in the shape that the method takes, with its description.
+    #[doc(hidden)]
+    fn saddle(source: &Source<'_, Self>) -> Result<(Boxed<Self>, String)>;
+
+    /// Richardson iteration for `n` equations.
+    #[doc(hidden)]
+    fn richardson(context: &Context, n: usize, stopping: Stopping) -> Result<Box<dyn Solver<Self>>>;
+}
+
+/// An error about a matrix that has to be real.
+fn not_real(what: &str, instead: &str) -> Error {
+    Error::value("a", format!("a real matrix for {what}; {instead} complex ones"), "complex")
+}
+
+/// Near-null vectors in the precision of the matrix.
+pub(super) fn narrowed<T: Real>(vectors: &Arc<Vec<f64>>) -> Vec<T> {
+    vectors.iter().map(|&value| T::from_f64(value)).collect()
+}
+
+fn hierarchy<T: Real>(
+    source: &Source<'_, T>,
+    coarsening: Coarsening,
+    observe: Observer<'_>,
+) -> Result<(Boxed<T>, String)> {
+    let Source { a, params, unknowns_per_node, .. } = *source;
+    let amg = params.hierarchy(coarsening, unknowns_per_node);
+    let (device, memory) = (a.context().device(), a.context().memory());
+    let needed = Amg::estimated_bytes(a, &amg);
+    let _ = observe(Event::Multigrid { needed, free: device.global_mem.saturating_sub(memory.live_bytes) });
+    let near_null = params.near_null.as_ref().map(narrowed::<T>);
+    let (mut m, remark) = or_by_unknowns(amg, unknowns_per_node.is_some(), observe, |amg| match &near_null {
+        Some(vectors) => Amg::with_near_null(a, vectors, vectors.len().div_ceil(a.rows().max(1)), amg),
+        None => Amg::new(a, amg),
+    })?;
+    let description = match params.reports_levels {
+        true => {
+            m.convergence_factor(a)?;
+            format!("{}\n{}", remark.trim_start_matches(", "), m.report())
+        }
+        false => in_a_line(m.report()) + &remark,
+    };
+    Ok((Box::new(m), description))
+}
+
+fn saddle<T: Real>(source: &Source<'_, T>) -> Result<(Boxed<T>, String)> {
+    let split = Split::find((source.parts)()?).ok_or_else(|| {
+        let reason = "this is not a saddle point [A B'; B -C], whose second block has no positive entries on its diagonal; use incomplete factors";
+        Error::unsuitable("a", reason)
+    })?;
+    let shape = if source.method == Method::Minres { SaddleShape::Diagonal } else { SaddleShape::Triangular };
+    let m = Saddle::new(source.a, &split, &SaddleParams::default().shape(shape))?;
+    let description = m.report().to_string();
+    Ok((Box::new(m), description))
+}
+
+macro_rules! scalars {
+    ($($real:ident)*) => {$(
+        impl SystemScalar for $real {
+            fn hierarchy(source: &Source<'_, Self>, coarsening: Coarsening, observe: Observer<'_>) -> Result<(Boxed<Self>, String)> {
+                hierarchy(source, coarsening, observe)
+            }
+
+            fn saddle(source: &Source<'_, Self>) -> Result<(Boxed<Self>, String)> {
+                saddle(source)
+            }
+
+            fn richardson(context: &Context, n: usize, stopping: Stopping) -> Result<Box<dyn Solver<Self>>> {
+                Ok(Box::new(Richardson::new(context, n, stopping.into())?))
+            }
+        }
+
+        impl SystemScalar for Complex<$real> {
+            fn hierarchy(_: &Source<'_, Self>, _: Coarsening, _: Observer<'_>) -> Result<(Boxed<Self>, String)> {
+                Err(not_real("algebraic multigrid", "incomplete factors and SSOR take"))
+            }
+
+            fn saddle(_: &Source<'_, Self>) -> Result<(Boxed<Self>, String)> {
+                Err(not_real("blocks of a saddle point", "incomplete factors take"))
+            }
+
+            fn richardson(_: &Context, _: usize, _: Stopping) -> Result<Box<dyn Solver<Self>>> {
+                Err(not_real("Richardson iteration", "GMRES and BiCGStab take"))
+            }
+        }
+    )*};
+}
+
+scalars!(f32 f64);
