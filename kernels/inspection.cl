@@ -45,6 +45,8 @@
 #define DIFFERENCES ((REAL)262144)
 #define SMALLEST FLT_MIN
 #define LARGEST FLT_MAX
+// 2^100
+#define SCALE ((REAL)0x1p100f)
 // A sum and its rounding errors (Knuth's TwoSum).
 #define SUM REAL2
 inline SUM sum_both(SUM a, SUM b)
@@ -61,6 +63,8 @@ inline SUM sum_both(SUM a, SUM b)
 #define DIFFERENCES ((REAL)140737488355328.0)
 #define SMALLEST DBL_MIN
 #define LARGEST DBL_MAX
+// 2^800
+#define SCALE ((REAL)0x1p800)
 #define SUM REAL
 #define sum_both(a, b) ((a) + (b))
 #define sum_with(sum, value) ((sum) + (value))
@@ -373,6 +377,16 @@ inline size_t row_of_entry(size_t k, size_t row, size_t rows, __global const uin
     }
 #endif
 
+// sqrt(a b) where the product may leave the range of numbers; SCALE is a power of 2.
+inline REAL geometric_mean(REAL a, REAL b)
+{
+    const REAL square = a * b;
+    if (square > LARGEST) {
+        return sqrt((a / SCALE) * (b / SCALE)) * SCALE;
+    }
+    return square < SMALLEST ? sqrt((a * SCALE) * (b * SCALE)) / SCALE : sqrt(square);
+}
+
 // Whether entry (i, j), a, equals b up to 64 units of roundoff, relative to the larger of the two and to sqrt(|a_ii a_jj|). The moduli are
 // scaled, exactly, so that none overflows.
 inline bool is_near(size_t i, size_t j, SCALAR a, SCALAR b, __global const uint *offset, __global const uint *column,
@@ -384,9 +398,7 @@ inline bool is_near(size_t i, size_t j, SCALAR a, SCALAR b, __global const uint 
     const REAL most = fmax(fmax(largest_part(a), largest_part(b)), fmax(largest_part(c), largest_part(d)));
     const REAL scale = most > ONE ? (REAL)0.25 : ONE;
     const REAL larger_entry = fmax(scalar_abs(scale * a), scalar_abs(scale * b));
-    const REAL left = scalar_abs(scale * c), right = scalar_abs(scale * d);
-    const REAL square = left * right;
-    const REAL mean = square >= SMALLEST && square <= LARGEST ? sqrt(square) : sqrt(left) * sqrt(right);
+    const REAL mean = geometric_mean(scalar_abs(scale * c), scalar_abs(scale * d));
     return DIFFERENCES * scalar_abs(scale * a - scale * b) <= fmax(larger_entry, mean);
 }
 

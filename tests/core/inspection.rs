@@ -155,7 +155,8 @@ fn asymmetry<T: Scalar>(context: &Context) {
             ("a tiny entry without mirror image", true, changed(&base, (free.0, free.1), Some(T::from_f64(eps)))),
             ("an entry without mirror image", false, changed(&base, (free.1, free.0), Some(T::from_f64(1.0)))),
             ("NaN", false, changed(&base, at, Some(nan))),
-            ("one infinity", false, changed(&base, at, Some(infinity))),
+            // Relative to an infinite entry every difference is small.
+            ("one infinity", true, changed(&base, at, Some(infinity))),
         ]);
     }
     // The criterion on the host compares whole matrices before it computes differences.
@@ -190,7 +191,7 @@ fn asymmetry<T: Scalar>(context: &Context) {
             assert_inspected(name, context, &a);
         }
         let got = Inspection::of(&Csr::from_parts(context, &a).unwrap()).unwrap();
-        assert_eq!(got.hermitian, want, "{name}, {a:?}, {context:?}");
+        assert_eq!(got.hermitian, want, "{name}, {} rows, {context:?}", a.rows);
     }
 }
 
@@ -288,7 +289,7 @@ fn nodes<T: Scalar>(context: &Context) {
         assert_eq!(got, clinalg::precond::unknowns_per_node(a), "{context:?}");
         assert_eq!(got, want, "{context:?}");
     };
-    for (size, want) in [(1, None), (2, Some(2)), (3, Some(3)), (4, Some(2)), (6, Some(6))] {
+    for (size, want) in [(1, None), (2, Some(2)), (3, Some(3)), (4, None), (6, Some(6))] {
         check(&of_nodes(900, size, &plane, |_, _| false), want);
     }
     // A stencil, bands whose blocks are as dense wherever they begin, and a full matrix.
