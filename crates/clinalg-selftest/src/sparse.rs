@@ -3,12 +3,13 @@
 use std::collections::BTreeMap;
 
 use clinalg::amg::{Amg, AmgParams, Coarsening, Smoother};
+use clinalg::matrix::{unknowns_per_node, zero_sum_components};
 use clinalg::ops::Span;
 use clinalg::precond::{
     CholeskyParams, Fsai, Ilu, IluKind, IluParams, IncompleteCholesky, Ordering, Spai0, Ssor, SsorParams,
 };
 use clinalg::solve::{BiCgStab, Cg, Preconditioner, Report, Solver, Stopping};
-use clinalg::{Context, Csr, CsrParts, KernelFamily, Real, Result, Vector};
+use clinalg::{Context, Csr, CsrParts, Inspection, KernelFamily, Real, Result, Vector};
 
 use super::conversions::same;
 use super::products::random_csr;
@@ -20,6 +21,7 @@ pub(super) fn run<T: Real>(suite: &mut Suite<'_>) {
     let context = suite.context;
     suite.check("sparse_sum", Some(T::PRECISION), |worst| sums::<T>(context, worst));
     suite.check("sparse_part", Some(T::PRECISION), |worst| parts::<T>(context, worst));
+    suite.check("sparse_inspection", Some(T::PRECISION), |worst| inspection::<T>(context, worst));
     preconditioners::<T>(suite);
 }
 
@@ -106,6 +108,51 @@ fn sums<T: Real>(context: &Context, worst: &mut Worst) -> Result<()> {
         (a, b) => Some(alpha * a.unwrap_or_else(T::zero) + beta * b.unwrap_or_else(T::zero)),
     })?;
     same(worst, SHAPE.0, &got, &want);
+    Ok(())
+}
+
+/// Chains of three unknowns per node, whose blocks are full; one has a Dirichlet condition, and one entry has no mirror image in the end.
+fn inspection<T: Real>(context: &Context, worst: &mut Worst) -> Result<()> {
+    let (size, nodes) = (3, [30, 60, 9]);
+    let n = size * nodes.iter().sum::<usize>();
+    let mut entries = Vec::new();
+    let mut firsts = Vec::new();
+    let mut first = 0;
+    for count in nodes {
+        firsts.push(size * first);
+        for (p, q) in (first..first + count - 1).map(|p| (p, p + 1)) {
+            for (k, l) in (0..size * size).map(|kl| (kl / size, kl % size)) {
+                let (i, j, one) = (size * p + k, size * q + l, T::from_f64(1.0));
+                entries.extend([(i, i, one), (j, j, one), (i, j, -one), (j, i, -one)]);
+                // Zeros that fill the blocks on the diagonal.
+                entries.extend([(i, size * p + l, T::zero()), (j, size * q + k, T::zero())]);
+            }
+        }
+        first += count;
+    }
+    entries.push((firsts[1], firsts[1], T::from_f64(2.0)));
+    let a = CsrParts::from_triplets(n, n, &entries)?;
+    let device = Csr::from_parts(context, &a)?;
+    let found = Inspection::of(&device)?;
+    let rows = (n, n - 1, found.off_diagonal);
+    if !found.hermitian || (found.positive_diagonal, found.zero_sum_rows, found.nonpositive_off_diagonal) != rows {
+        worst.fail(format!("symmetric with {} rows that add up to 0: {found:?}", n - 1));
+    }
+    if (found.spread, found.dominance, found.infinity_norm) != (2.0, 1.0, 12.0) {
+        worst.fail(format!("ratios 2 and 1 and the norm 12 were expected: {found:?}"));
+    }
+    if unknowns_per_node(&device)? != Some(size) {
+        worst.fail(format!("{size} unknowns per node were not found"));
+    }
+    let want = [(0..firsts[1]).collect::<Vec<_>>(), (firsts[2]..n).collect()];
+    if zero_sum_components(&device)? != want {
+        worst.fail("the components that add up to 0 are others".into());
+    }
+    let infinite = entries.iter().copied().chain([(n - 1, 0, T::infinity())]);
+    let found = Inspection::of(&Csr::from_triplets(context, n, n, &infinite.collect::<Vec<_>>())?)?;
+    if found.hermitian || found.first_not_finite != Some((n - 1, 0)) {
+        worst.fail(format!("an infinite entry without mirror image: {found:?}"));
+    }
     Ok(())
 }
 

@@ -39,7 +39,7 @@ pub mod wave;
 
 pub use element::Element;
 pub use error::{Error, HandleFault, Result};
-pub use matrix::{Band, BandParts, Csr, CsrParts, Dense, Reordering, Vector};
+pub use matrix::{Band, BandParts, Csr, CsrParts, Dense, Inspection, Reordering, Vector};
 pub use num_complex::Complex;
 pub use runtime::{Buffer, Context, ContextOptions, Device, DeviceInfo, KernelFamily, View, ViewMut};
 pub use scalar::{Precision, Real, Scalar};
