@@ -2,9 +2,9 @@
 
 use std::fmt;
 
-use super::inspection::Inspection;
 use super::{Method, PreconditionerKind};
 use crate::Error;
+use crate::matrix::Inspection;
 
 /// Why a method, a preconditioner and a matrix do not go together. Its text names what is needed and what to use instead.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,6 +1,6 @@
 //! Solves by the method and the preconditioner that suit the matrix, and by others where these fail.
 //!
-//! An [`Inspection`] of the entries gives symmetry, signs, sizes and null vectors. From these a [`Plan`] takes a preconditioner and a method, each of which may
+//! An [`Inspection`](crate::Inspection) of the entries gives symmetry, signs, sizes and null vectors. From these a [`Plan`] takes a preconditioner and a method, each of which may
 //! also be prescribed:
 //!
 //! | matrix | preconditioner | method |
@@ -50,7 +50,6 @@ use std::ops::ControlFlow;
 
 pub use conflict::Conflict;
 pub use decision::{Decision, Event};
-pub use inspection::Inspection;
 pub use method::Method;
 pub use plan::Plan;
 pub use preconditioner::{PreconditionerKind, PreconditionerParams, Prepared};

@@ -5,9 +5,10 @@ use super::policy::{self, Facts};
 use super::preconditioner::Prepared;
 use super::space::{OnTeam, OneDevice, Space};
 use super::stages::{Automatic, Stage};
-use super::{AutomaticParams, Conflict, Inspection, Method, Observer, PreconditionerKind, SystemScalar};
+use super::{AutomaticParams, Conflict, Method, Observer, PreconditionerKind, SystemScalar};
 use crate::amg::Cycle;
-use crate::precond::{NullVectors, Split, check_finite, check_zeros, is_unsuited, unknowns_per_node};
+use crate::matrix::Inspection;
+use crate::precond::{NullVectors, Split, check_finite, check_zeros, is_unsuited};
 use crate::team::Team;
 use crate::{Csr, CsrParts, Error, Real, Result, Scalar};
 
@@ -52,7 +53,7 @@ impl<S: Space> Plan<S> {
     pub fn of(space: S, params: AutomaticParams) -> Result<Plan<S>> {
         params.stopping.check()?;
         let inspection = space.inspect()?;
-        if !inspection.is_finite {
+        if inspection.first_not_finite.is_some() {
             check_finite(space.parts()?, &[])?;
         }
         let is_square = inspection.rows == inspection.cols;
@@ -60,7 +61,7 @@ impl<S: Space> Plan<S> {
         let is_hermitian = inspection.hermitian && is_system;
         let mut null_vectors = None;
         if is_hermitian {
-            let constants = NullVectors::constants(space.parts()?);
+            let constants = space.constant_null_vectors(&inspection)?;
             null_vectors = Some(match &params.preconditioner_params.near_null {
                 Some(vectors) => constants.with_span(space.parts()?, vectors)?,
                 None => constants,
@@ -90,7 +91,7 @@ impl<S: Space> Plan<S> {
             && of_nodes.finds_unknowns_per_node
             && of_nodes.near_null.is_none()
             && !of_nodes.amg.aggressive;
-        let unknowns_per_node = if may_have_nodes { unknowns_per_node(space.parts()?) } else { None };
+        let unknowns_per_node = if may_have_nodes { space.unknowns_per_node()? } else { None };
         if let Some(mut reason) = reason {
             if let Some(unknowns) = unknowns_per_node {
                 reason.push_str(&format!("; dense {unknowns} x {unknowns} blocks, so {unknowns} unknowns per node"));
@@ -146,7 +147,10 @@ impl<S: Space> Plan<S> {
             );
             return Err(Error::unsuitable("b", reason));
         }
-        if rows != self.inspection.cols || self.method.is_least_squares() || !self.inspection.has_zero_lines {
+        if rows != self.inspection.cols
+            || self.method.is_least_squares()
+            || self.inspection.zero_rows + self.inspection.zero_columns == 0
+        {
             return Ok(None);
         }
         let sentence = check_zeros(self.space.parts()?, b)?;
@@ -183,7 +187,7 @@ impl<S: Space> Plan<S> {
             }
             observe(event)
         };
-        let setup = SetUp { space: &space, params: &params, method, unknowns_per_node };
+        let setup = SetUp { space: &space, params: &params, inspection: &inspection, method, unknowns_per_node };
         let (prepared, has_fallback) = setup.first(kind, &mut observe)?;
         let solver = space.solver(method, &params)?;
         let mut methods = vec![method];
@@ -212,6 +216,7 @@ impl<S: Space> Plan<S> {
 struct SetUp<'s, S: Space> {
     space: &'s S,
     params: &'s AutomaticParams,
+    inspection: &'s Inspection,
     method: Method,
     unknowns_per_node: Option<usize>,
 }
@@ -230,7 +235,7 @@ impl<S: Space> SetUp<'_, S> {
         }
         let mut failed = kind;
         if let (PreconditionerKind::Ilu, Ok(prepared)) = (kind, &mut last)
-            && let Some(gain) = self.space.instability(prepared)?
+            && let Some(gain) = self.space.instability(prepared, self.inspection)?
         {
             let _ = observe(Event::Decision(&Decision::Unstable { gain }));
             failed = PreconditionerKind::Ilut;

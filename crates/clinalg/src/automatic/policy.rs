@@ -1,7 +1,7 @@
 //! The policy: which preconditioner and which method suit a matrix, and why.
 
-use super::inspection::Inspection;
 use super::{Method, PreconditionerKind};
+use crate::matrix::Inspection;
 
 /// Smaller systems are solved in less time than a preconditioner takes to set up, unless their diagonal entries differ by more than [`SPREAD`].
 const SMALL: usize = 1000;
@@ -215,7 +215,7 @@ mod tests {
     }
 
     fn of(parts: &CsrParts<f64>, method: Option<Method>, on_team: bool, null_vectors: usize) -> PreconditionerKind {
-        let matrix = Inspection::of_parts(parts).unwrap();
+        let matrix = crate::automatic::inspection::inspect(parts).unwrap();
         let is_saddle = matrix.hermitian && Split::find(parts).is_some();
         preconditioner(&Facts { matrix: &matrix, is_complex: false, is_saddle, null_vectors, method, on_team }).0
     }

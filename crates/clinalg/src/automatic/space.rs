@@ -4,13 +4,14 @@ use std::borrow::Cow;
 
 use once_cell::unsync::OnceCell;
 
-use super::inspection::Inspection;
+use super::inspection::inspect;
 use super::preconditioner::{Boxed, Prepared, Source, factors, in_a_line, or_by_unknowns};
 use super::scalar::{SystemScalar, narrowed};
 use super::{AutomaticParams, Method, Observer, PreconditionerKind};
 use crate::amg::Coarsening;
+use crate::matrix::{Inspection, unknowns_per_node};
 use crate::ops::{self, conj_transpose};
-use crate::precond::{self, Jacobi, Preconditioner, fallback_factors};
+use crate::precond::{self, Jacobi, NullVectors, Preconditioner, fallback_factors};
 use crate::solve::{
     BiCgStab, Cg, FlexibleCg, Gmres, GmresParams, Idr, IdrParams, KrylovMemory, LeastSquares, LeastSquaresMethod,
     LeastSquaresParams, Minres, Progress, Report, Resumable, Solver, Stopping,
@@ -43,6 +44,18 @@ pub trait Space {
     /// # Errors
     /// Those of the device.
     fn inspect(&self) -> Result<Inspection>;
+
+    /// The null vectors that are constant on a connected component of a Hermitian matrix.
+    ///
+    /// # Errors
+    /// Those of the device.
+    fn constant_null_vectors(&self, inspection: &Inspection) -> Result<NullVectors>;
+
+    /// How many unknowns a node has, if the pattern of the matrix shows several.
+    ///
+    /// # Errors
+    /// Those of the device.
+    fn unknowns_per_node(&self) -> Result<Option<usize>>;
 
     /// The context for what is done on one device; `None` on a team.
     fn context(&self) -> Option<&Context>;
@@ -106,7 +119,11 @@ pub trait Space {
     ///
     /// # Errors
     /// Those of the device.
-    fn instability(&self, prepared: &mut Prepared<Self::Preconditioner>) -> Result<Option<f64>>;
+    fn instability(
+        &self,
+        prepared: &mut Prepared<Self::Preconditioner>,
+        inspection: &Inspection,
+    ) -> Result<Option<f64>>;
 
     /// Factors to fall back on: [`fallback_factors`].
     ///
@@ -172,7 +189,15 @@ impl<T: SystemScalar> Space for OneDevice<'_, T> {
     }
 
     fn inspect(&self) -> Result<Inspection> {
-        Inspection::of_parts(self.parts()?)
+        Inspection::of(self.a)
+    }
+
+    fn constant_null_vectors(&self, inspection: &Inspection) -> Result<NullVectors> {
+        NullVectors::constants_on_device(self.a, inspection)
+    }
+
+    fn unknowns_per_node(&self) -> Result<Option<usize>> {
+        unknowns_per_node(self.a)
     }
 
     fn context(&self) -> Option<&Context> {
@@ -261,9 +286,9 @@ impl<T: SystemScalar> Space for OneDevice<'_, T> {
         }
     }
 
-    fn instability(&self, prepared: &mut Prepared<Boxed<T>>) -> Result<Option<f64>> {
+    fn instability(&self, prepared: &mut Prepared<Boxed<T>>, inspection: &Inspection) -> Result<Option<f64>> {
         match &mut prepared.preconditioner {
-            Some(m) => precond::instability(&mut **m, self.a, self.parts()?),
+            Some(m) => precond::instability(&mut **m, inspection.infinity_norm),
             None => Ok(None),
         }
     }
@@ -378,7 +403,15 @@ impl<T: Real + SystemScalar> Space for OnTeam<'_, T> {
     }
 
     fn inspect(&self) -> Result<Inspection> {
-        Inspection::of_parts(self.parts)
+        inspect(self.parts)
+    }
+
+    fn constant_null_vectors(&self, _: &Inspection) -> Result<NullVectors> {
+        Ok(NullVectors::constants(self.parts))
+    }
+
+    fn unknowns_per_node(&self) -> Result<Option<usize>> {
+        Ok(precond::unknowns_per_node(self.parts))
     }
 
     fn context(&self) -> Option<&Context> {
@@ -456,7 +489,7 @@ impl<T: Real + SystemScalar> Space for OnTeam<'_, T> {
         }
     }
 
-    fn instability(&self, _: &mut Prepared<TeamPreconditioner<T>>) -> Result<Option<f64>> {
+    fn instability(&self, _: &mut Prepared<TeamPreconditioner<T>>, _: &Inspection) -> Result<Option<f64>> {
         Ok(None)
     }
 

@@ -83,6 +83,28 @@ pub struct Inspection {
 }
 
 impl Inspection {
+    /// That of a matrix of this size, before any entry is looked at.
+    pub(crate) fn empty(rows: usize, cols: usize, nnz: usize) -> Inspection {
+        Inspection {
+            rows,
+            cols,
+            nnz,
+            first_not_finite: None,
+            hermitian: false,
+            zero_diagonal: 0,
+            negative_diagonal: 0,
+            positive_diagonal: 0,
+            spread: 1.0,
+            dominance: 0.0,
+            off_diagonal: 0,
+            nonpositive_off_diagonal: 0,
+            zero_rows: 0,
+            zero_columns: 0,
+            zero_sum_rows: 0,
+            infinity_norm: 0.0,
+        }
+    }
+
     /// Inspects a matrix. Its entries are read two or three times and stay on the device.
     ///
     /// The ratios and the norm are computed in the precision of the matrix and are infinite where they exceed its range.

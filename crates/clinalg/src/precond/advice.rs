@@ -4,7 +4,7 @@ use num_traits::{Float, Zero};
 
 use super::{Ilu, IluKind, IluParams, Matching, Ordering, unmatched_row};
 use crate::solve::Preconditioner;
-use crate::{Context, Csr, CsrParts, Error, Real, Result, Scalar, Vector};
+use crate::{Context, CsrParts, Error, Real, Result, Scalar, Vector};
 
 /// Units of roundoff by which an entry may differ from its mirror image, relative to the larger of the two and to the diagonal:
 /// what summation in another order causes.
@@ -158,18 +158,16 @@ pub fn is_unsuited(error: &Error) -> bool {
 }
 
 /// |M^-1 e| |A| in maximum norms, where e is the vector of ones, if it is so large that rounding leaves no correct digits: a lower bound of |M^-1| |A| (Chow and Saad, J. Comput.
-/// Appl. Math. 86 (1997) 387-414, section 3). `None` for stable factors; `parts` is the host form of `a`.
+/// Appl. Math. 86 (1997) 387-414, section 3). `None` for stable factors; `infinity_norm` is |A|, the largest sum of the moduli of a row.
 ///
 /// # Errors
 /// Those of the preconditioner and of the device.
-pub fn instability<T: Scalar>(m: &mut dyn Preconditioner<T>, a: &Csr<T>, parts: &CsrParts<T>) -> Result<Option<f64>> {
-    let ones = Vector::filled(a.context(), parts.rows, T::one())?;
-    let mut z = Vector::zeros(a.context(), parts.rows)?;
+pub fn instability<T: Scalar>(m: &mut dyn Preconditioner<T>, infinity_norm: f64) -> Result<Option<f64>> {
+    let ones = Vector::filled(m.context(), m.size(), T::one())?;
+    let mut z = Vector::zeros(m.context(), m.size())?;
     m.apply(&ones, &mut z)?;
     let most = |largest: f64, value: f64| if value > largest || value.is_nan() { value } else { largest };
-    let gain = z.to_vec()?.into_iter().map(|v| v.widen().modulus()).fold(0.0, most);
-    let row = |i: usize| parts.row(i).map(|(_, v)| v.widen().modulus()).sum::<f64>();
-    let gain = gain * (0..parts.rows).map(row).fold(0.0, most);
+    let gain = infinity_norm * z.to_vec()?.into_iter().map(|v| v.widen().modulus()).fold(0.0, most);
     let bound = T::Real::epsilon().into_f64().recip();
     Ok((gain > bound || gain.is_nan()).then_some(gain))
 }

@@ -34,4 +34,5 @@ pub use incomplete::{
 pub use jacobi::Jacobi;
 pub use multigrid::{MultigridParams, MultigridPreconditioner};
 pub use saddle::{Inner, Saddle, SaddleParams, SaddleReport, SaddleShape, Schur, SchurKind, Split};
+pub(crate) use singular::sums_to_zero;
 pub use singular::{NullVectors, check_finite, check_zeros, diagnose_singularity, verdict};

@@ -4,7 +4,7 @@ use num_traits::{Float, Zero};
 
 use super::rotations::make_orthogonal;
 use super::{Ilu, Jacobi, Split, complete_factors, is_unsuited, unmatched_row};
-use crate::matrix::host;
+use crate::matrix::{Inspection, host, zero_sum_components};
 use crate::solve::{LeastSquares, LeastSquaresParams, Preconditioner, Progress, Stopping};
 use crate::{Context, Csr, CsrParts, Error, Real, Result, Scalar, Vector};
 
@@ -84,6 +84,11 @@ fn is_null<T: Scalar>(a: &CsrParts<T>, rows: impl Iterator<Item = usize>, is_mem
         let (sum, size) = values.fold((T::Wide::zero(), 0.0), |(sum, size), v| (sum + v, size + v.modulus()));
         sum.modulus() <= eps * size
     })
+}
+
+/// Whether a row of A adds up to zero up to rounding.
+pub(crate) fn sums_to_zero<T: Scalar>(a: &CsrParts<T>, row: usize) -> bool {
+    is_null(a, std::iter::once(row), |_| true)
 }
 
 /// Subtracts from z, at some rows, its mean over these rows.
@@ -186,11 +191,28 @@ impl NullVectors {
                 members.push(own);
             }
         }
+        NullVectors::of_components(a.rows, members)
+    }
+
+    /// The same for a symmetric or Hermitian matrix on a device, which finds the components.
+    ///
+    /// # Errors
+    /// Those of the device.
+    pub(crate) fn constants_on_device<T: Scalar>(a: &Csr<T>, inspection: &Inspection) -> Result<NullVectors> {
+        let members = match inspection.zero_sum_rows {
+            0 => Vec::new(),
+            _ => zero_sum_components(a)?,
+        };
+        Ok(NullVectors::of_components(a.rows(), members))
+    }
+
+    /// The constants on components with these rows of a matrix with `n` rows.
+    fn of_components(n: usize, members: Vec<Vec<usize>>) -> NullVectors {
         let along = match members.as_slice() {
-            [one] if one.len() == a.rows => "constants (no Dirichlet condition)".into(),
+            [one] if one.len() == n => "constants (no Dirichlet condition)".into(),
             all => format!("the constants on {} of its connected components", all.len()),
         };
-        NullVectors { n: a.rows, members, others: Vec::new(), along }
+        NullVectors { n, members, others: Vec::new(), along }
     }
 
     /// Adds the linear combinations of `vectors`, each with as many values as A has rows, that A maps to 0 up to rounding, such as the
