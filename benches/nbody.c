@@ -160,7 +160,7 @@ int main(int argc, char **argv) {
         clinalg_handle bodies = 0;
         clinalg_ode_options options;
         if (y0 == NULL || y == NULL || wide == NULL) return 1;
-        MUST(clinalg_ode_problem("nbody", n, &bodies));
+        MUST(clinalg_ode_create_problem("nbody", n, &bodies));
         MUST(clinalg_ode_initial(bodies, y0, components, NULL, NULL));
         MUST(clinalg_ode_options_default(&options, sizeof options));
         options.fixed_step = 0.0009765625;

@@ -37,7 +37,7 @@ def step(n, method="euler"):
 
 
 def call(n, steps, *more, method="euler"):
-    arguments = ["--problem", "bruss2d", "--n", n, "--h", f"{step(n):.6e}", "--steps", steps, "--method", method, *more]
+    arguments = ["--problem", "bruss2d-mix", "--n", n, "--h", f"{step(n):.6e}", "--steps", steps, "--method", method, *more]
     return list(map(str, arguments))
 
 

@@ -1,6 +1,6 @@
-function wave = MexWave(gpu, n, dt, c, scheme, single, form, tolerance)
+function wave = MexWave(gpu, n, dt, c, scheme, single, backend, tolerance)
 %MexWave  Make a membrane for the wave equation.
-%   wave = MexWave(gpu, n, dt [, c] [, scheme] [, single] [, form] [, tolerance])
+%   wave = MexWave(gpu, n, dt [, c] [, scheme] [, single] [, backend] [, tolerance])
 %
 %   For u_tt = c^2 Laplace u on the unit square, the values on the boundary fixed, on n x n points, boundary
 %   points included, with the mesh width h = 1 / (n - 1) and the time step dt. The initial displacement and
@@ -9,7 +9,7 @@ function wave = MexWave(gpu, n, dt, c, scheme, single, form, tolerance)
 %     scheme     'explicit' for leapfrog (default), which needs c dt / h <= 1 / sqrt(2), or 'implicit' for Newmark's
 %                with beta = 1/4, which takes any dt, n = 2^k + 1, and solves its equations by multigrid
 %     single     1 computes in single precision (default 0)
-%     form       'kernels' for kernels made for this problem (default), 'matrix' for sparse matrices, or
+%     backend    'kernels' for kernels made for this problem (default), 'matrix' for sparse matrices, or
 %                'reference' for sequential code on the host
 %     tolerance  of the implicit scheme, relative residual of each step (default 1e-10, in single precision 1e-5)
 %   MexRelease frees it.
@@ -28,12 +28,12 @@ function wave = MexWave(gpu, n, dt, c, scheme, single, form, tolerance)
 
 % Made from the table in crates/clinalg-mex; edit it there.
 if nargin < 8, tolerance = []; end
-if nargin < 7, form = []; end
+if nargin < 7, backend = []; end
 if nargin < 6, single = []; end
 if nargin < 5, scheme = []; end
 if nargin < 4, c = []; end
 try
-  wave = clinalg_mex('MexWave', gpu, n, dt, c, scheme, single, form, tolerance);
+  wave = clinalg_mex('MexWave', gpu, n, dt, c, scheme, single, backend, tolerance);
 catch problem
   if nargin < 3, clinalg_mex('MexWave'); end
   rethrow(problem);

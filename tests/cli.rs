@@ -209,9 +209,9 @@ fn wrong_usage_is_told_with_exit_code_2() {
         (vec!["poisson", "--cycle", "x"], &["fmg"]),
         (vec!["poisson", "--precision", "f16"], &["f32", "f64"]),
         (vec!["poisson", "--plot", "u.pdf"], &["u.pdf", ".png or .svg"]),
-        (vec!["poisson", "--form", "reference", "--n", "9", "--omega", "nan"], &["omega"]),
-        (vec!["poisson", "--form", "reference", "--n", "9", "--pre", "0", "--post", "0"], &["sweep"]),
-        (vec!["poisson", "--form", "reference", "--n", "1073741825"], &["memory"]),
+        (vec!["poisson", "--backend", "reference", "--n", "9", "--omega", "nan"], &["omega"]),
+        (vec!["poisson", "--backend", "reference", "--n", "9", "--pre", "0", "--post", "0"], &["sweep"]),
+        (vec!["poisson", "--backend", "reference", "--n", "1073741825"], &["memory"]),
         (vec!["wave", "--n", "2"], &["at least 3"]),
         (vec!["wave", "--steps", "0"], &["at least 1"]),
         (vec!["wave", "--courant", "0.5", "--dt", "0.1"], &["--dt"]),
@@ -219,7 +219,7 @@ fn wrong_usage_is_told_with_exit_code_2() {
         (vec!["wave", "--c", "nan"], &["above 0"]),
         (vec!["wave", "--mode", "0,1"], &["0,1", "whole numbers"]),
         (vec!["wave", "--frames", "1"], &["2 to 10000"]),
-        (vec!["wave", "--form", "reference", "--scheme", "implicit", "--n", "100"], &["65 and 129"]),
+        (vec!["wave", "--backend", "reference", "--scheme", "implicit", "--n", "100"], &["65 and 129"]),
         (vec!["ode"], &["--problem"]),
         (vec!["ode", "--problem", "nope"], &["nope", "bruss2d-mix"]),
         (vec!["ode", "--problem", "heat2d", "--method", "nope"], &["nope", "dopri54"]),
@@ -326,7 +326,7 @@ fn a_missing_or_damaged_file_is_told_with_its_line() {
         vec!["solve", missing],
         vec!["solve", &matrix, "--rhs", missing],
         vec!["solve", &matrix, "--out", missing],
-        vec!["poisson", "--n", "9", "--form", "reference", "--plot", "/nonexistent/u.png"],
+        vec!["poisson", "--n", "9", "--backend", "reference", "--plot", "/nonexistent/u.png"],
     ] {
         let done = run(&args);
         assert_eq!(done.code, 5, "{args:?}: {}", done.stderr);
@@ -364,11 +364,11 @@ fn no_opencl_is_told_in_words_within_a_second() {
 
 #[test]
 fn the_reference_form_needs_no_opencl() {
-    let report = without_opencl("poisson --n 65 --form reference --json").json();
+    let report = without_opencl("poisson --n 65 --backend reference --json").json();
     assert!(report["device"].is_null());
     assert_eq!(report["peak_device_bytes"], 0);
     assert_eq!(report["converged"], true);
-    let done = without_opencl("poisson --n 65 --form reference");
+    let done = without_opencl("poisson --n 65 --backend reference");
     assert!(done.stderr.is_empty() && done.fine().contains("plain Rust"));
 }
 
@@ -468,7 +468,7 @@ fn doctor_is_content() {
 const POISSON_KEYS: [&str; 15] = [
     "n",
     "rhs",
-    "form",
+    "backend",
     "cycle",
     "smoother",
     "precision",
@@ -506,7 +506,7 @@ fn poisson_reaches_the_discretisation_error() {
 }
 
 #[test]
-fn forms_cycles_and_shapes_agree() {
+fn backends_cycles_and_families_agree() {
     if !device() {
         return;
     }
@@ -516,14 +516,14 @@ fn forms_cycles_and_shapes_agree() {
         finish(command.env("CLINALG_KERNEL_FAMILY", shape)).json()
     };
     for method in ["--cycle v", "--cycle w", "--cycle fmg", "--smoother jacobi"] {
-        let reference = solve(&format!("{method} --form reference"), "");
+        let reference = solve(&format!("{method} --backend reference"), "");
         let expected = numbers(&reference, "residual_history");
-        for (form, shape) in [("kernels", "cpu"), ("kernels", "gpu"), ("matrix", "cpu"), ("matrix", "gpu")] {
-            let report = solve(&format!("{method} --form {form}"), shape);
-            assert_eq!(report["kernel_family"], shape);
-            assert_eq!(report["cycles"], reference["cycles"], "{method} {form} {shape}");
+        for (backend, family) in [("kernels", "cpu"), ("kernels", "gpu"), ("matrix", "cpu"), ("matrix", "gpu")] {
+            let report = solve(&format!("{method} --backend {backend}"), family);
+            assert_eq!(report["kernel_family"], family);
+            assert_eq!(report["cycles"], reference["cycles"], "{method} {backend} {family}");
             for (got, want) in numbers(&report, "residual_history").iter().zip(&expected) {
-                assert!((got / want - 1.0).abs() < 1e-3, "{method} {form} {shape}: {got:e} and {want:e}");
+                assert!((got / want - 1.0).abs() < 1e-3, "{method} {backend} {family}: {got:e} and {want:e}");
             }
         }
     }
@@ -582,7 +582,7 @@ fn pictures_are_drawn_without_fonts_of_the_system() {
         let mut command = program();
         // No configuration and no folder where fonts could be found.
         command.env("HOME", "/nonexistent").env("FONTCONFIG_FILE", "/nonexistent").env("XDG_DATA_DIRS", "/nonexistent");
-        command.args(["poisson", "--form", "reference", "--plot"]).arg(&path).args(args.split_whitespace());
+        command.args(["poisson", "--backend", "reference", "--plot"]).arg(&path).args(args.split_whitespace());
         let report = finish(command.arg("--json")).json();
         let beside = folder.path().join(name.replace('.', "-convergence."));
         assert_eq!(report["pictures"], serde_json::json!([path, beside]));
@@ -607,7 +607,7 @@ fn pictures_are_drawn_without_fonts_of_the_system() {
 const WAVE_KEYS: [&str; 23] = [
     "n",
     "scheme",
-    "form",
+    "backend",
     "precision",
     "device",
     "kernel_family",
@@ -641,7 +641,7 @@ fn waves_keep_their_energy_and_their_period() {
         done.json()
     };
     for scheme in ["explicit", "implicit"] {
-        let reference = wave(&format!("--scheme {scheme} --form reference"), "");
+        let reference = wave(&format!("--scheme {scheme} --backend reference"), "");
         keys(&reference, &WAVE_KEYS);
         assert!(number(&reference, "energy_drift") < 1e-8, "{reference:#}");
         // The phase is off by the error of the dispersion relation, at most 4 (pi h)^2 of it here.
@@ -655,12 +655,12 @@ fn waves_keep_their_energy_and_their_period() {
         if !has_device {
             continue;
         }
-        for (form, shape) in [("kernels", "cpu"), ("kernels", "gpu"), ("matrix", "cpu"), ("matrix", "gpu")] {
-            let report = wave(&format!("--scheme {scheme} --form {form}"), shape);
-            assert_eq!(report["kernel_family"], shape);
+        for (backend, family) in [("kernels", "cpu"), ("kernels", "gpu"), ("matrix", "cpu"), ("matrix", "gpu")] {
+            let report = wave(&format!("--scheme {scheme} --backend {backend}"), family);
+            assert_eq!(report["kernel_family"], family);
             for key in ["energy", "error_max"] {
                 let (got, want) = (number(&report, key), number(&reference, key));
-                assert!((got / want - 1.0).abs() < 1e-6, "{scheme} {form} {shape}: {key} {got:e} and {want:e}");
+                assert!((got / want - 1.0).abs() < 1e-6, "{scheme} {backend} {family}: {key} {got:e} and {want:e}");
             }
             assert!(number(&report, "energy_drift") < 1e-8 && number(&report, "points_per_second") > 0.0);
         }
@@ -670,7 +670,7 @@ fn waves_keep_their_energy_and_their_period() {
 #[test]
 fn a_time_step_past_the_limit_is_told_with_the_limit() {
     for args in ["--courant 0.75", "--dt 0.02", "--dt 0.01 --c 2"] {
-        let done = words(&format!("wave --form reference --n 65 {args} --json"));
+        let done = words(&format!("wave --backend reference --n 65 {args} --json"));
         assert_eq!(done.code, 2);
         let error = &done.json()["error"];
         assert_eq!(error["id"], "clinalg:argument:value");
@@ -678,7 +678,7 @@ fn a_time_step_past_the_limit_is_told_with_the_limit() {
         let c = if args.contains("--c 2") { 2.0 } else { 1.0 };
         let limit = 1.0 / (64.0 * c * 2.0_f64.sqrt());
         assert!(message.contains(&format!("{limit:.6e}")) && message.contains("Courant"), "{message}");
-        let done = words(&format!("wave --form reference --n 65 {args} --scheme implicit --steps 3 --json"));
+        let done = words(&format!("wave --backend reference --n 65 {args} --scheme implicit --steps 3 --json"));
         assert_eq!(done.code, 0, "{}", done.stderr);
     }
 }
@@ -688,7 +688,7 @@ fn frames_are_drawn_into_a_folder_or_beside_a_name() {
     let folder = folder();
     let draw = |plot: &Path, args: &str| {
         let mut command = program();
-        command.args(["wave", "--form", "reference", "--n", "33", "--json", "--plot"]).arg(plot);
+        command.args(["wave", "--backend", "reference", "--n", "33", "--json", "--plot"]).arg(plot);
         finish(command.args(args.split_whitespace())).json()
     };
     let into = folder.path().join("frames");
@@ -701,7 +701,7 @@ fn frames_are_drawn_into_a_folder_or_beside_a_name() {
     let names = [0, 1].map(|k| folder.path().join(format!("u-000{k}.svg")));
     assert_eq!(report["pictures"], serde_json::json!(names));
     assert!(svg(&names[0]).contains("t = 0.0000") && svg(&names[1]).contains("33 × 33 points"));
-    let done = words("wave --form reference --n 33 --plot u.gif");
+    let done = words("wave --backend reference --n 33 --plot u.gif");
     assert!(done.code == 2 && done.stderr.contains(".png or .svg"), "{}", done.stderr);
 }
 
@@ -1087,7 +1087,7 @@ fn waveform_relaxation() {
     }
     let folder = folder();
     let path = |name: &str| folder.path().join(name).display().to_string();
-    let line = "waveform --problem bruss2d --n 20 --h 1e-4 --steps 12 --json";
+    let line = "waveform --problem bruss2d-mix --n 20 --h 1e-4 --steps 12 --json";
     let variants = ["component", "copy-all", "copy-access-distance", "point", "block --block 6x7"];
     for variant in variants.into_iter().chain(["block-boundary --block 6x7", "device"]) {
         let report = words(&format!("{line} --eps 1e-12 --variant {variant}")).json();
@@ -1111,7 +1111,7 @@ fn waveform_relaxation() {
     // The iterations of a grid of 100 x 100 points.
     for variant in ["component", "block-boundary"] {
         let large = format!(
-            "waveform --problem bruss2d --n 100 --h 1e-4 --steps 100 --windows 1 --eps 1e-12 --variant {variant}"
+            "waveform --problem bruss2d-mix --n 100 --h 1e-4 --steps 100 --windows 1 --eps 1e-12 --variant {variant}"
         );
         let report = words(&format!("{large} --json")).json();
         assert!(number(&report, "max_difference_from_euler") <= 1e-12, "{report:#}");
@@ -1137,10 +1137,10 @@ fn waveform_relaxation() {
         let done = words(&format!("{line} {options}"));
         assert!(done.code == 2 && done.stderr.contains(needle), "{options}: {} {}", done.code, done.stderr);
     }
-    let done = words("waveform --problem bruss2d --n 20 --h 1e3 --steps 12 --json");
+    let done = words("waveform --problem bruss2d-mix --n 20 --h 1e3 --steps 12 --json");
     assert!(done.code == 2 && done.stderr.contains("past the stability limit of `euler`"), "{}", done.stderr);
     // What does not fit says how much it needs: 2 (10^12 + 1) 800 values of 8 bytes.
-    let done = words("waveform --problem bruss2d --n 20 --steps 1000000000000");
+    let done = words("waveform --problem bruss2d-mix --n 20 --steps 1000000000000");
     assert!(done.code != 0 && done.stderr.contains("component: 12800000000012800"), "{}", done.stderr);
     std::fs::write(path("grows.ode"), "u' = u^2\n").expect("a file");
     let grows = format!("waveform {} --initial u=1 --h 0.5 --steps 40 --windows 4", path("grows.ode"));
@@ -1165,7 +1165,7 @@ fn waveform_relaxation() {
         assert!(std::fs::read_to_string(path(name)).expect("a picture").contains(needle), "{name}");
     }
     // Messages of 1 ms between ranks in threads take that long; the table goes to 16 nodes, one for each row.
-    let small = "waveform --problem bruss2d --n 16 --h 1e-4 --steps 4 --iterations 2 --study network --json";
+    let small = "waveform --problem bruss2d-mix --n 16 --h 1e-4 --steps 4 --iterations 2 --study network --json";
     let report = words(&format!("{small} --plot {}", path("network.svg"))).json();
     let runs = report["runs"].as_array().expect("runs");
     assert_eq!(runs.len(), 3 * 5, "1, 2, 4, 8 and 16 nodes for each latency");
@@ -1848,8 +1848,8 @@ fn nothing_but_json_on_stdout_and_nothing_on_stderr() {
 fn a_reader_that_goes_away_is_no_error() {
     for line in [
         "--help",
-        "poisson --n 17 --form reference",
-        "poisson --n 17 --form reference --json",
+        "poisson --n 17 --backend reference",
+        "poisson --n 17 --backend reference --json",
         "devices",
         "poisson --n 1 --json",
     ] {

@@ -13,12 +13,12 @@ mkdir -p "$out"
 {
     echo '['
     separator=''
-    for form in kernels matrix; do
+    for backend in kernels matrix; do
         for n in 1025 4097 8193; do
             # The first run fills the kernel cache; the second is kept.
-            "$clinalg" --device "$device" poisson --n "$n" --rhs random --form "$form" --json > /dev/null
+            "$clinalg" --device "$device" poisson --n "$n" --rhs random --backend "$backend" --json > /dev/null
             echo "$separator"
-            "$clinalg" --device "$device" poisson --n "$n" --rhs random --form "$form" --json
+            "$clinalg" --device "$device" poisson --n "$n" --rhs random --backend "$backend" --json
             separator=','
         done
     done

@@ -27,7 +27,7 @@ int main(void)
     clinalg_ode_options options;
     clinalg_ode_report report;
 
-    if (clinalg_ode_system("height' = speed\nspeed' = -9.81\nevent = speed\nevent falling terminal = height",
+    if (clinalg_ode_create("height' = speed\nspeed' = -9.81\nevent = speed\nevent falling terminal = height",
                            NULL, 0, 0, &ball) ||
         clinalg_ode_options_default(&options, sizeof options) ||
         clinalg_ode_solve_with(ball, "dopri54", NULL, &options, 0, 100, start, 2, see, &next, end, &report)) {

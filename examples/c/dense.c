@@ -14,7 +14,7 @@ int main(void)
 {
     const double entries[9] = {4, 2, 0, 1, 5, 1, 0, 1, 3}; /* by columns */
     const double right[2][3] = {{5, 8, 4}, {6, 7, 4}};
-    const uint32_t forms[2] = {CLINALG_TRANSPOSE_FORM_NO, CLINALG_TRANSPOSE_FORM_YES};
+    const uint32_t forms[2] = {CLINALG_TRANSPOSE_NO, CLINALG_TRANSPOSE_YES};
     double x[3];
     clinalg_complex determinant;
     clinalg_handle a, factors, b;

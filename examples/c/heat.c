@@ -18,7 +18,7 @@ int main(void)
     if (clinalg_heat_options_default(&options, sizeof options) || clinalg_solver_options_default(&solver, sizeof solver)) goto failed;
     options.steps = 8;
     solver.method = CLINALG_METHOD_GMRES;
-    if (clinalg_heat_operator_make(&options, CLINALG_HEAT_KIND_V, nodes, 4, triangles, 4, &v) ||
+    if (clinalg_heat_operator_create(&options, CLINALG_HEAT_KIND_V, nodes, 4, triangles, 4, &v) ||
         clinalg_vector_create(CLINALG_PRECISION_F64, ones, 32, &b) ||
         clinalg_heat_forward_create(v, &forward) ||
         clinalg_matrix_mv(1.0, forward, b, 0.0, &direct) ||

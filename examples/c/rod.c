@@ -24,7 +24,7 @@ int main(void)
     size_t i, now = 0, steps = 0;
 
     for (i = 0; i < POINTS; ++i) start[i] = sin(pi * (double)(i + 1) * h);
-    if (clinalg_ode_system("grid 99\nboundary value 0\nparameter k = 1\nu' = k*(u[-1] - 2*u + u[1])", NULL, 0, 0, &rod)) return failed("system");
+    if (clinalg_ode_create("grid 99\nboundary value 0\nparameter k = 1\nu' = k*(u[-1] - 2*u + u[1])", NULL, 0, 0, &rod)) return failed("system");
     if (clinalg_ode_set_parameter(rod, "k", 1 / (h * h))) return failed("parameter");
     if (clinalg_ode_options_default(&options, sizeof options)) return failed("options");
     if (clinalg_ode_stepper_create(rod, "dopri54", NULL, &options, &stepper)) return failed("stepper");

@@ -32,8 +32,8 @@ function M = amg(A, varargin)
 if nargin < 1
   error('clinalg:argument:count', 'clinalg.amg: too few arguments; the call is clinalg.amg(A, options)');
 end
-o = clinalg.operands.arguments('clinalg.amg', varargin, {}, {'Theta', 'Smoother', 'Steps', 'Cycle', 'CoarseSize|coarse', 'Block', ...
-  'SinglePrecision|single', 'Reusable', 'NearNull|Z', 'Coarsening', 'Coordinates', 'Aggressive'});
+o = clinalg.operands.arguments('clinalg.amg', varargin, {}, {'Theta', 'Smoother', 'Steps', 'Cycle', 'CoarseSize', 'Block', ...
+  'SinglePrecision', 'Reusable', 'NearNull', 'Coarsening', 'Coordinates', 'Aggressive'});
 A = clinalg.operands.sparse_handle(A);
 Z = o.nearnull;
 if ~isempty(Z)

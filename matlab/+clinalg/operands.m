@@ -404,12 +404,10 @@ classdef operands
     function o = arguments(caller, given, positional, others)
     % The arguments after the required ones as a structure with the fields `positional` and `others` in lower case, [] for those left
     % out. They are given by position, then as a structure or as pairs of a name and a value; upper and lower case are the same. A '*'
-    % after the name of a position says that its value may be text. 'Name|former' accepts a former name too.
+    % after the name of a position says that its value may be text.
       may_be_text = cellfun(@(name) any(name == '*'), positional);
       positional = strrep(positional, '*', '');
-      former = regexp([positional, others], '\|(.*)$', 'tokens', 'once');
-      positional = regexprep(positional, '\|.*', '');
-      known = [positional, regexprep(others, '\|.*', '')];
+      known = [positional, others];
       fields = lower(known);
       o = cell2struct(cell(numel(known), 1), fields, 1);
       is_text = @(x) (ischar(x) && size(x, 1) <= 1 && ~isempty(x)) || isa(x, 'string');
@@ -418,7 +416,7 @@ classdef operands
       while k <= numel(given)
         value = given{k};
         as_struct = isstruct(value) && isscalar(value) && k == numel(given);
-        if as_struct || (is_text(value) && (k > numel(positional) || ~may_be_text(k) || any(strcmpi(char(value), [known, [former{:}]]))))
+        if as_struct || (is_text(value) && (k > numel(positional) || ~may_be_text(k) || any(strcmpi(char(value), known))))
           break
         elseif k > numel(positional)
           if k == numel(given) && isempty(value), break, end
@@ -452,7 +450,7 @@ classdef operands
         end
         name = char(pairs{k});
         value = clinalg.operands.text(pairs{k + 1});
-        at = find(strcmpi(name, known) | cellfun(@(other) ~isempty(other) && strcmpi(other{1}, name), former));
+        at = find(strcmpi(name, known));
         % odeset gives all fields that it knows, empty.
         if isempty(at) && from_struct && isempty(value), continue, end
         if isempty(at)

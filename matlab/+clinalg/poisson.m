@@ -21,7 +21,7 @@ if nargin < 1
   error('clinalg:argument:count', 'clinalg.poisson: too few arguments; the call is clinalg.poisson(f, ...)');
 end
 o = clinalg.operands.arguments('clinalg.poisson', varargin, ...
-  {'Tolerance', 'MaxCycles', 'InitialGuess', 'Cycle*', 'Smoother*', 'Backend*|Form', 'Dimensions', 'Shift', 'MixedPrecision'}, {});
+  {'Tolerance', 'MaxCycles', 'InitialGuess', 'Cycle*', 'Smoother*', 'Backend*', 'Dimensions', 'Shift', 'MixedPrecision'}, {});
 on_device = isa(f, 'clinalg.array');
 if ~on_device
   f = clinalg.matrix(f);

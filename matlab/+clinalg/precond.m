@@ -45,7 +45,7 @@ switch kind
     M = clinalg.saddle(A, varargin{2 : end});
     return
 end
-o = clinalg.operands.arguments('clinalg.precond', varargin, {'Kind*'}, {'Order', 'DropTolerance|drop', 'Fill', 'Shift', 'Omega', ...
+o = clinalg.operands.arguments('clinalg.precond', varargin, {'Kind*'}, {'Order', 'DropTolerance', 'Fill', 'Shift', 'Omega', ...
   'Matching'});
 given = struct2cell(o).';
 kind = o.kind;

@@ -52,7 +52,7 @@ calls = {
   'MexSize', {gpu, full_()}
   'MexInfo', {gpu, full_()}
   'MexExplain', {gpu, sparse_()}
-  'MexSetFormat', {gpu, sparse_(), 'rows'}
+  'MexSetFormat', {gpu, sparse_(), 'csr'}
   'MexTranspose', {gpu, full_()}
   'MexDiagonal', {gpu, full_()}
   'MexReleaseMatrix', {gpu, full_()}

@@ -160,9 +160,9 @@ for cycle = {'v', 'w', 'fmg'}
   for smoother = {'rbgs', 'jacobi'}
     [u, ~, ~, iter] = MexPoisson(gpu, f, 1e-9, 50, [], cycle{1}, smoother{1}, 'kernels');
     reference = MexHandleMatrix(gpu, u);
-    for form = {'matrix', 'reference'}
-      [u, flag, ~, its] = MexPoisson(gpu, f, 1e-9, 50, [], cycle{1}, smoother{1}, form{1});
-      check(flag == 0 && its == iter, '%s %s %s', cycle{1}, smoother{1}, form{1});
+    for backend = {'matrix', 'reference'}
+      [u, flag, ~, its] = MexPoisson(gpu, f, 1e-9, 50, [], cycle{1}, smoother{1}, backend{1});
+      check(flag == 0 && its == iter, '%s %s %s', cycle{1}, smoother{1}, backend{1});
       check_close(MexHandleMatrix(gpu, u), reference, 1e-12);
     end
   end

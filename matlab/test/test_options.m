@@ -23,21 +23,18 @@ A = gallery('poisson', 20);
 f = rand(17);
 check(isequal(clinalg.poisson(f, 1e-6, 30, [], 'w', 'jacobi'), ...
   clinalg.poisson(f, 'Tolerance', 1e-6, 'MaxCycles', 30, 'Cycle', 'w', 'Smoother', 'jacobi')));
-check(isequal(clinalg.poisson(f, 'Backend', 'matrix'), clinalg.poisson(f, 'Form', 'matrix')), 'the former name');
+check(isequal(clinalg.poisson(f, 1e-10, 100, [], 'v', 'rbgs', 'matrix'), clinalg.poisson(f, 'Backend', 'matrix')));
 [one, flag] = clinalg.poisson(f, 'MixedPrecision', true);
 two = clinalg.poisson(f);
 check(flag == 0 && max(abs(one(:) - two(:))) < 1e-9 && ~isequal(one, two), 'corrections in single precision');
 check_error('clinalg:argument:value', 'argument 11 `mixed`', @() clinalg.poisson(single(f), 'MixedPrecision', true));
 check(isequal(clinalg.eigs(A, 3, 'smallestreal', struct('Tolerance', 1e-6)), ...
   clinalg.eigs(A, 'Count', 3, 'Sigma', 'smallestreal', 'Tolerance', 1e-6)));
-one = info(clinalg.amg(A, struct('coarse', 20)));
-two = info(clinalg.amg(A, 'Coarse', 20));
+one = info(clinalg.amg(A, struct('coarsesize', 20)));
+two = info(clinalg.amg(A, 'CoarseSize', 20));
 check(isequal(one.levels, two.levels) && numel(one.levels) > 1);
-one = info(clinalg.amg(A, 'CoarseSize', 20));
-check(isequal(one.levels, two.levels));
 b = ones(400, 1);
-check(isequal(clinalg.precond(A, 'ilut', 'DropTolerance', 1e-2) \ b, clinalg.precond(A, 'ilut', 'drop', 1e-2) \ b));
-check(isequal(clinalg.precond(A, 'ilut', struct('drop', 1e-2)) \ b, clinalg.precond(A, 'ilut', 'drop', 1e-2) \ b));
+check(isequal(clinalg.precond(A, 'ilut', struct('DropTolerance', 1e-2)) \ b, clinalg.precond(A, 'ilut', 'DropTolerance', 1e-2) \ b));
 u = zeros(9);
 u(5, 5) = 1;
 [one, two] = deal(clinalg.wave(u, 0.01, 2, 'explicit', u), clinalg.wave(u, 0.01, 'Velocity', u, 'Speed', 2));

@@ -23,7 +23,7 @@ check_close(gather(M \ clinalg.vector(r)), L.' \ (L \ r), 1e-12);
 s = info(M);
 check(strcmp(s.kind, 'ic') && s.entries == nnz(L) && s.shift == 0);
 % Without dropping, ILUT is a factorisation.
-M = clinalg.precond(U, 'ilut', struct('drop', 0, 'fill', 64));
+M = clinalg.precond(U, 'ilut', struct('DropTolerance', 0, 'Fill', 64));
 check_close(gather(M \ r), U \ r, 1e-10);
 check(isequal(size(M), [64 64]));
 % By colours there are two levels.
@@ -305,7 +305,7 @@ end
 
 function multigrid()
 A = gallery('poisson', 40);
-M = clinalg.amg(A, struct('reusable', true, 'coarse', 100));
+M = clinalg.amg(A, struct('Reusable', true, 'CoarseSize', 100));
 s = info(M);
 rows = [s.levels.rows];
 check(rows(1) == 1600 && all(diff(rows) < 0) && rows(end) <= 100 && s.direct && s.null_vectors == 0);
@@ -321,7 +321,7 @@ h = MexAmg(0, MexSparseMatrix(0, A));
 factor = MexAmgFactor(0, h, MexSparseMatrix(0, A));
 check(factor > 0 && factor < 0.5, '%g', factor);
 % Constants given are those taken.
-check_close(gather(clinalg.amg(A, struct('coarse', 100, 'Z', ones(1600, 1))) \ r), z, 1e-12);
+check_close(gather(clinalg.amg(A, struct('CoarseSize', 100, 'NearNull', ones(1600, 1))) \ r), z, 1e-12);
 end
 
 function complex_matrices()
@@ -381,7 +381,7 @@ function errors()
 A = gallery('tridiag', 5);
 check_error('clinalg:argument:value', '`kind`', @() clinalg.precond(A, 'lu'));
 check_error('clinalg:argument:value', '`droptol` is not known', @() clinalg.precond(A, 'ilut', struct('droptol', 1)));
-check_error('clinalg:argument:value', '`DropTolerance`', @() clinalg.precond(A, 'ilu', struct('drop', 1)));
+check_error('clinalg:argument:value', '`DropTolerance`', @() clinalg.precond(A, 'ilu', struct('DropTolerance', 1)));
 check_error('clinalg:argument:value', '`Omega`', @() clinalg.precond(A, 'ssor', struct('omega', 2)));
 check_error('clinalg:argument:class', 'options', @() clinalg.amg(A, 3));
 check_error('clinalg:argument:shape', '`A`', @() clinalg.precond(sparse(2, 3)));

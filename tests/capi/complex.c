@@ -1,7 +1,5 @@
 /* Complex numbers from C99: the layout is that of double complex and float complex. */
 
-/* Deprecated functions are tested too. */
-#define CLINALG_ALLOW_DEPRECATED
 #include "check.h"
 
 #include <complex.h>
@@ -136,13 +134,13 @@ static void products(void)
         OK(clinalg_matrix_mv(1.0, a[k], hx, 0.0, &out));
         OK(clinalg_array_read(out, CLINALG_PRECISION_COMPLEX_F64, 0, 3, read));
         CHECK(near(read[0], (1 + I) * x[0] + 2 * x[1]) && near(read[1], -I * x[1]) && near(read[2], 3 * x[0] + x[1]));
-        OK(clinalg_matrix_mv_complex(CLINALG_TRANSPOSE_FORM_NO, number(I), a[k], hx, number(2), &out));
+        OK(clinalg_matrix_mv_complex(CLINALG_TRANSPOSE_NO, number(I), a[k], hx, number(2), &out));
         OK(clinalg_array_read(out, CLINALG_PRECISION_COMPLEX_F64, 1, 1, read));
         CHECK(near(read[0], (I + 2) * -I * x[1]));
         OK(clinalg_object_release(out));
         if (k < 2) {
             out = 0;
-            OK(clinalg_matrix_mv_complex(CLINALG_TRANSPOSE_FORM_CONJUGATE, number(1), a[k], hy, number(0), &out));
+            OK(clinalg_matrix_mv_complex(CLINALG_TRANSPOSE_CONJUGATE, number(1), a[k], hy, number(0), &out));
             OK(clinalg_array_read(out, CLINALG_PRECISION_COMPLEX_F64, 0, 2, read));
             CHECK(near(read[0], (1 - I) * y[0] + 3 * y[2]) && near(read[1], 2 * y[0] + I * y[1] + y[2]));
             OK(clinalg_matrix_mv_transposed(1.0, a[k], hy, 0.0, &out));
@@ -184,7 +182,7 @@ static void systems(void)
     double complex full[N * N], values[3 * N], solution[N], right[N], read[N];
     size_t offsets[N + 1] = {0}, columns[3 * N], count = 0, i, j;
     clinalg_handle dense = 0, sparse = 0, b = 0, real = 0;
-    clinalg_solve_params params;
+    clinalg_solver_options options;
     clinalg_report report;
 
     for (i = 0; i < N; ++i) {
@@ -205,11 +203,11 @@ static void systems(void)
     OK(clinalg_dense_create(CLINALG_PRECISION_COMPLEX_F64, N, N, full, &dense));
     OK(clinalg_sparse_from_csr(CLINALG_PRECISION_COMPLEX_F64, N, N, offsets, columns, values, &sparse));
     OK(clinalg_vector_create(CLINALG_PRECISION_COMPLEX_F64, right, N, &b));
-    OK(clinalg_solve_params_default(&params));
+    OK(clinalg_solver_options_default(&options, sizeof options));
     for (i = 0; i < 3; ++i) {
         clinalg_handle x = 0;
-        params.method = methods[i];
-        OK(clinalg_solve(&params, sparse, b, &x, &report, NULL, 0));
+        options.method = methods[i];
+        OK(clinalg_system_solve(&options, sparse, b, &x, &report, NULL, 0));
         CHECK(report.stop == CLINALG_STOP_CONVERGED && report.relative_residual <= 1e-10);
         OK(clinalg_array_read(x, CLINALG_PRECISION_COMPLEX_F64, 0, N, read));
         for (j = 0; j < N; ++j) {
@@ -227,16 +225,17 @@ static void systems(void)
     OK(clinalg_array_zeros(CLINALG_PRECISION_F64, N, N, &real));
     {
         clinalg_handle x = 0;
-        clinalg_poisson_params poisson;
-        clinalg_wave_params wave;
+        clinalg_poisson_options poisson;
+        clinalg_wave_options wave;
         FAILS(clinalg_dense_solve(CLINALG_FACTORISATION_LU, real, b, &x), CLINALG_STATUS_VALUE);
         FAILS(clinalg_dense_solve(3, dense, b, &x), CLINALG_STATUS_VALUE);
         FAILS(clinalg_dense_solve(CLINALG_FACTORISATION_LU, sparse, b, &x), CLINALG_STATUS_HANDLE_KIND);
         FAILS(clinalg_dense_solve(CLINALG_FACTORISATION_LU, dense, b, NULL), CLINALG_STATUS_NULL_POINTER);
-        OK(clinalg_poisson_params_default(&poisson));
-        FAILS(clinalg_poisson(&poisson, b, &x, NULL, NULL, 0), CLINALG_STATUS_VALUE);
-        OK(clinalg_wave_params_default(&wave));
-        FAILS(clinalg_wave_create(&wave, CLINALG_PRECISION_COMPLEX_F64, &x), CLINALG_STATUS_VALUE);
+        OK(clinalg_poisson_options_default(&poisson, sizeof poisson));
+        FAILS(clinalg_poisson_solve(&poisson, b, &x, NULL, NULL, 0), CLINALG_STATUS_VALUE);
+        OK(clinalg_wave_options_default(&wave, sizeof wave));
+        wave.precision = CLINALG_PRECISION_COMPLEX_F64;
+        FAILS(clinalg_wave_create(&wave, &x), CLINALG_STATUS_VALUE);
         CHECK(strstr(clinalg_last_error_message(), "CLINALG_PRECISION_F64") != NULL);
         FAILS(clinalg_multigrid_jacobi(b, b, &x, 1, 0.8), CLINALG_STATUS_VALUE);
         CHECK(x == 0);

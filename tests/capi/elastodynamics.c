@@ -1,7 +1,5 @@
 /* Elastodynamics from C99: a cavity under pressure, fields in the material, refusals. */
 
-/* Deprecated functions are tested too. */
-#define CLINALG_ALLOW_DEPRECATED
 #include "check.h"
 
 #include <string.h>
@@ -34,13 +32,14 @@ static int32_t end_once(size_t iteration, double residual, void *data)
 
 static clinalg_handle make(uint32_t precision, double poisson, size_t boundary, clinalg_status *status)
 {
-    clinalg_elastodynamics_params params;
+    clinalg_elastodynamics_options options;
     clinalg_handle problem = 0;
-    CHECK(!clinalg_elastodynamics_params_default(&params));
-    CHECK(params.rule == 8 && params.domain == CLINALG_DOMAIN_INTERIOR);
-    params.poisson = poisson;
-    params.domain = CLINALG_DOMAIN_EXTERIOR;
-    *status = clinalg_elastodynamics_create(&params, precision, &nodes[0][0], 8, &elements[0][0], 6, boundary, &problem);
+    CHECK(!clinalg_elastodynamics_options_default(&options, sizeof options));
+    CHECK(options.rule == 8 && options.domain == CLINALG_DOMAIN_INTERIOR);
+    options.poisson = poisson;
+    options.domain = CLINALG_DOMAIN_EXTERIOR;
+    options.precision = precision;
+    *status = clinalg_elastodynamics_create(&options, &nodes[0][0], 8, &elements[0][0], 6, boundary, &problem);
     return problem;
 }
 
@@ -140,7 +139,7 @@ int main(void)
     CHECK(status);
     make(CLINALG_PRECISION_COMPLEX_F64, 0.3, M, &status);
     CHECK(status);
-    CHECK(clinalg_elastodynamics_params_default(NULL));
+    CHECK(clinalg_elastodynamics_options_default(NULL, sizeof(clinalg_elastodynamics_options)));
     if (failures == 0) puts("passed");
     return failures != 0;
 }

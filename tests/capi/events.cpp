@@ -55,7 +55,7 @@ int main()
     OK(clinalg_ode_options_default(&options, sizeof options));
     options.relative = 1e-10;
     options.absolute = 1e-11;
-    OK(clinalg_ode_system("parameter mu = 1.5\nx' = v\nv' = mu*(1 - x^2)*v - x\nevent falling = x", nullptr, 0, 0, &oscillator));
+    OK(clinalg_ode_create("parameter mu = 1.5\nx' = v\nv' = mu*(1 - x^2)*v - x\nevent falling = x", nullptr, 0, 0, &oscillator));
     OK(clinalg_ode_add_event(oscillator, "v - 1", 0, CLINALG_ODE_DIRECTION_ANY, 0));
     OK(clinalg_ode_solve_with(oscillator, nullptr, nullptr, &options, 0, 12, start, 2, see, &seen, end, &report));
     CHECK(seen.zeros.size() == 4 && seen.values.size() == 6);

@@ -8,8 +8,8 @@
 
 enum { N = 70, COLUMNS = 3 };
 
-static const uint32_t AS_IT_IS = CLINALG_TRANSPOSE_FORM_NO, TRANSPOSED = CLINALG_TRANSPOSE_FORM_YES,
-                      CONJUGATED = CLINALG_TRANSPOSE_FORM_CONJUGATE;
+static const uint32_t AS_IT_IS = CLINALG_TRANSPOSE_NO, TRANSPOSED = CLINALG_TRANSPOSE_YES,
+                      CONJUGATED = CLINALG_TRANSPOSE_CONJUGATE;
 static const clinalg_complex ONE = {1, 0}, NOTHING = {0, 0};
 
 /* Values without a pattern, between -1 and 1. */

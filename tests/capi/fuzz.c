@@ -6,8 +6,6 @@
  * A model on the host says for each call whether its handles are live and, where all fit together, what must come out.
  * Values are small whole numbers, on which both precisions are exact. At the end no device memory may be left. */
 
-/* Deprecated functions are tested too. */
-#define CLINALG_ALLOW_DEPRECATED
 #include <clinalg.h>
 
 #include <math.h>
@@ -456,8 +454,8 @@ static void solve(void)
 {
     object *a, *b;
     clinalg_handle ah = pick(&a), bh = pick(&b), x = 0;
-    clinalg_solve_params params;
-    clinalg_poisson_params grid;
+    clinalg_solver_options options;
+    clinalg_poisson_options grid;
     clinalg_report report;
     double history[4];
     size_t k;
@@ -465,25 +463,26 @@ static void solve(void)
     for (k = 0; a != NULL && k < count; ++k)
         if (pool[k].kind == CLINALG_KIND_VECTOR && pool[k].precision == a->precision && pool[k].rows == a->rows)
             bh = pool[k].handle;
-    clinalg_solve_params_default(&params);
-    params.method = (uint32_t)below(4);
-    params.preconditioner = (uint32_t)below(3);
-    params.max_iterations = 3;
-    params.restart = below(3);
-    status = clinalg_solve(&params, ah, bh, &x, &report, history, 4);
+    clinalg_solver_options_default(&options, sizeof options);
+    options.method = (uint32_t)below(4);
+    options.preconditioner = (uint32_t)below(3);
+    options.max_iterations = 3;
+    options.restart = below(3);
+    status = clinalg_system_solve(&options, ah, bh, &x, &report, history, 4);
     expect(status == CLINALG_STATUS_OK || about_argument(status), "solve", status);
     expect((status == CLINALG_STATUS_OK) == (x != 0), "handle of a solution", status);
     if (x != 0) clinalg_object_release(x);
     x = 0;
-    status = clinalg_solve_preconditioned(&params, ah, pick(&b), bh, &x, &report, history, 4);
+    options.inverse = pick(&b);
+    status = clinalg_system_solve(&options, ah, bh, &x, &report, history, 4);
     expect(status == CLINALG_STATUS_OK || about_argument(status), "preconditioned solve", status);
     expect((status == CLINALG_STATUS_OK) == (x != 0), "handle of a preconditioned solution", status);
     if (x != 0) clinalg_object_release(x);
     x = 0;
-    clinalg_poisson_params_default(&grid);
+    clinalg_poisson_options_default(&grid, sizeof grid);
     grid.cycle = (uint32_t)below(4);
     grid.max_cycles = 2;
-    status = clinalg_poisson(&grid, ah, &x, &report, NULL, 0);
+    status = clinalg_poisson_solve(&grid, ah, &x, &report, NULL, 0);
     expect(status == CLINALG_STATUS_OK || about_argument(status), "poisson", status);
     if (x != 0) clinalg_object_release(x);
     calls += 7;
@@ -496,8 +495,8 @@ static void heat(void)
     const double nodes[12] = {0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1}, ones[8] = {1, 1, 1, 1, 1, 1, 1, 1};
     const uint32_t triangles[12] = {0, 2, 1, 0, 1, 3, 0, 3, 2, 1, 2, 3};
     clinalg_precision precision = (clinalg_precision)below(2);
-    clinalg_heat_params params;
-    clinalg_solve_params solver;
+    clinalg_heat_options options;
+    clinalg_solver_options solver;
     clinalg_report report;
     clinalg_handle made[3] = {0, 0, 0}, b = 0, x = 0;
     double data[8], size = 0;
@@ -505,11 +504,11 @@ static void heat(void)
     object *o;
     clinalg_handle other = pick(&o);
     clinalg_status status;
-    clinalg_heat_params_default(&params);
-    params.steps = 2;
-    params.storage = (uint32_t)below(3);
-    status = clinalg_heat_operator_create(&params, below(2) ? CLINALG_HEAT_KIND_V : CLINALG_HEAT_KIND_D, precision, nodes, 4,
-                                          triangles, 4, &made[0]);
+    clinalg_heat_options_default(&options, sizeof options);
+    options.steps = 2;
+    options.storage = (uint32_t)below(3);
+    options.precision = precision;
+    status = clinalg_heat_operator_create(&options, below(2) ? CLINALG_HEAT_KIND_V : CLINALG_HEAT_KIND_D, nodes, 4, triangles, 4, &made[0]);
     if (!status) status = clinalg_heat_forward_create(made[0], &made[1]);
     if (!status) status = clinalg_heat_opposite_create(made[0], (uint32_t)below(3), &made[2]);
     to_type(precision, ones, 8, data);
@@ -518,11 +517,12 @@ static void heat(void)
     if (!status) status = clinalg_matrix_mv(1, made[0], x, -1, &b);
     if (!status) status = clinalg_array_norm_inf(b, &size);
     expect(!status && size < 1e-3, "inverse of an operator", status);
-    clinalg_solve_params_default(&solver);
+    clinalg_solver_options_default(&solver, sizeof solver);
     solver.method = CLINALG_METHOD_GMRES;
     solver.tolerance = 1e-3;
     if (!status) status = clinalg_array_fill(b, 1);
-    if (!status) status = clinalg_solve_preconditioned(&solver, made[0], made[1 + below(2)], b, &x, &report, NULL, 0);
+    solver.inverse = made[1 + below(2)];
+    if (!status) status = clinalg_system_solve(&solver, made[0], b, &x, &report, NULL, 0);
     expect(!status && report.stop == CLINALG_STOP_CONVERGED, "preconditioned solve", status);
     status = clinalg_matrix_mv(1, made[below(3)], other, 0, &b);
     expect(about_argument(status), "operator times what does not fit", status);
@@ -592,10 +592,10 @@ static void box(void)
     for (i = 0; i < k; ++i) worst = fmax(worst, fabs(u[i] - f[i] / options.shift));
     expect(!status && report.stop == CLINALG_STOP_CONVERGED && worst < (options.precision == CLINALG_PRECISION_F32 ? 0.01 : 1e-7),
            "linear function on a box", status);
-    status = clinalg_grid_poisson_operator(solver, &a);
-    if (!status) status = clinalg_grid_poisson_preconditioner(solver, &m);
+    status = clinalg_grid_poisson_operator_create(solver, &a);
+    if (!status) status = clinalg_grid_poisson_preconditioner_create(solver, &m);
     expect(!status, "operators of a box", status);
-    status = clinalg_grid_poisson_operator(other, &out);
+    status = clinalg_grid_poisson_operator_create(other, &out);
     expect(about_argument(status) && out == 0, "operator of another object", status);
     status = clinalg_grid_poisson_solve(other, f, u, k, NULL, NULL, NULL, NULL, 0);
     expect(about_argument(status), "solve with another object", status);

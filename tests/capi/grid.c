@@ -218,8 +218,8 @@ static void on_the_device(void)
     CHECK(report.stop == CLINALG_STOP_CANCELLED && report.cycles == 2 && last < 0.1 && last > 1e-10);
 
     /* Conjugate gradients with the operator and a cycle, which outlive the solver. */
-    OK(clinalg_grid_poisson_operator(solver, &a));
-    OK(clinalg_grid_poisson_preconditioner(solver, &m));
+    OK(clinalg_grid_poisson_operator_create(solver, &a));
+    OK(clinalg_grid_poisson_preconditioner_create(solver, &m));
     OK(clinalg_grid_poisson_right_side(solver, source, &b));
     OK(clinalg_object_get_info(b, &info));
     CHECK(info.rows == (NX - 1) * (NY - 2));
@@ -348,8 +348,8 @@ static void refusals(void)
     FAILS(clinalg_grid_poisson_set_side(solver, 0, 0, ones, 8), CLINALG_STATUS_LENGTH);
     FAILS(clinalg_grid_poisson_right_side(solver, vector, &none), CLINALG_STATUS_LENGTH);
     FAILS(clinalg_grid_poisson_points(solver, vector, &none), CLINALG_STATUS_LENGTH);
-    FAILS(clinalg_grid_poisson_operator(vector, &none), CLINALG_STATUS_HANDLE_KIND);
-    FAILS(clinalg_grid_poisson_preconditioner(solver, NULL), CLINALG_STATUS_NULL_POINTER);
+    FAILS(clinalg_grid_poisson_operator_create(vector, &none), CLINALG_STATUS_HANDLE_KIND);
+    FAILS(clinalg_grid_poisson_preconditioner_create(solver, NULL), CLINALG_STATUS_NULL_POINTER);
     CHECK(none == 0);
     f[40] = NAN;
     OK(clinalg_grid_poisson_solve(solver, f, u, POINTS, NULL, NULL, &report, NULL, 0));

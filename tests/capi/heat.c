@@ -1,7 +1,5 @@
 /* Operators of the heat equation from C99 and C++11: products, published norms, solvers, refusals. */
 
-/* Deprecated functions are tested too. */
-#define CLINALG_ALLOW_DEPRECATED
 #include "check.h"
 
 #include <math.h>
@@ -54,17 +52,17 @@ static void make_cube(void)
 /* Norms of the blocks of an operator, from its products with unit vectors of the first time step. */
 static void check_norms(uint32_t kind, const double *norms, double tolerance)
 {
-    clinalg_heat_params params;
+    clinalg_heat_options options;
     clinalg_object_info info;
     clinalg_handle a = 0, x = 0, y = 0;
     static double values[TRIANGLES * STEPS];
     double squares[STEPS] = {0};
     const double one = 1, zero = 0;
     size_t j, k, rows, cols;
-    OK(clinalg_heat_params_default(&params));
-    params.alpha = 0.5;
-    params.steps = STEPS;
-    OK(clinalg_heat_operator_create(&params, kind, CLINALG_PRECISION_F64, points[0], NODES, corners[0], TRIANGLES, &a));
+    OK(clinalg_heat_options_default(&options, sizeof options));
+    options.alpha = 0.5;
+    options.steps = STEPS;
+    OK(clinalg_heat_operator_create(&options, kind, points[0], NODES, corners[0], TRIANGLES, &a));
     OK(clinalg_object_get_info(a, &info));
     rows = info.rows / STEPS, cols = info.cols / STEPS;
     memset(values, 0, sizeof values);
@@ -98,8 +96,8 @@ static double misfit(clinalg_handle a, clinalg_handle x, clinalg_handle b)
 /* Forward elimination and preconditioned GMRES against each other and the equation. */
 static void check_solvers(uint32_t kind)
 {
-    clinalg_heat_params params;
-    clinalg_solve_params solver;
+    clinalg_heat_options options;
+    clinalg_solver_options solver;
     clinalg_report plain, report;
     clinalg_object_info info;
     clinalg_handle a = 0, forward = 0, opposite = 0, b = 0, x = 0, y = 0;
@@ -107,35 +105,39 @@ static void check_solvers(uint32_t kind)
     double history[3];
     size_t k;
     for (k = 0; k < TRIANGLES * STEPS; ++k) values[k] = (double)(k * 31 % 17) - 8;
-    OK(clinalg_heat_params_default(&params));
-    params.alpha = 0.5;
-    params.steps = STEPS;
-    OK(clinalg_heat_operator_create(&params, kind, CLINALG_PRECISION_F64, points[0], NODES, corners[0], TRIANGLES, &a));
+    OK(clinalg_heat_options_default(&options, sizeof options));
+    options.alpha = 0.5;
+    options.steps = STEPS;
+    OK(clinalg_heat_operator_create(&options, kind, points[0], NODES, corners[0], TRIANGLES, &a));
     OK(clinalg_object_get_info(a, &info));
     OK(clinalg_vector_create(CLINALG_PRECISION_F64, values, info.rows, &b));
     OK(clinalg_heat_forward_create(a, &forward));
     OK(clinalg_heat_opposite_create(a, CLINALG_STORAGE_ASSEMBLED, &opposite));
     OK(clinalg_matrix_mv(1.0, forward, b, 0.0, &x));
     CHECK(misfit(a, x, b) < 1e-10);
-    OK(clinalg_solve_params_default(&solver));
+    OK(clinalg_solver_options_default(&solver, sizeof solver));
     solver.method = CLINALG_METHOD_GMRES;
     solver.restart = info.rows;
-    OK(clinalg_solve(&solver, a, b, &y, &plain, NULL, 0));
+    OK(clinalg_system_solve(&solver, a, b, &y, &plain, NULL, 0));
     CHECK(plain.stop == CLINALG_STOP_CONVERGED);
     OK(clinalg_object_release(y));
     y = 0;
-    OK(clinalg_solve_preconditioned(&solver, a, opposite, b, &y, &report, history, 3));
+    solver.inverse = opposite;
+    OK(clinalg_system_solve(&solver, a, b, &y, &report, history, 3));
     CHECK(report.stop == CLINALG_STOP_CONVERGED && report.iterations < plain.iterations && history[0] == 1);
     CHECK(misfit(a, y, b) < 1e-9);
-    OK(clinalg_solve_preconditioned(&solver, a, forward, b, &y, &report, NULL, 0));
+    solver.inverse = forward;
+    OK(clinalg_system_solve(&solver, a, b, &y, &report, NULL, 0));
     CHECK(report.iterations <= 2);
 
     solver.preconditioner = CLINALG_PRECONDITIONER_JACOBI;
-    FAILS(clinalg_solve_preconditioned(&solver, a, opposite, b, &y, &report, NULL, 0), CLINALG_STATUS_VALUE);
+    FAILS(clinalg_system_solve(&solver, a, b, &y, &report, NULL, 0), CLINALG_STATUS_VALUE);
     solver.preconditioner = CLINALG_PRECONDITIONER_NONE;
-    FAILS(clinalg_solve_preconditioned(&solver, a, b, b, &y, &report, NULL, 0), CLINALG_STATUS_HANDLE_KIND);
-    FAILS(clinalg_solve_preconditioned(&solver, a, 0, b, &y, &report, NULL, 0), CLINALG_STATUS_HANDLE_FOREIGN);
-    FAILS(clinalg_solve_preconditioned(NULL, a, forward, b, &y, &report, NULL, 0), CLINALG_STATUS_NULL_POINTER);
+    solver.inverse = b;
+    FAILS(clinalg_system_solve(&solver, a, b, &y, &report, NULL, 0), CLINALG_STATUS_HANDLE_KIND);
+    solver.inverse = 1;
+    FAILS(clinalg_system_solve(&solver, a, b, &y, &report, NULL, 0), CLINALG_STATUS_HANDLE_FOREIGN);
+    FAILS(clinalg_system_solve(NULL, a, b, &y, &report, NULL, 0), CLINALG_STATUS_NULL_POINTER);
     FAILS(clinalg_heat_forward_create(b, &y), CLINALG_STATUS_HANDLE_KIND);
     FAILS(clinalg_heat_forward_create(forward, &y), CLINALG_STATUS_SHAPE);
     FAILS(clinalg_heat_forward_create(a, NULL), CLINALG_STATUS_NULL_POINTER);
@@ -168,18 +170,18 @@ int main(void)
     const uint32_t open[9] = {0, 1, 2, 1, 0, 3, 2, 1, 3};
     const double first[16] = {1};
     double y[16];
-    clinalg_heat_params params;
-    clinalg_solve_params solver;
+    clinalg_heat_options options;
+    clinalg_solver_options solver;
     clinalg_report report;
     clinalg_object_info info;
     clinalg_memory_report before, after;
     clinalg_handle v = 0, d = 0, x = 0, b = 0, w = 0;
 
     OK(clinalg_device_memory(&before));
-    OK(clinalg_heat_params_default(&params));
-    params.alpha = 0.5;
-    params.steps = 4;
-    OK(clinalg_heat_operator_create(&params, CLINALG_HEAT_KIND_V, CLINALG_PRECISION_F64, nodes, 4, triangles, 4, &v));
+    OK(clinalg_heat_options_default(&options, sizeof options));
+    options.alpha = 0.5;
+    options.steps = 4;
+    OK(clinalg_heat_operator_create(&options, CLINALG_HEAT_KIND_V, nodes, 4, triangles, 4, &v));
     OK(clinalg_object_get_info(v, &info));
     CHECK(info.kind == CLINALG_KIND_OPERATOR && info.rows == 16 && info.cols == 16);
     OK(clinalg_vector_create(CLINALG_PRECISION_F64, first, 16, &x));
@@ -187,10 +189,10 @@ int main(void)
     OK(clinalg_array_read(b, CLINALG_PRECISION_F64, 0, 16, y));
     CHECK(fabs(y[0] / 8.522019593658992e-3 - 1) < 1e-9 && fabs(y[4] / 2.455648861659851e-3 - 1) < 1e-9);
 
-    OK(clinalg_solve_params_default(&solver));
+    OK(clinalg_solver_options_default(&solver, sizeof solver));
     solver.method = CLINALG_METHOD_GMRES;
     solver.restart = 16;
-    OK(clinalg_solve(&solver, v, b, &w, &report, NULL, 0));
+    OK(clinalg_system_solve(&solver, v, b, &w, &report, NULL, 0));
     CHECK(report.stop == CLINALG_STOP_CONVERGED);
     OK(clinalg_array_read(w, CLINALG_PRECISION_F64, 0, 16, y));
     CHECK(fabs(y[0] - 1) < 1e-6 && fabs(y[4]) < 1e-6 && fabs(y[15]) < 1e-6);
@@ -202,27 +204,23 @@ int main(void)
     check_solvers(CLINALG_HEAT_KIND_V);
     check_solvers(CLINALG_HEAT_KIND_D);
 
-    params.storage = CLINALG_STORAGE_ON_THE_FLY;
-    OK(clinalg_heat_operator_create(&params, CLINALG_HEAT_KIND_D, CLINALG_PRECISION_F64, nodes, 4, triangles, 4, &d));
+    options.storage = CLINALG_STORAGE_ON_THE_FLY;
+    OK(clinalg_heat_operator_create(&options, CLINALG_HEAT_KIND_D, nodes, 4, triangles, 4, &d));
     OK(clinalg_matrix_mv(1.0, d, x, 0.0, &b));
     solver.preconditioner = CLINALG_PRECONDITIONER_JACOBI;
-    FAILS(clinalg_solve(&solver, d, b, &w, &report, NULL, 0), CLINALG_STATUS_VALUE);
+    FAILS(clinalg_system_solve(&solver, d, b, &w, &report, NULL, 0), CLINALG_STATUS_VALUE);
     FAILS(clinalg_matrix_mv_transposed(1.0, v, x, 0.0, &b), CLINALG_STATUS_HANDLE_KIND);
     FAILS(clinalg_array_add(v, v, &b), CLINALG_STATUS_HANDLE_KIND);
 
     OK(clinalg_object_release(d));
     d = 0;
-    FAILS(clinalg_heat_operator_create(&params, 4, CLINALG_PRECISION_F64, nodes, 4, triangles, 4, &d), CLINALG_STATUS_VALUE);
-    FAILS(clinalg_heat_operator_create(&params, CLINALG_HEAT_KIND_V, CLINALG_PRECISION_F64, nodes, 4, open, 3, &d),
-          CLINALG_STATUS_VALUE);
+    FAILS(clinalg_heat_operator_create(&options, 4, nodes, 4, triangles, 4, &d), CLINALG_STATUS_VALUE);
+    FAILS(clinalg_heat_operator_create(&options, CLINALG_HEAT_KIND_V, nodes, 4, open, 3, &d), CLINALG_STATUS_VALUE);
     CHECK(strstr(clinalg_last_error_message(), "edge") != NULL);
-    FAILS(clinalg_heat_operator_create(&params, CLINALG_HEAT_KIND_V, CLINALG_PRECISION_F64, nodes, 3, triangles, 4, &d),
-          CLINALG_STATUS_INDEX);
-    params.alpha = 0;
-    FAILS(clinalg_heat_operator_create(&params, CLINALG_HEAT_KIND_V, CLINALG_PRECISION_F64, nodes, 4, triangles, 4, &d),
-          CLINALG_STATUS_VALUE);
-    FAILS(clinalg_heat_operator_create(NULL, CLINALG_HEAT_KIND_V, CLINALG_PRECISION_F64, nodes, 4, triangles, 4, &d),
-          CLINALG_STATUS_NULL_POINTER);
+    FAILS(clinalg_heat_operator_create(&options, CLINALG_HEAT_KIND_V, nodes, 3, triangles, 4, &d), CLINALG_STATUS_INDEX);
+    options.alpha = 0;
+    FAILS(clinalg_heat_operator_create(&options, CLINALG_HEAT_KIND_V, nodes, 4, triangles, 4, &d), CLINALG_STATUS_VALUE);
+    FAILS(clinalg_heat_operator_create(NULL, CLINALG_HEAT_KIND_V, nodes, 4, triangles, 4, &d), CLINALG_STATUS_NULL_POINTER);
     CHECK(d == 0);
 
     OK(clinalg_object_release(v));

@@ -81,7 +81,7 @@ static clinalg_handle operator_of(uint32_t kind)
     options.alpha = alpha;
     options.end_time = end_time;
     options.steps = steps;
-    OK(clinalg_heat_operator_make(&options, kind, nodes[0], node_count, triangles[0], triangle_count, &made));
+    OK(clinalg_heat_operator_create(&options, kind, nodes[0], node_count, triangles[0], triangle_count, &made));
     return made;
 }
 

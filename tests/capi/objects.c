@@ -1,7 +1,5 @@
 /* The C interface from C99: results, errors, released and forged handles. */
 
-/* Deprecated functions are tested too. */
-#define CLINALG_ALLOW_DEPRECATED
 #include "check.h"
 
 #include <math.h>
@@ -77,7 +75,7 @@ static void formats(void)
     enum { SIDE = 64, ROWS = SIDE * SIDE, ENTRIES = 5 * ROWS - 4 * SIDE };
     static size_t offsets[ROWS + 1], columns[ENTRIES], got_offsets[ROWS + 1], got_rows[ENTRIES];
     static double entries[ENTRIES], got_entries[ENTRIES], x[ROWS], want[ROWS], result[ROWS];
-    static const clinalg_format all[3] = {CLINALG_FORMAT_ROWS, CLINALG_FORMAT_DIAGONALS, CLINALG_FORMAT_STENCIL};
+    static const clinalg_format all[3] = {CLINALG_FORMAT_CSR, CLINALG_FORMAT_DIA, CLINALG_FORMAT_STENCIL};
     static const char *const words[3] = {"csr", "dia", "stencil"};
     clinalg_handle a = 0, v = 0, y = 0, other = 0;
     char text[1024], whole[1024];
@@ -140,7 +138,7 @@ static void formats(void)
     OK(clinalg_object_explain(other, text, sizeof text, NULL));
     CHECK(strcmp(text, whole) == 0);
     FAILS(clinalg_sparse_set_format(other, 99), CLINALG_STATUS_VALUE);
-    FAILS(clinalg_sparse_set_format(v, CLINALG_FORMAT_ROWS), CLINALG_STATUS_HANDLE_KIND);
+    FAILS(clinalg_sparse_set_format(v, CLINALG_FORMAT_CSR), CLINALG_STATUS_HANDLE_KIND);
     OK(clinalg_object_release(a));
     OK(clinalg_object_release(v));
     OK(clinalg_object_release(y));
@@ -154,48 +152,48 @@ static void solvers(void)
     const double entries[7] = {4, -1, -1, 4, -1, -1, 4}, right[3] = {2, 4, 10};
     double x[3], history[16];
     clinalg_handle a = 0, b = 0, solution = 0, f = 0, u = 0, c = 0, v = 0;
-    clinalg_solve_params params;
-    clinalg_poisson_params grid;
+    clinalg_solver_options options;
+    clinalg_poisson_options grid;
     clinalg_report report;
     double source[25], cube[27], middle;
     uint32_t method;
 
     OK(clinalg_sparse_from_csc(CLINALG_PRECISION_F64, 3, 3, offsets, columns, entries, &a));
     OK(clinalg_vector_create(CLINALG_PRECISION_F64, right, 3, &b));
-    OK(clinalg_solve_params_default(&params));
+    OK(clinalg_solver_options_default(&options, sizeof options));
     for (method = CLINALG_METHOD_CG; method <= CLINALG_METHOD_GMRES; ++method) {
-        params.method = method;
+        options.method = method;
         solution = 0;
-        OK(clinalg_solve(&params, a, b, &solution, &report, history, 16));
+        OK(clinalg_system_solve(&options, a, b, &solution, &report, history, 16));
         CHECK(report.stop == CLINALG_STOP_CONVERGED && report.history == report.iterations + 1);
         OK(clinalg_array_read(solution, CLINALG_PRECISION_F64, 0, 3, x));
         CHECK(fabs(x[0] - 1) < 1e-9 && fabs(x[1] - 2) < 1e-9 && fabs(x[2] - 3) < 1e-9);
         OK(clinalg_object_release(solution));
     }
-    params.method = 99;
+    options.method = 99;
     solution = 0;
-    FAILS(clinalg_solve(&params, a, b, &solution, &report, NULL, 0), CLINALG_STATUS_VALUE);
+    FAILS(clinalg_system_solve(&options, a, b, &solution, &report, NULL, 0), CLINALG_STATUS_VALUE);
     CHECK(solution == 0);
 
     /* -Laplace u = 1 at N = 3: the one unknown is h^2 / 4 = 1 / 16. */
     for (middle = 0; middle < 9; ++middle) source[(int)middle] = 1;
     OK(clinalg_vector_create(CLINALG_PRECISION_F64, source, 9, &f));
-    OK(clinalg_poisson_params_default(&grid));
-    OK(clinalg_poisson(&grid, f, &u, &report, NULL, 0));
+    OK(clinalg_poisson_options_default(&grid, sizeof grid));
+    OK(clinalg_poisson_solve(&grid, f, &u, &report, NULL, 0));
     OK(clinalg_array_read(u, CLINALG_PRECISION_F64, 4, 1, &middle));
     CHECK(fabs(middle - 1.0 / 16) < 1e-15);
-    FAILS(clinalg_poisson(&grid, b, &u, &report, NULL, 0), CLINALG_STATUS_SHAPE);
+    FAILS(clinalg_poisson_solve(&grid, b, &u, &report, NULL, 0), CLINALG_STATUS_SHAPE);
     /* With a shift of 16, (4 / h^2 + 16) u = 1; on the cube 6 / h^2 u = 1. */
     grid.shift = 16;
-    OK(clinalg_poisson(&grid, f, &u, &report, NULL, 0));
+    OK(clinalg_poisson_solve(&grid, f, &u, &report, NULL, 0));
     OK(clinalg_array_read(u, CLINALG_PRECISION_F64, 4, 1, &middle));
     CHECK(fabs(middle - 1.0 / 32) < 1e-15);
     grid.shift = 0;
     grid.dim = 3;
-    FAILS(clinalg_poisson(&grid, f, &u, &report, NULL, 0), CLINALG_STATUS_SHAPE);
+    FAILS(clinalg_poisson_solve(&grid, f, &u, &report, NULL, 0), CLINALG_STATUS_SHAPE);
     for (middle = 0; middle < 27; ++middle) cube[(int)middle] = 1;
     OK(clinalg_vector_create(CLINALG_PRECISION_F64, cube, 27, &c));
-    OK(clinalg_poisson(&grid, c, &v, &report, NULL, 0));
+    OK(clinalg_poisson_solve(&grid, c, &v, &report, NULL, 0));
     OK(clinalg_array_read(v, CLINALG_PRECISION_F64, 13, 1, &middle));
     CHECK(fabs(middle - 1.0 / 24) < 1e-15);
     OK(clinalg_object_release(c));
@@ -220,17 +218,17 @@ static void waves(void)
      * so from rest at 2 the values are 1, -1, -2, -1, 1, 2. */
     const double start[9] = {0, 0, 0, 0, 2, 0, 0, 0, 0}, expected[7] = {2, 1, -1, -2, -1, 1, 2};
     clinalg_handle wave = 0, u = 0, now = 0, v = 0;
-    clinalg_wave_params params;
+    clinalg_wave_options options;
     clinalg_wave_report report;
     clinalg_object_info info;
     double value, kinetic, potential, energy;
     size_t last;
     int step;
 
-    OK(clinalg_wave_params_default(&params));
-    params.n = 3;
-    params.dt = 0.25;
-    OK(clinalg_wave_create(&params, CLINALG_PRECISION_F64, &wave));
+    OK(clinalg_wave_options_default(&options, sizeof options));
+    options.n = 3;
+    options.dt = 0.25;
+    OK(clinalg_wave_create(&options, &wave));
     OK(clinalg_object_get_info(wave, &info));
     CHECK(info.kind == CLINALG_KIND_WAVE && info.rows == 3 && info.cols == 3 && info.entries == 0);
     OK(clinalg_vector_create(CLINALG_PRECISION_F64, start, 9, &u));
@@ -261,8 +259,8 @@ static void waves(void)
     OK(clinalg_object_release(wave));
     FAILS(clinalg_wave_step(wave, 1, NULL), CLINALG_STATUS_HANDLE_STALE);
     wave = 0;
-    params.dt = 0.36;
-    FAILS(clinalg_wave_create(&params, CLINALG_PRECISION_F64, &wave), CLINALG_STATUS_VALUE);
+    options.dt = 0.36;
+    FAILS(clinalg_wave_create(&options, &wave), CLINALG_STATUS_VALUE);
     CHECK(wave == 0 && strstr(clinalg_last_error_message(), "stability limit") != NULL);
     OK(clinalg_object_release(u));
     OK(clinalg_object_release(now));

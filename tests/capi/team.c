@@ -67,7 +67,7 @@ static void wave(clinalg_handle team)
     OK(clinalg_wave_options_default(&params, sizeof params));
     params.n = SIDE;
     params.dt = 0.01;
-    OK(clinalg_wave_make(&params, &one));
+    OK(clinalg_wave_create(&params, &one));
     OK(clinalg_team_wave_create(&params, team, &both));
     OK(clinalg_wave_start(one, start, 0, NULL));
     OK(clinalg_wave_start(both, start, 0, NULL));

@@ -3,8 +3,6 @@
 //
 //   threads [THREADS [ROUNDS]]
 
-// Deprecated functions are tested too.
-#define CLINALG_ALLOW_DEPRECATED
 #include <clinalg.hpp>
 
 #include <atomic>
@@ -101,12 +99,12 @@ void exchange(Shared &shared, std::size_t thread, std::size_t round) {
 }
 
 void solve(const Shared &shared) {
-    clinalg_solve_params params;
+    clinalg_solver_options options;
     clinalg_report report;
     clinalg::Object b, x;
-    clinalg::check(clinalg_solve_params_default(&params));
+    clinalg::check(clinalg_solver_options_default(&options, sizeof options));
     clinalg::check(clinalg_matrix_mv(1, shared.a.get(), shared.x.get(), 0, b.out()));
-    clinalg::check(clinalg_solve(&params, shared.a.get(), b.get(), x.out(), &report, nullptr, 0));
+    clinalg::check(clinalg_system_solve(&options, shared.a.get(), b.get(), x.out(), &report, nullptr, 0));
     clinalg::check(clinalg_array_subtract(x.get(), shared.x.get(), x.out()));
     double error = 1;
     clinalg::check(clinalg_array_norm_inf(x.get(), &error));

@@ -138,7 +138,7 @@ void matrices()
     Vector y = vector<double>({1, 1}), t;
     mv(2, a, x, 10, y);
     CHECK(y.gather<double>() == Values({2, 2}));
-    mv(1, a, y, 0, t, CLINALG_TRANSPOSE_FORM_YES);
+    mv(1, a, y, 0, t, CLINALG_TRANSPOSE_YES);
     CHECK(t.gather<double>() == Values({6, 14, 22}));
     CHECK(transpose(a).gather<double>() == Values({1, 3, 5, 2, 4, 6}) && conj_transpose(a).rows() == 3);
     CHECK((a * transpose(a)).gather<double>() == Values({35, 44, 44, 56}));
@@ -149,16 +149,16 @@ void matrices()
     CHECK(refused([] { (void)dense<double>(2, 2, {1, 2, 3}); }) && refused([] { (void)csr<double>(1, 1, {0}, {}, {}); }));
 
     Dense gram;
-    mm(1, a, CLINALG_TRANSPOSE_FORM_NO, a, CLINALG_TRANSPOSE_FORM_YES, 0, gram);
+    mm(1, a, CLINALG_TRANSPOSE_NO, a, CLINALG_TRANSPOSE_YES, 0, gram);
     CHECK(gram.gather<double>() == Values({35, 44, 44, 56}));
 
     const Dense square = dense<double>(2, 2, {2, 1, 1, 3});
     const Factorisation lu(square), cholesky(square, CLINALG_FACTORISATION_CHOLESKY);
     const Vector right = vector<double>({3, 4});
     CHECK(lu.solve(right).gather<double>() == Values({1, 1}));
-    CHECK(cholesky.solve(dense<double>(2, 1, {3, 4}), CLINALG_TRANSPOSE_FORM_YES).rows() == 2);
+    CHECK(cholesky.solve(dense<double>(2, 1, {3, 4}), CLINALG_TRANSPOSE_YES).rows() == 2);
     Vector place = vector<double>({3, 4});
-    lu.solve(place, place, CLINALG_TRANSPOSE_FORM_YES);
+    lu.solve(place, place, CLINALG_TRANSPOSE_YES);
     CHECK(place.gather<double>() == Values({1, 1}));
     CHECK(lu.determinant() == determinant(square) && std::abs(lu.determinant() - 5.0) < 1e-14 && lu.reciprocal_condition() > 0.2);
     CHECK(norm_inf(lu.inverse() - inverse(square)) < 1e-15 && norm(lu.inverse() * right - vector<double>({1, 1})) < 1e-15);
@@ -166,7 +166,7 @@ void matrices()
     CHECK(norm(factors.first * factors.second - square) < 1e-15 && factors.rows == std::vector<std::size_t>({0, 1}));
     CHECK(!cholesky.factors().second && cholesky.factors().rows == std::vector<std::size_t>({0, 1}));
     CHECK(solve_triangular(CLINALG_TRIANGLE_LOWER, square, right).gather<double>()[0] == 1.5);
-    CHECK(solve_triangular(CLINALG_TRIANGLE_UPPER, square, right, CLINALG_TRANSPOSE_FORM_YES, true).gather<double>() == Values({3, 1}));
+    CHECK(solve_triangular(CLINALG_TRIANGLE_UPPER, square, right, CLINALG_TRANSPOSE_YES, true).gather<double>() == Values({3, 1}));
 
     const Band b = band<double>(3, 3, 1, 0, {1, 2, 0, 0, 3, 4, 0, 0, 5});
     const CompressedColumns<double> columns = b.gather_sparse<double>();
@@ -192,7 +192,7 @@ void sparse_algebra()
     CHECK(a.select({0, 3}, {3, 0}).gather_sparse<double>().indices == std::vector<std::size_t>({1, 0}));
     CHECK(a.select_rows({1}).rows() == 1 && a.select_cols({1, 1}).cols() == 2 && a.select_rows({}).rows() == 0);
     Csr rows = copy(a);
-    rows.set_format(CLINALG_FORMAT_ROWS);
+    rows.set_format(CLINALG_FORMAT_CSR);
     const Vector ones = vector(Values(4, 1));
     CHECK((rows * ones).gather<double>() == Values({1, 0, 0, 1}) && (a * dense(4, 1, Values(4, 1))).gather<double>()[3] == 1);
 }

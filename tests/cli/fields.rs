@@ -473,7 +473,7 @@ fn options_come_from_a_file() {
     assert!(text.contains("n = 17\n") && text.contains("# cycle = \"v\""), "{text}");
     std::fs::write(folder.path().join("run.toml"), text).expect("written");
     let report = inside(folder.path(), &["--options", "run.toml", "--json"]).json();
-    assert!(report["n"] == 17 && report["f"] == "1 + x" && report["form"] == "reference", "{report:#}");
+    assert!(report["n"] == 17 && report["f"] == "1 + x" && report["backend"] == "reference", "{report:#}");
     let report = inside(folder.path(), &["poisson", "--options", "run.toml", "--json", "--n", "33"]).json();
     assert_eq!(report["n"], 33);
     let done = inside(folder.path(), &["wave", "--options", "run.toml"]);

@@ -18,17 +18,6 @@
 #define CLINALG_MAKE_VERSION(major, minor, patch) ((major) * 1000000L + (minor) * 1000L + (patch))
 #define CLINALG_VERSION CLINALG_MAKE_VERSION(CLINALG_VERSION_MAJOR, CLINALG_VERSION_MINOR, CLINALG_VERSION_PATCH)
 
-/* The compiler warns where a deprecated function is used, unless CLINALG_ALLOW_DEPRECATED is defined before this header is included. */
-#if defined(CLINALG_ALLOW_DEPRECATED)
-#define CLINALG_DEPRECATED(advice)
-#elif defined(__GNUC__) || defined(__clang__)
-#define CLINALG_DEPRECATED(advice) __attribute__((deprecated(advice)))
-#elif defined(_MSC_VER)
-#define CLINALG_DEPRECATED(advice) __declspec(deprecated(advice))
-#else
-#define CLINALG_DEPRECATED(advice)
-#endif
-
 /**
  * The outcome of a call. Numbers are never reused or changed; new ones may be added, below 64.
  */
@@ -393,16 +382,16 @@ typedef enum {
   /**
    * The matrix itself.
    */
-  CLINALG_TRANSPOSE_FORM_NO = 0,
+  CLINALG_TRANSPOSE_NO = 0,
   /**
    * Its transpose, without conjugation.
    */
-  CLINALG_TRANSPOSE_FORM_YES = 1,
+  CLINALG_TRANSPOSE_YES = 1,
   /**
    * Its conjugate transpose; of a real matrix the transpose.
    */
-  CLINALG_TRANSPOSE_FORM_CONJUGATE = 2,
-} clinalg_transpose_form;
+  CLINALG_TRANSPOSE_CONJUGATE = 2,
+} clinalg_transpose;
 
 /**
  * A factorisation of a dense matrix.
@@ -699,16 +688,16 @@ typedef enum {
   /**
    * Kernels specialised for the stencil.
    */
-  CLINALG_FORM_KERNELS = 0,
+  CLINALG_BACKEND_KERNELS = 0,
   /**
    * Sparse matrices and vectors only.
    */
-  CLINALG_FORM_MATRIX = 1,
+  CLINALG_BACKEND_MATRIX = 1,
   /**
    * Plain sequential code on the host.
    */
-  CLINALG_FORM_REFERENCE = 2,
-} clinalg_form;
+  CLINALG_BACKEND_REFERENCE = 2,
+} clinalg_backend;
 
 /**
  * What a wave does on a side of a box.
@@ -882,15 +871,15 @@ typedef enum {
   /**
    * The compressed rows as they are.
    */
-  CLINALG_FORMAT_ROWS = 1,
+  CLINALG_FORMAT_CSR = 1,
   /**
    * Blocks of rows with about the same number of entries (nnz-balanced CSR).
    */
-  CLINALG_FORMAT_BLOCKS = 2,
+  CLINALG_FORMAT_BALANCED = 2,
   /**
    * Entries at few distances from the diagonal: columns are not read.
    */
-  CLINALG_FORMAT_DIAGONALS = 3,
+  CLINALG_FORMAT_DIA = 3,
   /**
    * A stencil with constant coefficients: neither columns nor values are read.
    */
@@ -1092,7 +1081,7 @@ typedef struct {
 typedef int32_t (*clinalg_apply)(clinalg_handle x, clinalg_handle y, void *data);
 
 /**
- * A function that is called once when an operator is freed, with the pointer given to `clinalg_operator_create`.
+ * A function that is called once when an operator is released, with the pointer given to `clinalg_operator_create`.
  */
 typedef void (*clinalg_free)(void *data);
 
@@ -1231,177 +1220,6 @@ typedef struct {
    */
   size_t rule;
 } clinalg_elastodynamics_options;
-
-/**
- * Material and quadrature; fill it with `clinalg_elastodynamics_params_default` first.
- *
- * @deprecated `clinalg_elastodynamics_options` can grow.
- */
-typedef struct {
-  /**
-   * Shear modulus.
-   */
-  double shear;
-  /**
-   * Poisson's ratio, above -1 and below 0.5.
-   */
-  double poisson;
-  /**
-   * Density.
-   */
-  double density;
-  /**
-   * Hysteretic damping ratio D: the shear modulus times 1 + 2 i D.
-   */
-  double damping;
-  /**
-   * The side of the surface on which the material lies, a `clinalg_domain`.
-   */
-  uint32_t domain;
-  /**
-   * Gauss points per direction, an even number from 2 to 16; 0 for adaptive rules.
-   */
-  size_t rule;
-} clinalg_elastodynamics_params;
-
-/**
- * Kind, type of values, shape and size of an object.
- */
-typedef struct {
-  /**
-   * The kind of object.
-   */
-  clinalg_kind kind;
-  /**
-   * The type of its values.
-   */
-  clinalg_precision precision;
-  /**
-   * Number of rows; of a vector its length.
-   */
-  size_t rows;
-  /**
-   * Number of columns; 1 for a vector.
-   */
-  size_t cols;
-  /**
-   * Entries that a download returns: rows x cols of a full object, the stored ones of a sparse
-   * matrix; 0 for a band matrix, whose download leaves zeros out.
-   */
-  size_t entries;
-  /**
-   * Subdiagonals of a band matrix, else 0.
-   */
-  size_t kl;
-  /**
-   * Superdiagonals of a band matrix, else 0.
-   */
-  size_t ku;
-} clinalg_object_info;
-
-/**
- * Options of a Krylov solver. Fill them with `clinalg_solver_options_default(&options, sizeof options)`, then change what is to
- * differ. Later versions append members, which take their defaults in programs compiled before.
- */
-typedef struct {
-  /**
-   * `sizeof(clinalg_solver_options)`, as the program was compiled.
-   */
-  size_t struct_size;
-  /**
-   * The method, a `clinalg_method`.
-   */
-  uint32_t method;
-  /**
-   * The preconditioner, a `clinalg_preconditioner`.
-   */
-  uint32_t preconditioner;
-  /**
-   * Relative residual |b - A x| / |b| to reach.
-   */
-  double tolerance;
-  /**
-   * Maximum number of iterations.
-   */
-  size_t max_iterations;
-  /**
-   * Iterations between restarts of GMRES.
-   */
-  size_t restart;
-  /**
-   * A matrix or operator whose product approximates the inverse of A, in the place of `preconditioner`, such as
-   * `clinalg_preconditioner_create` and `clinalg_amg_create` make; 0 for none. For LSQR and LSMR it approximates the inverse of A^H A and is
-   * Hermitian positive definite.
-   */
-  clinalg_handle inverse;
-  /**
-   * Called after every iteration; null for none.
-   */
-  clinalg_progress progress;
-  /**
-   * Passed to `progress`.
-   */
-  void *progress_data;
-  /**
-   * The dimension s of the shadow space of IDR(s), at least 1: a larger one takes fewer iterations and more memory.
-   */
-  size_t idr_dimension;
-} clinalg_solver_options;
-
-/**
- * Options of the Poisson solver. Fill them with `clinalg_poisson_options_default(&options, sizeof options)`, then change what is to
- * differ. Later versions append members, which take their defaults in programs compiled before.
- */
-typedef struct {
-  /**
-   * `sizeof(clinalg_poisson_options)`, as the program was compiled.
-   */
-  size_t struct_size;
-  /**
-   * The cycle, a `clinalg_cycle`.
-   */
-  uint32_t cycle;
-  /**
-   * The smoother, a `clinalg_smoother`.
-   */
-  uint32_t smoother;
-  /**
-   * Sweeps before the coarse-grid correction.
-   */
-  size_t pre;
-  /**
-   * Sweeps after it.
-   */
-  size_t post;
-  /**
-   * Weight of the Jacobi smoother, between 0 and 2.
-   */
-  double omega;
-  /**
-   * Relative residual to reach.
-   */
-  double tolerance;
-  /**
-   * Maximum number of cycles.
-   */
-  size_t max_cycles;
-  /**
-   * 2 for the unit square, 3 for the unit cube.
-   */
-  size_t dim;
-  /**
-   * The constant added to -Laplace, at least 0.
-   */
-  double shift;
-  /**
-   * Called after every cycle; null for none.
-   */
-  clinalg_progress progress;
-  /**
-   * Passed to `progress`.
-   */
-  void *progress_data;
-} clinalg_poisson_options;
 
 /**
  * Options of a Poisson solver on a box. Fill them with `clinalg_grid_poisson_options_default(&options, sizeof options)`, then set the
@@ -1666,38 +1484,6 @@ typedef struct {
 } clinalg_heat_options;
 
 /**
- * Parameters of operators of the heat equation; fill it with `clinalg_heat_params_default` first.
- *
- * @deprecated `clinalg_heat_options` can grow.
- */
-typedef struct {
-  /**
-   * Diffusivity.
-   */
-  double alpha;
-  /**
-   * End of the time interval, which starts at 0.
-   */
-  double end_time;
-  /**
-   * Number of time steps.
-   */
-  size_t steps;
-  /**
-   * Order of the quadrature rule on disjoint triangles: 1, 2, 4 or 5.
-   */
-  size_t order;
-  /**
-   * Points in each direction of the rules for coincident triangles and those that share a vertex or an edge, 1 to 10.
-   */
-  size_t singular_order;
-  /**
-   * Whether blocks are stored, a `clinalg_storage`.
-   */
-  uint32_t storage;
-} clinalg_heat_params;
-
-/**
  * A function on a surface and in time: writes its value at a point (three coordinates) with the outward normal there, at a time. 0 continues,
  * another number makes the call fail. It is called by several threads, one at a time; it must return: no exception may leave it.
  */
@@ -1706,6 +1492,90 @@ typedef int32_t (*clinalg_boundary_function)(const double *point,
                                              double time,
                                              double *value,
                                              void *data);
+
+/**
+ * Options of a Krylov solver. Fill them with `clinalg_solver_options_default(&options, sizeof options)`, then change what is to
+ * differ. Later versions append members, which take their defaults in programs compiled before.
+ */
+typedef struct {
+  /**
+   * `sizeof(clinalg_solver_options)`, as the program was compiled.
+   */
+  size_t struct_size;
+  /**
+   * The method, a `clinalg_method`.
+   */
+  uint32_t method;
+  /**
+   * The preconditioner, a `clinalg_preconditioner`.
+   */
+  uint32_t preconditioner;
+  /**
+   * Relative residual |b - A x| / |b| to reach.
+   */
+  double tolerance;
+  /**
+   * Maximum number of iterations.
+   */
+  size_t max_iterations;
+  /**
+   * Iterations between restarts of GMRES.
+   */
+  size_t restart;
+  /**
+   * A matrix or operator whose product approximates the inverse of A, in the place of `preconditioner`, such as
+   * `clinalg_preconditioner_create` and `clinalg_amg_create` make; 0 for none. For LSQR and LSMR it approximates the inverse of A^H A and is
+   * Hermitian positive definite.
+   */
+  clinalg_handle inverse;
+  /**
+   * Called after every iteration; null for none.
+   */
+  clinalg_progress progress;
+  /**
+   * Passed to `progress`.
+   */
+  void *progress_data;
+  /**
+   * The dimension s of the shadow space of IDR(s), at least 1: a larger one takes fewer iterations and more memory.
+   */
+  size_t idr_dimension;
+} clinalg_solver_options;
+
+/**
+ * Kind, type of values, shape and size of an object.
+ */
+typedef struct {
+  /**
+   * The kind of object.
+   */
+  clinalg_kind kind;
+  /**
+   * The type of its values.
+   */
+  clinalg_precision precision;
+  /**
+   * Number of rows; of a vector its length.
+   */
+  size_t rows;
+  /**
+   * Number of columns; 1 for a vector.
+   */
+  size_t cols;
+  /**
+   * Entries that a download returns: rows x cols of a full object, the stored ones of a sparse
+   * matrix; 0 for a band matrix, whose download leaves zeros out.
+   */
+  size_t entries;
+  /**
+   * Subdiagonals of a band matrix, else 0.
+   */
+  size_t kl;
+  /**
+   * Superdiagonals of a band matrix, else 0.
+   */
+  size_t ku;
+} clinalg_object_info;
 
 /**
  * Tolerances and steps of an integration. Fill them with `clinalg_ode_options_default(&options, sizeof options)`, then change what is to
@@ -1787,11 +1657,59 @@ typedef struct {
 typedef int32_t (*clinalg_ode_watch)(clinalg_ode_step *step, void *data);
 
 /**
- * A function that `clinalg_ode_run` calls after every step, with the pointer passed to it; a result other than 0 continues.
- *
- * @deprecated Use `clinalg_ode_watch`.
+ * Options of the Poisson solver. Fill them with `clinalg_poisson_options_default(&options, sizeof options)`, then change what is to
+ * differ. Later versions append members, which take their defaults in programs compiled before.
  */
-typedef int32_t (*clinalg_ode_see)(clinalg_ode_step *step, void *data);
+typedef struct {
+  /**
+   * `sizeof(clinalg_poisson_options)`, as the program was compiled.
+   */
+  size_t struct_size;
+  /**
+   * The cycle, a `clinalg_cycle`.
+   */
+  uint32_t cycle;
+  /**
+   * The smoother, a `clinalg_smoother`.
+   */
+  uint32_t smoother;
+  /**
+   * Sweeps before the coarse-grid correction.
+   */
+  size_t pre;
+  /**
+   * Sweeps after it.
+   */
+  size_t post;
+  /**
+   * Weight of the Jacobi smoother, between 0 and 2.
+   */
+  double omega;
+  /**
+   * Relative residual to reach.
+   */
+  double tolerance;
+  /**
+   * Maximum number of cycles.
+   */
+  size_t max_cycles;
+  /**
+   * 2 for the unit square, 3 for the unit cube.
+   */
+  size_t dim;
+  /**
+   * The constant added to -Laplace, at least 0.
+   */
+  double shift;
+  /**
+   * Called after every cycle; null for none.
+   */
+  clinalg_progress progress;
+  /**
+   * Passed to `progress`.
+   */
+  void *progress_data;
+} clinalg_poisson_options;
 
 /**
  * Options of a preconditioner. Fill them with `clinalg_preconditioner_options_default(&options, sizeof options)`, then change what is
@@ -2071,78 +1989,6 @@ typedef struct {
 } clinalg_saddle_report;
 
 /**
- * Parameters of a Krylov solver; fill it with `clinalg_solve_params_default` first.
- *
- * @deprecated `clinalg_solver_options` can grow.
- */
-typedef struct {
-  /**
-   * The method, a `clinalg_method`.
-   */
-  uint32_t method;
-  /**
-   * The preconditioner, a `clinalg_preconditioner`.
-   */
-  uint32_t preconditioner;
-  /**
-   * Relative residual |b - A x| / |b| to reach.
-   */
-  double tolerance;
-  /**
-   * Maximum number of iterations.
-   */
-  size_t max_iterations;
-  /**
-   * Iterations between restarts of GMRES.
-   */
-  size_t restart;
-} clinalg_solve_params;
-
-/**
- * Parameters of the Poisson solver; fill it with `clinalg_poisson_params_default` first.
- *
- * @deprecated `clinalg_poisson_options` can grow.
- */
-typedef struct {
-  /**
-   * The cycle, a `clinalg_cycle`.
-   */
-  uint32_t cycle;
-  /**
-   * The smoother, a `clinalg_smoother`.
-   */
-  uint32_t smoother;
-  /**
-   * Sweeps before the coarse-grid correction.
-   */
-  size_t pre;
-  /**
-   * Sweeps after it.
-   */
-  size_t post;
-  /**
-   * Weight of the Jacobi smoother, between 0 and 2.
-   */
-  double omega;
-  /**
-   * Relative residual to reach.
-   */
-  double tolerance;
-  /**
-   * Maximum number of cycles.
-   */
-  size_t max_cycles;
-  /**
-   * 2 for the unit square, 3 for the unit cube.
-   */
-  size_t dim;
-  /**
-   * The constant added to -Laplace, at least 0.
-   */
-  double shift;
-} clinalg_poisson_params;
-
-/**
  * Options of a wave. Fill them with `clinalg_wave_options_default(&options, sizeof options)`, then change what is to
  * differ. Later versions append members, which take their defaults in programs compiled before.
  */
@@ -2160,9 +2006,9 @@ typedef struct {
    */
   uint32_t scheme;
   /**
-   * The implementation of the steps, a `clinalg_form`.
+   * The implementation of the steps, a `clinalg_backend`.
    */
-  uint32_t form;
+  uint32_t backend;
   /**
    * Speed of the waves, in side lengths of the square per unit of time.
    */
@@ -2192,46 +2038,6 @@ typedef struct {
    */
   uint32_t reserved;
 } clinalg_wave_options;
-
-/**
- * Parameters of a wave; fill it with `clinalg_wave_params_default` first.
- *
- * @deprecated `clinalg_wave_options` can grow.
- */
-typedef struct {
-  /**
-   * Points per side, boundary included: at least 3; 2^k + 1 for the implicit scheme.
-   */
-  size_t n;
-  /**
-   * The time stepping scheme, a `clinalg_scheme`.
-   */
-  uint32_t scheme;
-  /**
-   * The implementation of the steps, a `clinalg_form`.
-   */
-  uint32_t form;
-  /**
-   * Speed of the waves, in side lengths of the square per unit of time.
-   */
-  double c;
-  /**
-   * Time step.
-   */
-  double dt;
-  /**
-   * Maximum number of explicit steps in one pass over memory, 1 to 8; the results have the same bits.
-   */
-  size_t steps_per_pass;
-  /**
-   * Of the implicit scheme: relative residual of the accelerations to reach in each step.
-   */
-  double tolerance;
-  /**
-   * Of the implicit scheme: maximum number of multigrid cycles per step.
-   */
-  size_t max_cycles;
-} clinalg_wave_params;
 
 /**
  * Options of a waveform relaxation. Fill them with `clinalg_waveform_options_default(&options, sizeof options)`, then change what is to
@@ -2363,11 +2169,11 @@ clinalg_status clinalg_system_solve_automatic(const clinalg_system_options *opti
 /**
  * An operator of `rows` x `cols`, of the type `precision`, whose product `apply` computes on the current device: products and solvers take its
  * handle in the place of a matrix, and `clinalg_solver_options.inverse` takes one that approximates an inverse. `apply` is called with
- * `data` by the threads that use the operator, one at a time. `free_data`, if not null, is called with `data` once the operator is freed, and also
+ * `data` by the threads that use the operator, one at a time. `free_data`, if not null, is called with `data` once the operator is released, and also
  * where this call fails. There is no Jacobi preconditioner of it.
  *
  * # Safety
- * `apply` and `free_data` may be called with `data` from any thread until the operator is freed; `handle` is null or valid for a write.
+ * `apply` and `free_data` may be called with `data` from any thread until the operator is released; `handle` is null or valid for a write.
  */
 clinalg_status clinalg_operator_create(uint32_t precision,
                                        size_t rows,
@@ -2378,7 +2184,7 @@ clinalg_status clinalg_operator_create(uint32_t precision,
                                        clinalg_handle *handle);
 
 /**
- * out = alpha op(A) x + beta out, op(A) given by `transpose` (a `clinalg_transpose_form`); out = 0 makes a new vector and sets beta to 0.
+ * out = alpha op(A) x + beta out, op(A) given by `transpose` (a `clinalg_transpose`); out = 0 makes a new vector and sets beta to 0.
  * All objects have the same type of values; for real ones the imaginary parts of alpha and beta must be 0.
  *
  * # Safety
@@ -2653,47 +2459,18 @@ clinalg_status clinalg_elastodynamics_options_default(clinalg_elastodynamics_opt
                                                       size_t struct_size);
 
 /**
- * The defaults: shear modulus 1, Poisson's ratio 0.3, density 1, no damping, the material inside, 8 x 8 Gauss points.
- *
- * @deprecated Use `clinalg_elastodynamics_options_default`.
- *
- * # Safety
- * `params` is null or valid for a write.
- */
-CLINALG_DEPRECATED("use clinalg_elastodynamics_options_default")
-clinalg_status clinalg_elastodynamics_params_default(clinalg_elastodynamics_params *params);
-
-/**
- * Makes a problem of elastodynamics on the current device: (lambda + mu) grad div u + mu Laplace u + rho w^2 u = 0, time factor
+ * Creates a problem of elastodynamics on the current device: (lambda + mu) grad div u + mu Laplace u + rho w^2 u = 0, time factor
  * exp(i w t), by collocated boundary elements, u and tractions t constant on each.
  *
  * The surface has `node_count` nodes of three coordinates each and `element_count` quadrilaterals of four nodes each, from 0 on, anticlockwise seen
  * from outside; a triangle names its last node twice. The first `boundary` elements carry unknowns, the others enclose an open patch; the
- * whole is closed. `clinalg_object_release` frees the problem. Options of a larger size than this library knows are an error.
+ * whole is closed. `clinalg_object_release` releases the problem. Options of a larger size than this library knows are an error.
  *
  * # Safety
  * `options` names as many bytes as its first member says, `nodes` is valid for reading 3 `node_count` and `elements` 4 `element_count` values, `out`
  * for a write.
  */
-clinalg_status clinalg_elastodynamics_make(const clinalg_elastodynamics_options *options,
-                                           const double *nodes,
-                                           size_t node_count,
-                                           const uint32_t *elements,
-                                           size_t element_count,
-                                           size_t boundary,
-                                           clinalg_handle *out);
-
-/**
- * As `clinalg_elastodynamics_make` with the precision as an argument, a `clinalg_precision` of real numbers.
- *
- * @deprecated Use `clinalg_elastodynamics_make`.
- *
- * # Safety
- * `params` is valid for reading, `nodes` of 3 `node_count` and `elements` of 4 `element_count` values, `out` for a write.
- */
-CLINALG_DEPRECATED("use clinalg_elastodynamics_make")
-clinalg_status clinalg_elastodynamics_create(const clinalg_elastodynamics_params *params,
-                                             uint32_t precision,
+clinalg_status clinalg_elastodynamics_create(const clinalg_elastodynamics_options *options,
                                              const double *nodes,
                                              size_t node_count,
                                              const uint32_t *elements,
@@ -2778,7 +2555,7 @@ clinalg_status clinalg_elastodynamics_evaluate(clinalg_handle problem,
 
 /**
  * The factors of a dense matrix by a `clinalg_factorisation`, to solve with many right-hand sides. They keep nothing of `a`. A singular
- * matrix has factors; `clinalg_factorisation_solve` reports it. `clinalg_object_release` frees them.
+ * matrix has factors; `clinalg_factorisation_solve` reports it. `clinalg_object_release` releases them.
  *
  * # Safety
  * `handle` is null or valid for a write.
@@ -2788,8 +2565,8 @@ clinalg_status clinalg_factorisation_create(uint32_t factorisation,
                                             clinalg_handle *handle);
 
 /**
- * Solves op(A) X = b for a vector or the columns of a dense matrix b; QR minimises |A X - b|. `transpose`, a `clinalg_transpose_form`, must be
- * `CLINALG_TRANSPOSE_FORM_NO` for QR and not `_YES` for Cholesky of complex matrices. `*x` may be b; 0 there makes a new object of the kind of b.
+ * Solves op(A) X = b for a vector or the columns of a dense matrix b; QR minimises |A X - b|. `transpose`, a `clinalg_transpose`, must be
+ * `CLINALG_TRANSPOSE_NO` for QR and not `_YES` for Cholesky of complex matrices. `*x` may be b; 0 there makes a new object of the kind of b.
  *
  * # Safety
  * `x` is null or valid for reading and writing.
@@ -2876,7 +2653,7 @@ clinalg_status clinalg_dense_determinant(clinalg_handle a,
 
 /**
  * out = alpha op(A) op(B) + beta out for a dense, sparse or band A and dense B and out; out = 0 makes a new matrix and takes beta as 0.
- * `transpose_a` and `transpose_b` are each a `clinalg_transpose_form`. With a dense A nothing is copied. The transpose of a sparse A, and that of B
+ * `transpose_a` and `transpose_b` are each a `clinalg_transpose`. With a dense A nothing is copied. The transpose of a sparse A, and that of B
  * beside a sparse or band A, is made in each call: for many products make it once by `clinalg_matrix_transpose`. A band A has no transposed form.
  *
  * # Safety
@@ -2891,596 +2668,6 @@ clinalg_status clinalg_matrix_multiply(uint32_t transpose_a,
                                        clinalg_handle *out);
 
 /**
- * @deprecated Use `clinalg_device_select`.
- */
-CLINALG_DEPRECATED("use clinalg_device_select")
-clinalg_status clinalg_select_device(const char *selector);
-
-/**
- * @deprecated Use `clinalg_device_finish`.
- */
-CLINALG_DEPRECATED("use clinalg_device_finish") clinalg_status clinalg_finish(void);
-
-/**
- * @deprecated Use `clinalg_device_memory`.
- */
-CLINALG_DEPRECATED("use clinalg_device_memory")
-clinalg_status clinalg_memory(clinalg_memory_report *report);
-
-/**
- * @deprecated Use `clinalg_object_get_info`.
- */
-CLINALG_DEPRECATED("use clinalg_object_get_info")
-clinalg_status clinalg_info(clinalg_handle handle,
-                            clinalg_object_info *info);
-
-/**
- * @deprecated Use `clinalg_object_explain`.
- */
-CLINALG_DEPRECATED("use clinalg_object_explain")
-clinalg_status clinalg_explain(clinalg_handle handle,
-                               char *buffer,
-                               size_t capacity,
-                               size_t *needed);
-
-/**
- * @deprecated Use `clinalg_object_release`.
- */
-CLINALG_DEPRECATED("use clinalg_object_release")
-clinalg_status clinalg_release(clinalg_handle handle);
-
-/**
- * @deprecated Use `clinalg_array_read`.
- */
-CLINALG_DEPRECATED("use clinalg_array_read")
-clinalg_status clinalg_read(clinalg_handle handle,
-                            uint32_t precision,
-                            size_t offset,
-                            size_t count,
-                            void *values);
-
-/**
- * @deprecated Use `clinalg_array_write`.
- */
-CLINALG_DEPRECATED("use clinalg_array_write")
-clinalg_status clinalg_write(clinalg_handle handle,
-                             uint32_t precision,
-                             size_t offset,
-                             size_t count,
-                             const void *values);
-
-/**
- * @deprecated Use `clinalg_array_copy`.
- */
-CLINALG_DEPRECATED("use clinalg_array_copy")
-clinalg_status clinalg_copy(clinalg_handle a,
-                            clinalg_handle *out);
-
-/**
- * @deprecated Use `clinalg_array_convert`.
- */
-CLINALG_DEPRECATED("use clinalg_array_convert")
-clinalg_status clinalg_convert(clinalg_handle a,
-                               uint32_t precision,
-                               clinalg_handle *handle);
-
-/**
- * @deprecated Use `clinalg_array_zeros`.
- */
-CLINALG_DEPRECATED("use clinalg_array_zeros")
-clinalg_status clinalg_zeros(uint32_t precision,
-                             size_t rows,
-                             size_t cols,
-                             clinalg_handle *handle);
-
-/**
- * @deprecated Use `clinalg_array_fill`.
- */
-CLINALG_DEPRECATED("use clinalg_array_fill")
-clinalg_status clinalg_fill(clinalg_handle handle,
-                            double value);
-
-/**
- * @deprecated Use `clinalg_array_fill_complex`.
- */
-CLINALG_DEPRECATED("use clinalg_array_fill_complex")
-clinalg_status clinalg_fill_complex(clinalg_handle handle,
-                                    clinalg_complex value);
-
-/**
- * @deprecated Use `clinalg_array_axpby`.
- */
-CLINALG_DEPRECATED("use clinalg_array_axpby")
-clinalg_status clinalg_axpby(double alpha,
-                             clinalg_handle x,
-                             double beta,
-                             clinalg_handle y,
-                             clinalg_handle *out);
-
-/**
- * @deprecated Use `clinalg_array_axpby_complex`.
- */
-CLINALG_DEPRECATED("use clinalg_array_axpby_complex")
-clinalg_status clinalg_axpby_complex(clinalg_complex alpha,
-                                     clinalg_handle x,
-                                     clinalg_complex beta,
-                                     clinalg_handle y,
-                                     clinalg_handle *out);
-
-/**
- * @deprecated Use `clinalg_array_add`.
- */
-CLINALG_DEPRECATED("use clinalg_array_add")
-clinalg_status clinalg_plus(clinalg_handle a,
-                            clinalg_handle b,
-                            clinalg_handle *out);
-
-/**
- * @deprecated Use `clinalg_array_subtract`.
- */
-CLINALG_DEPRECATED("use clinalg_array_subtract")
-clinalg_status clinalg_minus(clinalg_handle a,
-                             clinalg_handle b,
-                             clinalg_handle *out);
-
-/**
- * @deprecated Use `clinalg_array_subtract_scaled`.
- */
-CLINALG_DEPRECATED("use clinalg_array_subtract_scaled")
-clinalg_status clinalg_minus_scaled(clinalg_handle a,
-                                    clinalg_handle b,
-                                    double c,
-                                    clinalg_handle *out);
-
-/**
- * @deprecated Use `clinalg_array_scale`.
- */
-CLINALG_DEPRECATED("use clinalg_array_scale")
-clinalg_status clinalg_times_constant(clinalg_handle a,
-                                      double c,
-                                      clinalg_handle *out);
-
-/**
- * @deprecated Use `clinalg_array_scale_complex`.
- */
-CLINALG_DEPRECATED("use clinalg_array_scale_complex")
-clinalg_status clinalg_times_constant_complex(clinalg_handle a,
-                                              clinalg_complex c,
-                                              clinalg_handle *out);
-
-/**
- * @deprecated Use `clinalg_array_multiply`.
- */
-CLINALG_DEPRECATED("use clinalg_array_multiply")
-clinalg_status clinalg_multiply(clinalg_handle a,
-                                clinalg_handle b,
-                                clinalg_handle *out);
-
-/**
- * @deprecated Use `clinalg_array_sum`.
- */
-CLINALG_DEPRECATED("use clinalg_array_sum")
-clinalg_status clinalg_sum(clinalg_handle a,
-                           double *result);
-
-/**
- * @deprecated Use `clinalg_array_sum_complex`.
- */
-CLINALG_DEPRECATED("use clinalg_array_sum_complex")
-clinalg_status clinalg_sum_complex(clinalg_handle a,
-                                   clinalg_complex *result);
-
-/**
- * @deprecated Use `clinalg_array_dot`.
- */
-CLINALG_DEPRECATED("use clinalg_array_dot")
-clinalg_status clinalg_dot(clinalg_handle a,
-                           clinalg_handle b,
-                           double *result);
-
-/**
- * @deprecated Use `clinalg_array_dot_complex`.
- */
-CLINALG_DEPRECATED("use clinalg_array_dot_complex")
-clinalg_status clinalg_dot_complex(clinalg_handle a,
-                                   clinalg_handle b,
-                                   clinalg_complex *result);
-
-/**
- * @deprecated Use `clinalg_array_dotu_complex`.
- */
-CLINALG_DEPRECATED("use clinalg_array_dotu_complex")
-clinalg_status clinalg_dotu_complex(clinalg_handle a,
-                                    clinalg_handle b,
-                                    clinalg_complex *result);
-
-/**
- * @deprecated Use `clinalg_array_norm1`.
- */
-CLINALG_DEPRECATED("use clinalg_array_norm1")
-clinalg_status clinalg_norm1(clinalg_handle a,
-                             double *result);
-
-/**
- * @deprecated Use `clinalg_array_norm2`.
- */
-CLINALG_DEPRECATED("use clinalg_array_norm2")
-clinalg_status clinalg_norm2(clinalg_handle a,
-                             double *result);
-
-/**
- * @deprecated Use `clinalg_array_norm_inf`.
- */
-CLINALG_DEPRECATED("use clinalg_array_norm_inf")
-clinalg_status clinalg_norm_inf(clinalg_handle a,
-                                double *result);
-
-/**
- * @deprecated Use `clinalg_array_conj`.
- */
-CLINALG_DEPRECATED("use clinalg_array_conj")
-clinalg_status clinalg_conj(clinalg_handle a,
-                            clinalg_handle *out);
-
-/**
- * @deprecated Use `clinalg_array_real_part`.
- */
-CLINALG_DEPRECATED("use clinalg_array_real_part")
-clinalg_status clinalg_real_part(clinalg_handle a,
-                                 clinalg_handle *handle);
-
-/**
- * @deprecated Use `clinalg_array_imaginary_part`.
- */
-CLINALG_DEPRECATED("use clinalg_array_imaginary_part")
-clinalg_status clinalg_imaginary_part(clinalg_handle a,
-                                      clinalg_handle *handle);
-
-/**
- * @deprecated Use `clinalg_array_abs`.
- */
-CLINALG_DEPRECATED("use clinalg_array_abs")
-clinalg_status clinalg_abs(clinalg_handle a,
-                           clinalg_handle *handle);
-
-/**
- * @deprecated Use `clinalg_array_join_parts`.
- */
-CLINALG_DEPRECATED("use clinalg_array_join_parts")
-clinalg_status clinalg_join_parts(clinalg_handle re,
-                                  clinalg_handle im,
-                                  clinalg_handle *handle);
-
-/**
- * @deprecated Use `clinalg_vector_create`.
- */
-CLINALG_DEPRECATED("use clinalg_vector_create")
-clinalg_status clinalg_vector(uint32_t precision,
-                              const void *values,
-                              size_t len,
-                              clinalg_handle *handle);
-
-/**
- * @deprecated Use `clinalg_vector_slice`.
- */
-CLINALG_DEPRECATED("use clinalg_vector_slice")
-clinalg_status clinalg_slice(clinalg_handle handle,
-                             size_t offset,
-                             size_t count,
-                             clinalg_handle *part);
-
-/**
- * @deprecated Use `clinalg_vector_write_slice`.
- */
-CLINALG_DEPRECATED("use clinalg_vector_write_slice")
-clinalg_status clinalg_write_slice(clinalg_handle target,
-                                   size_t offset,
-                                   clinalg_handle source);
-
-/**
- * @deprecated Use `clinalg_dense_create`.
- */
-CLINALG_DEPRECATED("use clinalg_dense_create")
-clinalg_status clinalg_dense(uint32_t precision,
-                             size_t rows,
-                             size_t cols,
-                             const void *values,
-                             clinalg_handle *handle);
-
-/**
- * @deprecated Use `clinalg_dense_solve`.
- */
-CLINALG_DEPRECATED("use clinalg_dense_solve")
-clinalg_status clinalg_solve_dense(uint32_t factorisation,
-                                   clinalg_handle a,
-                                   clinalg_handle b,
-                                   clinalg_handle *x);
-
-/**
- * @deprecated Use `clinalg_sparse_from_csr`.
- */
-CLINALG_DEPRECATED("use clinalg_sparse_from_csr")
-clinalg_status clinalg_csr(uint32_t precision,
-                           size_t rows,
-                           size_t cols,
-                           const size_t *offsets,
-                           const size_t *indices,
-                           const void *values,
-                           clinalg_handle *handle);
-
-/**
- * @deprecated Use `clinalg_sparse_from_csc`.
- */
-CLINALG_DEPRECATED("use clinalg_sparse_from_csc")
-clinalg_status clinalg_csc(uint32_t precision,
-                           size_t rows,
-                           size_t cols,
-                           const size_t *offsets,
-                           const size_t *indices,
-                           const void *values,
-                           clinalg_handle *handle);
-
-/**
- * @deprecated Use `clinalg_sparse_from_coo`.
- */
-CLINALG_DEPRECATED("use clinalg_sparse_from_coo")
-clinalg_status clinalg_coo(uint32_t precision,
-                           size_t rows,
-                           size_t cols,
-                           size_t entries,
-                           const size_t *row_indices,
-                           const size_t *col_indices,
-                           const void *values,
-                           clinalg_handle *handle);
-
-/**
- * @deprecated Use `clinalg_sparse_from_csr_i32`.
- */
-CLINALG_DEPRECATED("use clinalg_sparse_from_csr_i32")
-clinalg_status clinalg_csr_i32(uint32_t precision,
-                               size_t rows,
-                               size_t cols,
-                               const int32_t *offsets,
-                               const int32_t *indices,
-                               const void *values,
-                               clinalg_handle *handle);
-
-/**
- * @deprecated Use `clinalg_sparse_from_csc_i32`.
- */
-CLINALG_DEPRECATED("use clinalg_sparse_from_csc_i32")
-clinalg_status clinalg_csc_i32(uint32_t precision,
-                               size_t rows,
-                               size_t cols,
-                               const int32_t *offsets,
-                               const int32_t *indices,
-                               const void *values,
-                               clinalg_handle *handle);
-
-/**
- * @deprecated Use `clinalg_sparse_from_coo_i32`.
- */
-CLINALG_DEPRECATED("use clinalg_sparse_from_coo_i32")
-clinalg_status clinalg_coo_i32(uint32_t precision,
-                               size_t rows,
-                               size_t cols,
-                               size_t entries,
-                               const int32_t *row_indices,
-                               const int32_t *col_indices,
-                               const void *values,
-                               clinalg_handle *handle);
-
-/**
- * @deprecated Use `clinalg_sparse_read`.
- */
-CLINALG_DEPRECATED("use clinalg_sparse_read")
-clinalg_status clinalg_read_sparse(clinalg_handle handle,
-                                   uint32_t precision,
-                                   size_t *offsets,
-                                   size_t *indices,
-                                   void *values,
-                                   size_t *entries);
-
-/**
- * @deprecated Use `clinalg_sparse_set_format`.
- */
-CLINALG_DEPRECATED("use clinalg_sparse_set_format")
-clinalg_status clinalg_set_format(clinalg_handle handle,
-                                  uint32_t format);
-
-/**
- * @deprecated Use `clinalg_sparse_nonzeros`.
- */
-CLINALG_DEPRECATED("use clinalg_sparse_nonzeros")
-clinalg_status clinalg_nonzeros(clinalg_handle a,
-                                clinalg_handle *handle);
-
-/**
- * @deprecated Use `clinalg_band_create`.
- */
-CLINALG_DEPRECATED("use clinalg_band_create")
-clinalg_status clinalg_band(uint32_t precision,
-                            size_t rows,
-                            size_t cols,
-                            size_t kl,
-                            size_t ku,
-                            const void *values,
-                            clinalg_handle *handle);
-
-/**
- * @deprecated Use `clinalg_matrix_mv`.
- */
-CLINALG_DEPRECATED("use clinalg_matrix_mv")
-clinalg_status clinalg_mv(double alpha,
-                          clinalg_handle a,
-                          clinalg_handle x,
-                          double beta,
-                          clinalg_handle *out);
-
-/**
- * @deprecated Use `clinalg_matrix_mv_transposed`.
- */
-CLINALG_DEPRECATED("use clinalg_matrix_mv_transposed")
-clinalg_status clinalg_mv_transposed(double alpha,
-                                     clinalg_handle a,
-                                     clinalg_handle x,
-                                     double beta,
-                                     clinalg_handle *out);
-
-/**
- * @deprecated Use `clinalg_matrix_mv_complex`.
- */
-CLINALG_DEPRECATED("use clinalg_matrix_mv_complex")
-clinalg_status clinalg_mv_complex(uint32_t transpose,
-                                  clinalg_complex alpha,
-                                  clinalg_handle a,
-                                  clinalg_handle x,
-                                  clinalg_complex beta,
-                                  clinalg_handle *out);
-
-/**
- * @deprecated Use `clinalg_matrix_mm`.
- */
-CLINALG_DEPRECATED("use clinalg_matrix_mm")
-clinalg_status clinalg_mm(double alpha,
-                          clinalg_handle a,
-                          clinalg_handle x,
-                          double beta,
-                          clinalg_handle *out);
-
-/**
- * @deprecated Use `clinalg_matrix_mm_complex`.
- */
-CLINALG_DEPRECATED("use clinalg_matrix_mm_complex")
-clinalg_status clinalg_mm_complex(clinalg_complex alpha,
-                                  clinalg_handle a,
-                                  clinalg_handle x,
-                                  clinalg_complex beta,
-                                  clinalg_handle *out);
-
-/**
- * @deprecated Use `clinalg_matrix_transpose`.
- */
-CLINALG_DEPRECATED("use clinalg_matrix_transpose")
-clinalg_status clinalg_transpose(clinalg_handle a,
-                                 clinalg_handle *handle);
-
-/**
- * @deprecated Use `clinalg_matrix_conj_transpose`.
- */
-CLINALG_DEPRECATED("use clinalg_matrix_conj_transpose")
-clinalg_status clinalg_conj_transpose(clinalg_handle a,
-                                      clinalg_handle *handle);
-
-/**
- * @deprecated Use `clinalg_matrix_diagonal`.
- */
-CLINALG_DEPRECATED("use clinalg_matrix_diagonal")
-clinalg_status clinalg_diagonal(clinalg_handle a,
-                                clinalg_handle *handle);
-
-/**
- * @deprecated Use `clinalg_matrix_eigenpairs`.
- */
-CLINALG_DEPRECATED("use clinalg_matrix_eigenpairs")
-clinalg_status clinalg_eigenpairs(const clinalg_eigen_options *options,
-                                  clinalg_handle a,
-                                  clinalg_handle *vectors,
-                                  double *values,
-                                  double *residuals,
-                                  clinalg_eigen_report *report);
-
-/**
- * @deprecated Use `clinalg_matrix_market_read`.
- */
-CLINALG_DEPRECATED("use clinalg_matrix_market_read")
-clinalg_status clinalg_read_matrix_market(const char *path,
-                                          uint32_t precision,
-                                          clinalg_handle *handle);
-
-/**
- * @deprecated Use `clinalg_matrix_market_write`.
- */
-CLINALG_DEPRECATED("use clinalg_matrix_market_write")
-clinalg_status clinalg_write_matrix_market(clinalg_handle handle,
-                                           const char *path);
-
-/**
- * @deprecated Use `clinalg_system_solve`.
- */
-CLINALG_DEPRECATED("use clinalg_system_solve")
-clinalg_status clinalg_solve_system(const clinalg_solver_options *options,
-                                    clinalg_handle a,
-                                    clinalg_handle b,
-                                    clinalg_handle *x,
-                                    clinalg_report *report,
-                                    double *history,
-                                    size_t capacity);
-
-/**
- * @deprecated Use `clinalg_poisson_solve`.
- */
-CLINALG_DEPRECATED("use clinalg_poisson_solve")
-clinalg_status clinalg_solve_poisson(const clinalg_poisson_options *options,
-                                     clinalg_handle f,
-                                     clinalg_handle *u,
-                                     clinalg_report *report,
-                                     double *history,
-                                     size_t capacity);
-
-/**
- * @deprecated Use `clinalg_poisson_solve_mixed`.
- */
-CLINALG_DEPRECATED("use clinalg_poisson_solve_mixed")
-clinalg_status clinalg_solve_poisson_mixed(const clinalg_poisson_options *options,
-                                           clinalg_handle f,
-                                           clinalg_handle *u,
-                                           clinalg_report *report,
-                                           double *history,
-                                           size_t capacity);
-
-/**
- * @deprecated Use `clinalg_multigrid_jacobi`.
- */
-CLINALG_DEPRECATED("use clinalg_multigrid_jacobi")
-clinalg_status clinalg_jacobi(clinalg_handle u,
-                              clinalg_handle f,
-                              clinalg_handle *out,
-                              size_t sweeps,
-                              double omega);
-
-/**
- * @deprecated Use `clinalg_multigrid_red_black`.
- */
-CLINALG_DEPRECATED("use clinalg_multigrid_red_black")
-clinalg_status clinalg_red_black(clinalg_handle u,
-                                 clinalg_handle f,
-                                 clinalg_handle *out,
-                                 size_t sweeps);
-
-/**
- * @deprecated Use `clinalg_multigrid_defect`.
- */
-CLINALG_DEPRECATED("use clinalg_multigrid_defect")
-clinalg_status clinalg_defect(clinalg_handle u,
-                              clinalg_handle f,
-                              clinalg_handle *out);
-
-/**
- * @deprecated Use `clinalg_multigrid_interpolate`.
- */
-CLINALG_DEPRECATED("use clinalg_multigrid_interpolate")
-clinalg_status clinalg_interpolate(clinalg_handle coarse,
-                                   clinalg_handle *out);
-
-/**
- * @deprecated Use `clinalg_multigrid_restrict`.
- */
-CLINALG_DEPRECATED("use clinalg_multigrid_restrict")
-clinalg_status clinalg_restrict(clinalg_handle fine,
-                                clinalg_handle *out);
-
-/**
  * The defaults: two dimensions of length 1, a vertex-centred grid with equal spacing, u = g on all sides, D = 1, order 2, V(2,1)-cycles to 1e-10
  * in at most 100 cycles, double precision. `struct_size` is `sizeof(clinalg_grid_poisson_options)`.
  *
@@ -3493,7 +2680,7 @@ clinalg_status clinalg_grid_poisson_options_default(clinalg_grid_poisson_options
 /**
  * A multigrid solver of -div(k D grad u) + c u = f on a box, made once for many right-hand sides; it owns the memory of all levels. D is a
  * constant symmetric positive definite tensor, k a positive coefficient. The values g of all sides are 0 until
- * `clinalg_grid_poisson_set_side` sets them. `clinalg_object_release` frees the solver.
+ * `clinalg_grid_poisson_set_side` sets them. `clinalg_object_release` releases the solver.
  *
  * # Safety
  * `options` names as many bytes as its first member says, its coordinates as many values as the points and sides say, its
@@ -3561,21 +2748,21 @@ clinalg_status clinalg_grid_poisson_solve_vector(clinalg_handle poisson,
  * # Safety
  * `handle` is null or valid for a write.
  */
-clinalg_status clinalg_grid_poisson_operator(clinalg_handle poisson,
-                                             clinalg_handle *handle);
+clinalg_status clinalg_grid_poisson_operator_create(clinalg_handle poisson,
+                                                    clinalg_handle *handle);
 
 /**
- * A symmetric multigrid cycle: an approximate inverse of the matrix of `clinalg_grid_poisson_operator`, for `clinalg_solver_options.inverse`.
+ * A symmetric multigrid cycle: an approximate inverse of the matrix of `clinalg_grid_poisson_operator_create`, for `clinalg_solver_options.inverse`.
  * The solver may be released before the preconditioner.
  *
  * # Safety
  * `handle` is null or valid for a write.
  */
-clinalg_status clinalg_grid_poisson_preconditioner(clinalg_handle poisson,
-                                                   clinalg_handle *handle);
+clinalg_status clinalg_grid_poisson_preconditioner_create(clinalg_handle poisson,
+                                                          clinalg_handle *handle);
 
 /**
- * The right-hand side for `clinalg_grid_poisson_operator`, one value per unknown, from the source f, one value per point, and the values of the
+ * The right-hand side for `clinalg_grid_poisson_operator_create`, one value per unknown, from the source f, one value per point, and the values of the
  * sides. Where u is determined only up to a constant, the imbalance is removed. If `*b` is 0, a new vector is made.
  *
  * # Safety
@@ -3616,7 +2803,7 @@ clinalg_status clinalg_grid_wave_limit(const clinalg_grid_wave_options *options,
 
 /**
  * A wave on a box, at rest with u = 0: u_tt = c^2 Laplace u by leapfrog, of order 2 in space and time, with a speed for each point and a
- * condition on each side. Objects with its values have one for each point, x fastest. `clinalg_object_release` frees it.
+ * condition on each side. Objects with its values have one for each point, x fastest. `clinalg_object_release` releases it.
  *
  * # Safety
  * `options` names as many bytes as its first member says, `speed` there as many values as its number says; `wave` is null or valid for a write.
@@ -3686,49 +2873,20 @@ clinalg_status clinalg_heat_options_default(clinalg_heat_options *options,
                                             size_t struct_size);
 
 /**
- * The defaults: alpha = 1, one time step to 1, the rules of order 4, blocks stored if they fit.
- *
- * @deprecated Use `clinalg_heat_options_default`.
- *
- * # Safety
- * `params` is null or valid for a write.
- */
-CLINALG_DEPRECATED("use clinalg_heat_options_default")
-clinalg_status clinalg_heat_params_default(clinalg_heat_params *params);
-
-/**
- * Makes a boundary integral operator of du/dt - alpha Laplace u = 0 on the current device, by space-time Galerkin boundary
+ * Creates a boundary integral operator of du/dt - alpha Laplace u = 0 on the current device, by space-time Galerkin boundary
  * elements: u linear on triangles and continuous, the flux alpha du/dn constant on them, both constant on each time step.
  *
  * The surface has `node_count` nodes of three coordinates each and `triangle_count` triangles of three nodes each, from 0 on,
  * anticlockwise seen from outside; it is closed. `kind` is a `clinalg_heat_kind`. Vectors store one
- * time step after the other. `clinalg_matrix_mv` and `clinalg_solve` accept the handle as a matrix, without the Jacobi preconditioner;
- * `clinalg_object_release` frees it. Options of a larger size than this library knows are an error.
+ * time step after the other. `clinalg_matrix_mv` and `clinalg_system_solve` accept the handle as a matrix, without the Jacobi preconditioner;
+ * `clinalg_object_release` releases it. Options of a larger size than this library knows are an error.
  *
  * # Safety
  * `options` names as many bytes as its first member says; `nodes` and `triangles` are valid for reading three times as many values as they count,
  * `out` for a write.
  */
-clinalg_status clinalg_heat_operator_make(const clinalg_heat_options *options,
-                                          uint32_t kind,
-                                          const double *nodes,
-                                          size_t node_count,
-                                          const uint32_t *triangles,
-                                          size_t triangle_count,
-                                          clinalg_handle *out);
-
-/**
- * As `clinalg_heat_operator_make` with the precision as an argument, a `clinalg_precision`.
- *
- * @deprecated Use `clinalg_heat_operator_make`.
- *
- * # Safety
- * `params` is valid for reading, `nodes` and `triangles` of three times as many values as they count, `out` for a write.
- */
-CLINALG_DEPRECATED("use clinalg_heat_operator_make")
-clinalg_status clinalg_heat_operator_create(const clinalg_heat_params *params,
+clinalg_status clinalg_heat_operator_create(const clinalg_heat_options *options,
                                             uint32_t kind,
-                                            uint32_t precision,
                                             const double *nodes,
                                             size_t node_count,
                                             const uint32_t *triangles,
@@ -3736,7 +2894,7 @@ clinalg_status clinalg_heat_operator_create(const clinalg_heat_params *params,
                                             clinalg_handle *out);
 
 /**
- * Makes the inverse of `matrix`, an operator V or D, by block forward elimination: its diagonal block is inverted here, and each
+ * Creates the inverse of `matrix`, an operator V or D, by block forward elimination: its diagonal block is inverted here, and each
  * product with the new handle, `clinalg_matrix_mv(1, inverse, b, 0, &x)`, solves A x = b up to rounding in one pass through time. The
  * handle can also be a preconditioner. It keeps the operator alive: `matrix` may be released before it.
  *
@@ -3747,7 +2905,7 @@ clinalg_status clinalg_heat_forward_create(clinalg_handle matrix,
                                            clinalg_handle *out);
 
 /**
- * Makes an approximate inverse of `matrix`, an operator V or D, by operator (Calderon-type) preconditioning on the same surface
+ * Creates an approximate inverse of `matrix`, an operator V or D, by operator (Calderon-type) preconditioning on the same surface
  * and time steps: a preconditioner for `clinalg_solver_options.inverse`. `storage`, a `clinalg_storage`, applies to the
  * preconditioning operator. `matrix` may be released before the new handle.
  *
@@ -3888,7 +3046,7 @@ clinalg_status clinalg_object_export(clinalg_handle object,
 /**
  * A solver of A x = b for one matrix and many right-hand sides: the method with its memory, and the preconditioner that the options name.
  * `a` is a dense, sparse or band matrix or an operator, square, real or complex. The solver keeps `a` and `options->inverse` alive after their
- * handles are released. `options->progress` must be null: `clinalg_solver_solve` takes it. `clinalg_object_release` frees the solver.
+ * handles are released. `options->progress` must be null: `clinalg_solver_solve` takes it. `clinalg_object_release` releases the solver.
  *
  * # Safety
  * `options` names as many bytes as its first member says; `solver` is null or valid for a write.
@@ -4134,55 +3292,47 @@ clinalg_status clinalg_object_explain(clinalg_handle handle,
                                       size_t *needed);
 
 /**
- * Makes a test problem: `name` is one of those that `clinalg ode --list` prints, `n` the number of points along each axis.
- * `clinalg_object_release` frees it.
+ * Creates a test problem: `name` is one of those that `clinalg ode --list` prints, `n` the number of points along each axis.
+ * `clinalg_object_release` releases it.
  *
  * # Safety
  * `name` is a text that ends in zero, `ode` is valid for a write.
  */
-clinalg_status clinalg_ode_problem(const char *name,
-                                   size_t n,
-                                   clinalg_handle *ode);
+clinalg_status clinalg_ode_create_problem(const char *name,
+                                          size_t n,
+                                          clinalg_handle *ode);
 
 /**
- * Makes a system of equations from a description: one statement per line, such as `grid 100`, `parameter a = 2`,
+ * Creates a system of equations from a description: one statement per line, such as `grid 100`, `parameter a = 2`,
  * `boundary periodic` and `u' = a*(u[-1] - 2*u + u[1])`; the guide lists them all. `data` has the numbers for its
  * `data_count` lines `data name`, one for each point, one line after the other; it may be null if there is none.
- * A formula that cannot be parsed is an error that names the column. `clinalg_object_release` frees it.
+ * A formula that cannot be parsed is an error that names the column. `clinalg_object_release` releases it.
  *
  * # Safety
  * `description` is a text that ends in zero, `data` names `data_length` values, `ode` is valid for a write.
  */
-clinalg_status clinalg_ode_system(const char *description,
+clinalg_status clinalg_ode_create(const char *description,
                                   const double *data,
                                   size_t data_length,
                                   size_t data_count,
                                   clinalg_handle *ode);
 
 /**
- * Makes a system whose derivatives are given in OpenCL C: `body` is the body of a function that returns the derivative of
+ * Creates a system whose derivatives are given in OpenCL C: `body` is the body of a function that returns the derivative of
  * component `I` at time `T` of `N` components, with `Y(j)` for component j. It reads no component further than `distance`
  * from `I`; `clinalg_ode_solve` fails if it does. `functions`, which may be null, is placed before it. The text is executed as it is:
  * the caller vouches for it as for the program's own code. It must read components by `Y(j)` alone, for 0 <= j < N, write to no
- * memory except its own variables, divide no integer by 0, and return. For untrusted text use `clinalg_ode_system`, whose
+ * memory except its own variables, divide no integer by 0, and return. For untrusted text use `clinalg_ode_create`, whose
  * formulas are safe.
  *
  * # Safety
  * `body` and `functions` are code as said above, in texts that end in zero, the latter or null; `ode` is valid for a write.
  */
-clinalg_status clinalg_ode_snippet(size_t components,
-                                   const char *body,
-                                   const char *functions,
-                                   size_t distance,
-                                   clinalg_handle *ode);
-
-/**
- * Frees a system of equations.
- *
- * @deprecated Use `clinalg_object_release`, which frees objects of any kind.
- */
-CLINALG_DEPRECATED("use clinalg_object_release, which frees objects of any kind")
-clinalg_status clinalg_ode_release(clinalg_handle ode);
+clinalg_status clinalg_ode_create_snippet(size_t components,
+                                          const char *body,
+                                          const char *functions,
+                                          size_t distance,
+                                          clinalg_handle *ode);
 
 /**
  * Changes a parameter; running calls of `clinalg_ode_solve` keep the old value.
@@ -4290,28 +3440,6 @@ clinalg_status clinalg_ode_solve_with(clinalg_handle ode,
                                       clinalg_ode_report *report);
 
 /**
- * As `clinalg_ode_solve_with` with a function that returns 0 to end the integration and another number to continue.
- *
- * @deprecated Use `clinalg_ode_solve_with`.
- *
- * # Safety
- * As `clinalg_ode_solve_with`.
- */
-CLINALG_DEPRECATED("use clinalg_ode_solve_with")
-clinalg_status clinalg_ode_run(clinalg_handle ode,
-                               const char *method,
-                               const char *variant,
-                               const clinalg_ode_options *options,
-                               double t0,
-                               double t_end,
-                               const double *y0,
-                               size_t components,
-                               clinalg_ode_see see,
-                               void *data,
-                               double *y,
-                               clinalg_ode_report *report);
-
-/**
  * Beginning and end of a step, and the report of the integration up to its end. Each pointer but `step` may be null.
  *
  * # Safety
@@ -4368,9 +3496,9 @@ clinalg_status clinalg_ode_solve_vector(clinalg_handle ode,
                                         clinalg_ode_report *report);
 
 /**
- * Makes a stepper: the kernels and the memory of a method for one system on the current device, for several integrations by
+ * Creates a stepper: the kernels and the memory of a method for one system on the current device, for several integrations by
  * `clinalg_ode_stepper_solve`, which then cost no set-up. `method`, `variant` and `options` as in `clinalg_ode_solve`. Later changes of the
- * system do not reach it; the system may be released. `clinalg_object_release` frees it.
+ * system do not reach it; the system may be released. `clinalg_object_release` releases it.
  *
  * # Safety
  * `method` and `variant` are null or texts that end in zero; `options` names as many bytes as its first member says, `stepper` for a write.
@@ -4800,84 +3928,6 @@ clinalg_status clinalg_saddle_create(const clinalg_saddle_options *options,
 clinalg_status clinalg_saddle_info(clinalg_handle preconditioner, clinalg_saddle_report *report);
 
 /**
- * The defaults: CG without preconditioner to 1e-10 in at most 10 000 iterations, restart 30.
- *
- * @deprecated Use `clinalg_solver_options_default`.
- *
- * # Safety
- * `params` is null or valid for a write.
- */
-CLINALG_DEPRECATED("use clinalg_solver_options_default")
-clinalg_status clinalg_solve_params_default(clinalg_solve_params *params);
-
-/**
- * Solves A x = b for a dense, sparse or band matrix. `*x` holds the initial guess on entry and the result on return, as in `clinalg_system_solve`; 0 there
- * makes a new vector and starts from zero. `history`, if not null, gets the first `capacity` relative residuals, beginning with that of the initial guess.
- *
- * @deprecated Use `clinalg_system_solve`.
- *
- * # Safety
- * `params` is valid for reading, `x` for reading and writing; `report` and `history` are null or
- * valid for a write, the latter of `capacity` values.
- */
-CLINALG_DEPRECATED("use clinalg_system_solve")
-clinalg_status clinalg_solve(const clinalg_solve_params *params,
-                             clinalg_handle a,
-                             clinalg_handle b,
-                             clinalg_handle *x,
-                             clinalg_report *report,
-                             double *history,
-                             size_t capacity);
-
-/**
- * As `clinalg_solve`, preconditioned with `preconditioner`: a matrix or operator whose product approximates the inverse of A, such
- * as `clinalg_heat_opposite_create` makes. `params->preconditioner` has to be `CLINALG_PRECONDITIONER_NONE`.
- *
- * @deprecated Use `clinalg_system_solve` with `clinalg_solver_options.inverse`.
- *
- * # Safety
- * As `clinalg_solve`.
- */
-CLINALG_DEPRECATED("use clinalg_system_solve with clinalg_solver_options.inverse")
-clinalg_status clinalg_solve_preconditioned(const clinalg_solve_params *params,
-                                            clinalg_handle a,
-                                            clinalg_handle preconditioner,
-                                            clinalg_handle b,
-                                            clinalg_handle *x,
-                                            clinalg_report *report,
-                                            double *history,
-                                            size_t capacity);
-
-/**
- * The defaults: V(2,1) with red-black Gauss-Seidel to 1e-10 in at most 100 cycles.
- *
- * @deprecated Use `clinalg_poisson_options_default`.
- *
- * # Safety
- * `params` is null or valid for a write.
- */
-CLINALG_DEPRECATED("use clinalg_poisson_options_default")
-clinalg_status clinalg_poisson_params_default(clinalg_poisson_params *params);
-
-/**
- * Solves -Laplace u + shift u = f on the unit square or cube by multigrid. f and u are grids with their
- * boundary points, N per side, of N^dim values, N = 2^k + 1; `*u` holds the boundary values and the start on entry and the
- * solution after; 0 there makes a new vector of zeros. `history` as in `clinalg_solve`.
- *
- * @deprecated Use `clinalg_poisson_solve`.
- *
- * # Safety
- * As `clinalg_solve`.
- */
-CLINALG_DEPRECATED("use clinalg_poisson_solve")
-clinalg_status clinalg_poisson(const clinalg_poisson_params *params,
-                               clinalg_handle f,
-                               clinalg_handle *u,
-                               clinalg_report *report,
-                               double *history,
-                               size_t capacity);
-
-/**
  * A B of two sparse matrices as a new one. Entries that cancel stay as zeros: see `clinalg_sparse_drop_zeros`.
  *
  * # Safety
@@ -5059,7 +4109,7 @@ const char *clinalg_version(void);
 
 /**
  * A team of the devices of these indices (from 0 on, below the number that `clinalg_device_count` gives), in the order of their ranks. They share
- * the work of what is made on the team. `clinalg_object_release` frees it; what was made on it lives on.
+ * the work of what is made on the team. `clinalg_object_release` releases it; what was made on it lives on.
  *
  * # Safety
  * `devices` names `count` values; `team` is null or valid for a write.
@@ -5121,7 +4171,7 @@ clinalg_status clinalg_team_solve_poisson(const clinalg_poisson_options *options
                                           size_t capacity);
 
 /**
- * `clinalg_wave_make` on strips of the grid, one for each device of a team, for the explicit scheme. All functions on waves take the
+ * `clinalg_wave_create` on strips of the grid, one for each device of a team, for the explicit scheme. All functions on waves take the
  * handle; grids that they read or write are on the current device. Displacement and velocity have the bits of one device.
  *
  * # Safety
@@ -5142,38 +4192,14 @@ clinalg_status clinalg_wave_options_default(clinalg_wave_options *options,
                                             size_t struct_size);
 
 /**
- * The defaults: leapfrog by kernels at 1025 points per side, c = 1, c dt / h = 1/2, up to 8 steps per pass.
- *
- * @deprecated Use `clinalg_wave_options_default`.
- *
- * # Safety
- * `params` is null or valid for a write.
- */
-CLINALG_DEPRECATED("use clinalg_wave_options_default")
-clinalg_status clinalg_wave_params_default(clinalg_wave_params *params);
-
-/**
- * Makes a membrane at rest on the current device: u_tt = c^2 Laplace u on the unit square, values on
+ * Creates a membrane at rest on the current device: u_tt = c^2 Laplace u on the unit square, values on
  * the boundary fixed. A time step past the stability limit of the explicit scheme is an error that names the
- * limit. `clinalg_object_release` frees it. Options of a larger size than this library knows are an error.
+ * limit. `clinalg_object_release` releases it. Options of a larger size than this library knows are an error.
  *
  * # Safety
  * `options` names as many bytes as its first member says; `wave` is valid for a write.
  */
-clinalg_status clinalg_wave_make(const clinalg_wave_options *options,
-                                 clinalg_handle *wave);
-
-/**
- * As `clinalg_wave_make` with the precision as an argument, a `clinalg_precision`.
- *
- * @deprecated Use `clinalg_wave_make`.
- *
- * # Safety
- * `params` is valid for reading, `wave` for a write.
- */
-CLINALG_DEPRECATED("use clinalg_wave_make")
-clinalg_status clinalg_wave_create(const clinalg_wave_params *params,
-                                   uint32_t precision,
+clinalg_status clinalg_wave_create(const clinalg_wave_options *options,
                                    clinalg_handle *wave);
 
 /**

@@ -14,7 +14,7 @@ use crate::status::{ClinalgStatus, Fault};
 /// library on them and on objects that the running call does not use; it must return: no exception may leave it.
 pub type ClinalgApply = Option<unsafe extern "C" fn(x: ClinalgHandle, y: ClinalgHandle, data: *mut c_void) -> i32>;
 
-/// A function that is called once when an operator is freed, with the pointer given to `clinalg_operator_create`.
+/// A function that is called once when an operator is released, with the pointer given to `clinalg_operator_create`.
 pub type ClinalgFree = Option<unsafe extern "C" fn(data: *mut c_void)>;
 
 /// A function that a solve calls after every iteration or cycle, 0 being the start, with its relative residual and the pointer of the
@@ -22,7 +22,7 @@ pub type ClinalgFree = Option<unsafe extern "C" fn(data: *mut c_void)>;
 pub type ClinalgProgress =
     Option<unsafe extern "C" fn(iteration: usize, relative_residual: f64, data: *mut c_void) -> i32>;
 
-/// The caller's pointer, freed with the operator.
+/// The caller's pointer, released with the operator.
 struct Data {
     pointer: *mut c_void,
     free: ClinalgFree,
@@ -48,11 +48,11 @@ impl Drop for Data {
 
 /// An operator of `rows` x `cols`, of the type `precision`, whose product `apply` computes on the current device: products and solvers take its
 /// handle in the place of a matrix, and `clinalg_solver_options.inverse` takes one that approximates an inverse. `apply` is called with
-/// `data` by the threads that use the operator, one at a time. `free_data`, if not null, is called with `data` once the operator is freed, and also
+/// `data` by the threads that use the operator, one at a time. `free_data`, if not null, is called with `data` once the operator is released, and also
 /// where this call fails. There is no Jacobi preconditioner of it.
 ///
 /// # Safety
-/// `apply` and `free_data` may be called with `data` from any thread until the operator is freed; `handle` is null or valid for a write.
+/// `apply` and `free_data` may be called with `data` from any thread until the operator is released; `handle` is null or valid for a write.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn clinalg_operator_create(
     precision: u32,

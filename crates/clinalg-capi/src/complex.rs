@@ -63,7 +63,7 @@ fn number(result: *mut ClinalgComplex, run: impl FnOnce(&Registry) -> clinalg::R
     })
 }
 
-/// out = alpha op(A) x + beta out, op(A) given by `transpose` (a `clinalg_transpose_form`); out = 0 makes a new vector and sets beta to 0.
+/// out = alpha op(A) x + beta out, op(A) given by `transpose` (a `clinalg_transpose`); out = 0 makes a new vector and sets beta to 0.
 /// All objects have the same type of values; for real ones the imaginary parts of alpha and beta must be 0.
 ///
 /// # Safety

@@ -83,26 +83,6 @@ unsafe impl Versioned for ClinalgElastodynamicsOptions {
     }
 }
 
-/// Material and quadrature; fill it with `clinalg_elastodynamics_params_default` first.
-///
-/// @deprecated `clinalg_elastodynamics_options` can grow.
-#[repr(C)]
-#[derive(Debug, Clone, Copy)]
-pub struct ClinalgElastodynamicsParams {
-    /// Shear modulus.
-    pub shear: f64,
-    /// Poisson's ratio, above -1 and below 0.5.
-    pub poisson: f64,
-    /// Density.
-    pub density: f64,
-    /// Hysteretic damping ratio D: the shear modulus times 1 + 2 i D.
-    pub damping: f64,
-    /// The side of the surface on which the material lies, a `clinalg_domain`.
-    pub domain: u32,
-    /// Gauss points per direction, an even number from 2 to 16; 0 for adaptive rules.
-    pub rule: usize,
-}
-
 /// The defaults: shear modulus 1, Poisson's ratio 0.3, density 1, no damping, the material inside, 8 x 8 Gauss points, double precision.
 /// `struct_size` is `sizeof(clinalg_elastodynamics_options)`.
 ///
@@ -117,35 +97,18 @@ pub unsafe extern "C" fn clinalg_elastodynamics_options_default(
     guard(|| unsafe { put_defaults(options, struct_size) })
 }
 
-/// The defaults: shear modulus 1, Poisson's ratio 0.3, density 1, no damping, the material inside, 8 x 8 Gauss points.
-///
-/// @deprecated Use `clinalg_elastodynamics_options_default`.
-///
-/// # Safety
-/// `params` is null or valid for a write.
-#[deprecated(note = "use clinalg_elastodynamics_options_default")]
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn clinalg_elastodynamics_params_default(
-    params: *mut ClinalgElastodynamicsParams,
-) -> ClinalgStatus {
-    let ClinalgElastodynamicsOptions { shear, poisson, density, damping, domain, rule, .. } = Versioned::defaults();
-    let value = ClinalgElastodynamicsParams { shear, poisson, density, damping, domain, rule };
-    // SAFETY: by the contract above.
-    guard(|| unsafe { put("params", params, value) })
-}
-
-/// Makes a problem of elastodynamics on the current device: (lambda + mu) grad div u + mu Laplace u + rho w^2 u = 0, time factor
+/// Creates a problem of elastodynamics on the current device: (lambda + mu) grad div u + mu Laplace u + rho w^2 u = 0, time factor
 /// exp(i w t), by collocated boundary elements, u and tractions t constant on each.
 ///
 /// The surface has `node_count` nodes of three coordinates each and `element_count` quadrilaterals of four nodes each, from 0 on, anticlockwise seen
 /// from outside; a triangle names its last node twice. The first `boundary` elements carry unknowns, the others enclose an open patch; the
-/// whole is closed. `clinalg_object_release` frees the problem. Options of a larger size than this library knows are an error.
+/// whole is closed. `clinalg_object_release` releases the problem. Options of a larger size than this library knows are an error.
 ///
 /// # Safety
 /// `options` names as many bytes as its first member says, `nodes` is valid for reading 3 `node_count` and `elements` 4 `element_count` values, `out`
 /// for a write.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn clinalg_elastodynamics_make(
+pub unsafe extern "C" fn clinalg_elastodynamics_create(
     options: *const ClinalgElastodynamicsOptions,
     nodes: *const f64,
     node_count: usize,
@@ -158,40 +121,8 @@ pub unsafe extern "C" fn clinalg_elastodynamics_make(
     guard(|| unsafe { make(&read(options)?, (nodes, node_count), (elements, element_count), boundary, out) })
 }
 
-/// As `clinalg_elastodynamics_make` with the precision as an argument, a `clinalg_precision` of real numbers.
-///
-/// @deprecated Use `clinalg_elastodynamics_make`.
-///
 /// # Safety
-/// `params` is valid for reading, `nodes` of 3 `node_count` and `elements` of 4 `element_count` values, `out` for a write.
-#[deprecated(note = "use clinalg_elastodynamics_make")]
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn clinalg_elastodynamics_create(
-    params: *const ClinalgElastodynamicsParams,
-    precision: u32,
-    nodes: *const f64,
-    node_count: usize,
-    elements: *const u32,
-    element_count: usize,
-    boundary: usize,
-    out: *mut ClinalgHandle,
-) -> ClinalgStatus {
-    guard(|| {
-        if params.is_null() {
-            return Err(Fault::Null("params"));
-        }
-        // SAFETY: by the contract above.
-        let ClinalgElastodynamicsParams { shear, poisson, density, damping, domain, rule } = unsafe { *params };
-        let struct_size = size_of::<ClinalgElastodynamicsOptions>();
-        let wanted =
-            ClinalgElastodynamicsOptions { struct_size, shear, poisson, density, damping, domain, precision, rule };
-        // SAFETY: by the contract above.
-        unsafe { make(&wanted, (nodes, node_count), (elements, element_count), boundary, out) }
-    })
-}
-
-/// # Safety
-/// The pointers are valid as for `clinalg_elastodynamics_make`.
+/// The pointers are valid as for `clinalg_elastodynamics_create`.
 unsafe fn make(
     wanted: &ClinalgElastodynamicsOptions,
     (nodes, node_count): (*const f64, usize),

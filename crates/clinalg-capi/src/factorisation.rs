@@ -20,7 +20,7 @@ pub enum ClinalgTriangle {
 }
 
 /// The factors of a dense matrix by a `clinalg_factorisation`, to solve with many right-hand sides. They keep nothing of `a`. A singular
-/// matrix has factors; `clinalg_factorisation_solve` reports it. `clinalg_object_release` frees them.
+/// matrix has factors; `clinalg_factorisation_solve` reports it. `clinalg_object_release` releases them.
 ///
 /// # Safety
 /// `handle` is null or valid for a write.
@@ -33,8 +33,8 @@ pub unsafe extern "C" fn clinalg_factorisation_create(
     upload(handle, |_| Ok(Registry::global().factorisation(factorisation_of(factorisation)?, a)?))
 }
 
-/// Solves op(A) X = b for a vector or the columns of a dense matrix b; QR minimises |A X - b|. `transpose`, a `clinalg_transpose_form`, must be
-/// `CLINALG_TRANSPOSE_FORM_NO` for QR and not `_YES` for Cholesky of complex matrices. `*x` may be b; 0 there makes a new object of the kind of b.
+/// Solves op(A) X = b for a vector or the columns of a dense matrix b; QR minimises |A X - b|. `transpose`, a `clinalg_transpose`, must be
+/// `CLINALG_TRANSPOSE_NO` for QR and not `_YES` for Cholesky of complex matrices. `*x` may be b; 0 there makes a new object of the kind of b.
 ///
 /// # Safety
 /// `x` is null or valid for reading and writing.
@@ -197,7 +197,7 @@ pub unsafe extern "C" fn clinalg_dense_determinant(a: ClinalgHandle, result: *mu
 }
 
 /// out = alpha op(A) op(B) + beta out for a dense, sparse or band A and dense B and out; out = 0 makes a new matrix and takes beta as 0.
-/// `transpose_a` and `transpose_b` are each a `clinalg_transpose_form`. With a dense A nothing is copied. The transpose of a sparse A, and that of B
+/// `transpose_a` and `transpose_b` are each a `clinalg_transpose`. With a dense A nothing is copied. The transpose of a sparse A, and that of B
 /// beside a sparse or band A, is made in each call: for many products make it once by `clinalg_matrix_transpose`. A band A has no transposed form.
 ///
 /// # Safety

@@ -272,7 +272,7 @@ pub unsafe extern "C" fn clinalg_grid_poisson_options_default(
 
 /// A multigrid solver of -div(k D grad u) + c u = f on a box, made once for many right-hand sides; it owns the memory of all levels. D is a
 /// constant symmetric positive definite tensor, k a positive coefficient. The values g of all sides are 0 until
-/// `clinalg_grid_poisson_set_side` sets them. `clinalg_object_release` frees the solver.
+/// `clinalg_grid_poisson_set_side` sets them. `clinalg_object_release` releases the solver.
 ///
 /// # Safety
 /// `options` names as many bytes as its first member says, its coordinates as many values as the points and sides say, its
@@ -389,27 +389,27 @@ pub unsafe extern "C" fn clinalg_grid_poisson_solve_vector(
 /// # Safety
 /// `handle` is null or valid for a write.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn clinalg_grid_poisson_operator(
+pub unsafe extern "C" fn clinalg_grid_poisson_operator_create(
     poisson: ClinalgHandle,
     handle: *mut ClinalgHandle,
 ) -> ClinalgStatus {
     upload(handle, |_| Ok(Registry::global().grid_poisson_operator(poisson)?))
 }
 
-/// A symmetric multigrid cycle: an approximate inverse of the matrix of `clinalg_grid_poisson_operator`, for `clinalg_solver_options.inverse`.
+/// A symmetric multigrid cycle: an approximate inverse of the matrix of `clinalg_grid_poisson_operator_create`, for `clinalg_solver_options.inverse`.
 /// The solver may be released before the preconditioner.
 ///
 /// # Safety
 /// `handle` is null or valid for a write.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn clinalg_grid_poisson_preconditioner(
+pub unsafe extern "C" fn clinalg_grid_poisson_preconditioner_create(
     poisson: ClinalgHandle,
     handle: *mut ClinalgHandle,
 ) -> ClinalgStatus {
     upload(handle, |_| Ok(Registry::global().grid_poisson_preconditioner(poisson)?))
 }
 
-/// The right-hand side for `clinalg_grid_poisson_operator`, one value per unknown, from the source f, one value per point, and the values of the
+/// The right-hand side for `clinalg_grid_poisson_operator_create`, one value per unknown, from the source f, one value per point, and the values of the
 /// sides. Where u is determined only up to a constant, the imbalance is removed. If `*b` is 0, a new vector is made.
 ///
 /// # Safety

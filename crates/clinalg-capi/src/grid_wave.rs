@@ -1,7 +1,6 @@
 //! The wave equation on boxes.
 
 use std::ffi::c_void;
-use std::mem::offset_of;
 use std::ptr::null;
 
 use clinalg::Error;
@@ -68,8 +67,6 @@ pub struct ClinalgGridWaveOptions {
 
 // SAFETY: numbers and a pointer in `repr(C)`, the size first; what the pointer names is read only by the contract of the functions.
 unsafe impl Versioned for ClinalgGridWaveOptions {
-    const FORMER: &[usize] = &[offset_of!(ClinalgGridWaveOptions, reserved) + size_of::<u32>()];
-
     fn defaults() -> ClinalgGridWaveOptions {
         ClinalgGridWaveOptions {
             struct_size: size_of::<ClinalgGridWaveOptions>(),
@@ -167,7 +164,7 @@ pub unsafe extern "C" fn clinalg_grid_wave_limit(
 }
 
 /// A wave on a box, at rest with u = 0: u_tt = c^2 Laplace u by leapfrog, of order 2 in space and time, with a speed for each point and a
-/// condition on each side. Objects with its values have one for each point, x fastest. `clinalg_object_release` frees it.
+/// condition on each side. Objects with its values have one for each point, x fastest. `clinalg_object_release` releases it.
 ///
 /// # Safety
 /// `options` names as many bytes as its first member says, `speed` there as many values as its number says; `wave` is null or valid for a write.

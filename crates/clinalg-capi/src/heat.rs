@@ -78,26 +78,6 @@ unsafe impl Versioned for ClinalgHeatOptions {
     }
 }
 
-/// Parameters of operators of the heat equation; fill it with `clinalg_heat_params_default` first.
-///
-/// @deprecated `clinalg_heat_options` can grow.
-#[repr(C)]
-#[derive(Debug, Clone, Copy)]
-pub struct ClinalgHeatParams {
-    /// Diffusivity.
-    pub alpha: f64,
-    /// End of the time interval, which starts at 0.
-    pub end_time: f64,
-    /// Number of time steps.
-    pub steps: usize,
-    /// Order of the quadrature rule on disjoint triangles: 1, 2, 4 or 5.
-    pub order: usize,
-    /// Points in each direction of the rules for coincident triangles and those that share a vertex or an edge, 1 to 10.
-    pub singular_order: usize,
-    /// Whether blocks are stored, a `clinalg_storage`.
-    pub storage: u32,
-}
-
 /// The defaults: alpha = 1, one time step to 1, the rules of order 4, blocks stored if they fit, double precision. `struct_size` is
 /// `sizeof(clinalg_heat_options)`.
 ///
@@ -112,34 +92,19 @@ pub unsafe extern "C" fn clinalg_heat_options_default(
     guard(|| unsafe { put_defaults(options, struct_size) })
 }
 
-/// The defaults: alpha = 1, one time step to 1, the rules of order 4, blocks stored if they fit.
-///
-/// @deprecated Use `clinalg_heat_options_default`.
-///
-/// # Safety
-/// `params` is null or valid for a write.
-#[deprecated(note = "use clinalg_heat_options_default")]
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn clinalg_heat_params_default(params: *mut ClinalgHeatParams) -> ClinalgStatus {
-    let ClinalgHeatOptions { alpha, end_time, steps, order, singular_order, storage, .. } = Versioned::defaults();
-    let value = ClinalgHeatParams { alpha, end_time, steps, order, singular_order, storage };
-    // SAFETY: by the contract above.
-    guard(|| unsafe { put("params", params, value) })
-}
-
-/// Makes a boundary integral operator of du/dt - alpha Laplace u = 0 on the current device, by space-time Galerkin boundary
+/// Creates a boundary integral operator of du/dt - alpha Laplace u = 0 on the current device, by space-time Galerkin boundary
 /// elements: u linear on triangles and continuous, the flux alpha du/dn constant on them, both constant on each time step.
 ///
 /// The surface has `node_count` nodes of three coordinates each and `triangle_count` triangles of three nodes each, from 0 on,
 /// anticlockwise seen from outside; it is closed. `kind` is a `clinalg_heat_kind`. Vectors store one
-/// time step after the other. `clinalg_matrix_mv` and `clinalg_solve` accept the handle as a matrix, without the Jacobi preconditioner;
-/// `clinalg_object_release` frees it. Options of a larger size than this library knows are an error.
+/// time step after the other. `clinalg_matrix_mv` and `clinalg_system_solve` accept the handle as a matrix, without the Jacobi preconditioner;
+/// `clinalg_object_release` releases it. Options of a larger size than this library knows are an error.
 ///
 /// # Safety
 /// `options` names as many bytes as its first member says; `nodes` and `triangles` are valid for reading three times as many values as they count,
 /// `out` for a write.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn clinalg_heat_operator_make(
+pub unsafe extern "C" fn clinalg_heat_operator_create(
     options: *const ClinalgHeatOptions,
     kind: u32,
     nodes: *const f64,
@@ -152,40 +117,8 @@ pub unsafe extern "C" fn clinalg_heat_operator_make(
     guard(|| unsafe { make(&read(options)?, kind, (nodes, node_count), (triangles, triangle_count), out) })
 }
 
-/// As `clinalg_heat_operator_make` with the precision as an argument, a `clinalg_precision`.
-///
-/// @deprecated Use `clinalg_heat_operator_make`.
-///
 /// # Safety
-/// `params` is valid for reading, `nodes` and `triangles` of three times as many values as they count, `out` for a write.
-#[deprecated(note = "use clinalg_heat_operator_make")]
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn clinalg_heat_operator_create(
-    params: *const ClinalgHeatParams,
-    kind: u32,
-    precision: u32,
-    nodes: *const f64,
-    node_count: usize,
-    triangles: *const u32,
-    triangle_count: usize,
-    out: *mut ClinalgHandle,
-) -> ClinalgStatus {
-    guard(|| {
-        if params.is_null() {
-            return Err(Fault::Null("params"));
-        }
-        // SAFETY: by the contract above.
-        let ClinalgHeatParams { alpha, end_time, steps, order, singular_order, storage } = unsafe { *params };
-        let struct_size = size_of::<ClinalgHeatOptions>();
-        let wanted =
-            ClinalgHeatOptions { struct_size, alpha, end_time, steps, order, singular_order, storage, precision };
-        // SAFETY: by the contract above.
-        unsafe { make(&wanted, kind, (nodes, node_count), (triangles, triangle_count), out) }
-    })
-}
-
-/// # Safety
-/// The pointers are valid as for `clinalg_heat_operator_make`.
+/// The pointers are valid as for `clinalg_heat_operator_create`.
 unsafe fn make(
     wanted: &ClinalgHeatOptions,
     kind: u32,
@@ -224,7 +157,7 @@ unsafe fn make(
     unsafe { put("out", out, made) }
 }
 
-/// Makes the inverse of `matrix`, an operator V or D, by block forward elimination: its diagonal block is inverted here, and each
+/// Creates the inverse of `matrix`, an operator V or D, by block forward elimination: its diagonal block is inverted here, and each
 /// product with the new handle, `clinalg_matrix_mv(1, inverse, b, 0, &x)`, solves A x = b up to rounding in one pass through time. The
 /// handle can also be a preconditioner. It keeps the operator alive: `matrix` may be released before it.
 ///
@@ -242,7 +175,7 @@ pub unsafe extern "C" fn clinalg_heat_forward_create(matrix: ClinalgHandle, out:
     })
 }
 
-/// Makes an approximate inverse of `matrix`, an operator V or D, by operator (Calderon-type) preconditioning on the same surface
+/// Creates an approximate inverse of `matrix`, an operator V or D, by operator (Calderon-type) preconditioning on the same surface
 /// and time steps: a preconditioner for `clinalg_solver_options.inverse`. `storage`, a `clinalg_storage`, applies to the
 /// preconditioning operator. `matrix` may be released before the new handle.
 ///

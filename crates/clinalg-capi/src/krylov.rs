@@ -13,7 +13,7 @@ use crate::status::{ClinalgStatus, guard};
 
 /// A solver of A x = b for one matrix and many right-hand sides: the method with its memory, and the preconditioner that the options name.
 /// `a` is a dense, sparse or band matrix or an operator, square, real or complex. The solver keeps `a` and `options->inverse` alive after their
-/// handles are released. `options->progress` must be null: `clinalg_solver_solve` takes it. `clinalg_object_release` frees the solver.
+/// handles are released. `options->progress` must be null: `clinalg_solver_solve` takes it. `clinalg_object_release` releases the solver.
 ///
 /// # Safety
 /// `options` names as many bytes as its first member says; `solver` is null or valid for a write.

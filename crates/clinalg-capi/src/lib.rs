@@ -4,8 +4,7 @@
 //! Objects are `uint64_t` handles, never pointers: a released, foreign or forged handle is an error.
 //! No panic crosses into C. The header `include/clinalg.h` is generated from this crate.
 //!
-//! A function is called `clinalg_<noun>_<verb>`, after the kind of object that it makes or works on. Former names are deprecated functions in
-//! a module that is made from the table of functions.
+//! A function is called `clinalg_<noun>_<verb>`, after the kind of object that it makes or works on.
 //!
 //! Arrays are borrowed for the length of a call. All functions may be called from any thread.
 
@@ -17,8 +16,6 @@ mod device;
 mod eigen;
 mod elastodynamics;
 mod factorisation;
-#[rustfmt::skip]
-mod former;
 mod grid;
 mod grid_wave;
 mod heat;
@@ -49,7 +46,6 @@ pub use device::*;
 pub use eigen::*;
 pub use elastodynamics::*;
 pub use factorisation::*;
-pub use former::*;
 pub use grid::*;
 pub use grid_wave::*;
 pub use heat::*;

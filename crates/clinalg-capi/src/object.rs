@@ -512,11 +512,11 @@ pub enum ClinalgFormat {
     /// Chosen from the matrix, as at its upload.
     Best = 0,
     /// The compressed rows as they are.
-    Rows = 1,
+    Csr = 1,
     /// Blocks of rows with about the same number of entries (nnz-balanced CSR).
-    Blocks = 2,
+    Balanced = 2,
     /// Entries at few distances from the diagonal: columns are not read.
-    Diagonals = 3,
+    Dia = 3,
     /// A stencil with constant coefficients: neither columns nor values are read.
     Stencil = 4,
     /// Dense blocks of 2 x 2 to 6 x 6, on a GPU: one column index per block.
@@ -535,9 +535,9 @@ pub extern "C" fn clinalg_sparse_set_format(handle: ClinalgHandle, format: u32) 
             format,
             &[
                 (ClinalgFormat::Best as u32, None),
-                (ClinalgFormat::Rows as u32, Some(Format::Csr)),
-                (ClinalgFormat::Blocks as u32, Some(Format::Balanced)),
-                (ClinalgFormat::Diagonals as u32, Some(Format::Dia)),
+                (ClinalgFormat::Csr as u32, Some(Format::Csr)),
+                (ClinalgFormat::Balanced as u32, Some(Format::Balanced)),
+                (ClinalgFormat::Dia as u32, Some(Format::Dia)),
                 (ClinalgFormat::Stencil as u32, Some(Format::Stencil)),
                 (ClinalgFormat::Bsr as u32, Some(Format::Bsr)),
                 (ClinalgFormat::Sell as u32, Some(Format::Sell)),

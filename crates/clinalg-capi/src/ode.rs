@@ -3,7 +3,7 @@
 use std::ffi::{c_char, c_void};
 
 use clinalg::{Context, Error};
-use clinalg_handles::{Kind, Ode, Registry};
+use clinalg_handles::{Ode, Registry};
 use clinalg_ode::System;
 use clinalg_ode::integrate::{Direction, Report};
 use clinalg_ode::ivp::{Solution, Step, run, solve};
@@ -67,18 +67,17 @@ pub struct ClinalgOdeStep {
 /// integration. It must return: a C++ exception that leaves it ends the process. `clinalg::Ode::run` of clinalg.hpp passes exceptions on.
 pub type ClinalgOdeWatch = Option<unsafe extern "C" fn(step: *mut ClinalgOdeStep, data: *mut c_void) -> i32>;
 
-/// A function that `clinalg_ode_run` calls after every step, with the pointer passed to it; a result other than 0 continues.
-///
-/// @deprecated Use `clinalg_ode_watch`.
-pub type ClinalgOdeSee = Option<unsafe extern "C" fn(step: *mut ClinalgOdeStep, data: *mut c_void) -> i32>;
-
-/// Makes a test problem: `name` is one of those that `clinalg ode --list` prints, `n` the number of points along each axis.
-/// `clinalg_object_release` frees it.
+/// Creates a test problem: `name` is one of those that `clinalg ode --list` prints, `n` the number of points along each axis.
+/// `clinalg_object_release` releases it.
 ///
 /// # Safety
 /// `name` is a text that ends in zero, `ode` is valid for a write.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn clinalg_ode_problem(name: *const c_char, n: usize, ode: *mut ClinalgHandle) -> ClinalgStatus {
+pub unsafe extern "C" fn clinalg_ode_create_problem(
+    name: *const c_char,
+    n: usize,
+    ode: *mut ClinalgHandle,
+) -> ClinalgStatus {
     guard(|| {
         if ode.is_null() {
             return Err(Fault::Null("ode"));
@@ -95,15 +94,15 @@ pub unsafe extern "C" fn clinalg_ode_problem(name: *const c_char, n: usize, ode:
     })
 }
 
-/// Makes a system of equations from a description: one statement per line, such as `grid 100`, `parameter a = 2`,
+/// Creates a system of equations from a description: one statement per line, such as `grid 100`, `parameter a = 2`,
 /// `boundary periodic` and `u' = a*(u[-1] - 2*u + u[1])`; the guide lists them all. `data` has the numbers for its
 /// `data_count` lines `data name`, one for each point, one line after the other; it may be null if there is none.
-/// A formula that cannot be parsed is an error that names the column. `clinalg_object_release` frees it.
+/// A formula that cannot be parsed is an error that names the column. `clinalg_object_release` releases it.
 ///
 /// # Safety
 /// `description` is a text that ends in zero, `data` names `data_length` values, `ode` is valid for a write.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn clinalg_ode_system(
+pub unsafe extern "C" fn clinalg_ode_create(
     description: *const c_char,
     data: *const f64,
     data_length: usize,
@@ -131,17 +130,17 @@ pub unsafe extern "C" fn clinalg_ode_system(
     })
 }
 
-/// Makes a system whose derivatives are given in OpenCL C: `body` is the body of a function that returns the derivative of
+/// Creates a system whose derivatives are given in OpenCL C: `body` is the body of a function that returns the derivative of
 /// component `I` at time `T` of `N` components, with `Y(j)` for component j. It reads no component further than `distance`
 /// from `I`; `clinalg_ode_solve` fails if it does. `functions`, which may be null, is placed before it. The text is executed as it is:
 /// the caller vouches for it as for the program's own code. It must read components by `Y(j)` alone, for 0 <= j < N, write to no
-/// memory except its own variables, divide no integer by 0, and return. For untrusted text use `clinalg_ode_system`, whose
+/// memory except its own variables, divide no integer by 0, and return. For untrusted text use `clinalg_ode_create`, whose
 /// formulas are safe.
 ///
 /// # Safety
 /// `body` and `functions` are code as said above, in texts that end in zero, the latter or null; `ode` is valid for a write.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn clinalg_ode_snippet(
+pub unsafe extern "C" fn clinalg_ode_create_snippet(
     components: usize,
     body: *const c_char,
     functions: *const c_char,
@@ -162,15 +161,6 @@ pub unsafe extern "C" fn clinalg_ode_snippet(
         // SAFETY: by the contract above.
         unsafe { put("ode", ode, handle) }
     })
-}
-
-/// Frees a system of equations.
-///
-/// @deprecated Use `clinalg_object_release`, which frees objects of any kind.
-#[deprecated(note = "use clinalg_object_release, which frees objects of any kind")]
-#[unsafe(no_mangle)]
-pub extern "C" fn clinalg_ode_release(ode: ClinalgHandle) -> ClinalgStatus {
-    guard(|| Ok(Registry::global().release(ode, Kind::ODE)?))
 }
 
 /// Changes a parameter; running calls of `clinalg_ode_solve` keep the old value.
@@ -287,7 +277,7 @@ pub unsafe extern "C" fn clinalg_ode_initial(
     guard(|| {
         let ode = Registry::global().get_ode(ode)?;
         let Some(problem) = &ode.problem else {
-            let expected = "a test problem made by clinalg_ode_problem".into();
+            let expected = "a test problem made by clinalg_ode_create_problem".into();
             return Err(
                 Error::Value { argument: "ode", expected, got: "a system without initial values".into() }.into()
             );
@@ -362,44 +352,6 @@ unsafe fn write_report(report: *mut ClinalgOdeReport, done: &Report) {
     }
 }
 
-/// An integration whose steps a function of the caller sees.
-struct Watched {
-    ode: ClinalgHandle,
-    span: [f64; 2],
-    watch: unsafe extern "C" fn(step: *mut ClinalgOdeStep, data: *mut c_void) -> i32,
-    data: *mut c_void,
-    /// Whether the function says 0 to go on; the older one says another number.
-    zero_goes_on: bool,
-}
-
-impl Watched {
-    /// # Safety
-    /// As [`clinalg_ode_solve_with`].
-    unsafe fn integrate(
-        self,
-        (options, method, variant): (*const ClinalgOdeOptions, *const c_char, *const c_char),
-        (y0, y, components): (*const f64, *mut f64, usize),
-        report: *mut ClinalgOdeReport,
-    ) -> Result<(), Fault> {
-        let ode = Registry::global().get_ode(self.ode)?;
-        // SAFETY: by the contract above.
-        let (settings, y0) = unsafe { (settings(&ode, options, method, variant)?, slice("y0", y0, components)?) };
-        // SAFETY: by the contract above.
-        let target = unsafe { slice_mut("y", y, components)? };
-        let mut call = |mut step: &mut dyn Step| {
-            let mut view = ClinalgOdeStep { step: (&raw mut step).cast() };
-            // SAFETY: by the contract above; `view` is valid until the call returns.
-            let code = unsafe { (self.watch)(&raw mut view, self.data) };
-            Ok((code == 0) == self.zero_goes_on)
-        };
-        let solution = run(&Context::global()?, &ode.system, self.span, y0, &settings, &mut call)?;
-        target.copy_from_slice(&solution.y[solution.y.len() - components..]);
-        // SAFETY: by the contract above.
-        unsafe { write_report(report, &solution.report) };
-        Ok(())
-    }
-}
-
 /// Integrates on the current device from `t0`, where the solution is `y0`, to `t_end` and calls `watch` after every step, with
 /// `data`; it returns 0 to continue, another number ends the integration. In `watch`, `clinalg_ode_step_info` describes the step,
 /// `clinalg_ode_step_at` gives the solution at any time inside it and `clinalg_ode_step_events` the events. `y` gets the solution
@@ -425,40 +377,21 @@ pub unsafe extern "C" fn clinalg_ode_solve_with(
 ) -> ClinalgStatus {
     guard(|| {
         let Some(watch) = watch else { return Err(Fault::Null("watch")) };
-        let watched = Watched { ode, span: [t0, t_end], watch, data, zero_goes_on: true };
+        let ode = Registry::global().get_ode(ode)?;
         // SAFETY: by the contract above.
-        unsafe { watched.integrate((options, method, variant), (y0, y, components), report) }
-    })
-}
-
-/// As `clinalg_ode_solve_with` with a function that returns 0 to end the integration and another number to continue.
-///
-/// @deprecated Use `clinalg_ode_solve_with`.
-///
-/// # Safety
-/// As `clinalg_ode_solve_with`.
-#[deprecated(note = "use clinalg_ode_solve_with")]
-#[unsafe(no_mangle)]
-#[allow(clippy::too_many_arguments, reason = "C has no named arguments and no slices")]
-pub unsafe extern "C" fn clinalg_ode_run(
-    ode: ClinalgHandle,
-    method: *const c_char,
-    variant: *const c_char,
-    options: *const ClinalgOdeOptions,
-    t0: f64,
-    t_end: f64,
-    y0: *const f64,
-    components: usize,
-    see: ClinalgOdeSee,
-    data: *mut c_void,
-    y: *mut f64,
-    report: *mut ClinalgOdeReport,
-) -> ClinalgStatus {
-    guard(|| {
-        let Some(watch) = see else { return Err(Fault::Null("see")) };
-        let watched = Watched { ode, span: [t0, t_end], watch, data, zero_goes_on: false };
+        let (settings, y0) = unsafe { (settings(&ode, options, method, variant)?, slice("y0", y0, components)?) };
         // SAFETY: by the contract above.
-        unsafe { watched.integrate((options, method, variant), (y0, y, components), report) }
+        let target = unsafe { slice_mut("y", y, components)? };
+        let mut call = |mut step: &mut dyn Step| {
+            let mut view = ClinalgOdeStep { step: (&raw mut step).cast() };
+            // SAFETY: by the contract above; `view` is valid until the call returns.
+            Ok(unsafe { watch(&raw mut view, data) } == 0)
+        };
+        let solution = run(&Context::global()?, &ode.system, [t0, t_end], y0, &settings, &mut call)?;
+        target.copy_from_slice(&solution.y[solution.y.len() - components..]);
+        // SAFETY: by the contract above.
+        unsafe { write_report(report, &solution.report) };
+        Ok(())
     })
 }
 
@@ -581,9 +514,9 @@ pub unsafe extern "C" fn clinalg_ode_solve_vector(
     })
 }
 
-/// Makes a stepper: the kernels and the memory of a method for one system on the current device, for several integrations by
+/// Creates a stepper: the kernels and the memory of a method for one system on the current device, for several integrations by
 /// `clinalg_ode_stepper_solve`, which then cost no set-up. `method`, `variant` and `options` as in `clinalg_ode_solve`. Later changes of the
-/// system do not reach it; the system may be released. `clinalg_object_release` frees it.
+/// system do not reach it; the system may be released. `clinalg_object_release` releases it.
 ///
 /// # Safety
 /// `method` and `variant` are null or texts that end in zero; `options` names as many bytes as its first member says, `stepper` for a write.

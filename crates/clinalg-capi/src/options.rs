@@ -1,22 +1,21 @@
 //! Structures of options that can grow: their first member says how much of them the caller's header knows.
 
 use std::ffi::c_void;
-use std::mem::offset_of;
 use std::ptr::null_mut;
 
 use clinalg::Error;
-use clinalg::multigrid::PoissonParams;
-use clinalg::solve::IdrParams;
+use clinalg::multigrid::{PoissonParams, Smoother};
+use clinalg::solve::{GmresParams, IdrParams};
 use clinalg_handles::Preconditioning;
 
 use crate::callback::{ClinalgProgress, progress};
-use crate::check_array;
 use crate::object::ClinalgHandle;
 use crate::solver::{
-    ClinalgPoissonParams, ClinalgReport, ClinalgSolveParams, Wanted, krylov, poisson, poisson_params,
-    preconditioning_of, results, summary,
+    ClinalgCycle, ClinalgMethod, ClinalgPreconditioner, ClinalgReport, ClinalgSmoother, Wanted, check_tolerance,
+    cycle_of, krylov, poisson, preconditioning_of, results, summary,
 };
 use crate::status::{ClinalgStatus, Fault, guard};
+use crate::{check_array, choice};
 
 /// Options of a Krylov solver. Fill them with `clinalg_solver_options_default(&options, sizeof options)`, then change what is to
 /// differ. Later versions append members, which take their defaults in programs compiled before.
@@ -85,12 +84,34 @@ pub struct ClinalgPoissonOptions {
     pub progress_data: *mut c_void,
 }
 
+impl ClinalgPoissonOptions {
+    fn params(&self) -> Result<PoissonParams, Fault> {
+        check_tolerance(self.tolerance)?;
+        let smoothers = [
+            (ClinalgSmoother::RedBlack as u32, Smoother::RedBlack),
+            (ClinalgSmoother::Jacobi as u32, Smoother::Jacobi),
+        ];
+        Ok(PoissonParams {
+            cycle: cycle_of(self.cycle)?,
+            smoother: choice("smoother", self.smoother, &smoothers)?,
+            pre: self.pre,
+            post: self.post,
+            omega: self.omega,
+            tolerance: self.tolerance,
+            max_cycles: self.max_cycles,
+            dim: self.dim,
+            shift: self.shift,
+            ..PoissonParams::default()
+        })
+    }
+}
+
 /// A structure whose first member is its size in bytes.
 ///
 /// # Safety
 /// It is `repr(C)`, begins with that size as a `usize`, and any bytes are a value of it.
 pub(crate) unsafe trait Versioned: Copy {
-    /// Sizes of earlier versions, in bytes.
+    /// Sizes in earlier published versions, in bytes.
     const FORMER: &'static [usize] = &[];
     /// Every member at its default, the size that of this version.
     fn defaults() -> Self;
@@ -98,17 +119,14 @@ pub(crate) unsafe trait Versioned: Copy {
 
 // SAFETY: numbers and pointers in `repr(C)`, the size first; only what the caller sets is called.
 unsafe impl Versioned for ClinalgSolverOptions {
-    const FORMER: &[usize] =
-        &[offset_of!(ClinalgSolverOptions, progress), offset_of!(ClinalgSolverOptions, idr_dimension)];
-
     fn defaults() -> ClinalgSolverOptions {
-        let defaults = ClinalgSolveParams::defaults();
+        let defaults = GmresParams::default();
         ClinalgSolverOptions {
             struct_size: size_of::<ClinalgSolverOptions>(),
-            method: defaults.method,
-            preconditioner: defaults.preconditioner,
-            tolerance: defaults.tolerance,
-            max_iterations: defaults.max_iterations,
+            method: ClinalgMethod::Cg as u32,
+            preconditioner: ClinalgPreconditioner::None as u32,
+            tolerance: defaults.stopping.tolerance_of::<f64>(),
+            max_iterations: defaults.stopping.max_iterations,
             restart: defaults.restart,
             inverse: 0,
             progress: None,
@@ -120,14 +138,12 @@ unsafe impl Versioned for ClinalgSolverOptions {
 
 // SAFETY: as above.
 unsafe impl Versioned for ClinalgPoissonOptions {
-    const FORMER: &[usize] = &[offset_of!(ClinalgPoissonOptions, shift) + size_of::<f64>()];
-
     fn defaults() -> ClinalgPoissonOptions {
-        let defaults = ClinalgPoissonParams::defaults();
+        let defaults = PoissonParams::default();
         ClinalgPoissonOptions {
             struct_size: size_of::<ClinalgPoissonOptions>(),
-            cycle: defaults.cycle,
-            smoother: defaults.smoother,
+            cycle: ClinalgCycle::V as u32,
+            smoother: ClinalgSmoother::RedBlack as u32,
             pre: defaults.pre,
             post: defaults.post,
             omega: defaults.omega,
@@ -216,18 +232,8 @@ pub(crate) unsafe fn poisson_of(
 ) -> Result<(u64, ClinalgReport, Vec<f64>), Fault> {
     // SAFETY: by the contract above.
     let (wanted, start) = unsafe { (read(options)?, given("u", u)?) };
-    let params = poisson_params(&ClinalgPoissonParams {
-        cycle: wanted.cycle,
-        smoother: wanted.smoother,
-        pre: wanted.pre,
-        post: wanted.post,
-        omega: wanted.omega,
-        tolerance: wanted.tolerance,
-        max_cycles: wanted.max_cycles,
-        dim: wanted.dim,
-        shift: wanted.shift,
-    })?;
-    poisson(PoissonParams { mixed, ..params }, team, (f, start), &mut progress(wanted.progress, wanted.progress_data))
+    let params = PoissonParams { mixed, ..wanted.params()? };
+    poisson(params, team, (f, start), &mut progress(wanted.progress, wanted.progress_data))
 }
 
 /// An error about the preconditioner; names the member `inverse` if the preconditioner was given there.
@@ -364,4 +370,53 @@ pub unsafe extern "C" fn clinalg_poisson_solve_mixed(
         // SAFETY: by the contract above.
         unsafe { results((u, handle), (report, value), (history, capacity), &residuals) }
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::mem::offset_of;
+
+    use super::{Versioned, put_defaults, read};
+
+    /// A structure of two versions: `added` came with the second.
+    #[repr(C)]
+    #[derive(Debug, Clone, Copy, PartialEq)]
+    struct Grown {
+        struct_size: usize,
+        first: f64,
+        added: f64,
+    }
+
+    // SAFETY: numbers in `repr(C)`, the size first.
+    unsafe impl Versioned for Grown {
+        const FORMER: &[usize] = &[offset_of!(Grown, added)];
+
+        fn defaults() -> Grown {
+            Grown { struct_size: size_of::<Grown>(), first: 1.0, added: 2.0 }
+        }
+    }
+
+    #[test]
+    fn members_that_an_older_header_lacks_take_their_defaults() {
+        let old = offset_of!(Grown, added);
+        let mut options = Grown { struct_size: 0, first: 0.0, added: -1.0 };
+        // SAFETY: the structure has more bytes than `old`.
+        assert!(unsafe { put_defaults(&raw mut options, old) }.is_ok());
+        assert_eq!(options, Grown { struct_size: old, first: 1.0, added: -1.0 });
+        options.first = 5.0;
+        // SAFETY: as above.
+        let taken = unsafe { read(&raw const options) }.ok().unwrap();
+        assert_eq!((taken.first, taken.added), (5.0, 2.0));
+    }
+
+    #[test]
+    fn sizes_that_no_version_had_are_errors() {
+        let mut options = Grown::defaults();
+        for size in [0, 8, offset_of!(Grown, added) + 4, size_of::<Grown>() + 8, usize::MAX] {
+            options.struct_size = size;
+            // SAFETY: only the size is read before it is refused.
+            let refused = unsafe { (read(&raw const options).is_err(), put_defaults(&raw mut options, size).is_err()) };
+            assert_eq!(refused, (true, true), "{size}");
+        }
+    }
 }

@@ -1,7 +1,5 @@
 //! Preconditioners made of sparse matrices, and algebraic multigrid.
 
-use std::mem::offset_of;
-
 use clinalg::Error;
 use clinalg::amg::{AmgParams, Coarsening, Cycle, Smoother};
 use clinalg::precond::{CholeskyParams, IluKind, IluParams, Matching, Ordering, SsorParams};
@@ -145,8 +143,6 @@ pub struct ClinalgAmgOptions {
 
 // SAFETY: numbers in `repr(C)`, the size first.
 unsafe impl Versioned for ClinalgPreconditionerOptions {
-    const FORMER: &[usize] = &[offset_of!(ClinalgPreconditionerOptions, omega) + size_of::<f64>()];
-
     fn defaults() -> ClinalgPreconditionerOptions {
         let IluKind::Threshold { drop, fill } = IluKind::threshold() else { unreachable!("ILUT has both") };
         ClinalgPreconditionerOptions {

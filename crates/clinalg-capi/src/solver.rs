@@ -1,14 +1,12 @@
 //! Solvers on handles.
 
-use std::ops::ControlFlow;
-
 use clinalg::Error;
-use clinalg::multigrid::{Cycle, PoissonParams, Smoother};
-use clinalg::solve::{GmresParams, IdrParams, LeastSquaresMethod, Progress, Report, Stop, Stopping};
+use clinalg::multigrid::{Cycle, PoissonParams};
+use clinalg::solve::{LeastSquaresMethod, Progress, Report, Stop, Stopping};
 use clinalg_handles::{Method, PreconditionerKind, Preconditioning, Registry};
 
 use crate::object::ClinalgHandle;
-use crate::status::{ClinalgStatus, Fault, guard};
+use crate::status::Fault;
 use crate::{choice, slice_mut};
 
 /// A Krylov method.
@@ -93,42 +91,6 @@ pub enum ClinalgStop {
     Other = 255,
 }
 
-/// Parameters of a Krylov solver; fill it with `clinalg_solve_params_default` first.
-///
-/// @deprecated `clinalg_solver_options` can grow.
-#[repr(C)]
-#[derive(Debug, Clone, Copy)]
-pub struct ClinalgSolveParams {
-    /// The method, a `clinalg_method`.
-    pub method: u32,
-    /// The preconditioner, a `clinalg_preconditioner`.
-    pub preconditioner: u32,
-    /// Relative residual |b - A x| / |b| to reach.
-    pub tolerance: f64,
-    /// Maximum number of iterations.
-    pub max_iterations: usize,
-    /// Iterations between restarts of GMRES.
-    pub restart: usize,
-}
-
-impl ClinalgSolveParams {
-    pub(crate) fn defaults() -> ClinalgSolveParams {
-        let defaults = GmresParams::default();
-        ClinalgSolveParams {
-            method: ClinalgMethod::Cg as u32,
-            preconditioner: ClinalgPreconditioner::None as u32,
-            tolerance: defaults.stopping.tolerance_of::<f64>(),
-            max_iterations: defaults.stopping.max_iterations,
-            restart: defaults.restart,
-        }
-    }
-
-    fn wanted(&self) -> Wanted {
-        let ClinalgSolveParams { method, tolerance, max_iterations, restart, .. } = *self;
-        Wanted { method, tolerance, max_iterations, restart, idr_dimension: IdrParams::default().dimensions }
-    }
-}
-
 /// The smoother of multigrid.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -149,49 +111,6 @@ pub enum ClinalgCycle {
     W = 1,
     /// Full multigrid first, then V-cycles.
     Full = 2,
-}
-
-/// Parameters of the Poisson solver; fill it with `clinalg_poisson_params_default` first.
-///
-/// @deprecated `clinalg_poisson_options` can grow.
-#[repr(C)]
-#[derive(Debug, Clone, Copy)]
-pub struct ClinalgPoissonParams {
-    /// The cycle, a `clinalg_cycle`.
-    pub cycle: u32,
-    /// The smoother, a `clinalg_smoother`.
-    pub smoother: u32,
-    /// Sweeps before the coarse-grid correction.
-    pub pre: usize,
-    /// Sweeps after it.
-    pub post: usize,
-    /// Weight of the Jacobi smoother, between 0 and 2.
-    pub omega: f64,
-    /// Relative residual to reach.
-    pub tolerance: f64,
-    /// Maximum number of cycles.
-    pub max_cycles: usize,
-    /// 2 for the unit square, 3 for the unit cube.
-    pub dim: usize,
-    /// The constant added to -Laplace, at least 0.
-    pub shift: f64,
-}
-
-impl ClinalgPoissonParams {
-    pub(crate) fn defaults() -> ClinalgPoissonParams {
-        let defaults = PoissonParams::default();
-        ClinalgPoissonParams {
-            cycle: ClinalgCycle::V as u32,
-            smoother: ClinalgSmoother::RedBlack as u32,
-            pre: defaults.pre,
-            post: defaults.post,
-            omega: defaults.omega,
-            tolerance: defaults.tolerance,
-            max_cycles: defaults.max_cycles,
-            dim: defaults.dim,
-            shift: defaults.shift,
-        }
-    }
 }
 
 /// The outcome of a solve. A solve that does not converge is not a failed call: check `stop`.
@@ -228,79 +147,6 @@ pub(crate) fn stop(stop: Stop) -> ClinalgStop {
     }
 }
 
-/// The defaults: CG without preconditioner to 1e-10 in at most 10 000 iterations, restart 30.
-///
-/// @deprecated Use `clinalg_solver_options_default`.
-///
-/// # Safety
-/// `params` is null or valid for a write.
-#[deprecated(note = "use clinalg_solver_options_default")]
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn clinalg_solve_params_default(params: *mut ClinalgSolveParams) -> ClinalgStatus {
-    // SAFETY: by the contract above.
-    guard(|| unsafe { crate::put("params", params, ClinalgSolveParams::defaults()) })
-}
-
-/// Solves A x = b for a dense, sparse or band matrix. `*x` holds the initial guess on entry and the result on return, as in `clinalg_system_solve`; 0 there
-/// makes a new vector and starts from zero. `history`, if not null, gets the first `capacity` relative residuals, beginning with that of the initial guess.
-///
-/// @deprecated Use `clinalg_system_solve`.
-///
-/// # Safety
-/// `params` is valid for reading, `x` for reading and writing; `report` and `history` are null or
-/// valid for a write, the latter of `capacity` values.
-#[deprecated(note = "use clinalg_system_solve")]
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn clinalg_solve(
-    params: *const ClinalgSolveParams,
-    a: ClinalgHandle,
-    b: ClinalgHandle,
-    x: *mut ClinalgHandle,
-    report: *mut ClinalgReport,
-    history: *mut f64,
-    capacity: usize,
-) -> ClinalgStatus {
-    guard(|| {
-        // SAFETY: by the contract above.
-        let (given, wanted) = unsafe { arguments(("x", x), params)? };
-        let preconditioning = preconditioning_of(wanted.preconditioner)?;
-        let (handle, done) = krylov(&wanted.wanted(), preconditioning, (a, b, given), &mut silent)?;
-        // SAFETY: by the contract above.
-        unsafe { results((x, handle), (report, summary(&done)), (history, capacity), &done.history) }
-    })
-}
-
-/// As `clinalg_solve`, preconditioned with `preconditioner`: a matrix or operator whose product approximates the inverse of A, such
-/// as `clinalg_heat_opposite_create` makes. `params->preconditioner` has to be `CLINALG_PRECONDITIONER_NONE`.
-///
-/// @deprecated Use `clinalg_system_solve` with `clinalg_solver_options.inverse`.
-///
-/// # Safety
-/// As `clinalg_solve`.
-#[deprecated(note = "use clinalg_system_solve with clinalg_solver_options.inverse")]
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn clinalg_solve_preconditioned(
-    params: *const ClinalgSolveParams,
-    a: ClinalgHandle,
-    preconditioner: ClinalgHandle,
-    b: ClinalgHandle,
-    x: *mut ClinalgHandle,
-    report: *mut ClinalgReport,
-    history: *mut f64,
-    capacity: usize,
-) -> ClinalgStatus {
-    guard(|| {
-        // SAFETY: by the contract above.
-        let (given, wanted) = unsafe { arguments(("x", x), params)? };
-        let none = [(ClinalgPreconditioner::None as u32, ())];
-        choice("params.preconditioner", wanted.preconditioner, &none)?;
-        let preconditioning = Preconditioning::Inverse(preconditioner);
-        let (handle, done) = krylov(&wanted.wanted(), preconditioning, (a, b, given), &mut silent)?;
-        // SAFETY: by the contract above.
-        unsafe { results((x, handle), (report, summary(&done)), (history, capacity), &done.history) }
-    })
-}
-
 /// The preconditioner of a code.
 pub(crate) fn preconditioning_of(code: u32) -> Result<Preconditioning, Fault> {
     let known = [
@@ -315,11 +161,6 @@ pub(crate) fn preconditioning_of(code: u32) -> Result<Preconditioning, Fault> {
         (ClinalgPreconditioner::Amg as u32, Preconditioning::Of(PreconditionerKind::Amg)),
     ];
     choice("preconditioner", code, &known)
-}
-
-/// The progress of the functions that have none.
-fn silent(_: usize, _: f64) -> ControlFlow<()> {
-    ControlFlow::Continue(())
 }
 
 /// A method with its parameters and stopping criteria.
@@ -408,46 +249,6 @@ pub(crate) fn summary(done: &Report) -> ClinalgReport {
     }
 }
 
-/// The defaults: V(2,1) with red-black Gauss-Seidel to 1e-10 in at most 100 cycles.
-///
-/// @deprecated Use `clinalg_poisson_options_default`.
-///
-/// # Safety
-/// `params` is null or valid for a write.
-#[deprecated(note = "use clinalg_poisson_options_default")]
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn clinalg_poisson_params_default(params: *mut ClinalgPoissonParams) -> ClinalgStatus {
-    // SAFETY: by the contract above.
-    guard(|| unsafe { crate::put("params", params, ClinalgPoissonParams::defaults()) })
-}
-
-/// Solves -Laplace u + shift u = f on the unit square or cube by multigrid. f and u are grids with their
-/// boundary points, N per side, of N^dim values, N = 2^k + 1; `*u` holds the boundary values and the start on entry and the
-/// solution after; 0 there makes a new vector of zeros. `history` as in `clinalg_solve`.
-///
-/// @deprecated Use `clinalg_poisson_solve`.
-///
-/// # Safety
-/// As `clinalg_solve`.
-#[deprecated(note = "use clinalg_poisson_solve")]
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn clinalg_poisson(
-    params: *const ClinalgPoissonParams,
-    f: ClinalgHandle,
-    u: *mut ClinalgHandle,
-    report: *mut ClinalgReport,
-    history: *mut f64,
-    capacity: usize,
-) -> ClinalgStatus {
-    guard(|| {
-        // SAFETY: by the contract above.
-        let (given, wanted) = unsafe { arguments(("u", u), params)? };
-        let (handle, value, residuals) = poisson(poisson_params(&wanted)?, None, (f, given), &mut silent)?;
-        // SAFETY: by the contract above.
-        unsafe { results((u, handle), (report, value), (history, capacity), &residuals) }
-    })
-}
-
 /// The cycle of a code.
 pub(crate) fn cycle_of(code: u32) -> Result<Cycle, Fault> {
     let known = [
@@ -456,30 +257,6 @@ pub(crate) fn cycle_of(code: u32) -> Result<Cycle, Fault> {
         (ClinalgCycle::Full as u32, Cycle::Full),
     ];
     choice("cycle", code, &known)
-}
-
-/// What the parameters of C stand for.
-pub(crate) fn poisson_params(wanted: &ClinalgPoissonParams) -> Result<PoissonParams, Fault> {
-    check_tolerance(wanted.tolerance)?;
-    Ok(PoissonParams {
-        cycle: cycle_of(wanted.cycle)?,
-        smoother: choice(
-            "smoother",
-            wanted.smoother,
-            &[
-                (ClinalgSmoother::RedBlack as u32, Smoother::RedBlack),
-                (ClinalgSmoother::Jacobi as u32, Smoother::Jacobi),
-            ],
-        )?,
-        pre: wanted.pre,
-        post: wanted.post,
-        omega: wanted.omega,
-        tolerance: wanted.tolerance,
-        max_cycles: wanted.max_cycles,
-        dim: wanted.dim,
-        shift: wanted.shift,
-        ..PoissonParams::default()
-    })
 }
 
 /// Solves for the handles of f and, if there is one, u, on a team if one is named; gives the handle of u, the summary and the residuals.
@@ -502,25 +279,6 @@ pub(crate) fn poisson(
         iterate: done.cycles,
     };
     Ok((handle, value, done.history))
-}
-
-/// The handle given, if there is one, and the parameters.
-///
-/// # Safety
-/// The pointers are null or valid for reading.
-unsafe fn arguments<P: Copy>(
-    (argument, handle): (&'static str, *const ClinalgHandle),
-    params: *const P,
-) -> Result<(Option<u64>, P), Fault> {
-    if handle.is_null() {
-        return Err(Fault::Null(argument));
-    }
-    if params.is_null() {
-        return Err(Fault::Null("params"));
-    }
-    // SAFETY: by the contract above.
-    let (given, params) = unsafe { (*handle, *params) };
-    Ok(((given != 0).then_some(given), params))
 }
 
 /// Writes what a solve gives.

@@ -11,7 +11,7 @@ use crate::wave::{ClinalgWaveOptions, make};
 use crate::{put, slice, slice_mut};
 
 /// A team of the devices of these indices (from 0 on, below the number that `clinalg_device_count` gives), in the order of their ranks. They share
-/// the work of what is made on the team. `clinalg_object_release` frees it; what was made on it lives on.
+/// the work of what is made on the team. `clinalg_object_release` releases it; what was made on it lives on.
 ///
 /// # Safety
 /// `devices` names `count` values; `team` is null or valid for a write.
@@ -116,7 +116,7 @@ pub unsafe extern "C" fn clinalg_team_solve_poisson(
     })
 }
 
-/// `clinalg_wave_make` on strips of the grid, one for each device of a team, for the explicit scheme. All functions on waves take the
+/// `clinalg_wave_create` on strips of the grid, one for each device of a team, for the explicit scheme. All functions on waves take the
 /// handle; grids that they read or write are on the current device. Displacement and velocity have the bits of one device.
 ///
 /// # Safety

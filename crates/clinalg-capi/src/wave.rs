@@ -28,7 +28,7 @@ pub enum ClinalgScheme {
 /// The implementation of the steps: kernels, matrices or sequential code.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ClinalgForm {
+pub enum ClinalgBackend {
     /// Kernels specialised for the stencil.
     Kernels = 0,
     /// Sparse matrices and vectors only.
@@ -48,8 +48,8 @@ pub struct ClinalgWaveOptions {
     pub n: usize,
     /// The time stepping scheme, a `clinalg_scheme`.
     pub scheme: u32,
-    /// The implementation of the steps, a `clinalg_form`.
-    pub form: u32,
+    /// The implementation of the steps, a `clinalg_backend`.
+    pub backend: u32,
     /// Speed of the waves, in side lengths of the square per unit of time.
     pub c: f64,
     /// Time step.
@@ -74,7 +74,7 @@ unsafe impl Versioned for ClinalgWaveOptions {
             struct_size: size_of::<ClinalgWaveOptions>(),
             n: defaults.n,
             scheme: ClinalgScheme::Explicit as u32,
-            form: ClinalgForm::Kernels as u32,
+            backend: ClinalgBackend::Kernels as u32,
             c: defaults.c,
             dt: defaults.dt,
             steps_per_pass: defaults.steps_per_pass,
@@ -84,30 +84,6 @@ unsafe impl Versioned for ClinalgWaveOptions {
             reserved: 0,
         }
     }
-}
-
-/// Parameters of a wave; fill it with `clinalg_wave_params_default` first.
-///
-/// @deprecated `clinalg_wave_options` can grow.
-#[repr(C)]
-#[derive(Debug, Clone, Copy)]
-pub struct ClinalgWaveParams {
-    /// Points per side, boundary included: at least 3; 2^k + 1 for the implicit scheme.
-    pub n: usize,
-    /// The time stepping scheme, a `clinalg_scheme`.
-    pub scheme: u32,
-    /// The implementation of the steps, a `clinalg_form`.
-    pub form: u32,
-    /// Speed of the waves, in side lengths of the square per unit of time.
-    pub c: f64,
-    /// Time step.
-    pub dt: f64,
-    /// Maximum number of explicit steps in one pass over memory, 1 to 8; the results have the same bits.
-    pub steps_per_pass: usize,
-    /// Of the implicit scheme: relative residual of the accelerations to reach in each step.
-    pub tolerance: f64,
-    /// Of the implicit scheme: maximum number of multigrid cycles per step.
-    pub max_cycles: usize,
 }
 
 /// The outcome of a start or of some steps.
@@ -140,71 +116,19 @@ pub unsafe extern "C" fn clinalg_wave_options_default(
     guard(|| unsafe { put_defaults(options, struct_size) })
 }
 
-/// The defaults: leapfrog by kernels at 1025 points per side, c = 1, c dt / h = 1/2, up to 8 steps per pass.
-///
-/// @deprecated Use `clinalg_wave_options_default`.
-///
-/// # Safety
-/// `params` is null or valid for a write.
-#[deprecated(note = "use clinalg_wave_options_default")]
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn clinalg_wave_params_default(params: *mut ClinalgWaveParams) -> ClinalgStatus {
-    let ClinalgWaveOptions { n, scheme, form, c, dt, steps_per_pass, tolerance, max_cycles, .. } =
-        Versioned::defaults();
-    let value = ClinalgWaveParams { n, scheme, form, c, dt, steps_per_pass, tolerance, max_cycles };
-    // SAFETY: by the contract above.
-    guard(|| unsafe { put("params", params, value) })
-}
-
-/// Makes a membrane at rest on the current device: u_tt = c^2 Laplace u on the unit square, values on
+/// Creates a membrane at rest on the current device: u_tt = c^2 Laplace u on the unit square, values on
 /// the boundary fixed. A time step past the stability limit of the explicit scheme is an error that names the
-/// limit. `clinalg_object_release` frees it. Options of a larger size than this library knows are an error.
+/// limit. `clinalg_object_release` releases it. Options of a larger size than this library knows are an error.
 ///
 /// # Safety
 /// `options` names as many bytes as its first member says; `wave` is valid for a write.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn clinalg_wave_make(
+pub unsafe extern "C" fn clinalg_wave_create(
     options: *const ClinalgWaveOptions,
     wave: *mut ClinalgHandle,
 ) -> ClinalgStatus {
     // SAFETY: by the contract above.
     guard(|| unsafe { make(&read_options(options)?, None, wave) })
-}
-
-/// As `clinalg_wave_make` with the precision as an argument, a `clinalg_precision`.
-///
-/// @deprecated Use `clinalg_wave_make`.
-///
-/// # Safety
-/// `params` is valid for reading, `wave` for a write.
-#[deprecated(note = "use clinalg_wave_make")]
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn clinalg_wave_create(
-    params: *const ClinalgWaveParams,
-    precision: u32,
-    wave: *mut ClinalgHandle,
-) -> ClinalgStatus {
-    guard(|| {
-        if params.is_null() {
-            return Err(Fault::Null("params"));
-        }
-        // SAFETY: by the contract above.
-        let ClinalgWaveParams { n, scheme, form, c, dt, steps_per_pass, tolerance, max_cycles } = unsafe { *params };
-        let wanted = ClinalgWaveOptions {
-            n,
-            scheme,
-            form,
-            c,
-            dt,
-            steps_per_pass,
-            tolerance,
-            max_cycles,
-            precision,
-            ..Versioned::defaults()
-        };
-        // SAFETY: by the contract above.
-        unsafe { make(&wanted, None, wave) }
-    })
 }
 
 /// # Safety
@@ -225,12 +149,12 @@ pub(crate) unsafe fn make(
             &[(ClinalgScheme::Explicit as u32, Scheme::Explicit), (ClinalgScheme::Implicit as u32, Scheme::Implicit)],
         )?,
         backend: choice(
-            "form",
-            wanted.form,
+            "backend",
+            wanted.backend,
             &[
-                (ClinalgForm::Kernels as u32, Backend::Kernels),
-                (ClinalgForm::Matrix as u32, Backend::Matrix),
-                (ClinalgForm::Reference as u32, Backend::Reference),
+                (ClinalgBackend::Kernels as u32, Backend::Kernels),
+                (ClinalgBackend::Matrix as u32, Backend::Matrix),
+                (ClinalgBackend::Reference as u32, Backend::Reference),
             ],
         )?,
         c: wanted.c,

@@ -1,7 +1,6 @@
 //! Waveform relaxation.
 
 use std::ffi::{c_char, c_void};
-use std::mem::offset_of;
 use std::ptr::{null, null_mut};
 
 use clinalg::{Context, Error};
@@ -66,8 +65,6 @@ pub struct ClinalgWaveformOptions {
 
 // SAFETY: numbers and pointers in `repr(C)`, the size first; only what the caller sets is called.
 unsafe impl Versioned for ClinalgWaveformOptions {
-    const FORMER: &[usize] = &[offset_of!(ClinalgWaveformOptions, adaptive) + size_of::<usize>()];
-
     fn defaults() -> ClinalgWaveformOptions {
         ClinalgWaveformOptions {
             struct_size: size_of::<ClinalgWaveformOptions>(),

@@ -1,11 +1,11 @@
 //! The committed header declares the functions of the common table. The C++ headers use each of them, or the table says why not. That
 //! the header is what cbindgen makes of the crate is tested by the package `clinalg-header`.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::ops::Range;
 use std::path::Path;
 
-use clinalg_handles::table::{Function, Kind, Offer, cpp, cpp_functions, former_names, functions, is_deprecated};
+use clinalg_handles::table::{Function, Offer, cpp, cpp_functions, functions};
 
 #[test]
 fn the_version_of_the_header_is_that_of_the_library() {
@@ -33,14 +33,14 @@ fn without_comments(text: &str) -> String {
     code.lines().map(|line| line.split("//").next().unwrap_or_default()).collect::<Vec<_>>().join("\n")
 }
 
-/// The declarations of functions in C text, each on one line, with the advice of deprecated ones.
-fn declarations(text: &str) -> BTreeMap<String, Option<String>> {
+/// The declarations of functions in C text, each on one line.
+fn declarations(text: &str) -> BTreeSet<String> {
     let code = without_comments(text);
     // A declaration ends at the first semicolon; what stands before it on lines of their own belongs to the preprocessor or to
     // a type.
     let lines: Vec<_> = code.lines().filter(|line| !line.starts_with('#')).collect();
     let words = |statement: &str| statement.split_whitespace().collect::<Vec<_>>().join(" ");
-    let is_function = |statement: &str| {
+    let is_function = |statement: &String| {
         let name = statement.split('(').next().unwrap_or_default().split([' ', '*']).next_back().unwrap_or_default();
         statement.contains('(') && name.starts_with("clinalg_") && !statement.starts_with("typedef")
     };
@@ -48,14 +48,8 @@ fn declarations(text: &str) -> BTreeMap<String, Option<String>> {
         .join("\n")
         .split(';')
         .map(|statement| words(statement.rsplit('{').next().unwrap_or_default()))
-        .filter_map(|statement| {
-            let marked = statement.strip_prefix("CLINALG_DEPRECATED(\"").and_then(|rest| rest.split_once("\") "));
-            let (advice, statement) = match marked {
-                Some((advice, rest)) => (Some(advice.to_owned()), rest),
-                None => (None, statement.as_str()),
-            };
-            is_function(statement).then(|| (format!("{statement};"), advice))
-        })
+        .filter(is_function)
+        .map(|statement| format!("{statement};"))
         .collect()
 }
 
@@ -63,41 +57,14 @@ fn header() -> String {
     std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("include/clinalg.h")).unwrap()
 }
 
-/// The function of the table with that name in C.
-fn function(name: &str) -> &'static Function {
-    let found = functions().find(|function| function.c.names().first() == Some(&name));
-    found.unwrap_or_else(|| panic!("no function is called {name}"))
-}
-
 #[test]
 fn the_functions_are_those_of_the_common_table() {
     let declared = declarations(&header());
-    let former = former_names().map(|(former, name)| function(name).declaration_as(former));
-    let table: BTreeSet<_> = functions().filter_map(Function::declaration).chain(former).collect();
-    let declared: BTreeSet<_> = declared.into_keys().collect();
+    let table: BTreeSet<_> = functions().filter_map(Function::declaration).collect();
     assert!(declared.len() > 60, "{declared:?}");
     let missing: Vec<_> = declared.difference(&table).collect();
     let extra: Vec<_> = table.difference(&declared).collect();
     assert!(missing.is_empty() && extra.is_empty(), "not in the table: {missing:#?}\nnot in the header: {extra:#?}");
-}
-
-#[test]
-fn deprecated_functions_are_marked() {
-    let mut marked = declarations(&header());
-    marked.retain(|_, advice| advice.is_some());
-    for (former, name) in former_names() {
-        let advice = marked.remove(&function(name).declaration_as(former)).flatten();
-        assert_eq!(advice, Some(format!("use {name}")), "{former}");
-    }
-    for function in functions().filter(|function| !function.c.names().is_empty()) {
-        let advice = marked.remove(&function.declaration().unwrap()).flatten();
-        assert_eq!(advice.is_some(), is_deprecated(function.c.names()[0]), "{}: {advice:?}", function.name);
-        // The advice names a function that is not deprecated.
-        let present = |word: &str| functions().any(|f| f.c.names() == [word]) && !is_deprecated(word);
-        let named = |advice: String| advice.split([' ', ',']).any(present);
-        assert!(advice.is_none_or(named), "{}", function.name);
-    }
-    assert!(marked.is_empty(), "{marked:?}");
 }
 
 /// Functions about the library as a whole, which have no noun.
@@ -140,8 +107,8 @@ fn names_begin_with_a_noun_that_the_guide_lists() {
     let guide = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/guide/c.md")).unwrap();
     let section = guide.split("## Names\n").nth(1).and_then(|rest| rest.split("\n## ").next()).unwrap();
     let mut unused: BTreeSet<_> = NOUNS.iter().collect();
-    let is_present = |name: &&str| !is_deprecated(name) && !LIBRARY.contains(name);
-    for name in functions().filter_map(|function| function.c.names().first().copied()).filter(is_present) {
+    let has_noun = |name: &&str| !LIBRARY.contains(name);
+    for name in functions().filter_map(|function| function.c.names().first().copied()).filter(has_noun) {
         let rest = name.strip_prefix("clinalg_").unwrap();
         let is_noun = |noun: &&&str| rest.strip_prefix(**noun).is_some_and(|verb| verb.starts_with('_'));
         let noun = NOUNS.iter().filter(is_noun).max_by_key(|noun| noun.len());
@@ -150,88 +117,6 @@ fn names_begin_with_a_noun_that_the_guide_lists() {
         unused.remove(noun);
     }
     assert!(unused.is_empty(), "no function begins with {unused:?}");
-}
-
-/// Set to write what is made from the table instead of comparing it.
-const UPDATE: &str = "CLINALG_UPDATE_HEADER";
-
-/// The type of an argument in Rust; `structures` has the names of structures in C with those in Rust.
-fn rust_type(kind: Kind, structures: &BTreeMap<String, String>) -> String {
-    let plain = match kind {
-        Kind::Handle => "ClinalgHandle",
-        Kind::Output => "*mut ClinalgHandle",
-        Kind::Real => "f64",
-        Kind::RealResult => "*mut f64",
-        Kind::Complex => "ClinalgComplex",
-        Kind::ComplexResult => "*mut ClinalgComplex",
-        Kind::Reals => "*const f64",
-        Kind::Count => "usize",
-        Kind::CountResult => "*mut usize",
-        Kind::Counts => "*const usize",
-        Kind::Code => "u32",
-        Kind::Indices => "*const u32",
-        Kind::IndicesResult => "*mut u32",
-        Kind::SignedIndices => "*const i32",
-        Kind::Data | Kind::Foreign | Kind::ValuesResult => "*mut c_void",
-        Kind::ForeignResult => "*mut *mut c_void",
-        Kind::Flag => "i32",
-        Kind::NumberResult => "*mut u64",
-        Kind::Text => "*const c_char",
-        Kind::TextResult => "*mut c_char",
-        Kind::Values => "*const c_void",
-        Kind::Options(structure) => return format!("*const {}", structures[structure]),
-        Kind::Report(structure) => return format!("*mut {}", structures[structure]),
-        Kind::Callback(function) => return structures[function].clone(),
-        other => panic!("no type for {other:?}"),
-    };
-    plain.into()
-}
-
-/// The module of former names.
-fn former() -> String {
-    let settings = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("cbindgen.toml")).unwrap();
-    let renamed = settings.lines().filter_map(|line| {
-        let (rust, c) = line.split_once(" = \"")?;
-        rust.starts_with("Clinalg").then(|| (c.trim_end_matches('"').to_owned(), rust.to_owned()))
-    });
-    let structures: BTreeMap<_, _> = renamed.collect();
-    let mut module = String::from(
-        "//! Former names of functions, deprecated: the contracts are those of the functions with the present names.\n//!\n//! Made from the table of \
-         functions by `CLINALG_UPDATE_HEADER=1 cargo test -p clinalg-capi --test header`; do not edit.\n\n#![allow(clippy::missing_safety_doc, \
-         clippy::too_many_arguments, clippy::undocumented_unsafe_blocks)]\n\nuse std::ffi::{c_char, c_void};\n\nuse crate::*;\n",
-    );
-    for (former, name) in former_names() {
-        let arguments = function(name).arguments;
-        let typed =
-            arguments.iter().map(|argument| format!("{}: {}", argument.name, rust_type(argument.kind, &structures)));
-        let typed = typed.collect::<Vec<_>>().join(", ");
-        let given = arguments.iter().map(|argument| argument.name).collect::<Vec<_>>().join(", ");
-        // Functions without pointers are safe.
-        let (before, call) = match typed.contains('*') {
-            true => ("unsafe ", format!("unsafe {{ {name}({given}) }}")),
-            false => ("", format!("{name}({given})")),
-        };
-        module += &format!(
-            "\n/// @deprecated Use `{name}`.\n#[deprecated(note = \"use {name}\")]\n#[unsafe(no_mangle)]\npub {before}extern \"C\" fn \
-             {former}({typed}) -> ClinalgStatus {{\n    {call}\n}}\n"
-        );
-    }
-    module
-}
-
-#[test]
-fn former_names_are_those_of_the_table() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/former.rs");
-    let made = former();
-    if std::env::var_os(UPDATE).is_some() {
-        std::fs::write(&path, &made).unwrap();
-    }
-    let found = std::fs::read_to_string(&path).unwrap_or_default();
-    assert!(
-        found == made,
-        "{} is not current: run `{UPDATE}=1 cargo test -p clinalg-capi --test header`",
-        path.display()
-    );
 }
 
 #[test]
@@ -250,7 +135,7 @@ fn option_structures_begin_with_their_size() {
         seen += 1;
         assert_eq!(body.split(';').next().map(str::trim), Some("size_t struct_size"), "{name}");
         let defaults = format!("clinalg_status {name}_default({name} *options, size_t struct_size);");
-        assert!(declared.contains_key(&defaults), "there is no {defaults}");
+        assert!(declared.contains(&defaults), "there is no {defaults}");
         assert!(guide.contains(&format!("`{name}`")), "docs/guide/c.md does not list {name} among those that grow");
     }
     assert!(seen >= 13, "only {seen} option structures found");
@@ -392,9 +277,6 @@ fn cpp_offers_every_function_of_c() {
                 assert!(!called, "a C++ header calls {function}, which the table says is not used");
             }
         }
-    }
-    for (former, name) in former_names() {
-        assert!(code.places(former, all.clone()).is_empty(), "a C++ header calls {former}, which is {name} now");
     }
     assert!(listed.is_empty(), "no functions of C: {listed:?}");
 }

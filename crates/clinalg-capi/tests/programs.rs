@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
 
-use clinalg_handles::table::{former_names, functions};
+use clinalg_handles::table::functions;
 
 /// Random calls; `CLINALG_FUZZ` sets another number.
 const CALLS: &str = "20000";
@@ -465,42 +465,11 @@ fn factorisations_from_c99_with_sanitizers() {
 }
 
 #[test]
-fn former_names_from_c99_with_sanitizers() {
-    let sanitizers = ["-std=c99", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"];
-    let mut program = compile(["CC", "cc"], "tests/capi/former.c", &sanitizers);
-    assert_eq!(run(program.env("ASAN_OPTIONS", "detect_leaks=0")), "passed\n");
-}
-
-#[test]
-fn the_compiler_warns_of_deprecated_functions() {
-    let program = Path::new(env!("CARGO_TARGET_TMPDIR")).join("deprecated.c");
-    std::fs::write(
-        &program,
-        "#include <clinalg.h>\nint main(void) { return clinalg_release(1) != CLINALG_STATUS_OK; }\n",
-    )
-    .unwrap();
-    for (compiler, options) in [("cc", ["-std=c99", "-pedantic"]), ("c++", ["-std=c++11", "-xc++"])] {
-        let check = |define: &[&str]| {
-            let mut command = Command::new(compiler);
-            command.args(["-fsyntax-only", "-Wall", "-Wextra", "-Werror"]).args(options).args(define);
-            command.arg("-I").arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("include")).arg(&program);
-            command.output().unwrap()
-        };
-        let refused = check(&[]);
-        let text = String::from_utf8_lossy(&refused.stderr).into_owned();
-        assert!(!refused.status.success() && text.contains("use clinalg_object_release"), "{compiler}: {text}");
-        let taken = check(&["-DCLINALG_ALLOW_DEPRECATED"]);
-        assert!(taken.status.success(), "{compiler}: {}", String::from_utf8_lossy(&taken.stderr));
-    }
-}
-
-#[test]
 fn the_names_of_the_table_are_exported_and_no_other() {
     let names = run(Command::new("nm").args(["-D", "--defined-only"]).arg(library().join("libclinalg.so")));
     let exported: BTreeSet<_> = names.lines().filter_map(|line| line.split_whitespace().last()).collect();
-    let named = functions().flat_map(|function| function.c.names()).copied();
-    let wanted: BTreeSet<_> = named.chain(former_names().map(|(former, _)| former)).collect();
-    assert!(wanted.contains("clinalg_matrix_mv") && wanted.contains("clinalg_mv"));
+    let wanted: BTreeSet<_> = functions().flat_map(|function| function.c.names()).copied().collect();
+    assert!(wanted.contains("clinalg_matrix_mv"));
     let different: Vec<_> = exported.symmetric_difference(&wanted).collect();
     assert!(different.is_empty(), "{different:?}");
 }

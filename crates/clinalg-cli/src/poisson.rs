@@ -51,7 +51,7 @@ option), .csv and .txt (a row of numbers per line of the grid); the value of the
 x = i h, y = j h is a[j, i], in space a[k, j, i]. --out writes u in the same order.
 With a coefficient multigrid preconditions conjugate gradients; a step counts as a cycle.
 
-JSON keys: n, dim, shift, rhs, f, boundary, coefficient, seed, form, cycle, pre, post, smoother, omega,
+JSON keys: n, dim, shift, rhs, f, boundary, coefficient, seed, backend, cycle, pre, post, smoother, omega,
 precision, tolerance, device, devices, kernel_family, levels, cycles, stop, converged, residual_history,
 relative_residual, convergence_factor, rounding_floor, error_max,
 discretisation_error, seconds_setup, seconds_solve, peak_device_bytes, out,
@@ -147,7 +147,7 @@ pub(crate) struct Args {
     #[arg(long, value_enum, default_value_t = Arithmetic::F64)]
     precision: Arithmetic,
     /// Implementation of the components
-    #[arg(long, alias = "form", value_enum, default_value_t = BackendArg::Kernels)]
+    #[arg(long, value_enum, default_value_t = BackendArg::Kernels)]
     backend: BackendArg,
     /// Order in which the levels are visited
     #[arg(long, value_enum, default_value_t = CycleArg::V)]

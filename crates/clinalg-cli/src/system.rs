@@ -89,7 +89,6 @@ impl SystemArgs {
     pub(crate) fn problem(&self, usual: &str, points: impl Fn(&str) -> usize) -> Result<Problem, Failure> {
         let mut problem = match (&self.file, self.problem.as_deref().unwrap_or(usual)) {
             (Some(path), _) => self.described(path)?,
-            (None, "bruss2d") => self.named("bruss2d", &points)?,
             (None, name) if PROBLEMS.contains(&name) => self.named(name, &points)?,
             (None, name) if Path::new(name).is_file() => self.described(Path::new(name))?,
             (None, name) => {

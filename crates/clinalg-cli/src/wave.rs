@@ -81,13 +81,13 @@ series then begin with the next frame.
 .png or .svg, writes FILE with -0000, ... before the extension. To make a film:
   ffmpeg -i DIR/wave-%04d.png wave.mp4
 
-JSON keys: n, scheme, form, precision, device, devices, kernel_family, initial, mode, velocity,
+JSON keys: n, scheme, backend, precision, device, devices, kernel_family, initial, mode, velocity,
 speed, force, force_time, c, steps, dt, end_time, courant, courant_limit, steps_per_pass, energy, energy_drift,
 error_max, implicit, points_per_second, seconds_setup, seconds_solve,
 peak_device_bytes, out, series, checkpoint, pictures. energy_drift is the largest change of the energy
 relative to its initial value (unless that is 0) over the frames; error_max is null except for
 --initial mode;
-With --points: points, size, sides and sponge in place of n, scheme, form, devices, courant,
+With --points: points, size, sides and sponge in place of n, scheme, backend, devices, courant,
 courant_limit, steps_per_pass and implicit; dt_limit, energy_end.
 implicit holds stop, cycles, relative_residual, and is null for explicit;
 points_per_second counts points times steps over seconds_solve, which excludes
@@ -148,7 +148,7 @@ pub(crate) struct Args {
     #[arg(long, value_enum, default_value_t = SchemeArg::Explicit)]
     scheme: SchemeArg,
     /// Implementation of the steps
-    #[arg(long, alias = "form", value_enum, default_value_t = BackendArg::Kernels)]
+    #[arg(long, value_enum, default_value_t = BackendArg::Kernels)]
     backend: BackendArg,
     /// Displacement at time 0: mode, gauss, pluck, a formula in x and y (and z), or a file with a value for each point [default: mode, on a box with absorbing sides gauss]
     #[arg(long, value_name = "NAME|FORMULA|FILE", allow_hyphen_values = true)]

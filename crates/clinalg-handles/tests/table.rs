@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::path::Path;
 
-use clinalg_handles::table::{GROUPS, Offer, RUST_ONLY, cpp, former_names, functions};
+use clinalg_handles::table::{GROUPS, Offer, RUST_ONLY, cpp, functions};
 
 /// Set to write the page instead of comparing it.
 const UPDATE: &str = "CLINALG_UPDATE_FUNCTIONS";
@@ -61,21 +61,7 @@ fn page() -> String {
     for (title, reason) in RUST_ONLY {
         let _ = writeln!(page, "| {title} | {reason} |");
     }
-    page += "\n## Former names in C\n\nDeprecated names of functions that are now called `clinalg_<noun>_<verb>`.\n\n| former | now |\n|---|---|\n";
-    for (former, name) in former_names() {
-        let _ = writeln!(page, "| `{former}` | `{name}` |");
-    }
     page
-}
-
-#[test]
-fn former_names_are_those_of_functions_and_stand_once() {
-    let present: BTreeSet<_> = functions().flat_map(|function| function.c.names()).copied().collect();
-    let mut seen = BTreeSet::new();
-    for (former, name) in former_names() {
-        assert!(present.contains(name) && !present.contains(former) && seen.insert(former), "{former}: {name}");
-    }
-    assert!(seen.len() > 50);
 }
 
 #[test]

@@ -171,7 +171,7 @@ fn waveform_relaxation_has_the_bits_of_one_device() {
     if std::env::var_os(CHILD).is_some() || !can_start() {
         return;
     }
-    let line = "waveform --problem bruss2d --n 20 --h 1e-4 --steps 6 --windows 2";
+    let line = "waveform --problem bruss2d-mix --n 20 --h 1e-4 --steps 6 --windows 2";
     for (more, ranks) in [
         ("--variant block-boundary --block 8x4 --precision f32", &[2, 3, 4][..]),
         ("--variant block-boundary --block 8x4 --iterations 2 --sharing edges-first --balance", &[2]),

@@ -458,7 +458,7 @@ CLINALG_NODISCARD inline double norm_inf(const Array &a) { return detail::given<
 
 // y = alpha op(A) x + beta y for a matrix or operator A; an empty y is created and beta treated as 0.
 inline void mv(std::complex<double> alpha, const Object &a, const Vector &x, std::complex<double> beta, Vector &y,
-               clinalg_transpose_form op = CLINALG_TRANSPOSE_FORM_NO) {
+               clinalg_transpose op = CLINALG_TRANSPOSE_NO) {
     check(clinalg_matrix_mv_complex(op, number(alpha), a.get(), x.get(), number(beta), y.out()));
 }
 // Y = alpha A X + beta Y, several right-hand sides at once.
@@ -466,7 +466,7 @@ inline void mm(std::complex<double> alpha, const Object &a, const Dense &x, std:
     check(clinalg_matrix_mm_complex(number(alpha), a.get(), x.get(), number(beta), y.out()));
 }
 // C = alpha op(A) op(B) + beta C for a dense, sparse or band A. The transpose of a sparse A, and that of B beside a sparse or band A, is made in each call.
-inline void mm(std::complex<double> alpha, const Matrix &a, clinalg_transpose_form op_a, const Dense &b, clinalg_transpose_form op_b,
+inline void mm(std::complex<double> alpha, const Matrix &a, clinalg_transpose op_a, const Dense &b, clinalg_transpose op_b,
                std::complex<double> beta, Dense &c) {
     check(clinalg_matrix_multiply(op_a, op_b, number(alpha), a.get(), b.get(), number(beta), c.out()));
 }

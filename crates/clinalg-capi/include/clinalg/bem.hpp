@@ -55,7 +55,7 @@ public:
     HeatOperator(const HeatOptions &options, clinalg_heat_kind kind, View<double> nodes, View<std::uint32_t> triangles) {
         detail::require(nodes.size() % 3 == 0 && triangles.size() % 3 == 0,
                         "clinalg::HeatOperator: wrong length, expected three coordinates for each node, three nodes for each triangle");
-        check(clinalg_heat_operator_make(&options, kind, nodes.data(), nodes.size() / 3, triangles.data(), triangles.size() / 3,
+        check(clinalg_heat_operator_create(&options, kind, nodes.data(), nodes.size() / 3, triangles.data(), triangles.size() / 3,
                                          out()));
     }
     HeatOperator(const HeatOptions &options, clinalg_heat_kind kind, const HeatMesh &mesh)
@@ -114,7 +114,7 @@ public:
     Elastodynamics(const ElastodynamicsOptions &options, View<double> nodes, View<std::uint32_t> elements, std::size_t boundary) {
         detail::require(nodes.size() % 3 == 0 && elements.size() % 4 == 0,
                         "clinalg::Elastodynamics: wrong length, expected three coordinates for each node, four nodes for each element");
-        check(clinalg_elastodynamics_make(&options, nodes.data(), nodes.size() / 3, elements.data(), elements.size() / 4,
+        check(clinalg_elastodynamics_create(&options, nodes.data(), nodes.size() / 3, elements.data(), elements.size() / 4,
                                           boundary, out()));
     }
     // 3 m.

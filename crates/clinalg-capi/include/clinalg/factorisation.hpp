@@ -30,13 +30,13 @@ public:
         check(clinalg_factorisation_create(static_cast<std::uint32_t>(factorisation), a.get(), out()));
     }
     // X with op(A) X = b for a vector or the columns of a dense matrix; QR minimises |A X - b|.
-    template <class B> CLINALG_NODISCARD B solve(const B &b, clinalg_transpose_form op = CLINALG_TRANSPOSE_FORM_NO) const {
+    template <class B> CLINALG_NODISCARD B solve(const B &b, clinalg_transpose op = CLINALG_TRANSPOSE_NO) const {
         B x;
         solve(b, x, op);
         return x;
     }
     // The same into x, which may be b and is made where it is empty.
-    template <class B> void solve(const B &b, B &x, clinalg_transpose_form op = CLINALG_TRANSPOSE_FORM_NO) const {
+    template <class B> void solve(const B &b, B &x, clinalg_transpose op = CLINALG_TRANSPOSE_NO) const {
         check(clinalg_factorisation_solve(get(), static_cast<std::uint32_t>(op), b.get(), x.out()));
     }
     CLINALG_NODISCARD Factors factors() const {
@@ -60,7 +60,7 @@ public:
 // X with op(A) X = b by substitution for a triangle of a dense matrix, whose other numbers are not read; with `unit` its diagonal is all ones.
 template <class B>
 CLINALG_NODISCARD B solve_triangular(clinalg_triangle triangle, const Dense &a, const B &b,
-                                     clinalg_transpose_form op = CLINALG_TRANSPOSE_FORM_NO, bool unit = false) {
+                                     clinalg_transpose op = CLINALG_TRANSPOSE_NO, bool unit = false) {
     B x;
     check(clinalg_dense_solve_triangular(static_cast<std::uint32_t>(triangle), static_cast<std::uint32_t>(op), unit ? 1 : 0, a.get(),
                                          b.get(), x.out()));

@@ -80,10 +80,10 @@ public:
 
     // The symmetric matrix of the integrated equations, on vectors of the unknowns: the values at all points except those on vertex-centred
     // sides with u = g. The solver may be destroyed first.
-    CLINALG_NODISCARD Operator matrix() const { return detail::made<Operator>(clinalg_grid_poisson_operator, get()); }
+    CLINALG_NODISCARD Operator matrix() const { return detail::made<Operator>(clinalg_grid_poisson_operator_create, get()); }
     // A symmetric multigrid cycle, an approximate inverse of matrix().
     CLINALG_NODISCARD Operator preconditioner() const {
-        return detail::made<Operator>(clinalg_grid_poisson_preconditioner, get());
+        return detail::made<Operator>(clinalg_grid_poisson_preconditioner_create, get());
     }
     // The right-hand side for matrix(), from f at all points and the values of the sides.
     CLINALG_NODISCARD Vector right_side(const Vector &f) const {

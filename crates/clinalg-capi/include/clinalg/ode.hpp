@@ -111,16 +111,16 @@ public:
     // A system from its description, one statement per line, such as "u' = -u"; `data` has the numbers for its `data_count` lines
     // `data name`, one for each point, one line after the other.
     explicit Ode(const std::string &description, View<double> data = View<double>(), std::size_t data_count = 0) {
-        check(clinalg_ode_system(description.c_str(), data.data(), data.size(), data_count, out()));
+        check(clinalg_ode_create(description.c_str(), data.data(), data.size(), data_count, out()));
     }
     // A test problem, one of those that `clinalg ode --list` prints, of n points along each axis.
     CLINALG_NODISCARD static Ode problem(const std::string &name, std::size_t n) {
-        return detail::made<Ode>(clinalg_ode_problem, name.c_str(), n);
+        return detail::made<Ode>(clinalg_ode_create_problem, name.c_str(), n);
     }
-    // Derivatives in OpenCL C, which are executed as they are: see clinalg_ode_snippet.
+    // Derivatives in OpenCL C, which are executed as they are: see clinalg_ode_create_snippet.
     CLINALG_NODISCARD static Ode snippet(std::size_t components, const std::string &body, std::size_t distance,
                                          const std::string &functions = std::string()) {
-        return detail::made<Ode>(clinalg_ode_snippet, components, body.c_str(), detail::or_null(functions), distance);
+        return detail::made<Ode>(clinalg_ode_create_snippet, components, body.c_str(), detail::or_null(functions), distance);
     }
 
     void set_parameter(const std::string &name, double value) { check(clinalg_ode_set_parameter(get(), name.c_str(), value)); }

@@ -14,7 +14,7 @@ class Wave : public Object {
 public:
     Wave() {}
     explicit Wave(Object &&object) : Object(std::move(object), CLINALG_KIND_WAVE) {}
-    explicit Wave(const WaveOptions &options) { check(clinalg_wave_make(&options, out())); }
+    explicit Wave(const WaveOptions &options) { check(clinalg_wave_create(&options, out())); }
     // On strips of the grid, one for each device of a team, for the explicit scheme.
     Wave(const WaveOptions &options, const Team &team) { check(clinalg_team_wave_create(&options, team.get(), out())); }
 

@@ -24,7 +24,6 @@ pub(super) struct Document {
     pub(super) boundary: Option<String>,
     pub(super) coefficient: Option<String>,
     pub(super) seed: Option<u64>,
-    #[serde(rename = "form")]
     #[schemars(with = "String")]
     pub(super) backend: Backend,
     #[schemars(with = "String")]

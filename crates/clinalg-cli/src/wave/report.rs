@@ -19,7 +19,6 @@ pub(super) struct Document {
     pub(super) n: usize,
     #[schemars(with = "String")]
     pub(super) scheme: Scheme,
-    #[serde(rename = "form")]
     #[schemars(with = "String")]
     pub(super) backend: Backend,
     pub(super) devices: Vec<DeviceName>,

@@ -4,8 +4,6 @@ use super::Offer::{self, Missing, Names};
 
 /// Why a function for real numbers is not used.
 const COMPLEX: &str = "the function of the same name for complex numbers takes real objects as well";
-/// Why an old function is not used.
-const DEPRECATED: &str = "deprecated in C; its successor is used";
 
 /// The functions of C with their names in the namespace `clinalg` of C++.
 const NAMES: &[(&str, Offer)] = &[
@@ -92,9 +90,6 @@ const NAMES: &[(&str, Offer)] = &[
     ("clinalg_array_imaginary_part", Names(&["imag"])),
     ("clinalg_array_abs", Names(&["abs"])),
     ("clinalg_array_join_parts", Names(&["join_parts"])),
-    ("clinalg_solve_params_default", Missing(DEPRECATED)),
-    ("clinalg_solve", Missing(DEPRECATED)),
-    ("clinalg_solve_preconditioned", Missing(DEPRECATED)),
     ("clinalg_solver_options_default", Names(&["SolverOptions"])),
     ("clinalg_system_solve", Names(&["solve"])),
     ("clinalg_system_options_default", Names(&["SystemOptions"])),
@@ -113,8 +108,6 @@ const NAMES: &[(&str, Offer)] = &[
     ("clinalg_dense_solve_triangular", Names(&["solve_triangular"])),
     ("clinalg_dense_inverse", Names(&["inverse"])),
     ("clinalg_dense_determinant", Names(&["determinant"])),
-    ("clinalg_poisson_params_default", Missing(DEPRECATED)),
-    ("clinalg_poisson", Missing(DEPRECATED)),
     ("clinalg_multigrid_jacobi", Names(&["jacobi"])),
     ("clinalg_multigrid_red_black", Names(&["red_black"])),
     ("clinalg_multigrid_defect", Names(&["defect"])),
@@ -126,8 +119,8 @@ const NAMES: &[(&str, Offer)] = &[
     ("clinalg_grid_poisson_set_side", Names(&["GridPoisson::set_side"])),
     ("clinalg_grid_poisson_solve", Names(&["GridPoisson::solve"])),
     ("clinalg_grid_poisson_solve_vector", Names(&["GridPoisson::solve"])),
-    ("clinalg_grid_poisson_operator", Names(&["GridPoisson::matrix"])),
-    ("clinalg_grid_poisson_preconditioner", Names(&["GridPoisson::preconditioner"])),
+    ("clinalg_grid_poisson_operator_create", Names(&["GridPoisson::matrix"])),
+    ("clinalg_grid_poisson_preconditioner_create", Names(&["GridPoisson::preconditioner"])),
     ("clinalg_grid_poisson_right_side", Names(&["GridPoisson::right_side"])),
     ("clinalg_grid_poisson_points", Names(&["GridPoisson::at_points"])),
     ("clinalg_preconditioner_options_default", Names(&["PreconditionerOptions"])),
@@ -153,10 +146,8 @@ const NAMES: &[(&str, Offer)] = &[
     ("clinalg_grid_wave_displacement", Names(&["GridWave::displacement"])),
     ("clinalg_grid_wave_velocity", Names(&["GridWave::velocity"])),
     ("clinalg_grid_wave_energy", Names(&["GridWave::energy"])),
-    ("clinalg_wave_params_default", Missing(DEPRECATED)),
-    ("clinalg_wave_create", Missing(DEPRECATED)),
     ("clinalg_wave_options_default", Names(&["WaveOptions"])),
-    ("clinalg_wave_make", Names(&["Wave"])),
+    ("clinalg_wave_create", Names(&["Wave"])),
     ("clinalg_wave_start", Names(&["Wave::start"])),
     ("clinalg_wave_step", Names(&["Wave::step"])),
     ("clinalg_wave_step_with", Names(&["Wave::step"])),
@@ -169,10 +160,9 @@ const NAMES: &[(&str, Offer)] = &[
     ("clinalg_team_amg_create", Names(&["TeamAmg"])),
     ("clinalg_team_solve_poisson", Names(&["solve_poisson"])),
     ("clinalg_team_wave_create", Names(&["Wave"])),
-    ("clinalg_ode_problem", Names(&["Ode::problem"])),
-    ("clinalg_ode_system", Names(&["Ode"])),
-    ("clinalg_ode_snippet", Names(&["Ode::snippet"])),
-    ("clinalg_ode_release", Missing(DEPRECATED)),
+    ("clinalg_ode_create_problem", Names(&["Ode::problem"])),
+    ("clinalg_ode_create", Names(&["Ode"])),
+    ("clinalg_ode_create_snippet", Names(&["Ode::snippet"])),
     ("clinalg_ode_set_parameter", Names(&["Ode::set_parameter"])),
     ("clinalg_ode_add_event", Names(&["Ode::add_event"])),
     ("clinalg_ode_set_tolerances", Names(&["Ode::set_tolerances"])),
@@ -181,7 +171,6 @@ const NAMES: &[(&str, Offer)] = &[
     ("clinalg_ode_options_default", Names(&["OdeOptions"])),
     ("clinalg_ode_solve", Names(&["Ode::solve"])),
     ("clinalg_ode_solve_with", Names(&["Ode::run", "ode_run"])),
-    ("clinalg_ode_run", Missing(DEPRECATED)),
     ("clinalg_ode_step_info", Names(&["OdeStep::begin", "OdeStep::end", "OdeStep::report"])),
     ("clinalg_ode_step_at", Names(&["OdeStep::at"])),
     ("clinalg_ode_step_events", Names(&["OdeStep::events"])),
@@ -190,20 +179,16 @@ const NAMES: &[(&str, Offer)] = &[
     ("clinalg_ode_stepper_solve", Names(&["OdeStepper::solve"])),
     ("clinalg_waveform_options_default", Names(&["WaveformOptions"])),
     ("clinalg_waveform_solve", Names(&["Ode::waveform"])),
-    ("clinalg_heat_params_default", Missing(DEPRECATED)),
-    ("clinalg_heat_operator_create", Missing(DEPRECATED)),
     ("clinalg_heat_options_default", Names(&["HeatOptions"])),
-    ("clinalg_heat_operator_make", Names(&["HeatOperator"])),
+    ("clinalg_heat_operator_create", Names(&["HeatOperator"])),
     ("clinalg_heat_forward_create", Names(&["HeatOperator::forward_inverse"])),
     ("clinalg_heat_opposite_create", Names(&["HeatOperator::opposite"])),
     ("clinalg_heat_mesh_read", Names(&["HeatMesh::read"])),
     ("clinalg_heat_project", Names(&["HeatOperator::project"])),
     ("clinalg_heat_right_side", Names(&["HeatOperator::right_side"])),
     ("clinalg_heat_interior", Names(&["HeatOperator::interior"])),
-    ("clinalg_elastodynamics_params_default", Missing(DEPRECATED)),
-    ("clinalg_elastodynamics_create", Missing(DEPRECATED)),
     ("clinalg_elastodynamics_options_default", Names(&["ElastodynamicsOptions"])),
-    ("clinalg_elastodynamics_make", Names(&["Elastodynamics"])),
+    ("clinalg_elastodynamics_create", Names(&["Elastodynamics"])),
     ("clinalg_elastodynamics_surface", Names(&["Elastodynamics::surface"])),
     ("clinalg_elastodynamics_assemble", Names(&["Elastodynamics::assemble"])),
     ("clinalg_elastodynamics_solve", Missing("`Elastodynamics::solve` calls the function with a progress callback")),
@@ -219,9 +204,4 @@ pub fn cpp(function: &str) -> Option<Offer> {
 /// The functions of C that [`cpp`] knows.
 pub fn cpp_functions() -> impl Iterator<Item = &'static str> {
     NAMES.iter().map(|(name, _)| *name)
-}
-
-/// Whether a function of C has a successor that programs should call.
-pub fn is_deprecated(function: &str) -> bool {
-    cpp(function) == Some(Missing(DEPRECATED))
 }

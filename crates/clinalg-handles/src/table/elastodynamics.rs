@@ -7,33 +7,8 @@ const PROGRAM: Offer = Offer::Names(&["elastodynamics"]);
 
 pub(super) const FUNCTIONS: &[Function] = &[
     Function {
-        name: "elastodynamics_defaults",
-        title: "The default parameters of problems of elastodynamics.",
-        arguments: &[Argument::new("params", Kind::Report("clinalg_elastodynamics_params"))],
-        c: Offer::Names(&["clinalg_elastodynamics_params_default"]),
-        matlab: Offer::Missing(DEFAULTS),
-        program: Offer::Missing(DEFAULTS),
-    },
-    Function {
-        name: "elastodynamics",
-        title: "Makes a problem of elastodynamics: a surface and a material.",
-        arguments: &[
-            Argument::new("params", Kind::Options("clinalg_elastodynamics_params")),
-            Argument::new("precision", Kind::Code),
-            Argument::new("nodes", Kind::Reals),
-            Argument::new("node_count", Kind::Count),
-            Argument::new("elements", Kind::Indices),
-            Argument::new("element_count", Kind::Count),
-            Argument::new("boundary", Kind::Count),
-            Argument::new("out", Kind::Output),
-        ],
-        c: Offer::Names(&["clinalg_elastodynamics_create"]),
-        matlab: Offer::Names(&["MexElasto"]),
-        program: PROGRAM,
-    },
-    Function {
         name: "elastodynamics_options_defaults",
-        title: "The default options of problems of elastodynamics (extensible structure).",
+        title: "The default options of problems of elastodynamics.",
         arguments: &[
             Argument::new("options", Kind::Report("clinalg_elastodynamics_options")),
             Argument::new("struct_size", Kind::Count),
@@ -43,8 +18,8 @@ pub(super) const FUNCTIONS: &[Function] = &[
         program: Offer::Missing(DEFAULTS),
     },
     Function {
-        name: "elastodynamics_make",
-        title: "Makes a problem of elastodynamics, with extensible options.",
+        name: "elastodynamics_create",
+        title: "Creates a problem of elastodynamics.",
         arguments: &[
             Argument::new("options", Kind::Options("clinalg_elastodynamics_options")),
             Argument::new("nodes", Kind::Reals),
@@ -54,7 +29,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
             Argument::new("boundary", Kind::Count),
             Argument::new("out", Kind::Output),
         ],
-        c: Offer::Names(&["clinalg_elastodynamics_make"]),
+        c: Offer::Names(&["clinalg_elastodynamics_create"]),
         matlab: Offer::Names(&["MexElasto"]),
         program: PROGRAM,
     },

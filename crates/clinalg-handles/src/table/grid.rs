@@ -18,7 +18,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
     },
     Function {
         name: "grid_poisson",
-        title: "Makes a solver of -div(k D grad u) + c u = f on a box.",
+        title: "Creates a solver of -div(k D grad u) + c u = f on a box.",
         arguments: &[
             Argument::new("options", Kind::Options("clinalg_grid_poisson_options")),
             Argument::new("handle", Kind::Output),
@@ -80,7 +80,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
         name: "grid_poisson_operator",
         title: "The matrix of a Poisson problem on a box, as an operator.",
         arguments: &[Argument::new("poisson", Kind::Handle), Argument::new("handle", Kind::Output)],
-        c: Offer::Names(&["clinalg_grid_poisson_operator"]),
+        c: Offer::Names(&["clinalg_grid_poisson_operator_create"]),
         matlab: Offer::Names(&["MexGridPoissonOperator"]),
         program: Offer::Missing(LIBRARY),
     },
@@ -88,7 +88,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
         name: "grid_poisson_preconditioner",
         title: "A multigrid cycle on a box as a preconditioner.",
         arguments: &[Argument::new("poisson", Kind::Handle), Argument::new("handle", Kind::Output)],
-        c: Offer::Names(&["clinalg_grid_poisson_preconditioner"]),
+        c: Offer::Names(&["clinalg_grid_poisson_preconditioner_create"]),
         matlab: Offer::Names(&["MexGridPoissonPreconditioner"]),
         program: Offer::Missing(LIBRARY),
     },

@@ -27,7 +27,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
     },
     Function {
         name: "grid_wave",
-        title: "Makes a wave on a box, at rest.",
+        title: "Creates a wave on a box, at rest.",
         arguments: &[
             Argument::new("options", Kind::Options("clinalg_grid_wave_options")),
             Argument::new("wave", Kind::Output),

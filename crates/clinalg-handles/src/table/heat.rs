@@ -4,33 +4,8 @@ use super::{Argument, DEFAULTS, Function, Kind, Offer};
 
 pub(super) const FUNCTIONS: &[Function] = &[
     Function {
-        name: "heat_defaults",
-        title: "The default parameters of heat operators.",
-        arguments: &[Argument::new("params", Kind::Report("clinalg_heat_params"))],
-        c: Offer::Names(&["clinalg_heat_params_default"]),
-        matlab: Offer::Missing(DEFAULTS),
-        program: Offer::Missing(DEFAULTS),
-    },
-    Function {
-        name: "heat_operator",
-        title: "Makes a boundary integral operator of the heat equation.",
-        arguments: &[
-            Argument::new("params", Kind::Options("clinalg_heat_params")),
-            Argument::new("kind", Kind::Code),
-            Argument::new("precision", Kind::Code),
-            Argument::new("nodes", Kind::Reals),
-            Argument::new("node_count", Kind::Count),
-            Argument::new("triangles", Kind::Indices),
-            Argument::new("triangle_count", Kind::Count),
-            Argument::new("out", Kind::Output),
-        ],
-        c: Offer::Names(&["clinalg_heat_operator_create"]),
-        matlab: Offer::Names(&["MexHeatOperator"]),
-        program: Offer::Names(&["heat-bem"]),
-    },
-    Function {
         name: "heat_options_defaults",
-        title: "The default options of heat operators (extensible structure).",
+        title: "The default options of heat operators.",
         arguments: &[
             Argument::new("options", Kind::Report("clinalg_heat_options")),
             Argument::new("struct_size", Kind::Count),
@@ -40,8 +15,8 @@ pub(super) const FUNCTIONS: &[Function] = &[
         program: Offer::Missing(DEFAULTS),
     },
     Function {
-        name: "heat_operator_make",
-        title: "Makes a boundary integral operator of the heat equation, with extensible options.",
+        name: "heat_operator_create",
+        title: "Creates a boundary integral operator of the heat equation.",
         arguments: &[
             Argument::new("options", Kind::Options("clinalg_heat_options")),
             Argument::new("kind", Kind::Code),
@@ -51,7 +26,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
             Argument::new("triangle_count", Kind::Count),
             Argument::new("out", Kind::Output),
         ],
-        c: Offer::Names(&["clinalg_heat_operator_make"]),
+        c: Offer::Names(&["clinalg_heat_operator_create"]),
         matlab: Offer::Names(&["MexHeatOperator"]),
         program: Offer::Names(&["heat-bem"]),
     },

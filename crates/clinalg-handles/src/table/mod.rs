@@ -10,7 +10,6 @@ mod cpp;
 mod dense;
 mod devices;
 mod elastodynamics;
-mod former;
 mod grid;
 mod grid_wave;
 mod heat;
@@ -23,8 +22,7 @@ mod sparse;
 mod team;
 mod wave;
 
-pub use cpp::{cpp, cpp_functions, is_deprecated};
-pub use former::former_names;
+pub use cpp::{cpp, cpp_functions};
 
 /// What an argument of a C function is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -171,11 +169,7 @@ pub struct Function {
 impl Function {
     /// The declaration of the C function on one line, if there is one.
     pub fn declaration(&self) -> Option<String> {
-        self.c.names().first().map(|name| self.declaration_as(name))
-    }
-
-    /// The declaration of the C function under another name.
-    pub fn declaration_as(&self, name: &str) -> String {
+        let name = self.c.names().first()?;
         // Texts that stay valid; all else gives a status.
         let result = if matches!(self.name, "version" | "last_error_message" | "last_error_id") {
             "const char *"
@@ -184,7 +178,7 @@ impl Function {
         };
         let arguments: Vec<_> = self.arguments.iter().map(Argument::declaration).collect();
         let arguments = if arguments.is_empty() { "void".into() } else { arguments.join(", ") };
-        format!("{result}{name}({arguments});")
+        Some(format!("{result}{name}({arguments});"))
     }
 }
 

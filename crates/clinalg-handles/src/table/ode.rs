@@ -5,19 +5,19 @@ use super::{Argument, DEFAULTS, Function, Kind, LIBRARY, Offer};
 pub(super) const FUNCTIONS: &[Function] = &[
     Function {
         name: "ode_problem",
-        title: "Makes a test problem.",
+        title: "Creates a test problem.",
         arguments: &[
             Argument::new("name", Kind::Text),
             Argument::new("n", Kind::Count),
             Argument::new("ode", Kind::Output),
         ],
-        c: Offer::Names(&["clinalg_ode_problem"]),
+        c: Offer::Names(&["clinalg_ode_create_problem"]),
         matlab: Offer::Names(&["MexOde"]),
         program: Offer::Names(&["ode"]),
     },
     Function {
         name: "ode_system",
-        title: "Makes a system from a description.",
+        title: "Creates a system from a description.",
         arguments: &[
             Argument::new("description", Kind::Text),
             Argument::new("data", Kind::Reals),
@@ -25,13 +25,13 @@ pub(super) const FUNCTIONS: &[Function] = &[
             Argument::new("data_count", Kind::Count),
             Argument::new("ode", Kind::Output),
         ],
-        c: Offer::Names(&["clinalg_ode_system"]),
+        c: Offer::Names(&["clinalg_ode_create"]),
         matlab: Offer::Names(&["MexOde"]),
         program: Offer::Names(&["ode"]),
     },
     Function {
         name: "ode_snippet",
-        title: "Makes a system whose derivatives are OpenCL C.",
+        title: "Creates a system whose derivatives are OpenCL C.",
         arguments: &[
             Argument::new("components", Kind::Count),
             Argument::new("body", Kind::Text),
@@ -39,17 +39,9 @@ pub(super) const FUNCTIONS: &[Function] = &[
             Argument::new("distance", Kind::Count),
             Argument::new("ode", Kind::Output),
         ],
-        c: Offer::Names(&["clinalg_ode_snippet"]),
+        c: Offer::Names(&["clinalg_ode_create_snippet"]),
         matlab: Offer::Missing("not offered: OpenCL C from the caller is not checked, formulas are"),
         program: Offer::Missing("not offered: OpenCL C from the caller is not checked, formulas are"),
-    },
-    Function {
-        name: "ode_release",
-        title: "Releases a system.",
-        arguments: &[Argument::new("ode", Kind::Handle)],
-        c: Offer::Names(&["clinalg_ode_release"]),
-        matlab: Offer::Missing("MexOde takes the description in every call"),
-        program: Offer::Missing(LIBRARY),
     },
     Function {
         name: "ode_set_parameter",
@@ -168,27 +160,6 @@ pub(super) const FUNCTIONS: &[Function] = &[
         program: Offer::Missing("a command has no callback; --frames keeps the steps"),
     },
     Function {
-        name: "ode_run",
-        title: "Integrates and calls a function after every step, which returns 0 to end.",
-        arguments: &[
-            Argument::new("ode", Kind::Handle),
-            Argument::new("method", Kind::Text),
-            Argument::new("variant", Kind::Text),
-            Argument::new("options", Kind::Options("clinalg_ode_options")),
-            Argument::new("t0", Kind::Real),
-            Argument::new("t_end", Kind::Real),
-            Argument::new("y0", Kind::Reals),
-            Argument::new("components", Kind::Count),
-            Argument::new("see", Kind::Callback("clinalg_ode_see")),
-            Argument::new("data", Kind::ValuesResult),
-            Argument::new("y", Kind::RealResult),
-            Argument::new("report", Kind::Report("clinalg_ode_report")),
-        ],
-        c: Offer::Names(&["clinalg_ode_run"]),
-        matlab: Offer::Names(&["MexOdeBegin", "MexOdeNext", "MexOdeEnd"]),
-        program: Offer::Missing("a command has no callback; --frames keeps the steps"),
-    },
-    Function {
         name: "ode_step_info",
         title: "Beginning and end of the step that a callback sees.",
         arguments: &[
@@ -248,7 +219,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
     },
     Function {
         name: "ode_stepper_create",
-        title: "Makes the kernels and memory of a method for several integrations of a system.",
+        title: "Creates the kernels and memory of a method for several integrations of a system.",
         arguments: &[
             Argument::new("ode", Kind::Handle),
             Argument::new("method", Kind::Text),
@@ -277,7 +248,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
     },
     Function {
         name: "waveform_options_default",
-        title: "The default options of waveform relaxation (extensible structure).",
+        title: "The default options of waveform relaxation.",
         arguments: &[
             Argument::new("options", Kind::Report("clinalg_waveform_options")),
             Argument::new("struct_size", Kind::Count),

@@ -5,7 +5,7 @@ use super::{Argument, DEFAULTS, Function, Kind, LIBRARY, Offer};
 pub(super) const FUNCTIONS: &[Function] = &[
     Function {
         name: "preconditioner_options_defaults",
-        title: "The default options of preconditioners (extensible structure).",
+        title: "The default options of preconditioners.",
         arguments: &[
             Argument::new("options", Kind::Report("clinalg_preconditioner_options")),
             Argument::new("struct_size", Kind::Count),
@@ -75,7 +75,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
     },
     Function {
         name: "amg_options_defaults",
-        title: "The default options of algebraic multigrid (extensible structure).",
+        title: "The default options of algebraic multigrid.",
         arguments: &[
             Argument::new("options", Kind::Report("clinalg_amg_options")),
             Argument::new("struct_size", Kind::Count),

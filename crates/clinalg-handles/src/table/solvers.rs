@@ -8,49 +8,8 @@ const ONCE: &str =
 
 pub(super) const FUNCTIONS: &[Function] = &[
     Function {
-        name: "solve_defaults",
-        title: "The default parameters of solves.",
-        arguments: &[Argument::new("params", Kind::Report("clinalg_solve_params"))],
-        c: Offer::Names(&["clinalg_solve_params_default"]),
-        matlab: Offer::Missing(DEFAULTS),
-        program: Offer::Missing(DEFAULTS),
-    },
-    Function {
-        name: "solve",
-        title: "Solves A x = b by CG, BiCGStab or GMRES.",
-        arguments: &[
-            Argument::new("params", Kind::Options("clinalg_solve_params")),
-            Argument::new("a", Kind::Handle),
-            Argument::new("b", Kind::Handle),
-            Argument::new("x", Kind::Output),
-            Argument::new("report", Kind::Report("clinalg_report")),
-            Argument::new("history", Kind::RealResult),
-            Argument::new("capacity", Kind::Count),
-        ],
-        c: Offer::Names(&["clinalg_solve"]),
-        matlab: Offer::Names(&["MexCG", "MexBiCGStab", "MexGMRES"]),
-        program: Offer::Names(&["solve"]),
-    },
-    Function {
-        name: "solve_preconditioned",
-        title: "Solves A x = b with an operator as preconditioner.",
-        arguments: &[
-            Argument::new("params", Kind::Options("clinalg_solve_params")),
-            Argument::new("a", Kind::Handle),
-            Argument::new("preconditioner", Kind::Handle),
-            Argument::new("b", Kind::Handle),
-            Argument::new("x", Kind::Output),
-            Argument::new("report", Kind::Report("clinalg_report")),
-            Argument::new("history", Kind::RealResult),
-            Argument::new("capacity", Kind::Count),
-        ],
-        c: Offer::Names(&["clinalg_solve_preconditioned"]),
-        matlab: Offer::Names(&["MexCG", "MexBiCGStab", "MexGMRES"]),
-        program: Offer::Missing("files hold no operators"),
-    },
-    Function {
         name: "solver_options_defaults",
-        title: "The default options of Krylov solvers (extensible structure).",
+        title: "The default options of Krylov solvers.",
         arguments: &[
             Argument::new("options", Kind::Report("clinalg_solver_options")),
             Argument::new("struct_size", Kind::Count),
@@ -61,7 +20,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
     },
     Function {
         name: "solve_system",
-        title: "Solves A x = b by a Krylov method, or by least squares, with extensible options.",
+        title: "Solves A x = b by a Krylov method, or by least squares.",
         arguments: &[
             Argument::new("options", Kind::Options("clinalg_solver_options")),
             Argument::new("a", Kind::Handle),
@@ -104,7 +63,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
     },
     Function {
         name: "poisson_options_defaults",
-        title: "The default options of the Poisson solver (extensible structure).",
+        title: "The default options of the Poisson solver.",
         arguments: &[
             Argument::new("options", Kind::Report("clinalg_poisson_options")),
             Argument::new("struct_size", Kind::Count),
@@ -115,7 +74,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
     },
     Function {
         name: "solve_poisson",
-        title: "Solves -Laplace u + shift u = f by multigrid, with extensible options.",
+        title: "Solves -Laplace u + shift u = f on the unit square or cube by multigrid.",
         arguments: &[
             Argument::new("options", Kind::Options("clinalg_poisson_options")),
             Argument::new("f", Kind::Handle),
@@ -217,29 +176,6 @@ pub(super) const FUNCTIONS: &[Function] = &[
         c: Offer::Names(&["clinalg_matrix_eigenpairs"]),
         matlab: Offer::Names(&["MexEigs"]),
         program: Offer::Missing("no command computes eigenvalues yet"),
-    },
-    Function {
-        name: "poisson_defaults",
-        title: "The default parameters of the Poisson solver.",
-        arguments: &[Argument::new("params", Kind::Report("clinalg_poisson_params"))],
-        c: Offer::Names(&["clinalg_poisson_params_default"]),
-        matlab: Offer::Missing(DEFAULTS),
-        program: Offer::Missing(DEFAULTS),
-    },
-    Function {
-        name: "poisson",
-        title: "Solves -Laplace u + shift u = f on the unit square or cube by multigrid.",
-        arguments: &[
-            Argument::new("params", Kind::Options("clinalg_poisson_params")),
-            Argument::new("f", Kind::Handle),
-            Argument::new("u", Kind::Output),
-            Argument::new("report", Kind::Report("clinalg_report")),
-            Argument::new("history", Kind::RealResult),
-            Argument::new("capacity", Kind::Count),
-        ],
-        c: Offer::Names(&["clinalg_poisson"]),
-        matlab: Offer::Names(&["MexPoisson"]),
-        program: Offer::Names(&["poisson"]),
     },
     Function {
         name: "jacobi",

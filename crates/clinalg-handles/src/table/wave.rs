@@ -4,28 +4,8 @@ use super::{Argument, DEFAULTS, Function, Kind, Offer};
 
 pub(super) const FUNCTIONS: &[Function] = &[
     Function {
-        name: "wave_defaults",
-        title: "The default parameters of waves.",
-        arguments: &[Argument::new("params", Kind::Report("clinalg_wave_params"))],
-        c: Offer::Names(&["clinalg_wave_params_default"]),
-        matlab: Offer::Missing(DEFAULTS),
-        program: Offer::Missing(DEFAULTS),
-    },
-    Function {
-        name: "wave_create",
-        title: "Makes a membrane at rest.",
-        arguments: &[
-            Argument::new("params", Kind::Options("clinalg_wave_params")),
-            Argument::new("precision", Kind::Code),
-            Argument::new("wave", Kind::Output),
-        ],
-        c: Offer::Names(&["clinalg_wave_create"]),
-        matlab: Offer::Names(&["MexWave"]),
-        program: Offer::Names(&["wave"]),
-    },
-    Function {
         name: "wave_options_defaults",
-        title: "The default options of waves (extensible structure).",
+        title: "The default options of waves.",
         arguments: &[
             Argument::new("options", Kind::Report("clinalg_wave_options")),
             Argument::new("struct_size", Kind::Count),
@@ -35,13 +15,13 @@ pub(super) const FUNCTIONS: &[Function] = &[
         program: Offer::Missing(DEFAULTS),
     },
     Function {
-        name: "wave_make",
-        title: "Makes a membrane at rest, with extensible options.",
+        name: "wave_create",
+        title: "Creates a membrane at rest.",
         arguments: &[
             Argument::new("options", Kind::Options("clinalg_wave_options")),
             Argument::new("wave", Kind::Output),
         ],
-        c: Offer::Names(&["clinalg_wave_make"]),
+        c: Offer::Names(&["clinalg_wave_create"]),
         matlab: Offer::Names(&["MexWave"]),
         program: Offer::Names(&["wave"]),
     },

@@ -134,7 +134,7 @@ MexHandleMatrix(gpu, R)",
             handle("u"),
             text("cycle"),
             text("smoother"),
-            text("form"),
+            text("backend"),
             count_as("d", "dim"),
             real_as("s", "shift"),
             Input::new("mixed", Kind::Flag),
@@ -149,12 +149,12 @@ values and an initial guess; without it both are zero and the result is a new gr
   maxit     maximum number of cycles (default 100)
   cycle     'v' (default, the fastest to a small residual), 'w' or 'fmg' for full multigrid
   smoother  'rbgs' for red-black Gauss-Seidel (default) or 'jacobi'
-  form      'kernels' for kernels made for this problem (default), 'matrix' for sparse matrices, or
+  backend   'kernels' for kernels made for this problem (default), 'matrix' for sparse matrices, or
             'reference' for sequential code on the host
   d         dimensions: 2 for the square (default), 3 for the cube
   s         a number of at least 0 (default 0)
   mixed     1 keeps u in double precision and computes its corrections in single precision: for devices with slow
-            double precision, with the form 'kernels' (default 0)
+            double precision, with the backend 'kernels' (default 0)
 flag is 0 if tol was met, 1 if maxit was reached, 3 if the residual stopped falling (for smooth data
 possibly at the rounding floor), 4 for data that are not finite, 5 if Ctrl-C stopped it. relres is the relative
 residual, iter the number of cycles, history the relative residual before the first and after each cycle, reason the meaning
@@ -186,7 +186,7 @@ fn poisson(args: &Args<'_>) -> Outcome {
     params.cycle = choice(args, 5, "cycle", &[("v", Cycle::V), ("w", Cycle::W), ("fmg", Cycle::Full)])?;
     params.smoother = choice(args, 6, "smoother", &[("rbgs", Smoother::RedBlack), ("jacobi", Smoother::Jacobi)])?;
     let backends = [("kernels", Backend::Kernels), ("matrix", Backend::Matrix), ("reference", Backend::Reference)];
-    params.backend = choice(args, 7, "form", &backends)?;
+    params.backend = choice(args, 7, "backend", &backends)?;
     if let Some(dim) = args.maybe_count(8) {
         params.dim = dim;
     }

@@ -294,7 +294,6 @@ pub(super) fn amg_params(args: &Args<'_>, first: usize, last: [usize; 2]) -> Res
         ("l1-jacobi", Smoother::L1Jacobi(steps)),
         ("spai0", Smoother::Spai0(steps)),
         ("gauss-seidel", Smoother::GaussSeidel(steps)),
-        ("jacobi", Smoother::L1Jacobi(steps)),
     ];
     params = params.smoother(choice(args, first + 1, "smoother", &smoothers)?);
     params = params.cycle(choice(args, first + 3, "cycle", &[("v", Cycle::V), ("w", Cycle::W), ("k", Cycle::K)])?);

@@ -20,7 +20,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
     Function {
         name: "MexWave",
         title: "Make a membrane for the wave equation.",
-        inputs: &[GPU, count("n"), real("dt"), real("c"), text("scheme"), SINGLE, text("form"), real("tolerance")],
+        inputs: &[GPU, count("n"), real("dt"), real("c"), text("scheme"), SINGLE, text("backend"), real("tolerance")],
         required: 3,
         outputs: &["wave"],
         text: "\
@@ -31,7 +31,7 @@ velocity are 0.
   scheme     'explicit' for leapfrog (default), which needs c dt / h <= 1 / sqrt(2), or 'implicit' for Newmark's
              with beta = 1/4, which takes any dt, n = 2^k + 1, and solves its equations by multigrid
   single     1 computes in single precision (default 0)
-  form       'kernels' for kernels made for this problem (default), 'matrix' for sparse matrices, or
+  backend    'kernels' for kernels made for this problem (default), 'matrix' for sparse matrices, or
              'reference' for sequential code on the host
   tolerance  of the implicit scheme, relative residual of each step (default 1e-10, in single precision 1e-5)
 MexRelease frees it.",
@@ -183,7 +183,7 @@ fn wave(args: &Args<'_>) -> Outcome {
         dt: args.real(2),
         c: args.maybe_real(3).unwrap_or(1.0),
         scheme: choice(args, 4, "scheme", &schemes)?,
-        backend: choice(args, 6, "form", &backends)?,
+        backend: choice(args, 6, "backend", &backends)?,
         tolerance: args.maybe_real(7).unwrap_or(tolerance),
         ..WaveParams::default()
     };

@@ -192,7 +192,7 @@ pub fn problem(name: &str, n: usize) -> Result<Problem> {
     }
     // Axes and fields; a name that is not known is refused below.
     let (axes, fields) = match name {
-        "bruss2d" | "bruss2d-mix" | "bruss2d-hairer" | "bruss2d-sciml" => (2, 2),
+        "bruss2d-mix" | "bruss2d-hairer" | "bruss2d-sciml" => (2, 2),
         "heat2d" => (2, 1),
         "heat3d" => (3, 1),
         "cusp" => (1, 3),
@@ -209,7 +209,7 @@ pub fn problem(name: &str, n: usize) -> Result<Problem> {
         return Err(Error::Memory { needs, available: 0 });
     }
     match name {
-        "bruss2d" | "bruss2d-mix" => brusselator_mix(n),
+        "bruss2d-mix" => brusselator_mix(n),
         "bruss2d-hairer" => brusselator_hairer(n),
         "bruss2d-sciml" => brusselator_sciml(n),
         "heat2d" => heat("heat2d", "heat equation on a square, no flow through the boundary", n, 2),

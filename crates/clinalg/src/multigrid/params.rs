@@ -57,7 +57,6 @@ pub struct PoissonParams {
     /// The sigma of -Laplace u + sigma u = f: finite, at least 0.
     pub shift: f64,
     /// The implementation of the components.
-    #[serde(alias = "form")]
     pub backend: Backend,
     /// The order in which levels are visited.
     pub cycle: Cycle,

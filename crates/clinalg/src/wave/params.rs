@@ -27,7 +27,6 @@ pub struct WaveParams {
     /// Points per side, boundary included: at least 3; 2^k + 1 for the implicit scheme.
     pub n: usize,
     /// What the steps are made of.
-    #[serde(alias = "form")]
     pub backend: Backend,
     /// How time is stepped through.
     pub scheme: Scheme,

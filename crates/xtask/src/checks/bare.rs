@@ -14,7 +14,7 @@ use crate::system::{self, Workspace};
 /// Commands that need a device; each must fail with words and the exit code for it.
 const WITH_DEVICE: [&[&str]; 4] = [&["devices"], &["devices", "--json"], &["poisson", "--n", "65"], &["doctor"]];
 /// Commands that need none; each must succeed.
-const WITHOUT_DEVICE: [&[&str]; 2] = [&["--help"], &["poisson", "--form", "reference", "--n", "65"]];
+const WITHOUT_DEVICE: [&[&str]; 2] = [&["--help"], &["poisson", "--backend", "reference", "--n", "65"]];
 
 /// A user who has to wait longer thinks the program hangs.
 const LIMIT: Duration = Duration::from_secs(1);
