@@ -77,7 +77,7 @@ const CHECKS: [Check; 22] = [
     Check {
         name: "package",
         group: None,
-        about: "the crates build from their packages, and a program that uses them runs",
+        about: "the crates compile from their packages, and a program that uses them runs",
         needs: &[Need::Loader, Need::Pocl],
         beside: false,
         run: package::run,

@@ -36,7 +36,8 @@ pub(crate) fn run(workspace: &Workspace, installer: &Installer, profile: Profile
     let products = Products::portable(workspace, profile)?;
     let folder = match profile {
         Profile::Dev => "target/dist-dev",
-        Profile::Release => "target/dist",
+        Profile::Release => "target/dist-release",
+        Profile::Dist => "target/dist",
     };
     pack(workspace, &products, &workspace.path(folder))
 }

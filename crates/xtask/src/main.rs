@@ -90,11 +90,11 @@ enum Task {
     /// Make archives for machines without Rust
     ///
     /// The program, the C library, the folder for MATLAB and Octave and a package for Octave that needs no compiler, for x86-64
-    /// Linux with the GNU C library 2.17 or newer, in target/dist/ (with the profile `dev` in target/dist-dev/).
+    /// Linux with the GNU C library 2.17 or newer, in target/dist/ (with another profile in target/dist-<profile>/).
     /// Installs cargo-zigbuild and the compiler zig into target/drivers/.
     Dist {
         /// How the products are built
-        #[arg(long, value_enum, default_value_t = Profile::Release)]
+        #[arg(long, value_enum, default_value_t = Profile::Dist)]
         profile: Profile,
         /// Unpack each archive and use it, as `cargo xtask ci dist` does
         #[arg(long)]

@@ -24,11 +24,10 @@ pub(crate) struct Products {
 }
 
 impl Products {
-    /// Builds for release, for other systems where the linker for that is installed: what is checked is then what is
-    /// distributed.
+    /// Builds what is distributed where the linker for other systems is installed, otherwise what users build.
     pub(crate) fn build(workspace: &Workspace) -> Result<Products> {
         if Need::Zig.is_there(workspace) {
-            return Products::portable(workspace, Profile::Release);
+            return Products::portable(workspace, Profile::Dist);
         }
         let mut cargo = workspace.cargo();
         cargo.args(["build", "--release"]);
@@ -54,19 +53,13 @@ impl Products {
         let path = std::env::join_paths(std::iter::once(programs.clone()).chain(std::env::split_paths(&path)))?;
         let mut cargo = workspace.command(programs.join("cargo-zigbuild"));
         cargo.args(["zigbuild", "--target", &format!("{TARGET}.{}.{}", GLIBC.0, GLIBC.1)]);
-        if profile == Profile::Release {
-            cargo.arg("--release");
-        }
+        cargo.args(profile.words());
         cargo.env("PATH", path).env("ZIG_GLOBAL_CACHE_DIR", zig.join("cache"));
         cargo.env("CARGO_ZIGBUILD_CACHE_DIR", zig.join("cache/wrappers"));
         // In place of the user's: flags for this machine's processor have no place in what others run.
         cargo.env("CARGO_ENCODED_RUSTFLAGS", flags(&zig.join("stubs"))?);
         system::run(chosen(&mut cargo))?;
-        let folder = match profile {
-            Profile::Dev => "debug",
-            Profile::Release => "release",
-        };
-        Ok(Products { folder: workspace.target().join(TARGET).join(folder) })
+        Ok(Products { folder: workspace.target().join(TARGET).join(profile.folder()) })
     }
 
     /// The program `clinalg`.

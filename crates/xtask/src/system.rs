@@ -16,8 +16,30 @@ use crate::setup;
 pub(crate) enum Profile {
     /// Quick to build, slow to run
     Dev,
-    /// What users get
+    /// What users build
     Release,
+    /// What users download: as fast as it gets, slow to build
+    Dist,
+}
+
+impl Profile {
+    /// Words for cargo.
+    pub(crate) fn words(self) -> &'static [&'static str] {
+        match self {
+            Profile::Dev => &[],
+            Profile::Release => &["--release"],
+            Profile::Dist => &["--profile", "dist"],
+        }
+    }
+
+    /// The folder of its products.
+    pub(crate) fn folder(self) -> &'static str {
+        match self {
+            Profile::Dev => "debug",
+            Profile::Release => "release",
+            Profile::Dist => "dist",
+        }
+    }
 }
 
 /// The root of the repository.
@@ -61,12 +83,7 @@ impl Workspace {
 
     /// Builds the program `clinalg`.
     pub(crate) fn build_program(&self, profile: Profile) -> Result<()> {
-        let mut cargo = self.cargo();
-        cargo.args(["build", "--package", "clinalg-cli"]);
-        if profile == Profile::Release {
-            cargo.arg("--release");
-        }
-        run(&mut cargo)
+        run(self.cargo().args(["build", "--package", "clinalg-cli"]).args(profile.words()))
     }
 
     /// Builds an example and gives its path. Built for its package alone, the core would be compiled once more, for
@@ -83,11 +100,7 @@ impl Workspace {
 
     /// Where cargo leaves what it builds.
     pub(crate) fn built(&self, profile: Profile) -> PathBuf {
-        let folder = match profile {
-            Profile::Dev => "debug",
-            Profile::Release => "release",
-        };
-        self.target().join(folder)
+        self.target().join(profile.folder())
     }
 
     /// The folder of all that cargo builds.

@@ -1,16 +1,16 @@
 //! Arrays of numbers in files: `.npy`, `.npz`, and text in rows.
 
 use std::fs::File;
-use std::io::{BufReader, ErrorKind};
+use std::io::{BufReader, BufWriter, ErrorKind};
 use std::path::Path;
 
 use clinalg::Complex;
-use ndarray::IxDyn;
-use ndarray_npy::{NpzWriter, WritableElement};
-use zip::ZipArchive;
+use zip::result::ZipError;
+use zip::write::SimpleFileOptions;
+use zip::{CompressionMethod, ZipArchive, ZipWriter};
 
 use super::Values;
-use super::npy::{self, Npy, Numbers};
+use super::npy::{self, Npy, Number, Numbers};
 use crate::exit::Failure;
 
 /// An array, the last index fastest.
@@ -102,7 +102,7 @@ fn read_numbers(path: &Path, name: Option<&str>) -> Result<Npy, Failure> {
     let mut archive = npz(path)?;
     let there = names(&archive).join(", ");
     let mut member = archive.by_name(&format!("{name}.npy")).map_err(|error| match error {
-        zip::result::ZipError::FileNotFound => {
+        ZipError::FileNotFound => {
             let there = if there.is_empty() { "no arrays".to_owned() } else { format!("the arrays {there}") };
             failure(path, format!("the file has {there}, and none called {name}, which is expected"))
         }
@@ -113,8 +113,12 @@ fn read_numbers(path: &Path, name: Option<&str>) -> Result<Npy, Failure> {
 
 /// Writes a `.npy` of complex numbers.
 pub(crate) fn write_npy_complex(path: &Path, shape: &[usize], values: &[Complex<f64>]) -> Result<(), Failure> {
-    let array = ndarray::ArrayView::from_shape(IxDyn(shape), values).map_err(|error| failure(path, error))?;
-    ndarray_npy::write_npy(path, &array).map_err(|error| failure(path, error))
+    write_file(path, shape, values)
+}
+
+fn write_file<T: Number>(path: &Path, shape: &[usize], values: &[T]) -> Result<(), Failure> {
+    let written = File::create(path).and_then(|file| npy::write(&mut BufWriter::new(file), shape, values));
+    written.map_err(|error| failure(path, error))
 }
 
 /// Reads the array `name` of bytes of a `.npz`.
@@ -130,7 +134,7 @@ pub(crate) fn npz(path: &Path) -> Result<ZipArchive<BufReader<File>>, Failure> {
     let file = File::open(path).map_err(|error| failure(path, error))?;
     let is_empty = file.metadata().is_ok_and(|about| about.is_file() && about.len() == 0);
     ZipArchive::new(BufReader::new(file)).map_err(|error| match error {
-        zip::result::ZipError::Io(error) if error.kind() != ErrorKind::UnexpectedEof => failure(path, error),
+        ZipError::Io(error) if error.kind() != ErrorKind::UnexpectedEof => failure(path, error),
         _ if is_empty => failure(path, format!("the file is empty, expected an archive of arrays; {AGAIN}")),
         _ => failure(path, format!("the file is no archive of arrays (.npz), or its end is missing; {AGAIN}")),
     })
@@ -181,13 +185,9 @@ pub(crate) enum Content<'a> {
 
 /// Writes a `.npy`.
 pub(crate) fn write_npy(path: &Path, shape: &[usize], values: &Values) -> Result<(), Failure> {
-    fn write<T: WritableElement>(path: &Path, shape: &[usize], values: &[T]) -> Result<(), Failure> {
-        let array = ndarray::ArrayView::from_shape(IxDyn(shape), values).map_err(|error| failure(path, error))?;
-        ndarray_npy::write_npy(path, &array).map_err(|error| failure(path, error))
-    }
     match values {
-        Values::F32(values) => write(path, shape, values),
-        Values::F64(values) => write(path, shape, values),
+        Values::F32(values) => write_file(path, shape, values),
+        Values::F64(values) => write_file(path, shape, values),
     }
 }
 
@@ -200,29 +200,25 @@ pub(crate) enum Packing {
 
 /// Writes a `.npz`.
 pub(crate) fn write_npz(path: &Path, packing: Packing, arrays: &[(&str, Content<'_>)]) -> Result<(), Failure> {
-    fn add<T: WritableElement>(
-        path: &Path,
-        file: &mut NpzWriter<File>,
-        name: &str,
-        shape: &[usize],
-        values: &[T],
-    ) -> Result<(), Failure> {
-        let array = ndarray::ArrayView::from_shape(IxDyn(shape), values).map_err(|error| failure(path, error))?;
-        file.add_array(name, &array).map_err(|error| failure(path, error))
-    }
-    let file = File::create(path).map_err(|error| failure(path, error))?;
-    let mut file = match packing {
-        Packing::Plain => NpzWriter::new(file),
-        Packing::Compressed => NpzWriter::new_compressed(file),
+    let method = match packing {
+        Packing::Plain => CompressionMethod::Stored,
+        Packing::Compressed => CompressionMethod::Deflated,
     };
-    for (name, content) in arrays {
-        match content {
-            Content::Numbers { shape, values: Values::F32(values) } => add(path, &mut file, name, shape, values)?,
-            Content::Numbers { shape, values: Values::F64(values) } => add(path, &mut file, name, shape, values)?,
-            Content::Bytes(bytes) => add(path, &mut file, name, &[bytes.len()], bytes)?,
+    let options = SimpleFileOptions::default().compression_method(method);
+    let write = || {
+        let mut file = ZipWriter::new(File::create(path)?);
+        for (name, content) in arrays {
+            file.start_file(format!("{name}.npy"), options)?;
+            let target = &mut BufWriter::new(&mut file);
+            match content {
+                Content::Numbers { shape, values: Values::F32(values) } => npy::write(target, shape, values)?,
+                Content::Numbers { shape, values: Values::F64(values) } => npy::write(target, shape, values)?,
+                Content::Bytes(bytes) => npy::write(target, &[bytes.len()], bytes)?,
+            }
         }
-    }
-    file.finish().map(drop).map_err(|error| failure(path, error))
+        file.finish()
+    };
+    write().map(drop).map_err(|error: ZipError| failure(path, error))
 }
 
 #[cfg(test)]

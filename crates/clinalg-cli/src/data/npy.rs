@@ -1,6 +1,6 @@
-//! The reader of NumPy's arrays: *NEP 1, A Simple File Format for NumPy Arrays*.
+//! NumPy's arrays, read and written: *NEP 1, A Simple File Format for NumPy Arrays*.
 
-use std::io::Read;
+use std::io::{Read, Write};
 
 use clinalg::Complex;
 
@@ -197,6 +197,67 @@ fn half(bits: u16) -> f64 {
     if bits >> 15 == 1 { -magnitude } else { magnitude }
 }
 
+/// What an array that is written consists of.
+pub(super) trait Number: Copy {
+    /// NumPy's letters of the type.
+    const LETTERS: &'static str;
+    /// Writes the bytes, the lowest first.
+    fn write(self, target: &mut dyn Write) -> std::io::Result<()>;
+}
+
+impl Number for u8 {
+    const LETTERS: &'static str = "|u1";
+
+    fn write(self, target: &mut dyn Write) -> std::io::Result<()> {
+        target.write_all(&[self])
+    }
+}
+
+impl Number for f32 {
+    const LETTERS: &'static str = "<f4";
+
+    fn write(self, target: &mut dyn Write) -> std::io::Result<()> {
+        target.write_all(&self.to_le_bytes())
+    }
+}
+
+impl Number for f64 {
+    const LETTERS: &'static str = "<f8";
+
+    fn write(self, target: &mut dyn Write) -> std::io::Result<()> {
+        target.write_all(&self.to_le_bytes())
+    }
+}
+
+impl Number for Complex<f64> {
+    const LETTERS: &'static str = "<c16";
+
+    fn write(self, target: &mut dyn Write) -> std::io::Result<()> {
+        self.re.write(target)?;
+        self.im.write(target)
+    }
+}
+
+/// Writes an array, the last index fastest, in version 1.0 of the format.
+pub(super) fn write<T: Number>(target: &mut dyn Write, shape: &[usize], values: &[T]) -> std::io::Result<()> {
+    assert_eq!(shape.iter().product::<usize>(), values.len(), "the values fill the shape");
+    let extents = match shape {
+        [extent] => format!("{extent},"),
+        _ => shape.iter().map(usize::to_string).collect::<Vec<_>>().join(", "),
+    };
+    let text = format!("{{'descr': '{}', 'fortran_order': False, 'shape': ({extents})}}", T::LETTERS);
+    // The numbers begin at a multiple of 64 bytes, behind the first 6 bytes, 2 of the version, 2 of the length, and a line's end.
+    let before = MAGIC.len() + 4;
+    let begin = (before + text.len() + 1) / 64 * 64 + 64;
+    let length = begin - before;
+    target.write_all(MAGIC)?;
+    target.write_all(&[1, 0])?;
+    target.write_all(&u16::try_from(length).expect("a shape has few extents").to_le_bytes())?;
+    writeln!(target, "{text:width$}", width = length - 1)?;
+    values.iter().try_for_each(|value| value.write(target))?;
+    target.flush()
+}
+
 /// Values with the first index fastest, in the order with the last index fastest.
 fn by_rows<T: Copy>(shape: &[usize], values: &[T]) -> Vec<T> {
     let mut strides = Vec::with_capacity(shape.len());
@@ -258,6 +319,32 @@ mod tests {
         let bytes = file("'<c8'", "False", "(1, 1)", &[1f32, -2.0].map(f32::to_le_bytes).concat());
         let numbers = read(&mut &bytes[..]).unwrap().numbers;
         assert_eq!(numbers, Numbers::Complex(vec![Complex::new(1.0, -2.0)]));
+    }
+
+    /// Against what `numpy.save` of numpy.array([1, -2], "<f4") and of its kin writes, but for the comma before the closing
+    /// brace, for which its headers are padded.
+    #[test]
+    fn arrays_are_written_as_numpy_reads_them() {
+        let written = |write: &dyn Fn(&mut Vec<u8>)| {
+            let mut bytes = Vec::new();
+            write(&mut bytes);
+            bytes
+        };
+        let header = |text: &str| [b"\x93NUMPY\x01\0\x76\0", format!("{text:<117}\n").as_bytes()].concat();
+        let row = written(&|out| write(out, &[2], &[1f32, -2.0]).unwrap());
+        let want = header("{'descr': '<f4', 'fortran_order': False, 'shape': (2,)}");
+        assert_eq!(row, [&want[..], &[0, 0, 0x80, 0x3f, 0, 0, 0, 0xc0]].concat());
+        let complex = written(&|out| write(out, &[1, 1], &[Complex::new(1.0, -2.0)]).unwrap());
+        let want = header("{'descr': '<c16', 'fortran_order': False, 'shape': (1, 1)}");
+        assert_eq!(complex, [&want[..], &[0, 0, 0, 0, 0, 0, 0xf0, 0x3f, 0, 0, 0, 0, 0, 0, 0, 0xc0]].concat());
+        let none = written(&|out| write::<u8>(out, &[0], &[]).unwrap());
+        assert_eq!(none, header("{'descr': '|u1', 'fortran_order': False, 'shape': (0,)}"));
+        // A long shape, whose header takes 64 bytes more.
+        let shape = [1; 30];
+        let long = written(&|out| write(out, &shape, &[2.5f64]).unwrap());
+        assert_eq!(long.len() % 64, 8);
+        let Npy { shape: read_shape, numbers: Numbers::Real(values) } = read(&mut &long[..]).unwrap() else { panic!() };
+        assert_eq!((&read_shape[..], &values[..]), (&shape[..], &[2.5][..]));
     }
 
     #[test]

@@ -23,7 +23,7 @@ const FOLDER: &str = "target/ci/dist";
 
 /// Packs and tries what the other checks use.
 pub(crate) fn run(workspace: &Workspace) -> Result<Verdict> {
-    let products = Products::portable(workspace, Profile::Release)?;
+    let products = Products::portable(workspace, Profile::Dist)?;
     let archives = dist::pack(workspace, &products, &workspace.path(FOLDER).join("archives"))?;
     try_all(workspace, &archives)?;
     let (major, minor) = archives.glibc;
