@@ -12,6 +12,8 @@ mod boxes;
 mod fields;
 #[path = "cli/inside.rs"]
 mod inside;
+#[path = "cli/ode.rs"]
+mod ode;
 #[path = "cli/scaling.rs"]
 mod scaling;
 #[path = "cli/schema.rs"]
