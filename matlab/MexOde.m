@@ -10,10 +10,11 @@ function [t, y, stats, te, ye, ie] = MexOde(gpu, system, times, y0, tol, method,
 %     event falling terminal = u       zeros of a formula; rising, falling, terminal, and 'at 3 0' with grid indices
 %                                      from 0 on, are optional
 %   (docs/guide/ode/reference.md lists them all), or the name of a test problem, with n points along each axis; lines with events
-%   may follow. y0 has all points of the first field, then those of the next; [] takes the values of a test problem.
+%   may follow. Powers group as in MATLAB: 2^3^2 is 64 (512 in files of the program). y0 has all points of the first field,
+%   then those of the next; [] takes the values of a test problem.
 %
 %   times has the first and the last time; the solution is then returned at the end of every step. With more than two
-%   times it is returned at these. Row k of y is the solution at t(k). te are the times of events, the rows of ye the
+%   times it is returned at these. Decreasing times integrate backwards. Row k of y is the solution at t(k). te are the times of events, the rows of ye the
 %   solutions there, ie the numbers of the events, in the order of their lines from 1 on; the last row of y is that of
 %   a terminal event.
 %     tol      [relative absolute] tolerance of a step (default [1e-3 1e-6]); [relative absolute_1 ...] with

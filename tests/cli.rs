@@ -14,6 +14,8 @@ mod fields;
 mod inside;
 #[path = "cli/interfaces.rs"]
 mod interfaces;
+#[path = "cli/ode.rs"]
+mod ode;
 #[path = "cli/scaling.rs"]
 mod scaling;
 #[path = "cli/schema.rs"]

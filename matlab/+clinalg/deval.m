@@ -22,13 +22,14 @@ if ~isstruct(sol) || ~isfield(sol, 'inside') || isempty(sol.inside)
   error('clinalg:argument:value', 'clinalg.deval: expected what `sol = clinalg.ode(rhs, [t0 t_end], y0)` gives');
 end
 t = double(t(:).');
-if ~all(t >= sol.x(1) & t <= sol.x(end))
+forward = sign(sol.x(end) - sol.x(1));
+if ~all(forward * t >= forward * sol.x(1) & forward * t <= forward * sol.x(end))
   error('clinalg:argument:value', 'clinalg.deval: argument `t` has a time outside of %g to %g', sol.x(1), sol.x(end));
 end
 if nargin < 3, components = 1 : size(sol.y, 1); end
 % The step of each time.
 steps = numel(sol.x) - 1;
-[~, order] = sort([sol.x(1 : end - 1), t]);
+[~, order] = sort(forward * [sol.x(1 : end - 1), t]);
 place(order) = cumsum(order <= steps);
 step = place(steps + 1 : end);
 s = 4 * (t - sol.x(step)) ./ (sol.x(step + 1) - sol.x(step));

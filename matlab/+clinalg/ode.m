@@ -5,8 +5,8 @@ function [t, y, te, ye, ie, stats] = ode(rhs, tspan, y0, varargin)
 %   [t, y, te, ye, ie, stats] = clinalg.ode(...)
 %   sol = clinalg.ode(...)
 %
-%   Solves y' = f(t, y) from tspan(1) to tspan(end). With two times the solution is returned at the end of every
-%   step, with more than two at these times; row k of y is the solution at t(k). te are the times of events, the rows of
+%   Solves y' = f(t, y) from tspan(1) to tspan(end), backwards in time where the times decrease, as in [1 0.5 0]. With two times
+%   the solution is returned at the end of every step, with more than two at these times; row k of y is the solution at t(k). te are the times of events, the rows of
 %   ye the solutions there and ie the numbers of the events, stats counts steps and evaluations. sol has the fields x, y (a column for each time),
 %   stats, xe, ye and ie; with two times clinalg.deval evaluates it anywhere between.
 %
@@ -16,6 +16,7 @@ function [t, y, te, ye, ie, stats] = ode(rhs, tspan, y0, varargin)
 %     a name      of a test problem such as 'bruss2d-hairer', with options.N points along each axis; y0 = []
 %                 takes its initial values
 %   On a grid, u[-1,0] is u at the neighbour, sum(f) adds f over all points; u' inside it is u at the point that is summed over.
+%   Powers group as in MATLAB: '2^3^2' is 64 (in files of the program clinalg it is 512). .* ./ .^ ~= mean * / ^ !=.
 %   docs/guide/ode/reference.md describes formulas in full. y0 has all points of the first unknown, then those of the next; t and y are in
 %   MATLAB's memory, also where y0 is a clinalg.array.
 %
@@ -28,7 +29,8 @@ function [t, y, te, ye, ie, stats] = ode(rhs, tspan, y0, varargin)
 %     Refine                with two times: times in every step that the solution is given at (default 1, its end)
 %     Events                a formula whose zeros are looked for, or a cell with a row for each event: formula,
 %                           1 if it ends the integration there, direction (1 rising, -1 falling, 0 both) and
-%                           grid subscripts of the point; all but the formula may be left out
+%                           grid subscripts of the point; all but the formula may be left out. All changes of sign are
+%                           found, also several in a step; a zero at tspan(1) is none. Directions are along the integration
 %     OutputFcn             a function or its name, called as by ode45: see([t0 tend], y0, 'init') at the beginning,
 %                           stop = see(t, y, []) after every step, with a row of times and a column of y for each (only
 %                           those asked for where tspan has more than two), see([], [], 'done') at the end; the

@@ -1,7 +1,50 @@
 function tests = test_ode()
 tests = {@like_ode45, @steps_and_times, @single_precision, @heat_on_a_grid, @all_on_all, @test_problems, @events_like_ode45, ...
-  @events_on_a_grid, @output_functions, ...
+  @events_on_a_grid, @all_events_of_a_step, @backwards_in_time, @formulas_like_octave, @output_functions, ...
   @between_steps, @tolerances_by_component, @waveform_relaxation, @waveform_options, @waveform_errors, @arrays_on_the_device, @bad_equations};
+end
+
+function all_events_of_a_step()
+% The solution is (t + 6) (t + 2) (t - 2), on which the method has no error: it steps across two zeros.
+rhs.y = '3*t^2 + 12*t - 4';
+run = @(event) clinalg.ode(rhs, [-8 4], -120, struct('RelTol', 1e-6, 'Events', {event}));
+[~, ~, te, ye, ie] = run({'y', 0, 0});
+check_close(te, [-6; -2; 2], 1e-9);
+check(isequal(ie, [1; 1; 1]) && max(abs(ye)) < 1e-7);
+[t, ~, te] = run({'y', 1, 1});
+check_close(te, -6, 1e-9);
+check(t(end) == te);
+[~, ~, te] = run({'y', 0, -1});
+check_close(te, -2, 1e-9);
+% A stop in the text: f jumps there.
+[~, y] = MexOde(MexInitOpenCL(), sprintf('y'' = if(t > 5, 1, 0)\nstop 5'), [0 10], 0, [], 'rk4', 1);
+check_close(y(end), 5, 1e-14);
+end
+
+function backwards_in_time()
+rhs.y = 'y';
+o = struct('RelTol', 1e-9, 'AbsTol', 1e-12, 'Events', {{'y - 2', 0, 0}});
+t = [1 0.75 0.5 0.25 0];
+[got, y, te, ye] = clinalg.ode(rhs, t, exp(1), o);
+check(isequal(got, t.'));
+check_close(y, exp(t.'), 1e-8);
+check_close([te, ye], [log(2), 2], 1e-8);
+[got, y, te] = clinalg.ode(rhs, [1 0], exp(1), o);
+check(got(1) == 1 && got(end) == 0 && all(diff(got) < 0));
+check_close([y(end), te], [1, log(2)], 1e-8);
+sol = clinalg.ode(rhs, [1 0], exp(1), o);
+check_close(clinalg.deval(sol, [0 0.3 0.7 1]), exp([0 0.3 0.7 1]), 1e-7);
+end
+
+function formulas_like_octave()
+% Each as Octave has it, at y = 2.5: the derivative, integrated over a time of one.
+formulas = {'2^3^2', '2^-1^2', '-2^2 + 2^-1 + (-1)^0', 'mod(-1, 3)', 'rem(-1, 3)', 'floor(-1.5)', 'sign(-2)', ...
+  'log10(1000)', 'atan2(1, -1)', '2.*3.^2./4', 'round(2.5)', 'fix(-2.5)', '(1 ~= 2) + 0'};
+for k = 1 : numel(formulas)
+  [~, y] = clinalg.ode(struct('y', formulas{k}), [0 1], 0, 'Method', 'rk4', 'FixedStep', 1);
+  check_close(y(end), eval(formulas{k}), 1e-12, formulas{k});
+end
+check_error('clinalg:ode:formula', 'known are', @() clinalg.ode(struct('y', 'gamma(t)'), [0 1], 0));
 end
 
 function waveform_relaxation()
@@ -353,8 +396,8 @@ decay = struct('u', '-u');
 check_error('clinalg:ode:formula', 'column 5', @() clinalg.ode(struct('u', '1 + q'), [0 1], 1));
 check_error('clinalg:argument:value', 'offset', @() clinalg.ode(struct('u', 'u[9]'), [0 1], [1 1], struct('Grid', 2)));
 check_error('clinalg:argument:value', 'line 1', @() clinalg.ode({'hello', 'u'' = 1'}, [0 1], 1));
-check_error('clinalg:argument:value', 'increasing', @() clinalg.ode(decay, [1 0], 1));
-check_error('clinalg:argument:value', 'increasing', @() clinalg.ode(decay, 1, 1));
+check_error('clinalg:argument:value', 'each before it', @() clinalg.ode(decay, [1 0 1], 1));
+check_error('clinalg:argument:value', 'at least two', @() clinalg.ode(decay, 1, 1));
 check_error('clinalg:argument:value', 'argument 4 `y0` holds NaN', @() clinalg.ode(decay, [0 1], NaN));
 check_error('clinalg:argument:value', 'y0', @() clinalg.ode(decay, [0 1], [1 2]));
 check_error('clinalg:argument:value', 'absolute', @() clinalg.ode(decay, [0 1], 1, struct('RelTol', 0, 'AbsTol', 0)));
@@ -370,8 +413,8 @@ check_error('clinalg:argument:class', 'function handle', @() clinalg.ode(@(t, y)
 check_error('clinalg:argument:class', 'options', @() clinalg.ode(decay, [0 1], 1, 3));
 check_error('clinalg:argument:count', 'too few', @() clinalg.ode(decay, [0 1]));
 check_error('clinalg:ode:stepLimit', 'steps', @() clinalg.ode(decay, [0 1], 1, struct('MaxSteps', 1)));
-check_error('clinalg:ode:notFinite', 'finite', @() clinalg.ode(struct('u', 'log(-u)'), [0 2], 1));
-check_error('clinalg:ode:stepTooSmall', 'too small', @() clinalg.ode(struct('u', 'u^2'), [0 2], 1));
+check_error('clinalg:ode:notFinite', '`u` is NaN at t = 0', @() clinalg.ode(struct('u', 'log(-u)'), [0 2], 1));
+check_error('clinalg:ode:stepTooSmall', 'blows up', @() clinalg.ode(struct('u', 'u^2'), [0 2], 1));
 check_error('clinalg:ode:unstable', 'stab', ...
   @() clinalg.ode(struct('u', '-1000*u'), [0 1], 1, struct('FixedStep', 0.1, 'Method', 'rk4')));
 check_error('clinalg:argument:value', 'each of 2 points', @() clinalg.ode(struct('u', 'w'), [0 1], [1 1], ...

@@ -39,9 +39,12 @@ static void formulas(void)
     FAILS(clinalg_ode_solve(swing, NULL, NULL, NULL, times, 4, y0, 2, y, NULL), CLINALG_STATUS_NULL_POINTER);
     FAILS(clinalg_ode_solve(swing, NULL, NULL, &options, NULL, 4, y0, 2, y, NULL), CLINALG_STATUS_NULL_POINTER);
     {
-        const double back[2] = {1, 0}, nan[2] = {0, NAN};
-        FAILS(clinalg_ode_solve(swing, NULL, NULL, &options, back, 2, y0, 2, y, NULL), CLINALG_STATUS_VALUE);
-        SAYS("increasing");
+        const double back[3] = {1, 0, 1}, nothing[2] = {0, 0}, nan[2] = {0, NAN};
+        FAILS(clinalg_ode_solve(swing, NULL, NULL, &options, back, 3, y0, 2, y, NULL), CLINALG_STATUS_VALUE);
+        SAYS("each before it");
+        FAILS(clinalg_ode_solve(swing, NULL, NULL, &options, nothing, 2, y0, 2, y, NULL), CLINALG_STATUS_VALUE);
+        OK(clinalg_ode_solve(swing, NULL, NULL, &options, back, 2, y0, 2, y, NULL));
+        CHECK(fabs(y[2] + sin(1.0)) < 1e-5 && fabs(y[3] - cos(1.0)) < 1e-5);
         FAILS(clinalg_ode_solve(swing, NULL, NULL, &options, times, 4, nan, 2, y, NULL), CLINALG_STATUS_VALUE);
         SAYS("y0[1]");
     }
@@ -379,6 +382,22 @@ static void runs(void)
     OK(clinalg_object_release(swing));
 }
 
+/* A cubic: two of its zeros are in one step. */
+static void zeros(void)
+{
+    const double times[2] = {-8, 4}, y0[1] = {-120};
+    double y[2];
+    clinalg_handle cubic = 0;
+    clinalg_ode_options options;
+    clinalg_ode_report report;
+
+    OK(clinalg_ode_options_default(&options, sizeof options));
+    OK(clinalg_ode_system("event rising terminal = y\ny' = 3*t^2 + 12*t - 4", NULL, 0, 0, &cubic));
+    OK(clinalg_ode_solve(cubic, NULL, NULL, &options, times, 2, y0, 1, y, &report));
+    CHECK(fabs(report.t + 6) < 1e-9 && fabs(y[1]) < 1e-7);
+    OK(clinalg_object_release(cubic));
+}
+
 /* From a vector on the device to another. */
 static void vectors(void)
 {
@@ -421,6 +440,7 @@ int main(void)
     problems();
     snippets();
     runs();
+    zeros();
     vectors();
     clinalg_shutdown();
     if (failures == 0) {

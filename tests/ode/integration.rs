@@ -1,6 +1,10 @@
 //! What users of an integration rely on: SciPy's steps and solutions, output between the ends of steps, events, stops, stiffness, steps
 //! that are tried together, steps by hand, words for what goes wrong.
 
+mod events;
+mod failures;
+mod jumps;
+
 use std::collections::HashMap;
 
 use crate::common::contexts;

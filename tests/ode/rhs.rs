@@ -302,3 +302,43 @@ fn bad_right_hand_sides_are_errors() {
         assert_eq!(bad.unwrap_err().id(), value);
     }
 }
+
+#[test]
+fn functions_of_formulas_have_their_values_on_devices() {
+    let functions = [
+        "floor(u) + 10*ceil(u) + 100*round(u) + 1000*fix(u)",
+        "sign(u) + 3*sign(0*u) + 10*sign(u - 2.5)",
+        "mod(u, 3) + 10*mod(u, -0.7) + 100*mod(u, 0)",
+        "rem(u, 3) + 10*rem(u, -0.7)",
+        "atan2(u, v) + 10*hypot(u, v) + 100*atan2(0*u, -1)",
+        "log10(abs(u) + 0.1) + 2*log2(abs(u) + 0.1) + 3*log1p(abs(u)) + 4*expm1(u/9)",
+        "asinh(u) + 2*acosh(1 + abs(u)) + 3*atanh(u/99)",
+        "u.*v ./ (1 + u.^2) + (u ~= 2.5)",
+        // Kernels of sums are others.
+        "sum(0.001*mod(u' - u, 3) + sign(u') + atan2(u', 2))",
+    ];
+    // Halves, negative ones among them, and zero.
+    let values: Vec<f64> = (0..41).map(|k| 0.25 * f64::from(k) - 5.0).collect();
+    let y: Vec<f64> = values.iter().flat_map(|u| [*u, 1.5 - 0.3 * u]).collect();
+    for formula in functions {
+        let system = System::builder(Grid::unit(&[values.len()]))
+            .field("u", formula)
+            .field("v", "sign(v)")
+            .layout(Layout::Interleaved)
+            .build()
+            .unwrap();
+        for context in contexts() {
+            let evaluated = |stepper: &mut dyn Stepper<f64>| {
+                stepper.set(std::slice::from_ref(&y)).unwrap();
+                stepper.advance(&[0.0], 1.0).unwrap();
+                stepper.solution().unwrap()
+            };
+            let method = Method::named("euler").unwrap();
+            let expected = evaluated(&mut Reference::new(&method, &system));
+            let mut stepper = DeviceStepper::<f64>::new(&context, &method, &system, Variant::Fused).unwrap();
+            for (k, (got, want)) in evaluated(&mut stepper).iter().zip(&expected).enumerate() {
+                assert!((got - want).abs() <= 1e-12 * want.abs().max(1.0), "{formula} at {k}: {got}, not {want}");
+            }
+        }
+    }
+}

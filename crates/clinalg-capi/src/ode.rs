@@ -97,7 +97,8 @@ pub unsafe extern "C" fn clinalg_ode_create_problem(
 /// Creates a system of equations from a description: one statement per line, such as `grid 100`, `parameter a = 2`,
 /// `boundary periodic` and `u' = a*(u[-1] - 2*u + u[1])`; the guide lists them all. `data` has the numbers for its
 /// `data_count` lines `data name`, one for each point, one line after the other; it may be null if there is none.
-/// A formula that cannot be parsed is an error that names the column. `clinalg_object_release` releases it.
+/// A formula that cannot be parsed is an error that names the column. Powers group from right to left: 2^3^2 is 512.
+/// `clinalg_object_release` releases it.
 ///
 /// # Safety
 /// `description` is a text that ends in zero, `data` names `data_length` values, `ode` is valid for a write.
@@ -182,8 +183,8 @@ pub unsafe extern "C" fn clinalg_ode_set_parameter(
 
 /// Adds an event: the times at which `formula`, of the time, coordinates, parameters and fields at grid point `point`, passes
 /// zero in the direction, a `clinalg_ode_direction`. If `terminal` is not 0, it ends the integration. Events are
-/// numbered from 0; those of lines `event` of a description come first. The zero is found on the interpolant of the step; signs are
-/// compared at the ends of steps.
+/// numbered from 0; those of lines `event` of a description come first. All changes of sign inside a step are found, on its
+/// interpolant; a zero where the integration begins is none. The direction is that along the integration.
 ///
 /// # Safety
 /// `formula` is a text that ends in zero.
@@ -299,11 +300,11 @@ pub unsafe extern "C" fn clinalg_ode_initial(
 }
 
 /// Integrates on the current device from `times[0]`, where the solution is `y0`, and gives the solution at each of the
-/// `count` times, at least two and increasing: `y` has room for `count` times `components` values, one time after
+/// `count` times, at least two, increasing or decreasing: `y` has room for `count` times `components` values, one time after
 /// the other, the first being `y0` again. Components are all points of the first field, then those of the next.
 ///
 /// `method` is a name such as "dopri54" (null for this one) or "rk4", `variant` the division into kernels (null for "auto").
-/// `report` may be null. Steps end at the times where a test problem jumps. If a terminal event ends the integration, its solution
+/// `report` may be null. Steps end at the times of `stop` lines and where a test problem jumps. If a terminal event ends the integration, its solution
 /// follows those at the times before, and NaN fills the rest. A failed call does not change `y`.
 ///
 /// # Safety
@@ -454,7 +455,7 @@ pub unsafe extern "C" fn clinalg_ode_step_at(
     })
 }
 
-/// Numbers and times of the events inside a step, the first `capacity` of them in the order of their times; `count` gets their
+/// Numbers and times of the events inside a step, the first `capacity` of them in the order in which they happen; `count` gets their
 /// number.
 ///
 /// # Safety

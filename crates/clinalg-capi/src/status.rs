@@ -241,7 +241,7 @@ mod tests {
 
     #[test]
     fn failures_of_differential_equations_keep_their_status() {
-        let error = clinalg_ode::Error::Memory { needs: "10".into(), available: 5 };
+        let error = clinalg_ode::Error::Memory { place: "on the device", needs: "10".into(), available: 5 };
         assert_eq!(guard(|| Err(error.into())), ClinalgStatus::OdeMemory);
         let device = clinalg_ode::Error::from(Error::NoPlatform);
         assert_eq!(guard(|| Err(device.into())), ClinalgStatus::NoPlatform);

@@ -46,7 +46,7 @@ Problems:
   random  f uniform in (-1, 1), whose residual can fall much further.
 
 Formulas have x, y, z (0 to 1; with --points the coordinates on the box), pi, + - * / ^, comparisons (1 or 0), && ||, if(c, a, b),
-min, max, sin, cos, tan, exp, log, sqrt, abs, ... Files: .npy, .npz (the array named as the
+min, max, mod, sin, cos, tan, exp, log, sqrt, abs, sign, floor, ...; 2^3^2 is 2^(3^2) = 512. Files: .npy, .npz (the array named as the
 option), .csv and .txt (a row of numbers per line of the grid); the value of the point
 x = i h, y = j h is a[j, i], in space a[k, j, i]. --out writes u in the same order.
 With a coefficient multigrid preconditions conjugate gradients; a step counts as a cycle.

@@ -24,7 +24,11 @@ FILE describes a system, a statement a line (examples/ode has some):
   boundary x low value sin(t)    also mirror (the default), copy, periodic
   initial u = exp(-40*((x-0.5)^2 + (y-0.5)^2))
   time 0 1
-  stop 0.5                       a time at which the right-hand side jumps";
+  event falling terminal at 3 0 = u - 0.5   report (of ode), or end at, a zero of a formula
+  stop 0.5                       a time at which the right-hand side jumps
+Formulas: + - * / ^ (2^3^2 is 2^(3^2) = 512), comparisons, && ||, if(c, a, b), pi, min
+max pow mod rem atan2 hypot, sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh
+exp expm1 log log1p log10 log2 sqrt rsqrt abs sign floor ceil round fix, sum(f).";
 
 #[derive(clap::Args, Clone)]
 pub(crate) struct SystemArgs {
@@ -119,7 +123,6 @@ impl SystemArgs {
             return Err(Failure::usage(format!("--data {data}: test problems take no data")));
         }
         let n = self.n.unwrap_or_else(|| points(name));
-        check_size(name, n)?;
         let mut problem = problems::problem(name, n)?;
         for (parameter, value) in &self.parameters {
             problem.set_parameter(parameter, *value)?;
@@ -197,17 +200,4 @@ fn last_frame(path: &Path, system: &System) -> Result<Vec<f64>, Failure> {
 
 pub(crate) fn extension(path: &Path) -> Option<String> {
     path.extension().map(|e| e.to_string_lossy().to_lowercase())
-}
-
-/// # Errors
-/// [`Failure::Usage`] where the initial values do not fit the machine's memory.
-fn check_size(name: &str, n: usize) -> Result<(), Failure> {
-    let small = problems::problem(name, 20)?.system;
-    let points = n.checked_pow(small.grid().shape().len() as u32);
-    let components = points.and_then(|points| points.checked_mul(small.fields().len()));
-    let fits = components.is_some_and(|count| Vec::<f64>::new().try_reserve_exact(count).is_ok());
-    if fits {
-        return Ok(());
-    }
-    Err(Failure::usage(format!("--n {n}: the initial values of {name} do not fit this machine's memory")))
 }

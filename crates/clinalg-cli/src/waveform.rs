@@ -352,7 +352,10 @@ fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Result<Exit
     let Measured { result, seconds, seconds_setup, compared } = measure(&place, &problem, &y0, &options, span, see)?;
     out.phase("prediction");
     // After the run, which refuses what is past the stability limit.
-    let predicted = compared.map(|_| place.predict(&problem, &y0, &options)).transpose()?;
+    let predicted = match compared {
+        Some(_) => place.predict(&problem, &y0, &options)?,
+        None => None,
+    };
     let explained = match &predicted {
         Some(predicted) => explained + &predicted.explain(&options)?,
         None => explained,

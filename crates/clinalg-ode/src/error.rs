@@ -27,9 +27,11 @@ pub enum Error {
         /// What is wrong with it.
         reason: String,
     },
-    /// No variant's vectors fit the device.
-    #[error("the vectors do not fit on the device: bytes needed: {needs}; available: {available}")]
+    /// No variant's vectors fit the device, or the initial values do not fit the host.
+    #[error("the vectors do not fit {place}; bytes needed: {needs}; available: {available}")]
     Memory {
+        /// Where, and what to do.
+        place: &'static str,
         /// Variants with the bytes that they need.
         needs: String,
         /// Bytes free on the device.
@@ -77,32 +79,55 @@ pub enum Error {
         got: String,
     },
     /// Infinity or NaN appeared in the solution.
-    #[error(
-        "the solution is not finite after t = {t:?}: the step {h:e} is past the stability limit, or the solution blows up"
-    )]
+    #[error("{}", cause.message(component, *value, *t, *h))]
     NotFinite {
-        /// Last time at which the solution was known to be finite.
+        /// Last time at which the solution was known to be finite, or the one at which it was seen not to be.
         t: f64,
         /// The step that was tried.
         h: f64,
+        /// The first component that is not finite, or the largest where it grows without bound, as messages name it.
+        component: String,
+        /// Its value.
+        value: f64,
+        /// Why.
+        cause: Cause,
     },
     /// No step that floating-point time can represent meets the tolerance.
-    #[error(
-        "at t = {t:?} the step {h:e} that the tolerance requires is too small to advance the time; loosen the tolerance"
-    )]
+    #[error("{}", grows.as_ref().map_or_else(
+        || format!(
+            "at t = {t:?} the step {h:e} that the tolerance requires is too small to advance the time; loosen the tolerance"
+        ),
+        |(component, value)| format!(
+            "{}; the step {h:e} that the tolerance requires is too small to advance the time",
+            Cause::BlowUp.message(component, *value, *t, *h)
+        )
+    ))]
     StepTooSmall {
         /// Time reached.
         t: f64,
         /// The step that the tolerance needs.
         h: f64,
+        /// The largest component, as messages name it, and its value, where the solution grows without bound.
+        grows: Option<(String, f64)>,
     },
     /// The limit on the number of steps was met.
-    #[error("after {steps} steps t is only {t:?}; raise the step limit or loosen the tolerance")]
+    #[error("after {steps} steps t is only {t:?}{}", slides.as_ref().map_or(
+        "; raise the step limit or loosen the tolerance".into(),
+        |component| format!(
+            ", with steps of {h:.1e}: the right-hand side of {component} jumps back and forth there (chattering), the \
+             solution slides along a switch; end the integration at the switch by a terminal event and continue with the \
+             equation of the sliding motion, or make the switch smooth"
+        )
+    ))]
     StepLimit {
         /// Steps tried.
         steps: usize,
         /// Time reached.
         t: f64,
+        /// The step tried last.
+        h: f64,
+        /// The component whose derivative jumps back and forth, as messages name it, where that keeps the steps small.
+        slides: Option<String>,
     },
     /// A fixed step past the stability limit.
     #[error("the step {h:e} is past the stability limit of `{method}` for this problem, about {limit:.2e}")]
@@ -129,6 +154,42 @@ pub enum Error {
     /// A failure of the device or its runtime.
     #[error(transparent)]
     Device(#[from] clinalg::Error),
+}
+
+/// Why a solution is not finite.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Cause {
+    /// The right-hand side is not where the integration begins.
+    Beginning,
+    /// Every step from some time on gives such a value, however small it is.
+    Undefined,
+    /// The solution grows without bound.
+    BlowUp,
+    /// Steps of a fixed size have led there.
+    FixedStep,
+}
+
+impl Cause {
+    fn message(self, component: &str, value: f64, t: f64, h: f64) -> String {
+        match self {
+            Cause::Beginning => format!(
+                "the right-hand side of {component} is {value} at t = {t:?}, where the integration begins; check its \
+                 formula and the initial values"
+            ),
+            Cause::Undefined => format!(
+                "{component} becomes {value} in every step from t = {t:?} on, however small: its right-hand side has no \
+                 finite value past this time; check its formula for divisions by 0 and for roots and logarithms of \
+                 negative numbers"
+            ),
+            Cause::BlowUp => format!(
+                "{component} has grown to {value:.3e} at t = {t:?}: the solution blows up there; end the integration before"
+            ),
+            Cause::FixedStep => format!(
+                "{component} is {value} at t = {t:?} after steps of {h:e}: the step is past the stability limit, or the \
+                 solution blows up; take a smaller step, or adaptive steps to see which"
+            ),
+        }
+    }
 }
 
 macro_rules! identifiers {

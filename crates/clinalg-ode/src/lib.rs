@@ -21,7 +21,7 @@ pub use error::{Error, Result};
 pub use method::graph::Graph;
 pub use method::tableau::Tableau;
 pub use method::{METHODS, Method, graph, tableau};
-pub use model::{Boundary, Description, Function, Grid, Layout, Rhs, Side, System, problems};
+pub use model::{Boundary, Description, Function, Grid, Layout, Powers, Rhs, Side, System, problems};
 pub use plan::{Plan, Variant};
 pub use run::device::DeviceStepper;
 pub use run::{Timing, check_access, device, integrate, ivp, reference, survey};

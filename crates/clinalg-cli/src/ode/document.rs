@@ -23,7 +23,7 @@ pub(super) struct Document {
     pub(super) precision: Precision,
     #[schemars(with = "Option<String>")]
     pub(super) kernel_family: Option<KernelFamily>,
-    /// Time reached; before `t_end` where the integration was interrupted.
+    /// Time reached; before `t_end` where the integration was interrupted or ended by an event.
     pub(super) t: f64,
     pub(super) t_end: f64,
     pub(super) h: Option<f64>,
@@ -36,6 +36,10 @@ pub(super) struct Document {
     pub(super) smallest_step: f64,
     pub(super) largest_step: f64,
     pub(super) stiff_at: Option<f64>,
+    /// In the order in which they happened.
+    pub(super) events: Vec<Event>,
+    /// The terminal event that ended the integration.
+    pub(super) ended_by: Option<usize>,
     pub(super) reference: Option<&'static str>,
     pub(super) error_vs_reference: Option<f64>,
     pub(super) invariants: Vec<Invariant>,
@@ -59,6 +63,14 @@ pub(super) struct Document {
     pub(super) pictures: Vec<String>,
 }
 
+/// A zero of the formula of an `event` line.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct Event {
+    /// The number of its line among these lines, from 0 on.
+    pub(super) event: usize,
+    pub(super) t: f64,
+}
+
 /// A quantity that the exact solution keeps.
 #[derive(Serialize, JsonSchema)]
 pub(super) struct Invariant {
@@ -66,6 +78,9 @@ pub(super) struct Invariant {
     pub(super) start: f64,
     pub(super) end: f64,
 }
+
+/// Events that are listed; JSON has all.
+const EVENTS: usize = 10;
 
 impl Document {
     pub(super) fn print(&self, problem: &Problem, out: &mut Output) -> Result<(), Failure> {
@@ -87,11 +102,12 @@ impl Document {
             out.line(format!("  {line}"))?;
         }
         match (self.h, self.rtol, self.atol) {
-            (None, Some(rtol), Some(atol)) => {
+            (None, Some(rtol), Some(atol)) if self.steps > 0 => {
                 let sizes = format!("{:.2e} to {:.2e}", self.smallest_step, self.largest_step);
                 out.field("steps", format!("{} taken, {} rejected, of {sizes}", self.steps, self.rejected))?;
                 out.field("tolerance", format!("relative {rtol:e}, absolute {atol:e}"))?;
             }
+            _ if self.steps == 0 => out.field("steps", "none: the interval has no length")?,
             _ => out.field("steps", format!("{} of {:.6e}", self.steps, self.largest_step))?,
         }
         out.field("evaluations", format!("{} of the right-hand side, to t = {}", self.rhs_evaluations, self.t))?;
@@ -100,6 +116,15 @@ impl Document {
         }
         if let Some(t) = self.stiff_at {
             out.field("stiff", format!("from t = {t:.4e} on stability, not accuracy, bounds the steps"))?;
+        }
+        let shown = self.events.iter().take(EVENTS).map(|happened| format!("{} at t = {}", happened.event, happened.t));
+        let more = self.events.len().saturating_sub(EVENTS);
+        let more = (more > 0).then(|| format!("{more} more"));
+        if !self.events.is_empty() {
+            out.field("events", shown.chain(more).collect::<Vec<_>>().join(", "))?;
+        }
+        if let Some(event) = self.ended_by {
+            out.field("ended", format!("by event {event}, which is terminal"))?;
         }
         out.line("")?;
         if let Some(error) = self.error_vs_reference {

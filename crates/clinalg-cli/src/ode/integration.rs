@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use clinalg::Real;
 use clinalg_ode::Error;
-use clinalg_ode::integrate::{Integrator, Options, Report, State, Stepper, Stored, Tolerance};
+use clinalg_ode::integrate::{Integrator, Options, Report, State, Stepper, Stored, Taken, Tolerance};
 use clinalg_ode::problems::Problem;
 
 use super::film::Film;
@@ -16,6 +16,8 @@ use crate::series::Series;
 pub(super) struct Done<T> {
     pub(super) y: Vec<T>,
     pub(super) report: Report,
+    /// The terminal event that ended it.
+    pub(super) ended_by: Option<usize>,
     /// Where the integration stands, if it is kept.
     pub(super) state: Option<State<T>>,
     pub(super) setup: Duration,
@@ -100,13 +102,17 @@ impl<T: Real> Run<'_, T> {
                 }
                 !interrupt::asked()
             });
+        for event in problem.system.events() {
+            integrator = integrator.event(event)?;
+        }
         if let Some(state) = resume {
             integrator.restore(state)?;
         }
-        match integrator.run() {
-            Err(Error::StepLimit { .. }) if keeps => {}
-            other => drop(other?),
-        }
+        let ended_by = match integrator.run() {
+            Err(Error::StepLimit { slides: None, .. }) if keeps => None,
+            Ok(Taken::Event(event)) => Some(event),
+            other => other.map(|_| None)?,
+        };
         integrator.stored()?;
         let all = start.elapsed();
         let start = Instant::now();
@@ -115,6 +121,15 @@ impl<T: Real> Run<'_, T> {
         let kept = keeps || interrupt::asked();
         let state = kept.then(|| integrator.state()).transpose()?;
         let report = integrator.into_report();
-        Ok(Done { y, report, state, setup, upload, solving: all.saturating_sub(saving), download: back + saved })
+        Ok(Done {
+            y,
+            report,
+            ended_by,
+            state,
+            setup,
+            upload,
+            solving: all.saturating_sub(saving),
+            download: back + saved,
+        })
     }
 }

@@ -72,14 +72,16 @@ const AFTER_FRAMES: &str = "
 
 JSON keys: problem, n, components, method, order, variant, precision, kernel_family,
 t, t_end, h, rtol, atol, steps, rejected, rhs_evaluations, stages, smallest_step,
-largest_step, stiff_at, reference, error_vs_reference, invariants, kernels,
+largest_step, stiff_at, events, ended_by, reference, error_vs_reference, invariants, kernels,
 words_per_component_step, explain, seconds_setup, seconds_upload, seconds,
 seconds_download, component_steps_per_second, peak_device_bytes, device, devices,
 steps_per_exchange, out, checkpoint, times, files, pictures. t is the time reached. times are those of the frames, files
-what --series and --vtk wrote. error_vs_reference is the largest
+what --series and --vtk wrote. events are the zeros of the file's `event` lines, with the
+number of the line from 0 on and the time, ended_by is the terminal one that ended the run. error_vs_reference is the largest
 difference in a component from the exact solution (reference: exact), or from one
 by dopri87 with tolerances of 1e-11 in plain Rust (reference: dopri87), null if
-neither was computed (--reference); invariants are name, start and end of quantities that
+neither was computed (--reference; not after Ctrl-C, and by default only where it takes at
+most half of the run's evaluations and a part of a second besides); invariants are name, start and end of quantities that
 the exact solution conserves; kernels is the number of kernels per step,
 words_per_component_step the numbers that they read and write per component.
 seconds is the integration, from the initial values in device memory to the
@@ -116,7 +118,8 @@ words that a step of one kernel per stage group moves; keys method, transformati
 kernels, words, vectors, weight, files).
 
 The exit code is 1 if the integration stopped before its end: the solution was not
-finite, or the steps became too small or too many.";
+finite, or the steps became too small or too many, as where the solution slides along a
+switch of the right-hand side (chattering).";
 
 /// Integrate a system of ordinary differential equations
 ///

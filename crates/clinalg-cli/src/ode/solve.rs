@@ -11,7 +11,7 @@ use clinalg_ode::team::{TeamOptions, TeamStepper};
 use clinalg_ode::{DeviceOptions, DeviceStepper};
 
 use super::compare::compare;
-use super::document::{Document, Invariant};
+use super::document::{Document, Event, Invariant};
 use super::film::Film;
 use super::integration::{Frames, Run};
 use super::reference::compared;
@@ -60,7 +60,11 @@ pub(super) fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> 
     steps_options.check()?;
     let t_end = args.t_end.unwrap_or(problem.t_end);
     if t_end < problem.t0 {
-        return Err(Failure::usage(format!("--t-end {t_end}: the problem begins at t = {}", problem.t0)));
+        return Err(Failure::usage(format!(
+            "--t-end {t_end}: the problem begins at t = {}; to go back in time, write the system of y(-t), whose \
+             right-hand sides are -f with -t for t",
+            problem.t0
+        )));
     }
     if frames.is_some() || args.series.is_given() {
         let last = args.frames - 1;
@@ -114,6 +118,8 @@ pub(super) fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> 
         smallest_step: 0.0,
         largest_step: 0.0,
         stiff_at: None,
+        events: Vec::new(),
+        ended_by: None,
         reference: None,
         error_vs_reference: None,
         invariants: Vec::new(),
@@ -205,7 +211,7 @@ pub(super) fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> 
         ("download", done.download),
     ]);
     out.phase("output");
-    let (y, report) = (done.y, done.report);
+    let (y, report, ended_by) = (done.y, done.report, done.ended_by);
     let Frames { film, series } = kept;
     (document.files, document.times) = series.finish()?;
     if let Some(path) = &args.out {
@@ -232,8 +238,11 @@ pub(super) fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> 
     document.steps = report.accepted;
     document.rejected = report.rejected;
     document.rhs_evaluations = report.rhs_evaluations;
-    (document.smallest_step, document.largest_step) = (report.smallest_step, report.largest_step);
+    document.smallest_step = if report.accepted == 0 { 0.0 } else { report.smallest_step };
+    document.largest_step = report.largest_step;
     document.stiff_at = report.stiff;
+    document.events = report.events.iter().map(|happened| Event { event: happened.event, t: happened.t }).collect();
+    document.ended_by = ended_by;
     document.seconds_setup = done.setup.as_secs_f64();
     document.seconds_upload = done.upload.as_secs_f64();
     document.seconds = done.solving.as_secs_f64();
@@ -244,7 +253,7 @@ pub(super) fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> 
     way.stage("computing the reference");
     out.phase("reference");
     if report.t == t_end
-        && let Some((kind, expected)) = compared(args.reference, &problem, t_end)?
+        && let Some((kind, expected)) = compared(args.reference, &problem, &report)?
     {
         let error = y.iter().zip(&expected).map(|(y, e)| (y.into_f64() - e).abs());
         document.error_vs_reference = Some(error.fold(0.0, f64::max));
@@ -263,7 +272,7 @@ pub(super) fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> 
     out.norms(&[("y0", norm(&problem.y0)), ("y", norm(&end))])?;
     out.details(place.contexts())?;
     out.json(&document)?;
-    Ok(if document.t == t_end { Exit::Done } else { Exit::NotReached })
+    Ok(if document.t == t_end || ended_by.is_some() { Exit::Done } else { Exit::NotReached })
 }
 
 /// The array of a checkpoint with the numbers of the state.

@@ -72,17 +72,18 @@ impl Place {
 }
 
 impl Place {
-    /// The predicted times.
+    /// The predicted times; none after Ctrl-C.
     pub(super) fn predict<T: Real>(
         &self,
         problem: &Problem,
         y0: &[T],
         options: &WaveformOptions,
-    ) -> Result<Prediction, Failure> {
+    ) -> Result<Option<Prediction>, Failure> {
         let (system, t0) = (&problem.system, problem.t0);
+        let go_on = &mut || !interrupt::asked();
         Ok(match &self.place {
-            place::Place::Team(team) => Prediction::on_team(team, system, t0, y0, options, self.sharing)?,
-            _ => Prediction::on_device(self.context(), system, t0, y0, options)?,
+            place::Place::Team(team) => Prediction::on_team_while(team, system, t0, y0, options, self.sharing, go_on)?,
+            _ => Prediction::on_device_while(self.context(), system, t0, y0, options, go_on)?,
         })
     }
 }
@@ -156,33 +157,50 @@ pub(super) fn measure<T: Real>(
     let compared = match result.stopped || interrupt::asked() {
         true => None,
         false if !processes::writes() => Some(Compared { method_seconds: 0.0, max_difference: 0.0 }),
-        false => Some(compare(place, problem, y0, &options, &result.solution)?),
+        false => compare(place, problem, y0, &options, &result.solution)?,
     };
     Ok(Measured { result, seconds, seconds_setup, compared })
 }
 
-/// Runs the method itself twice, since the first run builds the kernels.
+/// Seconds between two looks for Ctrl-C.
+const BETWEEN_LOOKS: f64 = 0.1;
+
+/// Runs the method itself twice, since the first run builds the kernels; nothing after Ctrl-C.
 fn compare<T: Real>(
     place: &Place,
     problem: &Problem,
     y0: &[T],
     options: &WaveformOptions,
     solution: &[T],
-) -> Result<Compared, Failure> {
+) -> Result<Option<Compared>, Failure> {
     let context = place.context();
     let method = options.method.without_error();
     let mut plain = DeviceStepper::<T>::new(context, &method, &problem.system, Variant::Fused)?;
     let beginnings: Vec<f64> = (0..options.steps).map(|k| problem.t0 + k as f64 * options.h).collect();
     let mut method_seconds = 0.0;
+    // Steps that are enqueued at once: they cannot be called back.
+    let mut count = 1;
     for _ in 0..2 {
         plain.set(std::slice::from_ref(&y0.to_vec()))?;
         context.finish()?;
         let start = Instant::now();
-        plain.advance(&beginnings, options.h)?;
-        context.finish()?;
+        let mut rest = &beginnings[..];
+        while !rest.is_empty() {
+            if interrupt::asked() {
+                return Ok(None);
+            }
+            let (now, later) = rest.split_at(count.min(rest.len()));
+            let before = Instant::now();
+            plain.advance(now, options.h)?;
+            context.finish()?;
+            if before.elapsed().as_secs_f64() < 0.5 * BETWEEN_LOOKS {
+                count *= 2;
+            }
+            rest = later;
+        }
         method_seconds = start.elapsed().as_secs_f64();
     }
     let difference = |(a, b): (&T, &T)| (a.into_f64() - b.into_f64()).abs();
     let max_difference = solution.iter().zip(&plain.solution()?).map(difference).fold(0.0, f64::max);
-    Ok(Compared { method_seconds, max_difference })
+    Ok(Some(Compared { method_seconds, max_difference }))
 }

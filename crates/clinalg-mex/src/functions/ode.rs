@@ -5,7 +5,7 @@ use clinalg_ode::integrate::Options;
 use clinalg_ode::ivp::{Settings, Solution, solve_while};
 use clinalg_ode::problems::{PROBLEMS, problem};
 use clinalg_ode::waveform::{Guess, Relaxation, Stop, WaveformOptions, relax_fields};
-use clinalg_ode::{Method, System, Variant};
+use clinalg_ode::{Description, Method, Powers, System, Variant};
 
 use super::{GPU, count, handle, text};
 use crate::args::{Args, Input, Kind, Value};
@@ -53,10 +53,11 @@ system is a description of y' = f(t, y), one statement per line, such as
   event falling terminal = u       zeros of a formula; rising, falling, terminal, and 'at 3 0' with grid indices
                                    from 0 on, are optional
 (docs/guide/ode/reference.md lists them all), or the name of a test problem, with n points along each axis; lines with events
-may follow. y0 has all points of the first field, then those of the next; [] takes the values of a test problem.
+may follow. Powers group as in MATLAB: 2^3^2 is 64 (512 in files of the program). y0 has all points of the first field,
+then those of the next; [] takes the values of a test problem.
 
 times has the first and the last time; the solution is then returned at the end of every step. With more than two
-times it is returned at these. Row k of y is the solution at t(k). te are the times of events, the rows of ye the
+times it is returned at these. Decreasing times integrate backwards. Row k of y is the solution at t(k). te are the times of events, the rows of ye the
 solutions there, ie the numbers of the events, in the order of their lines from 1 on; the last row of y is that of
 a terminal event.
   tol      [relative absolute] tolerance of a step (default [1e-3 1e-6]); [relative absolute_1 ...] with
@@ -301,6 +302,7 @@ impl Described {
             };
             let mut p = problem(name, n)?;
             for line in rest.lines().map(str::trim).filter(|line| !line.is_empty()) {
+                p.system.set_powers(Powers::LeftToRight);
                 p.system.event_from_text(line.strip_prefix("event").unwrap_or(line))?;
             }
             let y0 = p.system.by_fields(&p.y0);
@@ -310,7 +312,9 @@ impl Described {
             Value::Full(full) => full.values.reals().chunks(full.rows.max(1)).map(<[f64]>::to_vec).collect(),
             _ => Vec::new(),
         };
-        Ok(Described { system: System::from_text(&described, &data)?, y0: None, stops: Vec::new() })
+        let mut described = Description::read(&described)?;
+        described.set_powers(Powers::LeftToRight);
+        Ok(Described { system: described.system(&data)?, y0: None, stops: Vec::new() })
     }
 }
 

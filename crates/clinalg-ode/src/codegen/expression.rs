@@ -26,7 +26,13 @@ impl Expr {
 
 /// What OpenCL C calls one of [`FUNCTIONS`].
 pub(crate) fn function_name(function: usize) -> &'static str {
-    if FUNCTIONS[function] == "abs" { "fabs" } else { FUNCTIONS[function] }
+    match FUNCTIONS[function] {
+        "abs" => "fabs",
+        "fix" => "trunc",
+        // That of OpenCL C makes 0 of NaN.
+        "sign" => "signum",
+        name => name,
+    }
 }
 
 /// Two operands and what is between them, in OpenCL C.
@@ -39,6 +45,10 @@ pub(crate) fn binary_text(op: Binary, a: &str, b: &str) -> String {
         Binary::Pow => format!("pow({a}, {b})"),
         Binary::Min => format!("fmin({a}, {b})"),
         Binary::Max => format!("fmax({a}, {b})"),
+        Binary::Mod => format!("modulo({a}, {b})"),
+        Binary::Rem => format!("fmod({a}, {b})"),
+        Binary::Atan2 => format!("atan2({a}, {b})"),
+        Binary::Hypot => format!("hypot({a}, {b})"),
         Binary::Less => format!("({a} < {b} ? ONE : ZERO)"),
         Binary::LessEqual => format!("({a} <= {b} ? ONE : ZERO)"),
         Binary::Greater => format!("({a} > {b} ? ONE : ZERO)"),

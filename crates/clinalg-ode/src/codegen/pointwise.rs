@@ -340,7 +340,7 @@ target[k] = past{n}[{from} + k];
     pub(super) fn passed(&self) -> (String, String) {
         let mut names: Vec<(&str, String)> =
             (0..self.plan.graph().steps()).map(|k| ("const REAL ", format!("time{k}"))).collect();
-        names.push(("const REAL ", "h".into()));
+        names.extend(["earliest", "latest", "h"].map(|name| ("const REAL ", name.into())));
         names.push(("__global const REAL *", "par".into()));
         let mut buffers: Vec<usize> = self.group.reads.iter().filter_map(|v| self.plan.place(*v)).collect();
         buffers.sort_unstable();

@@ -50,6 +50,11 @@ impl<T: Real> Writer<'_, T> {
         text.push_str(
             "inline REAL power(const REAL x, const int n)\n{\n    REAL r = x;\n    for (int k = 1; k < n; k++)\n        r = r * x;\n    return r;\n}\n",
         );
+        text.push_str(
+            "inline REAL signum(const REAL x)\n{\n    return x > ZERO ? ONE : (x < ZERO ? -ONE : x);\n}\n\
+             inline REAL modulo(const REAL a, const REAL b)\n{\n    const REAL r = fmod(a, b);\n    \
+             return b == ZERO ? a : (r != ZERO && (r < ZERO) != (b < ZERO) ? r + b : r);\n}\n",
+        );
         if self.family == KernelFamily::Cpu {
             text.push_str(
                 "#define PAST8(v, p) vstore8(v, 0, p)
@@ -104,6 +109,7 @@ impl<T: Real> Writer<'_, T> {
         let cooperates = self.plan.variant() == Variant::Cooperative;
         let times: Vec<String> = (0..graph.steps()).map(|k| format!("const REAL time{k}")).collect();
         let mut text = format!("__kernel {attributes}void {name}(\n    {},\n", times.join(", "));
+        text.push_str("    const REAL earliest, const REAL latest,\n");
         text.push_str("    const REAL h, const REAL relative, const REAL absolute, const uint largest,\n");
         for k in 0..graph.step_arguments() {
             writeln!(text, "    const REAL argument{k},").expect("text grows");
@@ -139,7 +145,8 @@ impl<T: Real> Writer<'_, T> {
         for v in nodes {
             match &graph.node(*v).op {
                 Op::Rhs { step, c, .. } => {
-                    writeln!(text, "    const REAL t{} = time{step} + {} * h;", v.0, literal(T::from_f64(*c)))
+                    let time = format!("time{step} + {} * h", literal(T::from_f64(*c)));
+                    writeln!(text, "    const REAL t{} = fmin(fmax({time}, earliest), latest);", v.0)
                         .expect("text grows");
                 }
                 Op::Lc { terms } => {
@@ -179,7 +186,9 @@ impl<T: Real> Writer<'_, T> {
         };
         let absolute = absolute.map_or("absolute".into(), |a| name(a, f));
         let size = format!("fmax(fabs({}), fabs({}))", name(from, f), name(to, f));
-        let ratio = format!("fabs({} / ({absolute} + relative * {size}))", name(error, f));
+        // Without an absolute tolerance a component that stays 0 has no error.
+        let error = name(error, f);
+        let ratio = format!("({error} == ZERO ? ZERO : fabs({error} / ({absolute} + relative * {size})))");
         match &self.system.slab {
             Some(slab) => {
                 let (i, Range { start, end }) = (["ix", "iy", "iz"][slow_axis(self.system)], &slab.own);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::model::access::Access;
 use crate::model::formula::{self, Expr};
 use crate::model::grid::{Bound, Boundary, Grid, Layout, MOST_COMPONENTS, Side};
-use crate::model::parse::{self, Names};
+use crate::model::parse::{self, Names, Powers};
 use crate::model::system::System;
 use crate::{Error, Result};
 
@@ -20,6 +20,7 @@ pub struct Builder {
     boundaries: [[Boundary; 2]; 3],
     layout: Option<Layout>,
     bad_axis: Option<usize>,
+    powers: Powers,
 }
 
 impl Builder {
@@ -66,6 +67,12 @@ impl Builder {
     /// point, layout and order are those with the smallest access distance.
     pub fn layout(mut self, layout: Layout) -> Builder {
         self.layout = Some(layout);
+        self
+    }
+
+    /// How chains of powers group in all formulas; from right to left where this is not called.
+    pub fn powers(mut self, powers: Powers) -> Builder {
+        self.powers = powers;
         self
     }
 
@@ -160,6 +167,7 @@ impl Builder {
             dims: grid.dims,
             spacing: grid.spacing,
             primes: false,
+            powers: self.powers,
         };
         for (name, text) in definitions {
             let definition = parse::parse(text, &Names { definitions: &known, primes: true, ..all.clone() })?;
@@ -246,7 +254,9 @@ impl Builder {
             data: data.iter().map(|(_, values)| values.clone()).collect(),
             snippet: None,
             accesses: with_outside(accesses, &bounds),
+            powers: self.powers,
             watched: Vec::new(),
+            stops: Vec::new(),
             slab: None,
             bounds,
             layout,
@@ -335,6 +345,7 @@ impl System {
             boundaries: [mirror(), mirror(), mirror()],
             layout: None,
             bad_axis: None,
+            powers: Powers::default(),
         }
     }
 }

@@ -1,6 +1,8 @@
 //! Systems from text, for the program and the language bindings.
 
 use crate::model::grid::{Boundary, Grid, Layout, Side};
+use crate::model::memory::check_host;
+use crate::model::parse::Powers;
 use crate::model::problems::{PROBLEMS, Problem};
 use crate::model::system::System;
 use crate::{Error, Result};
@@ -52,6 +54,7 @@ pub struct Description {
     initial: Vec<(String, String)>,
     time: Option<[f64; 2]>,
     stops: Vec<f64>,
+    powers: Powers,
 }
 
 impl Description {
@@ -145,6 +148,11 @@ impl Description {
         self.points.fill(n);
     }
 
+    /// How chains of powers group in all formulas: from right to left, unless this says otherwise.
+    pub fn set_powers(&mut self, powers: Powers) {
+        self.powers = powers;
+    }
+
     /// Changes a parameter.
     ///
     /// # Errors
@@ -186,7 +194,7 @@ impl Description {
         let unit = || self.points.iter().map(|n| 1.0 / (*n.max(&2) - 1) as f64).collect();
         let origin = self.origin.clone().unwrap_or_else(|| vec![0.0; self.points.len()]);
         let spacing = self.spacing.clone().unwrap_or_else(unit);
-        let mut builder = System::builder(Grid::new(&self.points, &origin, &spacing));
+        let mut builder = System::builder(Grid::new(&self.points, &origin, &spacing)).powers(self.powers);
         for (name, value) in &self.parameters {
             builder = builder.parameter(name, *value);
         }
@@ -206,6 +214,7 @@ impl Description {
             builder = builder.layout(layout);
         }
         let mut system = builder.build()?;
+        system.stops.clone_from(&self.stops);
         for (line, event) in &self.events {
             system.event_from_text(event).map_err(|error| match error {
                 Error::Value { expected, got, .. } => Error::value(format!("line {line}"), expected, got),
@@ -227,6 +236,8 @@ impl Description {
             return Err(Error::value("name", "a name other than those of the test problems", name));
         }
         let system = self.system(data)?;
+        // A file with the values needs as much as the formulas do.
+        check_host(system.components())?;
         let [t0, t_end] = self.time.unwrap_or([0.0, 1.0]);
         let y0 = if self.initial.is_empty() { Vec::new() } else { self.initial_values(&system, t0)? };
         let title = if self.title.is_empty() { "a system from a description".into() } else { self.title.clone() };
@@ -263,8 +274,8 @@ fn one_of(names: &[&str]) -> String {
 }
 
 impl System {
-    /// A system from a description; [`Description`] has the statements, of which those about initial values and times play
-    /// no part here. `data` has the numbers for the `data` lines, in their order, one for each point.
+    /// A system from a description; [`Description`] has the statements, of which those about initial values and the interval of time
+    /// play no part here. `data` has the numbers for the `data` lines, in their order, one for each point.
     ///
     /// ```
     /// use clinalg_ode::System;

@@ -3,8 +3,21 @@
 use clinalg::Real;
 
 /// Functions of one argument that formulas know.
-pub(crate) const FUNCTIONS: [&str; 14] =
-    ["sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "exp", "log", "sqrt", "abs", "rsqrt"];
+pub(crate) const FUNCTIONS: [&str; 26] = [
+    "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "exp", "expm1",
+    "log", "log1p", "log10", "log2", "sqrt", "rsqrt", "abs", "sign", "floor", "ceil", "round", "fix",
+];
+
+/// Functions of two arguments that formulas know.
+pub(crate) const FUNCTIONS_OF_TWO: [(&str, Binary); 7] = [
+    ("min", Binary::Min),
+    ("max", Binary::Max),
+    ("pow", Binary::Pow),
+    ("mod", Binary::Mod),
+    ("rem", Binary::Rem),
+    ("atan2", Binary::Atan2),
+    ("hypot", Binary::Hypot),
+];
 
 /// A formula as a tree.
 #[derive(Debug, Clone, PartialEq)]
@@ -47,6 +60,12 @@ pub(crate) enum Binary {
     Pow,
     Min,
     Max,
+    /// The remainder with the sign of the divisor; a where that is 0.
+    Mod,
+    /// The remainder with the sign of the dividend.
+    Rem,
+    Atan2,
+    Hypot,
     Less,
     LessEqual,
     Greater,
@@ -97,6 +116,23 @@ impl Expr {
             Expr::Field { field, offset } => see(*field, *offset),
             Expr::Source(_) => {}
             other => other.parts().into_iter().for_each(|part| part.accesses(see)),
+        }
+    }
+
+    /// The formula with -t for t.
+    pub(super) fn with_time_reversed(&self) -> Expr {
+        let part = |part: &Expr| Box::new(part.with_time_reversed());
+        match self {
+            Expr::Time => Expr::Negate(Box::new(Expr::Time)),
+            Expr::Negate(a) => Expr::Negate(part(a)),
+            Expr::Power(a, n) => Expr::Power(part(a), *n),
+            Expr::Call(function, a) => Expr::Call(*function, part(a)),
+            Expr::Source(a) => Expr::Source(part(a)),
+            Expr::Sum(a) => Expr::Sum(part(a)),
+            Expr::Binary(op, a, b) => Expr::Binary(*op, part(a), part(b)),
+            Expr::If(c, a, b) => Expr::If(part(c), part(a), part(b)),
+            Expr::Number(_) | Expr::Parameter(_) | Expr::Coordinate(_) | Expr::Index(_) => self.clone(),
+            Expr::Field { .. } | Expr::Data(_) | Expr::Snippet => self.clone(),
         }
     }
 
@@ -151,10 +187,25 @@ impl Expr {
                     "sinh" => v.sinh(),
                     "cosh" => v.cosh(),
                     "tanh" => v.tanh(),
+                    "asinh" => v.asinh(),
+                    "acosh" => v.acosh(),
+                    "atanh" => v.atanh(),
                     "exp" => v.exp(),
+                    "expm1" => v.exp_m1(),
                     "log" => v.ln(),
+                    "log1p" => v.ln_1p(),
+                    "log10" => v.log10(),
+                    "log2" => v.log2(),
                     "sqrt" => v.sqrt(),
                     "rsqrt" => v.sqrt().recip(),
+                    // 0 and NaN stay what they are.
+                    "sign" if v > T::zero() => T::one(),
+                    "sign" if v < T::zero() => -T::one(),
+                    "sign" => v,
+                    "floor" => v.floor(),
+                    "ceil" => v.ceil(),
+                    "round" => v.round(),
+                    "fix" => v.trunc(),
                     _ => v.abs(),
                 }
             }
@@ -168,6 +219,10 @@ impl Expr {
                     Binary::Pow => a.powf(b),
                     Binary::Min => a.min(b),
                     Binary::Max => a.max(b),
+                    Binary::Mod => modulo(a, b),
+                    Binary::Rem => a % b,
+                    Binary::Atan2 => a.atan2(b),
+                    Binary::Hypot => a.hypot(b),
                     Binary::Less => truth(a < b),
                     Binary::LessEqual => truth(a <= b),
                     Binary::Greater => truth(a > b),
@@ -179,6 +234,18 @@ impl Expr {
                 }
             }
         }
+    }
+}
+
+/// The remainder of a / b with the sign of b.
+fn modulo<T: Real>(a: T, b: T) -> T {
+    let rest = a % b;
+    if b == T::zero() {
+        a
+    } else if rest != T::zero() && (rest < T::zero()) != (b < T::zero()) {
+        rest + b
+    } else {
+        rest
     }
 }
 

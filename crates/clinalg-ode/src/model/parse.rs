@@ -6,17 +6,28 @@
 //! and        = comparison { "&&" comparison }
 //! comparison = sum [ ("<" | "<=" | ">" | ">=" | "==" | "!=") sum ]
 //! sum        = product { ("+" | "-") product }
-//! product    = sign { ("*" | "/") sign }
+//! product    = sign { ("*" | "/" | ".*" | "./") sign }
 //! sign       = [ "-" | "+" ] sign | power
-//! power      = atom [ "^" sign ]
+//! power      = atom [ ("^" | ".^") sign ]
 //! atom       = number | name | name "'" | name "[" offset { "," offset } "]" | name "(" formula { "," formula } ")"
 //!            | "(" formula ")"
 //! ```
-//! Powers with a whole exponent from 1 to 16 are products, others `pow`. Comparisons are 1 or 0; `if(c, a, b)` is `a` where
+//! `~=` is `!=`. Powers group from right to left, 2^3^2 = 2^(3^2), as in mathematics; for [`Powers::LeftToRight`] from left to right, as in
+//! MATLAB, `power = atom { "^" { "-" | "+" } atom }`. Those with a whole exponent from 1 to 16 are products, others `pow`. Comparisons are 1 or 0; `if(c, a, b)` is `a` where
 //! c is not 0. `sum(f)` adds f over all points; in f a name with a prime is the value at the point that is added.
 
-use crate::model::formula::{Binary, Expr, FUNCTIONS};
+use crate::model::formula::{Binary, Expr, FUNCTIONS, FUNCTIONS_OF_TWO};
 use crate::{Error, Result};
+
+/// How chains of powers group: what 2^3^2 is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Powers {
+    /// 2^(3^2) = 512, as in mathematics, Fortran and Python.
+    #[default]
+    RightToLeft,
+    /// (2^3)^2 = 64, as in MATLAB and Octave.
+    LeftToRight,
+}
 
 /// Names that a formula may use.
 #[derive(Debug, Clone, Default)]
@@ -30,11 +41,12 @@ pub(crate) struct Names<'a> {
     pub(crate) spacing: [f64; 3],
     /// Whether primes may stand outside sums: in definitions, which are used in sums.
     pub(crate) primes: bool,
+    pub(crate) powers: Powers,
 }
 
 /// Names with a meaning of their own. Those of coordinates, indices and the spacing are not among them: a field, parameter, data or a
 /// definition of such a name hides them.
-pub(crate) const RESERVED: [&str; 7] = ["t", "pi", "if", "min", "max", "pow", "sum"];
+pub(crate) const RESERVED: [&str; 4] = ["t", "pi", "if", "sum"];
 
 /// Whether `name` can name a field, a parameter or a definition.
 pub(crate) fn is_name(name: &str) -> bool {
@@ -43,6 +55,7 @@ pub(crate) fn is_name(name: &str) -> bool {
         && chars.all(|c| c.is_ascii_alphanumeric() || c == '_')
         && !RESERVED.contains(&name)
         && !FUNCTIONS.contains(&name)
+        && !FUNCTIONS_OF_TWO.iter().any(|(known, _)| *known == name)
 }
 
 /// The axis of `dx`, `dy` or `dz`; 3 for another name.
@@ -168,6 +181,7 @@ impl Parser<'_> {
             (">=", Binary::GreaterEqual),
             ("==", Binary::Equal),
             ("!=", Binary::NotEqual),
+            ("~=", Binary::NotEqual),
             ("<", Binary::Less),
             (">", Binary::Greater),
         ];
@@ -182,10 +196,16 @@ impl Parser<'_> {
     }
 
     fn product(&mut self) -> Result<Expr> {
-        self.chain(&[("*", Binary::Multiply), ("/", Binary::Divide)], Self::sign)
+        let signs = [("*", Binary::Multiply), ("/", Binary::Divide), (".*", Binary::Multiply), ("./", Binary::Divide)];
+        self.chain(&signs, Self::sign)
     }
 
     fn sign(&mut self) -> Result<Expr> {
+        self.signed(Self::power)
+    }
+
+    /// Signs, and what they stand before.
+    fn signed(&mut self, next: fn(&mut Self) -> Result<Expr>) -> Result<Expr> {
         let mut negative = false;
         loop {
             if self.take("-") {
@@ -194,29 +214,35 @@ impl Parser<'_> {
                 break;
             }
         }
-        let power = self.power()?;
-        Ok(match power {
+        Ok(match next(self)? {
             Expr::Number(v) if negative => Expr::Number(-v),
-            power if negative => Expr::Negate(Box::new(power)),
-            power => power,
+            inner if negative => Expr::Negate(Box::new(inner)),
+            inner => inner,
         })
     }
 
     fn power(&mut self) -> Result<Expr> {
-        let base = self.atom()?;
-        if !self.take("^") {
-            return Ok(base);
+        let mut base = self.atom()?;
+        let mut length = 0;
+        while self.take("^") || self.take(".^") {
+            length += 1;
+            self.depth += 1;
+            if self.depth > DEPTH || length > DEPTH {
+                return Err(self.fail(self.at, format!("nested more than {DEPTH} deep")));
+            }
+            let exponent = match self.names.powers {
+                Powers::RightToLeft => self.sign()?,
+                Powers::LeftToRight => self.signed(Self::atom)?,
+            };
+            self.depth -= 1;
+            base = match exponent {
+                Expr::Number(n) if n.fract() == 0.0 && (1.0..=16.0).contains(&n) => {
+                    Expr::Power(Box::new(base), n as u32)
+                }
+                other => Expr::Binary(Binary::Pow, Box::new(base), Box::new(other)),
+            };
         }
-        self.depth += 1;
-        if self.depth > DEPTH {
-            return Err(self.fail(self.at, format!("nested more than {DEPTH} deep")));
-        }
-        let exponent = self.sign()?;
-        self.depth -= 1;
-        Ok(match exponent {
-            Expr::Number(n) if n.fract() == 0.0 && (1.0..=16.0).contains(&n) => Expr::Power(Box::new(base), n as u32),
-            other => Expr::Binary(Binary::Pow, Box::new(base), Box::new(other)),
-        })
+        Ok(base)
     }
 
     fn atom(&mut self) -> Result<Expr> {
@@ -323,7 +349,11 @@ impl Parser<'_> {
             "dx" | "dy" | "dz" if axis_of_spacing(name) < self.names.dims => {
                 Ok(Expr::Number(self.names.spacing[axis_of_spacing(name)]))
             }
-            _ => Err(self.fail(start, format!("`{name}` is not known"))),
+            _ => {
+                let named = [self.names.fields, self.names.parameters, self.names.data].concat();
+                let known = if named.is_empty() { String::new() } else { format!("; known are {}", named.join(", ")) };
+                Err(self.fail(start, format!("`{name}` is not known{known}")))
+            }
         }
     }
 
@@ -343,22 +373,26 @@ impl Parser<'_> {
             arguments.push(self.or()?);
         }
         self.expect(")")?;
+        let of_two = FUNCTIONS_OF_TWO.iter().find(|(known, _)| *known == name);
         let wanted = match name {
             "if" => 3,
-            "min" | "max" | "pow" => 2,
+            _ if of_two.is_some() => 2,
             _ if FUNCTIONS.contains(&name) => 1,
-            _ => return Err(self.fail(start, format!("`{name}` is not a function"))),
+            _ => {
+                let two = FUNCTIONS_OF_TWO.map(|(name, _)| name).join(", ");
+                let known = format!("{}, {two}, if and sum", FUNCTIONS.join(", "));
+                return Err(self.fail(start, format!("`{name}` is not a function; known are {known}")));
+            }
         };
         if arguments.len() != wanted {
-            return Err(self.fail(start, format!("`{name}` takes {wanted} arguments, not {}", arguments.len())));
+            let wanted = if wanted == 1 { "one argument".into() } else { format!("{wanted} arguments") };
+            return Err(self.fail(start, format!("`{name}` takes {wanted}, not {}", arguments.len())));
         }
         let mut next = arguments.into_iter().map(Box::new);
         let mut take = || next.next().expect("the number of arguments was checked");
-        Ok(match name {
-            "if" => Expr::If(take(), take(), take()),
-            "min" => Expr::Binary(Binary::Min, take(), take()),
-            "max" => Expr::Binary(Binary::Max, take(), take()),
-            "pow" => Expr::Binary(Binary::Pow, take(), take()),
+        Ok(match (name, of_two) {
+            ("if", _) => Expr::If(take(), take(), take()),
+            (_, Some((_, op))) => Expr::Binary(*op, take(), take()),
             _ => {
                 let function = FUNCTIONS.iter().position(|f| *f == name).expect("the name was checked");
                 Expr::Call(function, take())
@@ -451,6 +485,7 @@ mod tests {
             dims: 2,
             spacing: [1.0; 3],
             primes: true,
+            powers: Powers::default(),
         };
         let definitions = [("twice", "2"), ("apart", "u' - u"), ("next", "u[1,0]")]
             .map(|(name, text)| (name.to_owned(), parse(text, &names).unwrap()));
@@ -489,6 +524,69 @@ mod tests {
             let got: f64 = read(text).unwrap_or_else(|e| panic!("{e}")).eval(&Point);
             assert!((got - expected).abs() < 1e-14, "{text}: {got}");
         }
+    }
+
+    #[test]
+    fn functions_have_the_values_of_matlab() {
+        let cases = [
+            ("floor(-1.5) + 10*ceil(-1.5) + 100*round(-1.5) + 1000*fix(-1.5)", -1212.0),
+            ("round(2.5) + 10*round(0.49999999999999994)", 3.0),
+            ("sign(-3) + 10*sign(0) + 100*sign(7)", 99.0),
+            ("mod(5, 3) + 10*mod(-1, 3) + 100*mod(5, -3) + 1000*mod(-5, -3)", 2.0 + 20.0 - 100.0 - 2000.0),
+            ("mod(5, 0) + 10*mod(6, 3) + 100*mod(0.5, 0.25)", 5.0),
+            ("rem(5, 3) + 10*rem(-1, 3) + 100*rem(5, -3) + 1000*rem(-5, -3)", 2.0 - 10.0 + 200.0 - 2000.0),
+            ("log10(1000) + log2(8) + log1p(0) + expm1(0)", 6.0),
+            ("atan2(1, -1) - 3*pi/4 + atan2(-1, 0) + pi/2", 0.0),
+            ("hypot(3, 4) + asinh(0) + acosh(1) + atanh(0)", 5.0),
+            (
+                "2.*3 + 8./4 + 2.^3 + alpha.*beta.^2",
+                6.0 + 2.0
+                    + 8.0
+                    + read("alpha").unwrap().eval::<f64>(&Point) * {
+                        read("beta").unwrap().eval::<f64>(&Point).powi(2)
+                    },
+            ),
+            ("(1 ~= 2) + (1 ~= 1)", 1.0),
+        ];
+        for (text, expected) in cases {
+            let got: f64 = read(text).unwrap_or_else(|e| panic!("{e}")).eval(&Point);
+            assert!((got - expected).abs() < 1e-12, "{text}: {got}");
+        }
+        for nan in ["sign(log(-1))", "rem(1, 0)", "mod(1, log(-1))"] {
+            assert!(read(nan).unwrap().eval::<f64>(&Point).is_nan(), "{nan}");
+        }
+    }
+
+    #[test]
+    fn chains_of_powers_group_as_the_language_says() {
+        let value = |text: &str, powers: Powers| -> f64 {
+            let names = Names { powers, ..Names::default() };
+            parse(text, &names).unwrap_or_else(|e| panic!("{e}")).eval(&Point)
+        };
+        for (text, right, left) in [
+            ("2^3^2", 512.0, 64.0),
+            ("2.^3.^2", 512.0, 64.0),
+            ("2^-1^2", 0.5, 0.25),
+            ("-2^2 + 2^-1 + (-1)^0", -2.5, -2.5),
+            ("2^--1", 2.0, 2.0),
+            ("-2^2^3", -256.0, -64.0),
+            ("4^0.5^2", 4.0_f64.powf(0.25), 4.0),
+        ] {
+            assert!((value(text, Powers::RightToLeft) - right).abs() < 1e-14, "{text}");
+            assert!((value(text, Powers::LeftToRight) - left).abs() < 1e-14, "{text}");
+        }
+        let deep = Names { powers: Powers::LeftToRight, ..Names::default() };
+        assert!(parse(&format!("1{}", "^1".repeat(100_000)), &deep).is_err());
+        assert!(parse(&format!("1{}", "^-".repeat(100_000)), &deep).is_err());
+    }
+
+    #[test]
+    fn an_unknown_function_is_answered_with_those_known() {
+        let said = |text: &str| read(text).unwrap_err().to_string();
+        let error = said("modulus(1, 2)");
+        assert!(["`modulus`", "mod", "floor", "atan2", "if"].iter().all(|name| error.contains(name)), "{error}");
+        assert!(said("w + 1").contains("known are u, v, alpha, beta, mass"), "{}", said("w + 1"));
+        assert!(said("atan2(1)").contains("2 arguments"), "{}", said("atan2(1)"));
     }
 
     #[test]

@@ -4,6 +4,7 @@ use std::f64::consts::PI;
 
 use crate::model::Rhs;
 use crate::model::grid::{Boundary, Grid, Layout, MOST_COMPONENTS, Side};
+use crate::model::memory::check_host;
 use crate::model::system::System;
 use crate::{Error, Result};
 use clinalg::Real;
@@ -204,10 +205,7 @@ pub fn problem(name: &str, n: usize) -> Result<Problem> {
     let Some(components) = components.filter(|components| *components <= MOST_COMPONENTS) else {
         return Err(Error::value("n", format!("one for which there are at most {MOST_COMPONENTS} components"), n));
     };
-    if Vec::<f64>::new().try_reserve_exact(components).is_err() {
-        let needs = format!("initial values {}", components.saturating_mul(size_of::<f64>()));
-        return Err(Error::Memory { needs, available: 0 });
-    }
+    check_host(components)?;
     match name {
         "bruss2d-mix" => brusselator_mix(n),
         "bruss2d-hairer" => brusselator_hairer(n),

@@ -12,6 +12,11 @@ pub trait Rhs<T: Real> {
         self.len() == 0
     }
 
+    /// What messages call a component.
+    fn component_name(&self, component: usize) -> String {
+        format!("component {component}")
+    }
+
     /// Stores f(t, y) in `f`; both slices have [`Rhs::len`] entries.
     fn eval(&self, t: T, y: &[T], f: &mut [T]);
 }

@@ -3,6 +3,7 @@
 use crate::model::builder::check_names;
 use crate::model::formula::Expr;
 use crate::model::grid::{Bound, Grid, Layout, MOST_COMPONENTS};
+use crate::model::parse::Powers;
 use crate::model::system::{Snippet, System};
 use crate::{Error, Result};
 
@@ -63,7 +64,9 @@ impl SnippetBuilder {
             bounds: [none(), none(), none()],
             layout: Layout::FieldWise,
             accesses: Vec::new(),
+            powers: Powers::default(),
             watched: Vec::new(),
+            stops: Vec::new(),
             slab: None,
         })
     }

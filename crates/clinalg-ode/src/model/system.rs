@@ -34,7 +34,7 @@ use crate::model::access::{Access, slow_axis};
 use crate::model::events::Watch;
 use crate::model::formula::{Expr, Values};
 use crate::model::grid::{Bound, Grid, Layout};
-use crate::model::parse::{self, Names};
+use crate::model::parse::{self, Names, Powers};
 use crate::model::rhs::Rhs;
 use crate::model::slab::Slab;
 use crate::{Error, Result};
@@ -65,7 +65,11 @@ pub struct System {
     pub(crate) bounds: [[Bound; 2]; 3],
     pub(crate) layout: Layout,
     pub(super) accesses: Vec<Access>,
+    /// How chains of powers group in formulas read later.
+    pub(crate) powers: Powers,
     pub(crate) watched: Vec<Watch>,
+    /// Times at which the right-hand side jumps.
+    pub(crate) stops: Vec<f64>,
     /// Where the grid is a part of a larger one.
     pub(crate) slab: Option<Slab>,
 }
@@ -107,6 +111,20 @@ impl System {
             Layout::Interleaved => p * self.fields.len() + place,
             Layout::FieldWise => place * self.grid.points() + p,
         }
+    }
+
+    /// What messages call a component: its field, and its point where there are several.
+    pub(crate) fn component_name(&self, component: usize) -> String {
+        let (place, p) = match self.layout {
+            Layout::Interleaved => (component % self.fields.len(), component / self.fields.len()),
+            Layout::FieldWise => (component / self.grid.points(), component % self.grid.points()),
+        };
+        let field = self.places.iter().position(|other| *other == place).map_or("?", |field| &self.fields[field]);
+        if self.grid.points() == 1 {
+            return format!("`{field}`");
+        }
+        let index: Vec<String> = self.grid.index(p)[..self.grid.dims].iter().map(usize::to_string).collect();
+        format!("`{field}` at grid point {} (counted from 0)", index.join(" "))
     }
 
     /// Components in their order in memory, from those by fields: all points of the field added first, then those of the next.
@@ -153,6 +171,25 @@ impl System {
         self.values.iter().chain(self.data.iter().flat_map(|d| d.iter())).map(|v| T::from_f64(*v)).collect()
     }
 
+    /// The system whose solution at time -t is this one's at t: y' = -f(-t, y). `None` where the right-hand side is OpenCL C.
+    pub(crate) fn time_reversed(&self) -> Option<System> {
+        if self.snippet.is_some() {
+            return None;
+        }
+        let negative = |formula: &Expr| Expr::Negate(Box::new(formula.with_time_reversed()));
+        let bound = |bound: &Bound| match bound {
+            Bound::Value(formulas) => Bound::Value(formulas.iter().map(Expr::with_time_reversed).collect()),
+            other => other.clone(),
+        };
+        Some(System {
+            formulas: self.formulas.iter().map(negative).collect(),
+            bounds: self.bounds.each_ref().map(|sides| sides.each_ref().map(bound)),
+            watched: self.watched.iter().map(Watch::time_reversed).collect(),
+            stops: self.stops.iter().map(|t| -t).collect(),
+            ..self.clone()
+        })
+    }
+
     /// Whether formulas have sums over all points, so that every component is read for each.
     pub fn is_dense(&self) -> bool {
         !self.sums().is_empty()
@@ -186,6 +223,7 @@ impl System {
             dims: self.grid.dims,
             spacing: self.grid.spacing,
             primes: false,
+            powers: self.powers,
         };
         let parsed = parse::parse(formula, &names)?;
         let mut reads = false;
@@ -197,6 +235,11 @@ impl System {
         let constants = self.constants::<f64>();
         let at = At { system: self, index: [0; 3], t, read: &|_| f64::NAN, source: 0, constants: &constants };
         Ok((0..self.grid.points()).map(|p| parsed.eval(&at.point(p))).collect())
+    }
+
+    /// How chains of powers group in events and initial values that are read after this.
+    pub fn set_powers(&mut self, powers: Powers) {
+        self.powers = powers;
     }
 
     /// Changes a parameter.
@@ -327,6 +370,10 @@ impl<T: Real, R: Fn(usize) -> T> Values<T> for At<'_, T, R> {
 impl<T: Real> Rhs<T> for System {
     fn len(&self) -> usize {
         self.components()
+    }
+
+    fn component_name(&self, component: usize) -> String {
+        System::component_name(self, component)
     }
 
     fn eval(&self, t: T, y: &[T], f: &mut [T]) {

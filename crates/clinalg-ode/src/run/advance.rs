@@ -2,8 +2,10 @@
 
 use clinalg::Real;
 
+use crate::error::Cause;
+use crate::model::Direction;
 use crate::run::dense_output::Dense;
-use crate::run::events::{Occurrence, crossing};
+use crate::run::events::{Occurrence, crossings};
 use crate::run::integrator::{Control, Integrator, KEPT, LOOK, Segment, Taken, wide};
 use crate::run::options::Options;
 use crate::run::power_method::PowerMethod;
@@ -13,6 +15,9 @@ use crate::{Error, Result};
 
 /// Errors below this count as this for the step after the next: a lucky step does not promise another one.
 const LEAST_ERROR: f64 = 1e-4;
+
+/// A solution that is so many times as large as at the beginning blows up, where no step leads further.
+const GROWN: f64 = 1e6;
 
 /// Looks that must find it.
 const HITS: usize = 4;
@@ -38,7 +43,63 @@ impl<T: Real, S: Stepper<T>> Integrator<'_, T, S> {
 
     fn check_limit(&self) -> Result<()> {
         if self.report.accepted + self.report.rejected >= self.options.step_limit {
-            return Err(Error::StepLimit { steps: self.options.step_limit, t: self.report.t });
+            let h = match self.control {
+                Control::Adaptive { h, .. } | Control::Fixed { h, .. } => h,
+            };
+            return Err(self.step_limit(self.options.step_limit, h, self.chattering.jumps())?);
+        }
+        Ok(())
+    }
+
+    /// The limit on steps, with the component that slides along a switch where `jumps` says that one may.
+    fn step_limit(&self, steps: usize, h: f64, jumps: bool) -> Result<Error> {
+        let t = self.report.t;
+        let slides = if jumps { start::slides(&*self.stepper, t, h)? } else { None };
+        Ok(Error::StepLimit { steps, t, h, slides })
+    }
+
+    /// Why no step of a size that floating-point time can represent is good.
+    fn no_step(&self, h: f64, not_finite: bool) -> Result<Error> {
+        let t = self.report.t;
+        let begin = self.stepper.stored(Slot::Input(self.stepper.method().begin()));
+        let rms = begin.rms()?;
+        let mut grows = None;
+        // Not `<`: NaN, where squares overflow, has grown as well.
+        if !(rms <= GROWN * self.size.max(1.0)) {
+            let y = wide(&begin.to_vec()?);
+            let largest = (0..y.len()).max_by(|a, b| y[*a].abs().total_cmp(&y[*b].abs())).unwrap_or(0);
+            grows = Some((self.stepper.component_name(largest), y[largest]));
+        }
+        if let (true, Some((component, value))) = (not_finite, &grows) {
+            let (component, value) = (component.clone(), *value);
+            return Ok(Error::NotFinite { t, h, component, value, cause: Cause::BlowUp });
+        }
+        if not_finite {
+            let bad = start::first_not_finite(&*self.stepper, self.stepper.stored(Slot::Result))?;
+            // The solution may be finite where only the estimate of its error is not.
+            let (component, value) = bad.unwrap_or_else(|| ("the error estimate".into(), f64::NAN));
+            return Ok(Error::NotFinite { t, h, component, value, cause: Cause::Undefined });
+        }
+        Ok(Error::StepTooSmall { t, h, grows })
+    }
+
+    /// Looks, from time to time, whether the steps are so many because the right-hand side jumps in them.
+    fn look_for_chattering(&mut self, h: f64) -> Result<()> {
+        let steps = self.report.accepted + self.report.rejected;
+        let end = *self.stops.back().expect("the end is a stop");
+        if self.stepper.is_stabilised() || !self.chattering.is_due(steps, (end - self.report.t) / h) {
+            return Ok(());
+        }
+        let mut error = |h: f64| self.stepper.trial(self.report.t, h, &self.tolerance);
+        if let (Some(whole), Some(half)) = (error(h)?, error(0.5 * h)?) {
+            self.chattering.probed(whole, half);
+        }
+        if self.chattering.keeps_steps_small(steps, self.report.t, end) {
+            match self.step_limit(steps, h, true)? {
+                error @ Error::StepLimit { slides: Some(_), .. } => return Err(error),
+                // Jumps in time: the steps between them are as many as they are.
+                _ => self.chattering.begin(steps, self.report.t),
+            }
         }
         Ok(())
     }
@@ -114,14 +175,12 @@ impl<T: Real, S: Stepper<T>> Integrator<'_, T, S> {
             let h = h.min(largest_step);
             // A stop just past the end of a step would need a tiny step of its own.
             let hits = h * 1.01 >= left;
-            let step = if hits { left } else { h };
-            let too_small = step <= 4.0 * f64::EPSILON * self.report.t.abs().max(f64::MIN_POSITIVE) && !hits;
-            if too_small || self.report.t + step == self.report.t {
-                return Err(match not_finite {
-                    true => Error::NotFinite { t: self.report.t, h: step },
-                    false => Error::StepTooSmall { t: self.report.t, h: step },
-                });
+            // The solution moves by as much as the time does, which rounds.
+            let step = if hits { left } else { (self.report.t + h) - self.report.t };
+            if !hits && step <= 4.0 * f64::EPSILON * self.report.t.abs().max(f64::MIN_POSITIVE) {
+                return Err(self.no_step(h, not_finite)?);
             }
+            self.look_for_chattering(step)?;
             let whole = if hits { 1 } else { (left / step).floor().min(1e9) as usize };
             let left = self.options.step_limit - self.report.accepted - self.report.rejected;
             let most = self.stepper.steps_at_once().min(whole).min(left).max(1);
@@ -156,36 +215,34 @@ impl<T: Real, S: Stepper<T>> Integrator<'_, T, S> {
         }
     }
 
-    /// What must be kept of the step tried, which ends at `t_new`, before it is taken; the events that happened in it with
-    /// their values at its beginning.
-    fn before(&mut self, t_new: f64) -> Result<Vec<(usize, f64)>> {
+    /// What must be kept of the step tried, which ends at `t_new`, before it is taken; the values of the events at its ends.
+    fn before(&mut self, t_new: f64) -> Result<Vec<[f64; 2]>> {
         let t = self.report.t;
-        let mut happened = Vec::new();
-        for (k, (event, before)) in self.events.iter_mut().enumerate() {
+        let mut ends = Vec::new();
+        for (event, before) in &mut self.events {
             let y = self.stepper.stored(Slot::Result).pick(&event.components)?;
             let after = (event.function)(t_new, &wide(&y));
-            if event.happens(*before, after) {
-                happened.push((k, *before));
-            }
+            ends.push([*before, after]);
             *before = after;
         }
         let inside = self.saves.front().is_some_and(|s| *s < near(t, t_new));
-        if self.options.dense || inside || !happened.is_empty() {
+        if self.options.dense || inside || !self.events.is_empty() {
             if self.dense.is_none() {
                 self.dense = Some(Dense::new(&*self.stepper)?);
             }
             let dense = self.dense.as_mut().expect("it was just made");
-            dense.keep(&*self.stepper, t, t_new - t)?;
+            dense.keep(&*self.stepper, t, t_new - t, self.times)?;
         }
-        Ok(happened)
+        Ok(ends)
     }
 
     /// Outputs, events and progress of the `count` steps of size h that were taken.
-    fn after(&mut self, h: f64, count: usize, t_new: f64, happened: &[(usize, f64)]) -> Result<Taken> {
+    fn after(&mut self, h: f64, count: usize, t_new: f64, ends: &[[f64; 2]]) -> Result<Taken> {
         let t = self.report.t;
         self.report.took(h, count);
-        let terminal = self.find(happened, t, t_new - t)?;
-        let until = terminal.map_or(t_new, |(_, t)| t);
+        self.chattering.took(h);
+        let terminal = self.find(ends, t, t_new)?;
+        let until = terminal.map_or(t_new, |(happened, _)| happened.t);
         while let Some(s) = self.saves.front().copied().filter(|s| *s < near(t, t_new) && *s <= until) {
             self.saves.pop_front();
             self.report.t = s;
@@ -197,11 +254,12 @@ impl<T: Real, S: Stepper<T>> Integrator<'_, T, S> {
             }
         }
         self.report.t = until;
-        if let Some((event, at)) = terminal {
+        if let Some((Occurrence { event, .. }, theta)) = terminal {
             let dense = self.dense.as_mut().expect("it keeps steps with events");
-            dense.find((at - t) / (t_new - t))?;
+            dense.find(theta)?;
             self.stepper.load(self.stepper.method().begin(), dense.found())?;
             self.ended = true;
+            self.limit_times();
             self.tell();
             return Ok(Taken::Event(event));
         }
@@ -218,6 +276,9 @@ impl<T: Real, S: Stepper<T>> Integrator<'_, T, S> {
         if !self.tell() {
             self.ended = true;
         }
+        if stop || self.ended {
+            self.limit_times();
+        }
         Ok(match (self.ended, stop) {
             (true, _) => Taken::End,
             (false, true) => Taken::Stop,
@@ -225,30 +286,44 @@ impl<T: Real, S: Stepper<T>> Integrator<'_, T, S> {
         })
     }
 
-    /// The zeros of the events that happened in a step; they go into the report up to the first terminal one, which is returned.
-    fn find(&mut self, happened: &[(usize, f64)], t: f64, h: f64) -> Result<Option<(usize, f64)>> {
+    /// The zeros of the events in the step from t to `t_new`, at whose ends they have the values `ends`; they go into the report
+    /// up to the first terminal one, which is returned with its place in the step.
+    fn find(&mut self, ends: &[[f64; 2]], t: f64, t_new: f64) -> Result<Option<(Occurrence, f64)>> {
+        let h = t_new - t;
         let mut found = Vec::new();
-        for (k, before) in happened {
-            let event = &mut self.events[*k].0;
+        for (k, [before, after]) in ends.iter().enumerate() {
+            let event = &mut self.events[k].0;
             let dense = self.dense.as_mut().expect("it keeps steps with events");
             let polynomials = dense.polynomials::<T>(&event.components)?;
-            let at = |theta: f64| {
-                let value = |c: usize| polynomials.iter().rev().fold(0.0, |sum, p| sum * theta + p[c]);
-                (0..event.components.len()).map(value).collect::<Vec<f64>>()
+            let mut y = vec![0.0; event.components.len()];
+            let mut value = |theta: f64| {
+                for (c, y) in y.iter_mut().enumerate() {
+                    *y = polynomials.iter().rev().fold(0.0, |sum, p| sum * theta + p[c]);
+                }
+                (event.function)(t + theta * h, &y)
             };
-            let theta = crossing(*before, |theta| (event.function)(t + theta * h, &at(theta)));
-            found.push(Occurrence { event: *k, t: t + theta * h });
+            let Some(crossings) = crossings(*before, *after, &mut value) else {
+                let expected = "a function with fewer zeros, jumps and oscillations, or a smaller largest step";
+                let got = format!("one with too many of them from t = {t:?} to {t_new:?} to find each");
+                return Err(Error::value(format!("event {k}"), expected, got));
+            };
+            for crossing in crossings {
+                if event.direction == Direction::Any || event.direction == crossing.direction {
+                    let t = if crossing.theta == 1.0 { t_new } else { (t + crossing.theta * h).min(t_new) };
+                    found.push((Occurrence { event: k, t }, crossing.theta));
+                }
+            }
         }
-        found.sort_by(|a, b| a.t.total_cmp(&b.t));
-        for occurrence in found {
+        found.sort_by(|a, b| a.1.total_cmp(&b.1));
+        for (occurrence, theta) in found {
             self.report.events.push(occurrence);
             if let Some(see) = &mut self.on_event {
                 let dense = self.dense.as_mut().expect("it keeps steps with events");
-                dense.find((occurrence.t - t) / h)?;
+                dense.find(theta)?;
                 see(&occurrence, dense.found())?;
             }
             if self.events[occurrence.event].0.terminal {
-                return Ok(Some((occurrence.event, occurrence.t)));
+                return Ok(Some((occurrence, theta)));
             }
         }
         Ok(None)

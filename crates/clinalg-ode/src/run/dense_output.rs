@@ -36,11 +36,12 @@ impl<S> Dense<S> {
         })
     }
 
-    /// Keeps the ends of the step that the stepper tried last, from t to t + h.
-    pub(crate) fn keep<T: Real>(&mut self, stepper: &S, t: f64, h: f64) -> Result<()>
+    /// Keeps the ends of the step that the stepper tried last, from t to t + h, with the times of stages between `times`.
+    pub(crate) fn keep<T: Real>(&mut self, stepper: &S, t: f64, h: f64, times: [f64; 2]) -> Result<()>
     where
         S: Stepper<T>,
     {
+        self.polynomial.limit_times(times);
         (self.t, self.h, self.ready) = (t, h, false);
         let begin = stepper.method().begin();
         self.sum.load(0, stepper.stored(Slot::Input(begin)))?;

@@ -10,7 +10,7 @@ use crate::model::system::System;
 use crate::plan::{Plan, Variant};
 use crate::run::explain::Timing;
 use crate::run::multi_workgroup::Common;
-use crate::run::stepper::{Norm, Slot, Stepper, Stored, Tolerance, per_step};
+use crate::run::stepper::{Norm, Slot, Stepper, Stored, Tolerance, all_times, per_step};
 use crate::schedule::candidates::check_memory;
 use crate::schedule::outline::{Outline, Together};
 use crate::schedule::target::Target;
@@ -39,6 +39,8 @@ pub struct DeviceStepper<T: Real> {
     parameters: Buffer<T>,
     /// Of coefficients, for the steps enqueued next.
     arguments: Vec<f64>,
+    /// Between which the times of stages stay.
+    times: [f64; 2],
     partial: Vector<T>,
     /// What work-groups that wait for each other have in common.
     common: Option<Common>,
@@ -116,6 +118,7 @@ impl<T: Real> DeviceStepper<T> {
             buffers,
             parameters: Buffer::zeroed(context, system.constants::<T>().len().max(1))?,
             arguments: Vec::new(),
+            times: all_times::<T>(),
             partial: zeroed(partials.max(1))?,
             common,
             one,
@@ -231,6 +234,7 @@ impl<T: Real> DeviceStepper<T> {
         let launch = &self.schedule(what).launches[number];
         let (kernel, range, together) = (launch.kernel.clone(), launch.range, launch.together);
         let mut args: Vec<Arg> = times.iter().map(|t| Arg::real::<T>(*t)).collect();
+        args.extend(self.times.map(Arg::real::<T>));
         args.extend([
             Arg::real::<T>(h),
             Arg::real::<T>(tolerance.relative),
@@ -474,7 +478,16 @@ impl<T: Real> Stepper<T> for DeviceStepper<T> {
     }
 
     fn sibling(&self, method: &Method) -> Result<Self> {
-        DeviceStepper::new(&self.context, method, &self.system, Variant::Fused)
+        let stepper = DeviceStepper::new(&self.context, method, &self.system, Variant::Fused)?;
+        Ok(DeviceStepper { times: self.times, ..stepper })
+    }
+
+    fn limit_times(&mut self, times: [f64; 2]) {
+        self.times = times;
+    }
+
+    fn component_name(&self, component: usize) -> String {
+        self.system.component_name(component)
     }
 
     fn stored(&self, slot: Slot) -> Stored<'_, T> {

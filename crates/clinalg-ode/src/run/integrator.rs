@@ -2,14 +2,16 @@
 
 use clinalg::Real;
 
+use crate::error::Cause;
 use crate::method::{BEGIN, Input};
 use crate::model::Event;
+use crate::run::chattering::Chattering;
 use crate::run::dense_output::Dense;
 use crate::run::events::Occurrence;
 use crate::run::options::{Options, Report};
 use crate::run::power_method::{self, PowerMethod};
 use crate::run::start;
-use crate::run::stepper::{Slot, Stepper, Stored, Tolerance};
+use crate::run::stepper::{Slot, Stepper, Stored, Tolerance, all_times, beside};
 use crate::{Error, Result};
 
 /// What [`Integrator::step`] did.
@@ -59,6 +61,11 @@ pub struct Integrator<'a, T: Real, S: Stepper<T>> {
     /// The stiffness detection, where its vectors are small enough to be kept.
     pub(super) power: Option<PowerMethod<S>>,
     pub(super) stiffness: Option<Stiffness>,
+    pub(super) chattering: Chattering,
+    /// Root mean square of the solution at the beginning.
+    pub(super) size: f64,
+    /// Between which the times of stages stay.
+    pub(super) times: [f64; 2],
     pub(super) on_save: Option<Save<'a, T>>,
     pub(super) on_event: Option<OnEvent<'a, T>>,
     pub(super) on_progress: Option<Progress<'a>>,
@@ -158,6 +165,11 @@ impl<'a, T: Real, S: Stepper<T>> Integrator<'a, T, S> {
         };
         let mut stops = sorted(&options.stops, &|t| t > t0 && t < t_end);
         stops.push(t_end);
+        let mut options = options.clone();
+        options.stops.retain(|t| t.is_finite());
+        options.stops.sort_by(f64::total_cmp);
+        let times = sides::<T>(&options.stops, t0);
+        stepper.limit_times(times);
         let begin = stepper.method().begin();
         stepper.load(begin, y0)?;
         if !stepper.stored(Slot::Input(begin)).all_finite()? {
@@ -217,6 +229,9 @@ impl<'a, T: Real, S: Stepper<T>> Integrator<'a, T, S> {
                 }
                 let q = method.order().min(error_order) as f64 + 1.0;
                 let h = match options.first_step {
+                    Some(h) if t_end > t0 && t0 + h == t0 => {
+                        return Err(Error::value("first_step", "large enough to advance the time", format!("{h:e}")));
+                    }
                     Some(h) => h,
                     None if t_end > t0 => start::first_step(&*stepper, t0, t_end - t0, q - 1.0, &tolerance, &each)?,
                     None => 1.0,
@@ -231,16 +246,20 @@ impl<'a, T: Real, S: Stepper<T>> Integrator<'a, T, S> {
             new.prepare()?;
             dense = Some(new);
         }
+        let size = stepper.stored(Slot::Input(begin)).rms()?;
         let mut stiffness = None;
         if moving && options.watch_stability && !stepper.is_stabilised() && options.fixed_step.is_none() {
             stiffness = Some(Stiffness { next: LOOK.0, hits: 0, limit: stepper.method().real_stability_limit() });
         }
         Ok(Integrator {
             stepper,
-            options: options.clone(),
             tolerance,
             stops: stops.into(),
             saves: sorted(&options.save_at, &|_| true).into(),
+            options,
+            chattering: Chattering::new(t0),
+            size,
+            times,
             control,
             events: Vec::new(),
             dense,
@@ -294,6 +313,12 @@ impl<'a, T: Real, S: Stepper<T>> Integrator<'a, T, S> {
     pub fn event(mut self, mut event: Event<'a>) -> Result<Self> {
         let y = self.stepper.stored(Slot::Input(self.stepper.method().begin())).pick(&event.components)?;
         let value = (event.function)(self.report.t, &wide(&y));
+        if self.dense.is_none() && !self.ended {
+            // Its kernels belong to the set-up.
+            let mut dense = Dense::new(&*self.stepper)?;
+            dense.prepare()?;
+            self.dense = Some(dense);
+        }
         self.events.push((event, value));
         Ok(self)
     }
@@ -332,7 +357,22 @@ impl<'a, T: Real, S: Stepper<T>> Integrator<'a, T, S> {
     pub(super) fn finite<'y>(&self, y: Stored<'y, T>) -> Result<Stored<'y, T>> {
         match y.all_finite()? {
             true => Ok(y),
-            false => Err(Error::NotFinite { t: self.report.t, h: self.report.largest_step }),
+            false => {
+                let (t, h) = (self.report.t, self.report.largest_step);
+                let bad = crate::run::start::first_not_finite(&*self.stepper, y)?;
+                let (component, value) = bad.unwrap_or_else(|| ("a component".into(), f64::NAN));
+                let cause = if self.options.fixed_step.is_some() { Cause::FixedStep } else { Cause::Undefined };
+                Err(Error::NotFinite { t, h, component, value, cause })
+            }
+        }
+    }
+
+    /// Keeps the times of stages on the inner sides of the stops around the time reached; after the end nowhere.
+    pub(super) fn limit_times(&mut self) {
+        self.times = if self.ended { all_times::<T>() } else { sides::<T>(&self.options.stops, self.report.t) };
+        self.stepper.limit_times(self.times);
+        if let Some(power) = &mut self.power {
+            power.limit_times(self.times);
         }
     }
 
@@ -382,6 +422,14 @@ impl<'a, T: Real, S: Stepper<T>> Integrator<'a, T, S> {
     pub fn step(&mut self) -> Result<Taken> {
         self.forward(1)
     }
+}
+
+/// Between which the times of stages from t on stay: just after the last of the stops, in their order, and just before the next.
+fn sides<T: Real>(stops: &[f64], t: f64) -> [f64; 2] {
+    let [lowest, highest] = all_times::<T>();
+    let next = stops.partition_point(|stop| *stop <= t);
+    let after = next.checked_sub(1).map_or(lowest, |last| beside::<T>(stops[last], true));
+    [after, stops.get(next).map_or(highest, |stop| beside::<T>(*stop, false))]
 }
 
 pub(super) fn wide<T: Real>(values: &[T]) -> Vec<f64> {

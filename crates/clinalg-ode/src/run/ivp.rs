@@ -1,5 +1,8 @@
 //! Initial value problems in one call, as the language bindings need them.
 
+use std::borrow::Cow;
+use std::cell::OnceCell;
+
 use clinalg::{Context, Precision, Real, Vector};
 
 use crate::run::access_check::check_access;
@@ -104,8 +107,78 @@ impl<T: Real> Step for Last<'_, '_, T> {
     }
 }
 
-/// Solves y' = f(t, y) on a device, from the first of `times`, where the solution is `y0`, to the last. `y0` is by fields, all
-/// points of the first one first. Where an event of the system ([`System::add_event`]) is terminal, the solution there is the last.
+/// A step of a system whose time runs the other way.
+struct Reversed<'s> {
+    step: &'s mut dyn Step,
+    report: OnceCell<Report>,
+    /// Events before the step.
+    before: usize,
+}
+
+impl Step for Reversed<'_> {
+    fn begin(&self) -> f64 {
+        -self.step.begin()
+    }
+
+    fn end(&self) -> f64 {
+        -self.step.end()
+    }
+
+    fn report(&self) -> &Report {
+        self.report.get_or_init(|| self.step.report().time_reversed())
+    }
+
+    fn events(&self) -> &[Occurrence] {
+        &self.report().events[self.before..]
+    }
+
+    fn at(&mut self, t: f64) -> Result<Vec<f64>> {
+        self.step.at(-t)
+    }
+}
+
+/// A problem whose times increase: the one given, or that of the system whose time runs the other way.
+struct Forward<'s> {
+    system: Cow<'s, System>,
+    settings: Cow<'s, Settings>,
+    reversed: bool,
+}
+
+impl<'s> Forward<'s> {
+    fn new(system: &'s System, settings: &'s Settings, t0: f64, t_end: f64) -> Result<Forward<'s>> {
+        if t0 <= t_end || t0.is_nan() || t_end.is_nan() {
+            let (system, settings) = (Cow::Borrowed(system), Cow::Borrowed(settings));
+            return Ok(Forward { system, settings, reversed: false });
+        }
+        let Some(system) = system.time_reversed() else {
+            let expected = "increasing times, for a right-hand side in OpenCL C: for y' = f(t, y) integrate z' = -f(-t, z) \
+                            from -t0 on";
+            return Err(Error::value("times", expected, format!("from {t0} to {t_end}")));
+        };
+        let mut settings = settings.clone();
+        settings.options.stops.iter_mut().for_each(|t| *t = -*t);
+        Ok(Forward { system: Cow::Owned(system), settings: Cow::Owned(settings), reversed: true })
+    }
+
+    /// A time of the problem as that of the system, or back.
+    fn time(&self, t: f64) -> f64 {
+        // 0 stays without a sign.
+        if self.reversed && t != 0.0 { -t } else { t }
+    }
+
+    fn solution(&self, mut solution: Solution) -> Solution {
+        if self.reversed {
+            solution.t.iter_mut().for_each(|t| *t = self.time(*t));
+            solution.report = solution.report.time_reversed();
+        }
+        solution
+    }
+}
+
+/// Solves y' = f(t, y) on a device, from the first of `times`, where the solution is `y0`, to the last: forwards, or backwards in
+/// time where the times decrease. `y0` is by fields, all points of the first one first. Where an event of the system
+/// ([`System::add_event`]) is terminal, the solution there is the last. Directions of events are those along the integration. Steps
+/// end at the times of `stop` lines of the system's text.
 ///
 /// ```
 /// use clinalg::Context;
@@ -121,16 +194,19 @@ impl<T: Real> Step for Last<'_, '_, T> {
 /// ```
 ///
 /// # Errors
-/// [`Error::Value`] for fewer than two times, times that do not increase, a `y0` of another length, and what
+/// [`Error::Value`] for fewer than two times, times that neither increase nor decrease, a `y0` of another length, and what
 /// [`integrate`](crate::run::integrate::integrate()) refuses; [`Error::Access`] for a snippet that reads further than it declares;
 /// those of the integration and the device.
 pub fn solve(context: &Context, system: &System, times: &[f64], y0: &[f64], settings: &Settings) -> Result<Solution> {
     if settings.every_step {
         return watch(context, system, times, y0, settings, &mut |_, _| true);
     }
-    let (span, inside) = parts(times)?;
-    let save_at = [inside, &[span[1]]].concat();
-    in_precision(context, system, span, y0, settings, Wanted { save_at, dense: false, see: None })
+    let [t0, t_end] = ends(times)?;
+    let forward = Forward::new(system, settings, t0, t_end)?;
+    let save_at = times[1..].iter().map(|t| forward.time(*t)).collect();
+    let span = [t0, t_end].map(|t| forward.time(t));
+    let wanted = Wanted { save_at, dense: false, see: None };
+    Ok(forward.solution(in_precision(context, &forward.system, span, y0, &forward.settings, wanted)?))
 }
 
 /// As [`solve`]; `seen` is given what each step adds to the solution, its times and the components there, and ends the
@@ -173,7 +249,7 @@ fn follow(
     settings: &Settings,
     seen: &mut dyn FnMut(&[f64], &[f64]) -> bool,
 ) -> Result<Solution> {
-    let (span, _) = parts(times)?;
+    let span = ends(times)?;
     if settings.refine == 0 {
         return Err(Error::value("refine", "at least 1", 0));
     }
@@ -184,7 +260,9 @@ fn follow(
             let part = |k| begin + k as f64 / settings.refine as f64 * (end - begin);
             t.extend((1..settings.refine).map(part).chain([end]));
         } else {
-            t.extend(times.iter().filter(|time| begin < **time && **time <= end));
+            let passed =
+                |time: f64| if begin < end { begin < time && time <= end } else { end <= time && time < begin };
+            t.extend(times.iter().filter(|time| passed(**time)));
         }
         for time in &t[rows..] {
             y.extend(step.at(*time)?);
@@ -193,8 +271,7 @@ fn follow(
         Ok(go_on)
     };
     let dense = !settings.every_step || settings.refine > 1;
-    let solution =
-        in_precision(context, system, span, y0, settings, Wanted { save_at: Vec::new(), dense, see: Some(&mut see) })?;
+    let solution = stepwise(context, system, span, y0, settings, dense, &mut see)?;
     // An event between the times has ended it.
     if go_on && t.last() != solution.t.last() {
         t.extend(solution.t.last());
@@ -203,11 +280,16 @@ fn follow(
     Ok(Solution { t, y, ..solution })
 }
 
-/// The first and the last of times, and those in between.
-fn parts(times: &[f64]) -> Result<([f64; 2], &[f64])> {
+/// The first and the last of times.
+fn ends(times: &[f64]) -> Result<[f64; 2]> {
     match times {
-        [t0, inside @ .., t_end] if times.windows(2).all(|w| w[0] < w[1]) => Ok(([*t0, *t_end], inside)),
-        _ => Err(Error::value("times", "at least two increasing times", format!("{times:?}"))),
+        [t0, .., t_end] if times.windows(2).all(|w| w[0] < w[1]) || times.windows(2).all(|w| w[0] > w[1]) => {
+            Ok([*t0, *t_end])
+        }
+        _ => {
+            let expected = "at least two times, each after the one before or each before it";
+            Err(Error::value("times", expected, format!("{times:?}")))
+        }
     }
 }
 
@@ -225,8 +307,29 @@ pub fn run(
     settings: &Settings,
     see: &mut See,
 ) -> Result<Solution> {
-    let wanted = Wanted { save_at: Vec::new(), dense: true, see: Some(see) };
-    in_precision(context, system, span, y0, settings, wanted)
+    stepwise(context, system, span, y0, settings, true, see)
+}
+
+/// Solves with `see` after each step, whichever way the time runs.
+fn stepwise(
+    context: &Context,
+    system: &System,
+    [t0, t_end]: [f64; 2],
+    y0: &[f64],
+    settings: &Settings,
+    dense: bool,
+    see: &mut See,
+) -> Result<Solution> {
+    let forward = Forward::new(system, settings, t0, t_end)?;
+    let mut reversed = |step: &mut dyn Step| {
+        let before = step.report().events.len() - step.events().len();
+        see(&mut Reversed { step, report: OnceCell::new(), before })
+    };
+    // What sees steps of the time reversed turns them back.
+    let see: &mut See = if forward.reversed { &mut reversed } else { see };
+    let span = [t0, t_end].map(|t| forward.time(t));
+    let wanted = Wanted { save_at: Vec::new(), dense, see: Some(see) };
+    Ok(forward.solution(in_precision(context, &forward.system, span, y0, &forward.settings, wanted)?))
 }
 
 /// Solves y' = f(t, y) from a vector on a device to one that is written there, in the precision of both. Components stand in
@@ -241,10 +344,13 @@ pub fn solve_on_device<T: Real>(
     y: &mut Vector<T>,
     settings: &Settings,
 ) -> Result<Report> {
-    OnDevice::new(y0.context(), system, settings)?.solve([t0, t_end], y0, y)
+    let forward = Forward::new(system, settings, t0, t_end)?;
+    let span = [t0, t_end].map(|t| forward.time(t));
+    let report = OnDevice::new(y0.context(), &forward.system, &forward.settings)?.solve(span, y0, y)?;
+    Ok(if forward.reversed { report.time_reversed() } else { report })
 }
 
-/// [`solve_on_device`] for several integrations of one system: kernels and memory are set up once.
+/// [`solve_on_device`] for several integrations of one system, forwards in time: kernels and memory are set up once.
 pub struct OnDevice<T: Real> {
     context: Context,
     stepper: DeviceStepper<T>,
@@ -291,6 +397,7 @@ struct Wanted<'w> {
 fn prepared(system: &System, settings: &Settings) -> Result<(Method, Options)> {
     let mut method = Method::named(&settings.method)?;
     let mut options = settings.options.clone();
+    options.stops.extend(&system.stops);
     if options.fixed_step.is_some() {
         // The estimate of the error is work that steps of a fixed size do not need.
         method = method.without_error();

@@ -2,6 +2,7 @@
 
 mod access_check;
 mod advance;
+mod chattering;
 pub(crate) mod choice;
 mod dense_output;
 pub mod device;

@@ -22,7 +22,7 @@ pub struct Report {
     pub smallest_step: f64,
     /// Largest step taken.
     pub largest_step: f64,
-    /// Events, in the order of their times.
+    /// Events, in the order in which they happened.
     pub events: Vec<Occurrence>,
     /// Time at which stability, not accuracy, was found to bound the steps: an implicit method may need far fewer.
     pub stiff: Option<f64>,
@@ -39,6 +39,18 @@ impl Report {
             largest_step: 0.0,
             events: Vec::new(),
             stiff: None,
+        }
+    }
+
+    /// With the times of the system whose time runs the other way.
+    pub(crate) fn time_reversed(&self) -> Report {
+        let back = |t: f64| if t == 0.0 { 0.0 } else { -t };
+        let event = |happened: &Occurrence| Occurrence { t: back(happened.t), ..*happened };
+        Report {
+            t: back(self.t),
+            events: self.events.iter().map(event).collect(),
+            stiff: self.stiff.map(back),
+            ..self.clone()
         }
     }
 

@@ -46,6 +46,15 @@ impl<S> PowerMethod<S> {
         Ok(PowerMethod { kick: stepper.sibling(&kick)?, radius: stepper.sibling(&radius)?, evaluations: 0 })
     }
 
+    /// As [`Stepper::limit_times`].
+    pub(crate) fn limit_times<T: Real>(&mut self, times: [f64; 2])
+    where
+        S: Stepper<T>,
+    {
+        self.kick.limit_times(times);
+        self.radius.limit_times(times);
+    }
+
     /// Evaluations of the right-hand side in the estimate made last.
     pub(crate) fn evaluations(&self) -> usize {
         self.evaluations

@@ -5,7 +5,7 @@ use clinalg::Real;
 use crate::method::Method;
 use crate::method::graph::{Coefficient, Op};
 use crate::model::Rhs;
-use crate::run::stepper::{Norm, Slot, Stepper, Stored, Tolerance, per_step};
+use crate::run::stepper::{Norm, Slot, Stepper, Stored, Tolerance, all_times, per_step};
 use crate::{Error, Result};
 
 /// A graph's operations one after the other, on vectors of the host.
@@ -15,6 +15,8 @@ pub struct Reference<'a, T: Real> {
     values: Vec<Vec<T>>,
     /// Of the step at hand.
     arguments: Vec<T>,
+    /// Between which the times of stages stay.
+    times: [f64; 2],
 }
 
 impl<'a, T: Real> Reference<'a, T> {
@@ -23,7 +25,8 @@ impl<'a, T: Real> Reference<'a, T> {
         let nodes = method.graph().nodes().iter();
         let vector = |op: &Op| if matches!(op, Op::Red { .. }) { 0 } else { rhs.len() };
         let values = nodes.map(|n| vec![T::zero(); vector(&n.op)]).collect();
-        Reference { method: method.clone(), rhs, values, arguments: vec![T::zero(); method.graph().step_arguments()] }
+        let arguments = vec![T::zero(); method.graph().step_arguments()];
+        Reference { method: method.clone(), rhs, values, arguments, times: all_times::<T>() }
     }
 }
 
@@ -56,12 +59,16 @@ impl<T: Real> Stepper<T> for Reference<'_, T> {
 
     fn trial(&mut self, t: f64, h: f64, tolerance: &Tolerance) -> Result<Option<f64>> {
         let (time, step) = (T::from_f64(t), T::from_f64(h));
+        let [earliest, latest] = self.times.map(T::from_f64);
         let mut norm = None;
         for (k, node) in self.method.graph().nodes().iter().enumerate() {
             let (before, rest) = self.values.split_at_mut(k);
             match &node.op {
                 Op::Input => {}
-                Op::Rhs { c, x, .. } => self.rhs.eval(time + T::from_f64(*c) * step, &before[x.0], &mut rest[0]),
+                Op::Rhs { c, x, .. } => {
+                    let time = (time + T::from_f64(*c) * step).max(earliest).min(latest);
+                    self.rhs.eval(time, &before[x.0], &mut rest[0]);
+                }
                 Op::Lc { terms } => {
                     for (position, (c, v)) in terms.iter().enumerate() {
                         let factor = coefficient(*c, step, &self.arguments);
@@ -76,7 +83,9 @@ impl<T: Real> Stepper<T> for Reference<'_, T> {
                     let parts = (0..self.rhs.len()).map(|k| {
                         let size = before[from.0][k].abs().max(before[to.0][k].abs());
                         let absolute = each.map_or(absolute, |each| before[each.0][k]);
-                        (before[error.0][k] / (absolute + relative * size)).abs().into_f64()
+                        let error = before[error.0][k];
+                        // Without an absolute tolerance a component that stays 0 has no error.
+                        if error == T::zero() { 0.0 } else { (error / (absolute + relative * size)).abs().into_f64() }
                     });
                     norm = Some(match tolerance.norm {
                         Norm::Rms => (parts.map(|q| q * q).sum::<f64>() / self.rhs.len().max(1) as f64).sqrt(),
@@ -116,7 +125,15 @@ impl<T: Real> Stepper<T> for Reference<'_, T> {
     }
 
     fn sibling(&self, method: &Method) -> Result<Self> {
-        Ok(Reference::new(method, self.rhs))
+        Ok(Reference { times: self.times, ..Reference::new(method, self.rhs) })
+    }
+
+    fn limit_times(&mut self, times: [f64; 2]) {
+        self.times = times;
+    }
+
+    fn component_name(&self, component: usize) -> String {
+        self.rhs.component_name(component)
     }
 
     fn stored(&self, slot: Slot) -> Stored<'_, T> {

@@ -2,7 +2,8 @@
 
 use clinalg::Real;
 
-use crate::run::integrator::{Control, Integrator, Segment, Stiffness};
+use crate::run::chattering::Chattering;
+use crate::run::integrator::{Control, Integrator, Segment, Stiffness, wide};
 use crate::run::stepper::{Slot, Stepper, Stored};
 use crate::{Error, Result};
 
@@ -135,18 +136,25 @@ impl<T: Real, S: Stepper<T>> Integrator<'_, T, S> {
         for (k, input) in own.iter().enumerate() {
             self.stepper.load(k, Stored::Host(input))?;
         }
-        self.stepper.restore_kept(vectors, &state.numbers[State::<T>::NUMBERS..])?;
         self.stops = stops;
+        self.report.t = t;
+        self.ended = self.stops.is_empty();
+        self.limit_times();
+        self.stepper.restore_kept(vectors, &state.numbers[State::<T>::NUMBERS..])?;
+        for (event, value) in &mut self.events {
+            let y = self.stepper.stored(Slot::Input(self.stepper.method().begin())).pick(&event.components)?;
+            *value = (event.function)(t, &wide(&y));
+        }
+        self.chattering = Chattering::new(t);
         // A time within rounding of the state's has been saved.
         self.saves.retain(|save| *save > t + 8.0 * f64::EPSILON * t.abs());
         let report = &mut self.report;
-        (report.t, report.smallest_step, report.largest_step) = (t, number(4), number(5));
+        (report.smallest_step, report.largest_step) = (number(4), number(5));
         [report.accepted, report.rejected, report.rhs_evaluations] = [1, 2, 3].map(|k| number(k) as usize);
         report.stiff = Some(number(6)).filter(|t| !t.is_nan());
         if let Some(Stiffness { next, hits, .. }) = &mut self.stiffness {
             [*next, *hits] = [7, 8].map(|k| number(k) as usize);
         }
-        self.ended = self.stops.is_empty();
         Ok(())
     }
 }

@@ -6,7 +6,7 @@ use crate::method::graph::Graph;
 use crate::method::rkc::{self, NOMINAL};
 use crate::method::{BEGIN, Method};
 use crate::run::power_method::PowerMethod;
-use crate::run::stepper::{Slot, Stepper, Stored, Tolerance};
+use crate::run::stepper::{Slot, Stepper, Stored, Tolerance, all_times};
 use crate::{Error, Result};
 
 /// Accepted steps between two estimates of the spectral radius.
@@ -62,6 +62,8 @@ struct Rkc<S> {
     /// Evaluations of the step tried last.
     evaluations: usize,
     most: usize,
+    /// Between which the times of stages stay.
+    times: [f64; 2],
 }
 
 /// F = f(t, y) beside y.
@@ -108,6 +110,7 @@ impl<S> Stabilised<S> {
             tried: false,
             evaluations: 0,
             most: 0,
+            times: all_times::<T>(),
         }))))
     }
 
@@ -246,6 +249,25 @@ impl<T: Real, S: Stepper<T>> Stepper<T> for Stabilised<S> {
             (Kind::Rkc(rkc), Slot::Input(_)) => rkc.slope.stored(Slot::Input(0)),
             (Kind::Rkc(rkc), Slot::Result) => rkc.stage.stored(Slot::Input(0)),
         }
+    }
+
+    fn limit_times(&mut self, times: [f64; 2]) {
+        match &mut self.0 {
+            Kind::Plain(stepper) => stepper.limit_times(times),
+            Kind::Rkc(rkc) => {
+                // F_0 may be the value on the other side.
+                rkc.known &= rkc.times == times;
+                rkc.times = times;
+                rkc.slope.limit_times(times);
+                rkc.stage.limit_times(times);
+                rkc.error.limit_times(times);
+                rkc.power.limit_times(times);
+            }
+        }
+    }
+
+    fn component_name(&self, component: usize) -> String {
+        self.inner().component_name(component)
     }
 
     fn load(&mut self, input: usize, from: Stored<'_, T>) -> Result<()> {

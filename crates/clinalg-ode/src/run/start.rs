@@ -2,6 +2,7 @@
 
 use clinalg::Real;
 
+use crate::error::Cause;
 use crate::method::graph::{Coefficient, Graph};
 use crate::method::{BEGIN, Input, Method};
 use crate::run::stepper::{Slot, Stepper, Stored, Tolerance};
@@ -29,13 +30,13 @@ fn size() -> Result<Method> {
     Method::new(g, 1, Some(1), vec![BEGIN])
 }
 
-/// f(t + h, y + h F) - F with F = f(t, y), and its norm.
-fn change() -> Result<Method> {
+/// f(t + c h, y + h F) - F with F = f(t, y), and its norm.
+fn change(c: f64) -> Result<Method> {
     let mut g = Graph::new("change");
     let y = g.input("y");
     let f0 = g.rhs("F0", 0.0, y);
     let x = g.lc("X", &[(Coefficient::constant(1.0), y), (Coefficient::h(1.0), f0)]);
-    let f1 = g.rhs("F1", 1.0, x);
+    let f1 = g.rhs("F1", c, x);
     let d = g.lc("D", &[(Coefficient::constant(1.0), f1), (Coefficient::constant(-1.0), f0)]);
     g.red("size", d, y, y);
     g.carry(y, d);
@@ -66,21 +67,62 @@ pub(crate) fn first_step<T: Real, S: Stepper<T>>(
         Ok(helper.trial(t0, h, &tolerance)?.expect("it has a reduction"))
     };
     let d1 = norm(slope()?, 0.0)?;
+    // Of less the time cannot be told apart.
+    let least = 16.0 * T::epsilon().into_f64() * t0.abs();
     if !d1.is_finite() {
         // Without an absolute tolerance a component that is 0 has made it so, or the right-hand side has.
-        let scaled = if each.is_empty() { tolerance.absolute > 0.0 } else { each.iter().all(|v| *v > T::zero()) };
-        return if scaled { Err(Error::NotFinite { t: t0, h: 0.0 }) } else { Ok(1e-6 * interval) };
+        let mut helper = stepper.sibling(&slope()?)?;
+        helper.load(0, stepper.stored(Slot::Input(stepper.method().begin())))?;
+        helper.trial(t0, 0.0, &tolerance)?;
+        return match first_not_finite(&helper, helper.stored(Slot::Result))? {
+            Some((component, value)) => {
+                Err(Error::NotFinite { t: t0, h: 0.0, component, value, cause: Cause::Beginning })
+            }
+            None => Ok((1e-6 * interval).max(least).min(interval)),
+        };
     }
     let d0 = norm(size()?, 0.0)?;
     let h0 = if d0 >= 1e-5 && d0.is_finite() && d1 >= 1e-5 { 0.01 * d0 / d1 } else { 1e-6 };
-    let h0 = h0.min(interval);
-    let d2 = norm(change()?, h0)? / h0;
+    let h0 = h0.max(least).min(interval);
+    let d2 = norm(change(1.0)?, h0)? / h0;
     if !d2.is_finite() {
-        return Ok(1e-3 * h0);
+        return Ok((1e-3 * h0).max(least).min(interval));
     }
     let h1 = if d1.max(d2) <= 1e-15 { (h0 * 1e-3).max(1e-6) } else { (0.01 / d1.max(d2)).powf(1.0 / (order + 1.0)) };
-    Ok((100.0 * h0).min(h1).min(interval))
+    Ok((100.0 * h0).min(h1).max(least).min(interval))
 }
+
+/// The first component that is infinite or NaN, as messages name it, with its value.
+pub(crate) fn first_not_finite<T: Real, S: Stepper<T>>(stepper: &S, y: Stored<'_, T>) -> Result<Option<(String, f64)>> {
+    let y = y.to_vec()?;
+    let bad = y.iter().position(|v| !v.is_finite());
+    Ok(bad.map(|k| (stepper.component_name(k), y[k].into_f64())))
+}
+
+/// The component whose derivative jumps where the solution moves by some steps of the size h at the same time, as messages
+/// name it: a solution that slides along a switch crosses it so. `None` where none jumps: what jumps in time alone ends.
+pub(crate) fn slides<T: Real, S: Stepper<T>>(stepper: &S, t: f64, h: f64) -> Result<Option<String>> {
+    let begin = || stepper.stored(Slot::Input(stepper.method().begin()));
+    let mut slope = stepper.sibling(&slope()?.without_error())?;
+    slope.load(0, begin())?;
+    slope.trial(t, 0.0, &Tolerance::UNUSED)?;
+    let slopes = slope.stored(Slot::Result).to_vec()?;
+    let mut change = stepper.sibling(&change(0.0)?.without_error())?;
+    change.load(0, begin())?;
+    for steps in [1.0, 4.0, 16.0] {
+        change.trial(t, steps * h, &Tolerance::UNUSED)?;
+        let changes = change.stored(Slot::Result).to_vec()?;
+        let size = |k: &usize| changes[*k].abs().into_f64();
+        let largest = (0..changes.len()).max_by(|a, b| size(a).total_cmp(&size(b)));
+        if let Some(k) = largest.filter(|k| size(k) > JUMP * slopes[*k].abs().into_f64()) {
+            return Ok(Some(stepper.component_name(k)));
+        }
+    }
+    Ok(None)
+}
+
+/// A change of a derivative, relative to it, that is a jump: steps are small enough for other changes to be far less.
+const JUMP: f64 = 0.1;
 
 /// Fills the inputs of a multi-step method for steps of the size h whose first begins [`Method::start_steps`] after `t0`; its
 /// solution is that at `t0` before. A Runge-Kutta method of at least the same order steps a quarter as far.

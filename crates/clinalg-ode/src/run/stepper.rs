@@ -2,7 +2,7 @@
 
 use clinalg::runtime::View;
 use clinalg::team::{Partition, Team};
-use clinalg::{Real, Vector, ops};
+use clinalg::{Precision, Real, Vector, ops};
 use serde::Serialize;
 
 use crate::method::Method;
@@ -297,6 +297,17 @@ pub trait Stepper<T: Real> {
         self.advance(times, h)
     }
 
+    /// Keeps the times of all stages from here on between two times, which siblings made later inherit: stages of steps that begin or end
+    /// where the right-hand side jumps see its value on their own side. Steppers without this see one value on both sides.
+    fn limit_times(&mut self, times: [f64; 2]) {
+        let _ = times;
+    }
+
+    /// What messages call a component.
+    fn component_name(&self, component: usize) -> String {
+        format!("component {component}")
+    }
+
     /// Evaluations of the right-hand side in the step tried last.
     fn evaluations(&self) -> usize {
         self.method().graph().rhs_count()
@@ -352,6 +363,27 @@ pub trait Stepper<T: Real> {
     fn accept_steps(&mut self, count: usize) -> Result<()> {
         assert_eq!(count, 1, "one step at once");
         self.accept()
+    }
+}
+
+/// Times that limit none.
+pub(crate) fn all_times<T: Real>() -> [f64; 2] {
+    let most = T::max_value().into_f64();
+    [-most, most]
+}
+
+/// The next larger number of the precision, or the next smaller one, that a device does not take for zero.
+pub(crate) fn beside<T: Real>(value: f64, larger: bool) -> f64 {
+    let (next, least) = match (T::PRECISION, larger) {
+        (Precision::F32, true) => (f64::from((value as f32).next_up()), f64::from(f32::MIN_POSITIVE)),
+        (Precision::F32, false) => (f64::from((value as f32).next_down()), f64::from(f32::MIN_POSITIVE)),
+        (Precision::F64, true) => (value.next_up(), f64::MIN_POSITIVE),
+        (Precision::F64, false) => (value.next_down(), f64::MIN_POSITIVE),
+    };
+    match next.abs() < least {
+        true if larger => least,
+        true => -least,
+        false => next,
     }
 }
 

@@ -31,7 +31,7 @@ pub(crate) fn too_little(all: &[Candidate], available: u64) -> Error {
     let mut needs: Vec<String> = all.iter().map(|c| format!("{} {}", c.options.variant.name(), c.memory)).collect();
     needs.sort();
     needs.dedup();
-    Error::Memory { needs: needs.join(", "), available }
+    Error::Memory { place: "on the device", needs: needs.join(", "), available }
 }
 
 /// # Errors

@@ -38,7 +38,7 @@ use crate::integrate::{Norm, Slot, Stepper, Stored, Tolerance};
 use crate::method::graph::{Graph, Op};
 use crate::method::{Input, Method};
 use crate::model::access::slow_axis;
-use crate::run::stepper::{Parts, Shared};
+use crate::run::stepper::{Parts, Shared, all_times};
 use crate::{DeviceOptions, DeviceStepper, Error, Result, System, Variant};
 pub use clinalg::team::Link;
 pub use simulated::{Traffic, simulate};
@@ -83,6 +83,8 @@ pub struct TeamStepper<T: Real> {
     reach: usize,
     /// Rows of the halos that hold what their owners have.
     valid: usize,
+    /// Between which the times of stages stay.
+    times: [f64; 2],
 }
 
 impl<T: Real> std::fmt::Debug for TeamStepper<T> {
@@ -158,7 +160,7 @@ impl<T: Real> TeamStepper<T> {
         let exchanges = shared.map(|(k, _)| Ok((k, Exchange::new(team, &messages)?))).collect::<Result<_>>()?;
         let valid = slabs.depth;
         let (team, system, method) = (team.clone(), system.clone(), method.clone());
-        Ok(TeamStepper { team, system, method, slabs, ranks, exchanges, reach, valid })
+        Ok(TeamStepper { team, system, method, slabs, ranks, exchanges, reach, valid, times: all_times::<T>() })
     }
 
     /// The team it runs on.
@@ -458,7 +460,18 @@ impl<T: Real> Stepper<T> for TeamStepper<T> {
 
     fn sibling(&self, method: &Method) -> Result<Self> {
         let options = DeviceOptions { variant: Variant::Fused, ..DeviceOptions::default() };
-        TeamStepper::on(&self.team, method, &self.system, &self.slabs.partition, &options, 1)
+        let mut stepper = TeamStepper::on(&self.team, method, &self.system, &self.slabs.partition, &options, 1)?;
+        stepper.limit_times(self.times);
+        Ok(stepper)
+    }
+
+    fn limit_times(&mut self, times: [f64; 2]) {
+        self.times = times;
+        self.ranks.iter_mut().for_each(|rank| rank.limit_times(times));
+    }
+
+    fn component_name(&self, component: usize) -> String {
+        self.system.component_name(component)
     }
 
     fn stored(&self, slot: Slot) -> Stored<'_, T> {

@@ -63,7 +63,7 @@ impl Boundary {
         }
         if all.points.len() >= NOT_STORED as usize {
             let needs = format!("indices of {} points at boundaries", all.points.len());
-            return Err(Error::Memory { needs, available: u64::from(NOT_STORED) });
+            return Err(Error::Memory { place: "on the device", needs, available: u64::from(NOT_STORED) });
         }
         Ok(all)
     }

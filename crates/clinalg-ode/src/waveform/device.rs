@@ -38,7 +38,11 @@ pub(super) fn fits(context: &Context, options: &WaveformOptions, bytes: u128) ->
     let available = available(context);
     match u64::try_from(bytes) {
         Ok(bytes) if bytes <= available => Ok(bytes),
-        _ => Err(Error::Memory { needs: format!("waveform relaxation, {}: {bytes}", options.variant()), available }),
+        _ => Err(Error::Memory {
+            place: "on the device",
+            needs: format!("waveform relaxation, {}: {bytes}", options.variant()),
+            available,
+        }),
     }
 }
 
@@ -47,7 +51,7 @@ pub(super) fn fits(context: &Context, options: &WaveformOptions, bytes: u128) ->
 /// # Errors
 /// Those of [`relax`] but for values that are not finite.
 pub fn explain<T: Real>(context: &Context, system: &System, options: &WaveformOptions) -> Result<String> {
-    options.check(system, &vec![T::zero(); system.components()])?;
+    options.check_without_values(system)?;
     let stages = Stages::new(&options.method)?;
     if options.partition == Partition::Device {
         return devices::explain(system, options);

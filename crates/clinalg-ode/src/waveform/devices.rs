@@ -148,7 +148,7 @@ impl<T: Real> Part<T> {
         let bytes = ((2 * waveform + list + y0.len()) * size_of::<T>()) as u64;
         if bytes > available(&context) {
             let needs = format!("waveform relaxation, device: {bytes}");
-            return Err(Error::Memory { needs, available: available(&context) });
+            return Err(Error::Memory { place: "on the device", needs, available: available(&context) });
         }
         let stages = Stages::new(&Method::named("euler")?)?;
         let generated = |name: &'static str, source: String| GeneratedKernel::new(name, source, T::PRECISION);

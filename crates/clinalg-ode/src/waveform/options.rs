@@ -208,6 +208,18 @@ impl WaveformOptions {
 
     /// Checks all but the memory.
     pub(crate) fn check<T: clinalg::Real>(&self, system: &System, y0: &[T]) -> Result<()> {
+        self.check_without_values(system)?;
+        if y0.len() != system.components() {
+            return Err(Error::value("y0", format!("{} components", system.components()), y0.len()));
+        }
+        match y0.iter().position(|v| !v.is_finite()) {
+            Some(k) => Err(Error::value(format!("y0[{k}]"), "a finite number", y0[k].into_f64())),
+            None => Ok(()),
+        }
+    }
+
+    /// As [`WaveformOptions::check`], before there are initial values.
+    pub(crate) fn check_without_values(&self, system: &System) -> Result<()> {
         self.partition.check(system)?;
         Stages::new(&self.method)?;
         // Not `<=`: NaN fails as well.
@@ -243,13 +255,7 @@ impl WaveformOptions {
         if self.keep && self.storage == Storage::Boundary {
             return Err(Error::value("keep", "false where only waveforms at boundaries are stored", true));
         }
-        if y0.len() != system.components() {
-            return Err(Error::value("y0", format!("{} components", system.components()), y0.len()));
-        }
-        match y0.iter().position(|v| !v.is_finite()) {
-            Some(k) => Err(Error::value(format!("y0[{k}]"), "a finite number", y0[k].into_f64())),
-            None => Ok(()),
-        }
+        Ok(())
     }
 
     /// Whether the iterations of a window end after this one; `iteration` counts from 1.
@@ -287,7 +293,11 @@ impl WaveformOptions {
         let values = rows.and_then(|rows| rows.checked_mul(system.components()));
         let fits =
             values.filter(|values| values.checked_mul(2 * size_of::<T>()).is_some_and(|b| b <= isize::MAX as usize));
-        fits.ok_or_else(|| Error::Memory { needs: "waveform more than 2^63".into(), available: isize::MAX as u64 })
+        fits.ok_or_else(|| Error::Memory {
+            place: "on the device",
+            needs: "waveform more than 2^63".into(),
+            available: isize::MAX as u64,
+        })
     }
 }
 

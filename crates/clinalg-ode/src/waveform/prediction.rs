@@ -71,8 +71,24 @@ impl Prediction {
         y0: &[T],
         options: &WaveformOptions,
     ) -> Result<Prediction> {
+        let predicted = Prediction::on_device_while(context, system, t0, y0, options, &mut || true)?;
+        Ok(predicted.expect("nothing stopped the trials"))
+    }
+
+    /// As [`Prediction::on_device`], as long as `go_on`, which is called between trials, gives `true`; otherwise `None`.
+    ///
+    /// # Errors
+    /// Those of [`Prediction::on_device`].
+    pub fn on_device_while<T: Real>(
+        context: &Context,
+        system: &System,
+        t0: f64,
+        y0: &[T],
+        options: &WaveformOptions,
+        go_on: &mut dyn FnMut() -> bool,
+    ) -> Result<Option<Prediction>> {
         let trial = |options: &WaveformOptions| relax(context, system, t0, y0, options);
-        Prediction::from_trials(context, (system, t0, y0), options, trial)
+        Prediction::from_trials(context, (system, t0, y0), options, trial, go_on)
     }
 
     /// For [`relax_on_team`]. The method itself is that of the first device alone. All processes of the team must make this call.
@@ -87,8 +103,26 @@ impl Prediction {
         options: &WaveformOptions,
         sharing: Sharing,
     ) -> Result<Prediction> {
+        let predicted = Prediction::on_team_while(team, system, t0, y0, options, sharing, &mut || true)?;
+        Ok(predicted.expect("nothing stopped the trials"))
+    }
+
+    /// As [`Prediction::on_team`], as long as `go_on`, which is called between trials, gives `true`; otherwise `None`. It must give
+    /// the same in all processes.
+    ///
+    /// # Errors
+    /// Those of [`Prediction::on_team`].
+    pub fn on_team_while<T: Real>(
+        team: &Team,
+        system: &System,
+        t0: f64,
+        y0: &[T],
+        options: &WaveformOptions,
+        sharing: Sharing,
+        go_on: &mut dyn FnMut() -> bool,
+    ) -> Result<Option<Prediction>> {
         let trial = |options: &WaveformOptions| relax_on_team(team, system, t0, y0, options, sharing, None);
-        Prediction::from_trials(&team.contexts()[0], (system, t0, y0), options, trial)
+        Prediction::from_trials(&team.contexts()[0], (system, t0, y0), options, trial, go_on)
     }
 
     fn from_trials<T: Real>(
@@ -96,10 +130,11 @@ impl Prediction {
         (system, t0, y0): (&System, f64, &[T]),
         options: &WaveformOptions,
         relaxed: impl Fn(&WaveformOptions) -> Result<Relaxation<T>>,
-    ) -> Result<Prediction> {
+        go_on: &mut dyn FnMut() -> bool,
+    ) -> Result<Option<Prediction>> {
         options.check(system, y0)?;
         let several = STEPS.min(options.window());
-        let iteration = |steps: usize| -> Result<f64> {
+        let mut iteration = |steps: usize| -> Result<Option<f64>> {
             let short = WaveformOptions {
                 steps,
                 windows: 1,
@@ -112,17 +147,24 @@ impl Prediction {
             };
             let mut fastest = f64::INFINITY;
             for _ in 0..RUNS {
+                if !go_on() {
+                    return Ok(None);
+                }
                 fastest = fastest.min(relaxed(&short)?.report.seconds);
             }
-            Ok(fastest)
+            Ok(Some(fastest))
         };
-        let iteration = Line::through(iteration(1)?, iteration(several)?, several);
+        let (Some(one), Some(more)) = (iteration(1)?, iteration(several)?) else { return Ok(None) };
+        let iteration = Line::through(one, more, several);
         let mut stepper = DeviceStepper::<T>::new(context, &options.method.without_error(), system, Variant::Fused)?;
         let start = y0.to_vec();
-        let mut method = |steps: usize| -> Result<f64> {
+        let mut method = |steps: usize| -> Result<Option<f64>> {
             let times = options.times(t0, 0..steps);
             let mut fastest = f64::INFINITY;
             for _ in 0..RUNS {
+                if !go_on() {
+                    return Ok(None);
+                }
                 stepper.set(std::slice::from_ref(&start))?;
                 context.finish()?;
                 let begun = Instant::now();
@@ -130,10 +172,11 @@ impl Prediction {
                 context.finish()?;
                 fastest = fastest.min(begun.elapsed().as_secs_f64());
             }
-            Ok(fastest)
+            Ok(Some(fastest))
         };
-        let method = Line::through(method(1)?, method(several)?, several);
-        Ok(Prediction { iteration, method })
+        let (Some(one), Some(more)) = (method(1)?, method(several)?) else { return Ok(None) };
+        let method = Line::through(one, more, several);
+        Ok(Some(Prediction { iteration, method }))
     }
 
     /// Seconds of an iteration of a window of so many steps.

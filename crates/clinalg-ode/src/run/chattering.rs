@@ -1,0 +1,75 @@
+//! Whether steps are many because the right-hand side jumps in them, where a solution slides along a switch.
+
+/// Steps tried from one look to the next.
+const EVERY: usize = 100;
+
+/// Looks of a window.
+const LOOKS: usize = 40;
+
+/// Steps to the end from which on it looks, and, with what a window has shown, gives up.
+const MANY: (f64, f64) = (2e4, 2e6);
+
+/// Steps of a window whose sizes differ by more recover from jumps.
+const RECOVERS: f64 = 100.0;
+
+/// An error estimate that falls with a lower power of the step size is that of a jump: those of methods have powers from 2 on.
+const POWER: f64 = 1.5;
+
+/// What the steps of the last window were like.
+#[derive(Debug, Clone)]
+pub(crate) struct Chattering {
+    /// Steps tried and time where the window began.
+    begin: (usize, f64),
+    looks: usize,
+    /// Looks that saw a jump.
+    jumps: usize,
+    smallest: f64,
+    largest: f64,
+}
+
+impl Chattering {
+    pub(crate) fn new(t: f64) -> Chattering {
+        Chattering { begin: (0, t), looks: 0, jumps: 0, smallest: f64::INFINITY, largest: 0.0 }
+    }
+
+    /// Whether to look, after so many steps tried and with so many ahead.
+    pub(crate) fn is_due(&self, steps: usize, ahead: f64) -> bool {
+        steps > 0 && steps.is_multiple_of(EVERY) && ahead > MANY.0
+    }
+
+    /// The errors of a step and of one half as large from the same point.
+    pub(crate) fn probed(&mut self, whole: f64, half: f64) {
+        self.looks += 1;
+        let power = (whole / half).log2();
+        // Without an error nothing jumps.
+        self.jumps += usize::from(whole > 0.0 && power < POWER);
+    }
+
+    /// A step that was taken.
+    pub(crate) fn took(&mut self, h: f64) {
+        (self.smallest, self.largest) = (self.smallest.min(h), self.largest.max(h));
+    }
+
+    /// Whether a quarter of the looks saw a jump; smooth right-hand sides show none.
+    pub(crate) fn jumps(&self) -> bool {
+        self.looks >= LOOKS / 4 && 4 * self.jumps >= self.looks
+    }
+
+    /// Whether the steps of the window that ends here are small because of jumps, and too many of them ahead.
+    pub(crate) fn keeps_steps_small(&mut self, steps: usize, t: f64, end: f64) -> bool {
+        if self.looks < LOOKS {
+            return false;
+        }
+        let ahead = (end - t) / (t - self.begin.1) * (steps - self.begin.0) as f64;
+        let found = self.jumps() && ahead > MANY.1 && self.largest < RECOVERS * self.smallest;
+        if !found {
+            self.begin(steps, t);
+        }
+        found
+    }
+
+    /// Begins a window.
+    pub(crate) fn begin(&mut self, steps: usize, t: f64) {
+        *self = Chattering { begin: (steps, t), ..Chattering::new(t) };
+    }
+}

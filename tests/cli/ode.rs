@@ -1,0 +1,176 @@
+//! `clinalg ode` and `clinalg waveform`: events, references, sizes, formulas, signals.
+
+use std::time::{Duration, Instant};
+
+use super::*;
+
+/// `clinalg ode` in plain Rust on a file with this text.
+fn ode(text: &str, rest: &str) -> Done {
+    let folder = folder();
+    let path = file(&folder, "system.ode", text);
+    words(&format!("ode {path} --variant reference --json {rest}"))
+}
+
+/// The value of each field at the end.
+fn end(text: &str, rest: &str) -> Vec<f64> {
+    let folder = folder();
+    let (path, out) = (file(&folder, "system.ode", text), folder.path().join("y.mtx"));
+    words(&format!("ode {path} --variant reference {rest} --out {}", out.display())).fine();
+    array(&out)
+}
+
+fn events(report: &Value) -> Vec<(f64, f64)> {
+    report["events"].as_array().unwrap().iter().map(|e| (number(e, "event"), number(e, "t"))).collect()
+}
+
+const CUBIC: &str = "title two zeros in one step\nevent = y\ny' = 3*t^2 + 12*t - 4\ninitial y = -120\ntime -8 4\n";
+
+#[test]
+fn event_lines_of_a_file_are_not_ignored() {
+    let report = ode(CUBIC, "").json();
+    let found = events(&report);
+    assert_eq!(found.len(), 3, "{report:#}");
+    assert!(found.iter().zip([-6.0, -2.0, 2.0]).all(|((_, t), e)| (t - e).abs() < 1e-9), "{found:?}");
+    assert!(report["ended_by"].is_null());
+    super::schema::meets("ode", &report);
+    let done = ode(&CUBIC.replace("event", "event rising terminal"), "");
+    assert_eq!(done.code, 0, "{}", done.stderr);
+    let report = done.json();
+    assert!((number(&report, "t") + 6.0).abs() < 1e-9 && report["ended_by"] == 0, "{report:#}");
+}
+
+#[test]
+fn right_hand_sides_with_a_pole_before_the_beginning_integrate() {
+    let y = end("y' = y/t\ninitial y = 1\ntime 1 3", "--rtol 1e-8");
+    assert!((y[0] - 3.0).abs() < 1e-6, "{y:?}");
+}
+
+#[test]
+fn components_that_are_zero_need_no_absolute_tolerance() {
+    let text = "y' = 1\nz' = 0\ninitial y = 0\ninitial z = 0\ntime 0 1";
+    for rest in ["", "--atol 0", "--atol 0 --norm max"] {
+        let report = ode(text, rest).json();
+        assert!(number(&report, "steps") + number(&report, "rejected") < 30.0, "{report:#}");
+        let y = end(text, rest);
+        assert!((y[0] - 1.0).abs() < 1e-12 && y[1] == 0.0, "{rest}: {y:?}");
+    }
+}
+
+#[test]
+fn an_interval_without_length_has_the_initial_values() {
+    let text = "y' = 1\nz' = 0\ninitial y = 2\ninitial z = 3\ntime 0 1";
+    assert_eq!(end(text, "--t-end 0"), [2.0, 3.0]);
+    let folder = folder();
+    let (path, series) = (file(&folder, "system.ode", text), folder.path().join("s.csv"));
+    let line = format!("ode {path} --variant reference --t-end 0 --series {}", series.display());
+    let said = words(&line).fine();
+    assert!(!said.contains("inf") && !said.contains("NaN"), "{said}");
+    let report = words(&format!("{line} --json")).json();
+    assert_eq!((number(&report, "smallest_step"), number(&report, "steps")), (0.0, 0.0));
+    assert!(!std::fs::read_to_string(&series).unwrap().contains("NaN"));
+    let done = ode(text, "--t-end -1");
+    assert!(done.code == 2 && done.stderr.contains("y(-t)"), "{}", done.stderr);
+}
+
+#[test]
+fn chains_of_powers_in_files_group_as_in_mathematics() {
+    let y = end("y' = 2^3^2\nz' = -2^2 + 2^-1 + (-1)^0\ninitial y = 0\ninitial z = 0\ntime 0 1", "");
+    assert!((y[0] - 512.0).abs() < 1e-9 && (y[1] + 2.5).abs() < 1e-12, "{y:?}");
+}
+
+/// Stabilised steps are some thousands, those of `dopri87` a hundred million.
+const STIFF: &str = "y' = -1e6*(y - cos(t))\ninitial y = 1\ntime 0 1000\n";
+
+#[test]
+fn a_reference_is_given_up_where_it_takes_longer_than_the_run() {
+    let done = ode(STIFF, "--method rkc --rtol 1e-3");
+    assert_eq!(done.code, 0, "{}", done.stderr);
+    let report = done.json();
+    assert!(report["reference"].is_null() && number(&report, "t") == 1000.0, "{report:#}");
+    // Where it is quick there is one.
+    assert_eq!(ode("y' = -y\ninitial y = 1\ntime 0 1", "").json()["reference"], "dopri87");
+}
+
+#[test]
+fn chattering_ends_with_where_and_why() {
+    let done = ode("y' = if(y < 0.5, 1, -1)\ninitial y = 0\ntime 0 1000\n", "--rtol 1e-9 --atol 1e-12");
+    assert_eq!(done.code, 1, "{}", done.stderr);
+    assert!(["`y`", "t = 0.5", "chattering", "event"].iter().all(|part| done.stderr.contains(part)), "{}", done.stderr);
+}
+
+#[test]
+fn grids_that_fit_no_memory_are_errors_before_any_allocation() {
+    let folder = folder();
+    let text = "u' = u[-1,0] - u\ninitial u = 1\ntime 0 1\n";
+    let large = file(&folder, "large.ode", &format!("grid 65536 65536\n{text}"));
+    let huge = file(&folder, "huge.ode", &format!("grid 8388608 8388608\n{text}"));
+    let small = file(&folder, "small.ode", &format!("grid 8 8\n{text}"));
+    for line in [
+        format!("ode {huge} --variant reference"),
+        format!("ode {small} --n 8388608 --variant reference"),
+        format!("waveform --problem {huge} --h 1e-3"),
+        format!("waveform --problem {small} --n 8388608 --h 1e-3"),
+        "ode --problem heat2d --n 8388608 --variant reference".into(),
+    ] {
+        let done = words(&line);
+        assert!((2..128).contains(&done.code), "{line}: {} {}", done.code, done.stderr);
+        assert!(done.stderr.contains("bytes") && done.stderr.contains("grid points"), "{line}: {}", done.stderr);
+    }
+    // 100 GB: an error where there are not as many.
+    let available = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
+    let enough = available
+        .lines()
+        .find_map(|line| line.strip_prefix("MemAvailable:"))
+        .is_none_or(|left| left.trim().trim_end_matches(" kB").parse::<f64>().unwrap() * 1024.0 > 1e11);
+    if !enough {
+        let done = words(&format!("ode {large} --variant reference"));
+        assert!((2..128).contains(&done.code) && done.stderr.contains("103079215104"), "{}", done.stderr);
+    }
+}
+
+/// Seconds from a signal, sent after `wait`, to the end of the program, and what it left.
+#[cfg(unix)]
+fn interrupted(signal: &str, wait: Duration, line: &str) -> (f64, std::process::Output) {
+    let folder = folder();
+    let mut command = program();
+    command.current_dir(folder.path()).args(line.split_whitespace());
+    let child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
+    std::thread::sleep(wait);
+    let sent = Command::new("kill").args([signal, &child.id().to_string()]).status().expect("kill");
+    let start = Instant::now();
+    let out = child.wait_with_output().expect("it ends");
+    assert!(sent.success());
+    (start.elapsed().as_secs_f64(), out)
+}
+
+#[cfg(unix)]
+#[test]
+fn signals_end_the_computation_of_a_reference() {
+    let folder = folder();
+    let path = file(&folder, "system.ode", STIFF);
+    for signal in ["-INT", "-TERM"] {
+        // The run has ended when the signal comes.
+        let line = format!("ode {path} --variant reference --method rkc --rtol 1e-3 --reference always --json");
+        let (seconds, out) = interrupted(signal, Duration::from_secs(2), &line);
+        let report: Value = serde_json::from_slice(&out.stdout).expect("a report");
+        assert!(report["reference"].is_null() && number(&report, "t") == 1000.0, "{report:#}");
+        assert!(seconds < 5.0, "{signal}: {seconds}");
+        assert_eq!(out.status.code(), Some(0));
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_waveform_relaxation_ends_soon_after_a_signal() {
+    if !device() {
+        return;
+    }
+    // The method itself, which the relaxation is compared with, takes minutes.
+    let line = "waveform --problem bruss2d-mix --n 200 --h 1e-5 --steps 100000 --windows 10000 --iterations 1 --json";
+    for wait in [4, 25] {
+        let (seconds, out) = interrupted("-INT", Duration::from_secs(wait), line);
+        assert!(out.status.code().is_some_and(|code| code < 2), "{}", String::from_utf8_lossy(&out.stderr));
+        // A second on a machine of its own.
+        assert!(seconds < 5.0, "after {wait} s: {seconds}");
+    }
+}
