@@ -311,7 +311,7 @@ fn a_refused_matrix_leaves_the_old_file() {
     let broken = CsrParts { rows: 1, cols: 1, offsets: vec![0, 1], indices: vec![3], values: vec![1.0] };
     assert_eq!(write_coordinate(&path, &broken).unwrap_err().id(), "clinalg:argument:index");
     assert_eq!(write_array(&path, 2, 2, &[1.0]).unwrap_err().id(), "clinalg:argument:length");
-    let fails = |_: &mut dyn Write| Err(std::io::Error::other("full"));
+    let fails = |_: &mut crate::io::AtomicFile| Err(std::io::Error::other("full"));
     assert_eq!(write(&path, fails).unwrap_err().id(), "clinalg:file:io");
     assert_eq!(read(&path).unwrap().storage, Storage::Array(vec![1.0]));
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
