@@ -257,7 +257,7 @@ pub(crate) struct Args {
     /// Write a checkpoint (.npz) where --max-iterations or Ctrl-C ends the solve; Ctrl-C writes clinalg-solve-checkpoint.npz without this option
     #[arg(long, value_name = "FILE")]
     checkpoint: Option<PathBuf>,
-    /// Continue from a checkpoint; limits, tolerances, devices and output files given with it override those of its run; all other options must stay the same
+    /// Continue from a checkpoint; limits, tolerances and devices given with it override those of its run, all other options must stay the same; files to write are not taken from the checkpoint: name them again
     #[arg(long, value_name = "FILE")]
     resume: Option<PathBuf>,
 }
@@ -827,11 +827,6 @@ impl<T: Scalar> Solved<T> {
         self.begun.x.extend(system.solution()?);
         Ok(())
     }
-}
-
-/// The folder of `path` where it does not exist.
-pub(crate) fn missing_folder(path: &Path) -> Option<&Path> {
-    path.parent().filter(|folder| !folder.as_os_str().is_empty() && !folder.is_dir())
 }
 
 /// A system with its solver, on a device or several.
