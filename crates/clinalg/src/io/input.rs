@@ -14,13 +14,13 @@ const MOST_OF_PIPE: u64 = 256 << 20;
 const SMALL: u64 = 64 << 20;
 
 /// More memory is taken only by so many times the compressed bytes: indices and values of matrices are compressed to a tenth or so.
-const MOST_EXPANDED: u64 = 256;
+const MOST_EXPANDED: u64 = 100;
 
 /// An error, as a message, where `needed` bytes of memory come from `compressed` bytes of a file and are out of proportion to them: a small
 /// file must not fill the memory.
 ///
 /// # Errors
-/// More than 64 MiB, and more than 256 times the compressed bytes.
+/// More than 64 MiB, and more than 100 times the compressed bytes.
 pub fn check_expansion(needed: u64, compressed: u64) -> std::result::Result<(), String> {
     match needed > SMALL && needed / MOST_EXPANDED > compressed {
         true => Err(format!(

@@ -236,7 +236,7 @@ pub fn read_from(reader: impl BufRead, path: impl AsRef<Path>) -> Result<MatrixM
 /// Reads from a source that was compressed to `compressed` bytes; `path` is what messages call it.
 ///
 /// # Errors
-/// As [`read`]; [`Error::Format`] where the entries that the size line announces would take more than 64 MiB, and more than 256 times the
+/// As [`read`]; [`Error::Format`] where the entries that the size line announces would take more than 64 MiB, and more than 100 times the
 /// compressed bytes, as those of no matrix do.
 pub fn read_decompressed(reader: impl BufRead, path: impl AsRef<Path>, compressed: u64) -> Result<MatrixMarket> {
     Reader::decompressed(reader, path.as_ref(), compressed).read()
