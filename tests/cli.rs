@@ -10,6 +10,8 @@ use serde_json::Value;
 mod boxes;
 #[path = "cli/fields.rs"]
 mod fields;
+#[path = "cli/files.rs"]
+mod files;
 #[path = "cli/inside.rs"]
 mod inside;
 #[path = "cli/interfaces.rs"]

@@ -377,3 +377,80 @@ fn damaged_files_say_what_and_where() {
     fs::create_dir(folder.path().join("d.obj")).unwrap();
     assert!(matches!(Mesh::read(folder.path().join("d.obj")), Err(Error::Io { .. })));
 }
+
+/// The cube (-1, 1)^3 in 12 triangles, as the files of `tests/data/surfaces` have it.
+fn is_the_cube(mesh: &Mesh, what: &str) {
+    let quality = mesh.quality();
+    assert_eq!((quality.nodes, quality.triangles), (8, 12), "{what}");
+    assert!((quality.area - 24.0).abs() < 1e-5 && (quality.volume - 8.0).abs() < 1e-5, "{what}: {quality:?}");
+}
+
+/// Exporters write corners that differ by a unit of single precision; some write facets without area and nodes of no face.
+#[test]
+fn surfaces_as_exporters_write_them_were_refused() {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/data/surfaces");
+    for name in ["cube.off", "near.stl", "sliver.stl", "unused.off"] {
+        is_the_cube(&Mesh::read(folder.join(name)).unwrap(), name);
+    }
+}
+
+/// OFF files with their own nodes for each face had open edges where OBJ and STL files with the same corners were read.
+#[test]
+fn nodes_for_each_corner_were_open_edges_in_off() {
+    let folder = tempfile::tempdir().unwrap();
+    let cube = Mesh::cube12();
+    let corners: Vec<Point> = (0..12).flat_map(|k| cube.corners(k)).collect();
+    let nodes = |prefix: &str| corners.iter().map(|[x, y, z]| format!("{prefix}{x} {y} {z}\n")).collect::<String>();
+    let off: String = (0..12).map(|k| format!("3 {} {} {}\n", 3 * k, 3 * k + 1, 3 * k + 2)).collect();
+    let obj: String = (0..12).map(|k| format!("f {} {} {}\n", 3 * k + 1, 3 * k + 2, 3 * k + 3)).collect();
+    for (name, text) in
+        [("c.off", format!("OFF\n36 12 0\n{}{off}", nodes(""))), ("c.obj", format!("{}{obj}", nodes("v ")))]
+    {
+        let path = folder.path().join(name);
+        fs::write(&path, text).unwrap();
+        is_the_cube(&Mesh::read(&path).unwrap(), name);
+    }
+}
+
+/// Nodes that are near each other on a closed surface are not one node, and what is apart by more than rounding stays open.
+#[test]
+fn only_rounding_on_open_edges_is_mended() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("c.off");
+    let write = |nodes: &[Point], triangles: &[[u32; 3]]| {
+        let nodes: String = nodes.iter().map(|[x, y, z]| format!("{x:e} {y:e} {z:e}\n")).collect();
+        let faces: String = triangles.iter().map(|[a, b, c]| format!("3 {a} {b} {c}\n")).collect();
+        fs::write(&path, format!("OFF\n{} {} 0\n{nodes}{faces}", nodes.lines().count(), triangles.len())).unwrap();
+        Mesh::read(&path)
+    };
+    let cube = Mesh::cube12();
+    // A body of the size of the rounding at its distance from the origin.
+    let far: Vec<Point> = cube.nodes().iter().map(|p| [1e8 + p[0], p[1], p[2]]).collect();
+    let mesh = write(&far, cube.triangles()).unwrap();
+    assert_eq!(mesh.nodes().len(), 8);
+    let mut nodes = cube.nodes().to_vec();
+    let mut triangles = cube.triangles().to_vec();
+    let corner = nodes[triangles[0][0] as usize];
+    nodes.push([corner[0], corner[1], corner[2] + 1e-4]);
+    triangles[0][0] = 8;
+    let words = write(&nodes, &triangles).unwrap_err().to_string();
+    assert!(words.contains("open edge"), "{words}");
+}
+
+/// Messages counted nodes and triangles from 0 in some places and from 1 in others.
+#[test]
+fn messages_count_nodes_and_triangles_from_one() {
+    let cube = Mesh::cube12();
+    let (nodes, mut triangles) = (cube.nodes().to_vec(), cube.triangles().to_vec());
+    let mut with_spare = nodes.clone();
+    with_spare.push([5.0; 3]);
+    refused(with_spare, triangles.clone(), "node 9 in none");
+    let mut bent = nodes.clone();
+    bent[2][1] = f64::NAN;
+    refused(bent, triangles.clone(), "in node 3");
+    triangles[4] = triangles[3];
+    refused(nodes.clone(), triangles.clone(), "triangles 4 and 5 with the same nodes");
+    let [a, b, _] = triangles[3];
+    triangles[4] = [a, b, b];
+    refused(nodes, triangles, "triangle 5 without one");
+}

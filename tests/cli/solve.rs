@@ -68,7 +68,7 @@ fn a_solve_goes_on_from_its_checkpoint() {
         let limit = "--checkpoint c.npz --json --max-iterations";
         let some = inside(folder.path(), &format!("solve {line} {limit} 4"));
         assert_eq!((some.code, &some.json()["checkpoint"]), (1, &"c.npz".into()), "{line}: {}", some.stdout);
-        let more = inside(folder.path(), "solve --resume c.npz --max-iterations 9 --json").json();
+        let more = inside(folder.path(), "solve --resume c.npz --max-iterations 9 --checkpoint c.npz --json").json();
         assert_eq!(more["checkpoint"], "c.npz", "{line}: {more:#}");
         let all = "solve --resume c.npz --max-iterations 10000 --out resumed.npy --json";
         let resumed = inside(folder.path(), all).json();
@@ -991,10 +991,10 @@ fn the_file_of_a_resumed_run_is_kept_from_other_outputs() {
     let bytes = || std::fs::read(folder.path().join("c.npz")).expect("a checkpoint");
     let before = bytes();
     // Its next checkpoint may replace it, no matrix may.
-    let done = inside(folder.path(), "solve --resume c.npz c.npz --max-iterations 9");
+    let done = inside(folder.path(), "solve --resume c.npz c.npz --max-iterations 9 --checkpoint c.npz");
     assert!(done.code == 2 && done.stderr.contains("--checkpoint c.npz is the matrix"), "{}", done.stderr);
     assert!(bytes() == before);
-    let report = inside(folder.path(), "solve --resume c.npz --max-iterations 9 --json").json();
+    let report = inside(folder.path(), "solve --resume c.npz --max-iterations 9 --checkpoint c.npz --json").json();
     assert!(report["checkpoint"] == "c.npz" && bytes() != before, "{report:#}");
 }
 

@@ -14,8 +14,9 @@ use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 use crate::data::Values;
-use crate::data::array::{self, Array, Content, Packing, failure};
+use crate::data::array::{self, Array, Content, Limits, Packing, failure};
 use crate::exit::Failure;
+use crate::overwrite::is_written;
 use crate::processes;
 
 /// Options that belong to a run and not to the problem; they are not kept.
@@ -147,17 +148,30 @@ fn as_given(debug: &str) -> String {
     }
 }
 
-/// The command line to be parsed: that of the checkpoint of `--resume FILE`, then the one given.
+/// A command line to be parsed.
+#[derive(Debug)]
+pub(crate) struct Arguments {
+    pub(crate) words: Vec<String>,
+    /// Whether part of it comes from a checkpoint.
+    pub(crate) resumed: bool,
+    /// Options of the run of the checkpoint that name files to write and are not given again.
+    pub(crate) left_out: Vec<String>,
+}
+
+/// The command line to be parsed: that of the checkpoint of `--resume FILE`, then the one given. Files to write are those of the latter
+/// alone: a checkpoint from elsewhere must not choose what is overwritten.
 ///
 /// # Errors
 /// [`Failure::File`] where the checkpoint cannot be read, [`Failure::Usage`] where it is that of another command.
-pub(crate) fn arguments(given: Vec<String>) -> Result<(Vec<String>, bool), Failure> {
+pub(crate) fn arguments(given: Vec<String>) -> Result<Arguments, Failure> {
     let Some(path) = value(&given, "--resume") else {
         let _ = ARGUMENTS.set(given[1..].to_vec());
-        return Ok((given, false));
+        return Ok(Arguments { words: given, resumed: false, left_out: Vec::new() });
     };
     let about = about(Path::new(&path))?;
-    let (before, command) = (about.arguments, given.iter().skip(1).position(|word| !word.starts_with('-')));
+    let (before, mut left_out) = without_outputs(kept(&about.arguments));
+    left_out.retain(|option| value(&given, option.split([' ', '=']).next().unwrap_or_default()).is_none());
+    let command = given.iter().skip(1).position(|word| !word.starts_with('-'));
     let command = command.map(|at| at + 1).unwrap_or(given.len());
     if before.first() != given.get(command) {
         let words = format!(
@@ -169,7 +183,8 @@ pub(crate) fn arguments(given: Vec<String>) -> Result<(Vec<String>, bool), Failu
     let new = || given[1..command].iter().chain(&given[(command + 1).min(given.len())..]).cloned();
     let merged: Vec<String> = before.iter().cloned().chain(new()).collect();
     let _ = ARGUMENTS.set(merged.clone());
-    Ok(([given[0].clone()].into_iter().chain(merged).collect(), true))
+    let words = [given[0].clone()].into_iter().chain(merged).collect();
+    Ok(Arguments { words, resumed: true, left_out })
 }
 
 /// The value of an option in a command line.
@@ -198,8 +213,28 @@ fn kept(words: &[String]) -> Vec<String> {
     kept
 }
 
+/// A command line without its options of files to write, and these options.
+fn without_outputs(words: Vec<String>) -> (Vec<String>, Vec<String>) {
+    let (mut rest, mut outputs) = (Vec::new(), Vec::new());
+    let mut words = words.into_iter();
+    while let Some(word) = words.next() {
+        match is_written(&word) {
+            true if word.contains('=') => outputs.push(word),
+            true => outputs.push([Some(word), words.next()].into_iter().flatten().collect::<Vec<_>>().join(" ")),
+            false => rest.push(word),
+        }
+    }
+    (rest, outputs)
+}
+
+/// Checkpoints are not compressed.
+fn limits(path: &Path) -> Limits {
+    let bytes = path.metadata().map_or(0, |about| about.len());
+    Limits { values: usize::try_from(bytes).unwrap_or(usize::MAX), compressed: None }
+}
+
 fn about(path: &Path) -> Result<About, Failure> {
-    let bytes = array::read_bytes(path, ABOUT)?;
+    let bytes = array::read_bytes(path, ABOUT, limits(path))?;
     let about: About = serde_json::from_slice(&bytes)
         .map_err(|error| failure(path, format!("it is no checkpoint of this program: {error}")))?;
     if about.version != VERSION {
@@ -236,7 +271,7 @@ impl Loaded {
 
     /// The array `name`.
     pub(crate) fn array<T: Real>(&self, name: &str) -> Result<Vec<T>, Failure> {
-        Ok(Array::read_named(&self.path, name)?.values.into_iter().map(T::from_f64).collect())
+        Ok(Array::read_named(&self.path, name, limits(&self.path))?.values.into_iter().map(T::from_f64).collect())
     }
 
     /// The part `key` of the state.
@@ -277,7 +312,7 @@ impl Target {
     }
 }
 
-/// Writes a checkpoint. The file is replaced at the end, so that an interrupted write leaves the one before.
+/// Writes a checkpoint.
 pub(crate) fn save(
     path: &Path,
     fingerprint: Fingerprint,
@@ -292,9 +327,7 @@ pub(crate) fn save(
         .map_err(|error| failure(path, error))?;
     let mut content: Vec<(&str, Content<'_>)> = vec![(ABOUT, Content::Bytes(&about))];
     content.extend(arrays.iter().map(|(name, values)| (*name, Content::Numbers { shape: vec![values.len()], values })));
-    let partial = path.with_extension("npz.partial");
-    array::write_npz(&partial, Packing::Plain, &content)?;
-    std::fs::rename(&partial, path).map_err(|error| failure(path, error))
+    array::write_npz(path, Packing::Plain, &content)
 }
 
 #[cfg(test)]
@@ -316,21 +349,43 @@ mod tests {
     }
 
     #[test]
+    fn files_to_write_are_separated_from_a_command_line() {
+        let line =
+            "wave --out a --series=b --checkpoint c --n 9 --plot p --plot-pattern q --vtk v --graph=g --json --out";
+        let (rest, outputs) = without_outputs(words(line));
+        assert_eq!(rest, words("wave --n 9 --json"));
+        let want = [
+            "--out a",
+            "--series=b",
+            "--checkpoint c",
+            "--plot p",
+            "--plot-pattern q",
+            "--vtk v",
+            "--graph=g",
+            "--out",
+        ];
+        assert_eq!(outputs, want);
+    }
+
+    #[test]
     fn checkpoints_come_back_and_command_lines_are_joined() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("c.npz");
         let about = About {
             version: VERSION,
-            arguments: words("wave --n 9 --steps 5"),
+            arguments: words("wave --n 9 --out /etc/passwd --steps 5 --plot=p"),
             fingerprint: Fingerprint::default(),
             state: Value::Null,
         };
         let bytes = serde_json::to_vec(&about).unwrap();
         array::write_npz(&path, Packing::Plain, &[(ABOUT, Content::Bytes(&bytes))]).unwrap();
         let line = format!("clinalg --json wave --resume {} --steps 7", path.display());
-        let (joined, resumed) = arguments(words(&line)).unwrap();
+        let Arguments { words: joined, resumed, left_out } = arguments(words(&line)).unwrap();
         let want = format!("clinalg wave --n 9 --steps 5 --json --resume {} --steps 7", path.display());
         assert!(resumed && joined == words(&want), "{joined:?}");
+        assert_eq!(left_out, ["--out /etc/passwd", "--plot=p"]);
+        let line = format!("clinalg wave --plot q --out=b.npy --resume {}", path.display());
+        assert!(arguments(words(&line)).unwrap().left_out.is_empty());
         let line = format!("clinalg ode --resume {}", path.display());
         assert!(arguments(words(&line)).unwrap_err().message().contains("`clinalg wave`"));
     }

@@ -4,10 +4,12 @@ mod given;
 mod report;
 mod resume;
 
+use std::io::Write;
 use std::path::PathBuf;
 use std::time::Instant;
 
 use clap::ValueEnum;
+use clinalg::io::AtomicFile;
 use clinalg::multigrid::Backend;
 use clinalg::solve::{GmresParams, KrylovMemory, Stop};
 use clinalg::{Complex, Precision};
@@ -27,7 +29,7 @@ use crate::checkpoint;
 use crate::data::read_points;
 use crate::exit::{Exit, Failure};
 use crate::interrupt;
-use crate::output::{Output, bytes, check_target};
+use crate::output::{Output, bytes, check_ending, check_target};
 use crate::place::Place;
 use crate::plot::Picture;
 use crate::progress::Progress;
@@ -142,7 +144,7 @@ pub(crate) struct Args {
     /// Write a checkpoint (.npz) after each frequency but the last, and if the run is ended early; Ctrl-C writes clinalg-elastodynamics-checkpoint.npz without this option
     #[arg(long, value_name = "FILE")]
     checkpoint: Option<PathBuf>,
-    /// Continue from a checkpoint; limits, tolerances, devices and output files given with it override those of its run; all other options must stay the same
+    /// Continue from a checkpoint; limits, tolerances and devices given with it override those of its run, all other options must stay the same; files to write are not taken from the checkpoint: name them again
     #[arg(long, value_name = "FILE")]
     resume: Option<PathBuf>,
 }
@@ -279,6 +281,7 @@ fn solve<S: ComplexScalar>(args: &Args, global: &Global, out: &mut Output) -> Re
         check_target(path)?;
     }
     if let Some(path) = &args.out {
+        check_ending("--out", path, &["csv"])?;
         check_target(path)?;
     }
     let material = Material::new(args.shear, args.poisson, args.density)?.with_damping(args.damping)?;
@@ -378,7 +381,7 @@ fn solve<S: ComplexScalar>(args: &Args, global: &Global, out: &mut Output) -> Re
     }
     if let Some(path) = &args.out {
         let failed = |error: std::io::Error| Failure::File { path: path.clone(), reason: error.to_string() };
-        std::fs::write(path, &begun.table).map_err(failed)?;
+        AtomicFile::write(path, |file| file.write_all(begun.table.as_bytes())).map_err(failed)?;
     }
     let Some((solution, fields)) = last else {
         return Err(Failure::usage("--resume: all frequencies of the checkpoint are done; nothing is left to compute"));

@@ -28,7 +28,7 @@ use crate::args::{self, DeviceName, PrecisionArg};
 use crate::checkpoint::{self, Fingerprint};
 use crate::exit::{Exit, Failure};
 use crate::interrupt;
-use crate::output::{Output, bytes, check_target, norm};
+use crate::output::{Output, bytes, check_ending, check_target, norm};
 use crate::place::Place;
 use crate::plot::Picture;
 use crate::progress::{Progress, Steps};
@@ -161,7 +161,7 @@ pub(crate) struct Args {
     /// Write a checkpoint (.npz) if --max-iterations or Ctrl-C ends the solve; Ctrl-C writes clinalg-heat-bem-checkpoint.npz without this option
     #[arg(long, value_name = "FILE")]
     checkpoint: Option<PathBuf>,
-    /// Continue from a checkpoint; limits, tolerances, devices and output files given with it override those of its run; all other options must stay the same
+    /// Continue from a checkpoint; limits, tolerances and devices given with it override those of its run, all other options must stay the same; files to write are not taken from the checkpoint: name them again
     #[arg(long, value_name = "FILE")]
     resume: Option<PathBuf>,
 }
@@ -338,6 +338,7 @@ fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Result<Exit
         check_target(path)?;
     }
     if let Some(path) = &args.out {
+        check_ending("--out", path, &["csv"])?;
         check_target(path)?;
     }
     if args.report && matches!(args.apply, Apply::Otf) {

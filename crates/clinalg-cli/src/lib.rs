@@ -258,15 +258,14 @@ pub fn run(words: Vec<String>, processes: Option<Arc<dyn Processes>>) -> Ended {
     if let Some(Err(error)) = processes.as_ref().map(|processes| processes.agree(env!("CARGO_PKG_VERSION"), &words)) {
         return Output::new(json).fail(&error.into());
     }
-    let joined = options::arguments(words).and_then(|(words, from_file)| {
-        checkpoint::arguments(words).map(|(words, resumed)| (words, from_file || resumed))
-    });
-    let (words, joined) = match joined {
+    let joined = options::arguments(words)
+        .and_then(|(words, from_file)| checkpoint::arguments(words).map(|arguments| (arguments, from_file)));
+    let (checkpoint::Arguments { words, resumed, left_out }, from_file) = match joined {
         Ok(joined) => joined,
         Err(failure) => return Output::new(json).fail(&failure),
     };
     // What is given beside --options and --resume replaces what these files say.
-    let command = Cli::command().args_override_self(joined);
+    let command = Cli::command().args_override_self(from_file || resumed);
     let matches = match command.try_get_matches_from(words) {
         Ok(matches) => matches,
         Err(error) => return refuse(&error, json),
@@ -284,6 +283,15 @@ pub fn run(words: Vec<String>, processes: Option<Arc<dyn Processes>>) -> Ended {
         };
     }
     messages::start(&cli.global);
+    if !left_out.is_empty() {
+        let options = left_out.join(", ");
+        log::warn!(
+            target: "clinalg",
+            "the run that wrote the checkpoint was given {options}; files to write are taken from this command line alone: give {} again to write {}",
+            if left_out.len() == 1 { "the option" } else { "the options" },
+            if left_out.len() == 1 { "it" } else { "them" }
+        );
+    }
     let mut out = Output::new(cli.global.json).quiet(cli.global.quiet).verbose(cli.global.verbose);
     if cli.global.devices.is_some() && !cli.command.takes_devices() {
         let words = "--devices works with poisson, wave, waveform, solve, ode, heat-bem, elastodynamics and bench; this command runs on one device; use --device";

@@ -24,7 +24,7 @@ const COMMAND: &str = "command";
 pub(crate) fn arguments(given: Vec<String>) -> Result<(Vec<String>, bool), Failure> {
     let Some(path) = checkpoint::value(&given, "--options") else { return Ok((given, false)) };
     let path = Path::new(&path);
-    let text = std::fs::read_to_string(path).map_err(|error| failure(path, error))?;
+    let text = clinalg::io::read_text(path).map_err(|error| failure(path, error))?;
     let mut table: Table = text.parse().map_err(|error| failure(path, error))?;
     let own = match table.remove(COMMAND) {
         Some(Value::String(name)) => Some(name),

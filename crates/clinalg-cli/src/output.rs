@@ -1,10 +1,10 @@
 //! Everything that reaches stdout, and how numbers and tables look.
 
-use std::fs::OpenOptions;
 use std::io::{BufWriter, ErrorKind, Stdout, Write};
 use std::path::Path;
 use std::time::Duration;
 
+use clinalg::io::AtomicFile;
 use clinalg::{Context, Error, Scalar};
 use serde::Serialize;
 
@@ -25,14 +25,33 @@ pub(crate) fn check_target(path: &Path) -> Result<(), Failure> {
     if let Some(folder) = folder.filter(|folder| !folder.is_dir()) {
         return Err(Failure::File { path: folder.to_owned(), reason: "no such folder".into() });
     }
-    let there = path.exists();
-    let opened = OpenOptions::new().append(true).create(true).open(path);
-    opened.map_err(|error| Failure::File { path: path.to_owned(), reason: error.to_string() })?;
-    if !there {
-        std::fs::remove_file(path)
-            .map_err(|error| Failure::File { path: path.to_owned(), reason: error.to_string() })?;
+    // What is no regular file is opened when it is written: a reader of a pipe sees one writer.
+    if path.metadata().is_ok_and(|found| !found.is_file() && !found.is_dir()) {
+        return Ok(());
     }
-    Ok(())
+    let created = AtomicFile::create(path).map(drop);
+    created.map_err(|error| Failure::File { path: path.to_owned(), reason: error.to_string() })
+}
+
+/// An error unless the name of a file to write ends in one of these, in small or capital letters.
+///
+/// # Errors
+/// [`Failure::Usage`].
+pub(crate) fn check_ending(option: &str, path: &Path, known: &[&str]) -> Result<(), Failure> {
+    let ending = path.extension().unwrap_or_default().to_string_lossy().to_lowercase();
+    if known.contains(&ending.as_str()) {
+        return Ok(());
+    }
+    let known = known.join(", .");
+    Err(Failure::usage(format!("{option} {}: the name must end in .{known}", path.display())))
+}
+
+/// The same for files in `folder`, which is created with the first of them.
+///
+/// # Errors
+/// [`Failure::File`].
+pub(crate) fn check_folder(folder: &Path) -> Result<(), Failure> {
+    if folder.is_dir() { check_target(&folder.join("frame")) } else { check_target(folder) }
 }
 
 /// The version of the documents that `clinalg schema` describes. It grows when a key changes its meaning or goes.

@@ -9,7 +9,13 @@ use crate::exit::Failure;
 use crate::options::takes_value;
 
 /// Options whose files are written; every other value that is the name of a file counts as read.
-const WRITTEN: [&str; 6] = ["out", "plot", "plot_pattern", "checkpoint", "series", "vtk"];
+const WRITTEN: [&str; 7] = ["out", "plot", "plot_pattern", "checkpoint", "series", "vtk", "graph"];
+
+/// Whether this word of a command line begins an option whose files are written, alone or with `=` and its value.
+pub(crate) fn is_written(word: &str) -> bool {
+    let option = word.split_once('=').map_or(word, |(option, _)| option);
+    option.strip_prefix("--").is_some_and(|name| WRITTEN.contains(&name.replace('-', "_").as_str()))
+}
 
 /// A file as the system sees it.
 #[derive(Debug, PartialEq)]
@@ -118,6 +124,44 @@ pub(crate) fn check(matches: &ArgMatches) -> Result<(), Failure> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Options whose files are read; `value` is that of an ODE's field.
+    const READ: [&str; 11] = [
+        "options",
+        "resume",
+        "points",
+        "matrices",
+        "matrix",
+        "x0",
+        "coordinates",
+        "nullspace",
+        "file",
+        "predict",
+        "measured",
+    ];
+
+    #[test]
+    fn an_option_of_a_file_is_either_read_or_written() {
+        let mut program = Cli::command();
+        program.build();
+        for command in program.get_subcommands() {
+            for arg in command.get_arguments().filter(|arg| takes_value(arg)) {
+                let id = arg.get_id().as_str();
+                let is_path = arg.get_value_parser().type_id() == std::any::TypeId::of::<PathBuf>();
+                let is_known = WRITTEN.contains(&id) || READ.contains(&id);
+                assert!(!is_path || is_known, "{} {id}: enter it in WRITTEN or READ", command.get_name());
+                if WRITTEN.contains(&id) {
+                    let names = (arg.get_long(), arg.get_short(), arg.get_all_aliases().unwrap_or_default());
+                    assert_eq!(
+                        names,
+                        (Some(id.replace('_', "-").as_str()), None, Vec::new()),
+                        "{}",
+                        command.get_name()
+                    );
+                }
+            }
+        }
+    }
 
     #[test]
     fn names_of_one_file_are_recognised() {

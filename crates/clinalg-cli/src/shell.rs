@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use clap::CommandFactory;
 use clap_complete::Shell;
 use clap_mangen::Man;
+use clinalg::io::AtomicFile;
 
 use crate::Cli;
 use crate::exit::{Exit, Failure};
@@ -65,7 +66,8 @@ pub(crate) fn man(args: &ManArgs, out: &mut Output) -> Result<Exit, Failure> {
                 // `clinalg-poisson` of a subcommand.
                 let name = command.get_display_name().unwrap_or(command.get_name());
                 let path = folder.join(format!("{name}.1"));
-                std::fs::write(&path, page(command.clone())?).map_err(|error| failed(&path, error))?;
+                let page = page(command.clone())?;
+                AtomicFile::write(&path, |file| file.write_all(&page)).map_err(|error| failed(&path, error))?;
             }
         }
     }

@@ -231,7 +231,7 @@ pub(crate) struct Args {
     /// Write a checkpoint (.npz) where --max-iterations or Ctrl-C ends the solve; Ctrl-C writes clinalg-solve-checkpoint.npz without this option
     #[arg(long, value_name = "FILE")]
     checkpoint: Option<PathBuf>,
-    /// Continue from a checkpoint; limits, tolerances, devices and output files given with it override those of its run; all other options must stay the same
+    /// Continue from a checkpoint; limits, tolerances and devices given with it override those of its run, all other options must stay the same; files to write are not taken from the checkpoint: name them again
     #[arg(long, value_name = "FILE")]
     resume: Option<PathBuf>,
 }
@@ -556,9 +556,4 @@ impl Args {
         }
         Ok(Some(x0.values))
     }
-}
-
-/// The folder of `path` where it does not exist.
-pub(crate) fn missing_folder(path: &Path) -> Option<&Path> {
-    path.parent().filter(|folder| !folder.as_os_str().is_empty() && !folder.is_dir())
 }

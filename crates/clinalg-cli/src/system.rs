@@ -136,7 +136,7 @@ impl SystemArgs {
     /// The system of a file.
     fn described(&self, path: &Path) -> Result<Problem, Failure> {
         let failed = |error: std::io::Error| Failure::File { path: path.to_owned(), reason: error.to_string() };
-        let text = std::fs::read_to_string(path).map_err(failed)?;
+        let text = clinalg::io::read_text(path).map_err(failed)?;
         let mut description = Description::read(&text)?;
         if let Some(n) = self.n {
             description.set_points(n);

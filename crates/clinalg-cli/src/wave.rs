@@ -186,7 +186,7 @@ pub(crate) struct Args {
     /// Write a checkpoint (.npz) at the end; Ctrl-C writes clinalg-wave-checkpoint.npz without this option
     #[arg(long, value_name = "FILE")]
     checkpoint: Option<PathBuf>,
-    /// Continue from a checkpoint; limits, tolerances, devices and output files given with it override those of its run; all other options must stay the same
+    /// Continue from a checkpoint; limits, tolerances and devices given with it override those of its run, all other options must stay the same; files to write are not taken from the checkpoint: name them again
     #[arg(long, value_name = "FILE")]
     resume: Option<PathBuf>,
     /// Draw frames into a folder, or into files named after FILE (.png or .svg)

@@ -137,7 +137,7 @@ pub(crate) struct Args {
     /// Write a checkpoint (.npz) if --iteration-limit or Ctrl-C ends the run; Ctrl-C writes clinalg-waveform-checkpoint.npz without this option
     #[arg(long, value_name = "FILE")]
     checkpoint: Option<PathBuf>,
-    /// Continue from a checkpoint; limits, tolerances, devices and output files given with it override those of its run; all other options must stay the same
+    /// Continue from a checkpoint; limits, tolerances and devices given with it override those of its run, all other options must stay the same; files to write are not taken from the checkpoint: name them again
     #[arg(long, value_name = "FILE")]
     resume: Option<PathBuf>,
     /// Which waveforms the devices (--devices) send each other after an iteration

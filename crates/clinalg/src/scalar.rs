@@ -108,6 +108,14 @@ pub trait Real: Scalar<Real = Self, Wide = f64> + Float + fmt::LowerExp {
     /// Nearest value of this type.
     #[doc(hidden)]
     fn nearest(value: f64) -> Self;
+    /// Nearest value of this type; `None` where a finite value overflows, or falls below the normal numbers: there digits are lost, and
+    /// devices may compute with 0.
+    #[doc(hidden)]
+    fn narrowed(value: f64) -> Option<Self> {
+        let nearest = Self::nearest(value);
+        let exact = Self::PRECISION == Precision::F64 || value == 0.0 || !value.is_finite();
+        (exact || nearest.is_normal()).then_some(nearest)
+    }
     /// The value in double precision (exact).
     fn into_f64(self) -> f64;
 }

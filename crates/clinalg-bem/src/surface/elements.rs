@@ -6,7 +6,7 @@ use clinalg::{Error, Result};
 
 use crate::quadrature::gauss_legendre;
 
-use super::{Point, bad, cross, dot, norm, scaled, solid_angle, sub};
+use super::{Point, bad, cross, dot, norm, one_based, scaled, solid_angle, sub};
 
 /// A closed surface of bilinear quadrilaterals and flat triangles, normals outward.
 ///
@@ -64,7 +64,7 @@ impl ElementMesh {
             return Err(bad("boundary", &expected, boundary.to_string()));
         }
         if let Some((k, p)) = nodes.iter().enumerate().find(|(_, p)| p.iter().any(|v| !v.is_finite())) {
-            return Err(bad("nodes", "finite coordinates", format!("{p:?} in node {k}")));
+            return Err(bad("nodes", "finite coordinates", format!("{p:?} in node {}", k + 1)));
         }
         for (position, element) in elements.iter().enumerate() {
             if let Some(&index) = element.iter().find(|&&v| v as usize >= nodes.len()) {
@@ -101,7 +101,11 @@ impl ElementMesh {
             let least = self.diameters[j] * self.diameters[j] * FLAT;
             // Written so that NaN fails too.
             if !(0..count).all(|c| turn(c) > least) {
-                let got = format!("{:?}, element {j}, without area or with a corner turned inward", self.elements[j]);
+                let got = format!(
+                    "element {} of the nodes {:?}, without area or with a corner turned inward",
+                    j + 1,
+                    one_based(&self.elements[j])
+                );
                 return Err(bad("elements", "convex elements with an area", got));
             }
         }
@@ -114,6 +118,7 @@ impl ElementMesh {
         for j in 0..self.elements.len() {
             for edge @ (a, b) in self.edges(j) {
                 if let Some(first) = directed.insert(edge, j) {
+                    let (first, j, a, b) = (first + 1, j + 1, a + 1, b + 1);
                     let got = format!("elements {first} and {j}, which run through their edge {a}-{b} the same way");
                     return Err(bad(
                         "elements",
@@ -126,7 +131,7 @@ impl ElementMesh {
         for j in 0..self.elements.len() {
             for (a, b) in self.edges(j) {
                 if !directed.contains_key(&(b, a)) {
-                    let got = format!("an open edge between nodes {a} and {b} of element {j}");
+                    let got = format!("an open edge between nodes {} and {} of element {}", a + 1, b + 1, j + 1);
                     let expected =
                         "a closed surface; close an open patch by enclosing elements after the boundary elements";
                     return Err(bad("elements", expected, got));

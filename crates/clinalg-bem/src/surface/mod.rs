@@ -3,6 +3,7 @@
 mod element_shapes;
 mod elements;
 mod generate;
+mod mend;
 mod read;
 mod write;
 
@@ -92,6 +93,11 @@ pub struct Quality {
 /// degenerate: its normal would be rounding.
 const FLAT: f64 = 1e-10;
 
+/// Indices as messages count them.
+fn one_based<const N: usize>(indices: &[u32; N]) -> [u32; N] {
+    indices.map(|index| index.saturating_add(1))
+}
+
 fn bad(argument: &'static str, expected: &str, got: String) -> Error {
     Error::Value { argument, expected: expected.into(), got }
 }
@@ -100,7 +106,7 @@ impl Mesh {
     /// A mesh of `nodes` and `triangles` (0-based, anticlockwise seen from outside).
     ///
     /// # Errors
-    /// [`Error::Value`] or [`Error::Index`] that names the first node, triangle or edge for: no
+    /// [`Error::Value`] or [`Error::Index`] that names the first node, triangle or edge, counted from 1, for: no
     /// triangles, coordinates that are not finite, indices out of range, nodes in no triangle,
     /// triangles without area, the same triangle twice, open edges, edges in more than two triangles,
     /// neighbours of opposite orientation, nodes where several parts of the surface touch,
@@ -113,7 +119,7 @@ impl Mesh {
             return Err(bad("triangles", "fewer than 2^29", triangles.len().to_string()));
         }
         if let Some((k, p)) = nodes.iter().enumerate().find(|(_, p)| p.iter().any(|v| !v.is_finite())) {
-            return Err(bad("nodes", "finite coordinates", format!("{p:?} in node {k}")));
+            return Err(bad("nodes", "finite coordinates", format!("{p:?} in node {}", k + 1)));
         }
         for (k, triangle) in triangles.iter().enumerate() {
             if let Some(&index) = triangle.iter().find(|&&v| v as usize >= nodes.len()) {
@@ -138,7 +144,7 @@ impl Mesh {
                 return Err(bad(
                     "triangles",
                     "triangles with an area",
-                    format!("{triangle:?}, triangle {k}, without one"),
+                    format!("triangle {} without one, of the nodes {:?}", k + 1, one_based(triangle)),
                 ));
             }
             areas.push(0.5 * twice);
@@ -157,7 +163,8 @@ impl Mesh {
             let mut sorted = triangle;
             sorted.sort_unstable();
             if let Some(first) = seen.insert(sorted, k) {
-                let got = format!("triangles {first} and {k} with the same nodes {triangle:?}");
+                let nodes = one_based(&triangle);
+                let got = format!("triangles {} and {} with the same nodes {nodes:?}", first + 1, k + 1);
                 return Err(bad("triangles", "each triangle once", got));
             }
         }
@@ -170,16 +177,17 @@ impl Mesh {
             for (a, b) in directed(triangle) {
                 match undirected[&(a.min(b), a.max(b))] {
                     1 => {
-                        let got = format!("an open edge between nodes {a} and {b} of triangle {k}");
+                        let got = format!("an open edge between nodes {} and {} of triangle {}", a + 1, b + 1, k + 1);
                         return Err(bad("triangles", "a closed surface", got));
                     }
                     2 => {}
                     n => {
-                        let got = format!("{n} triangles at the edge between nodes {a} and {b}");
+                        let got = format!("{n} triangles at the edge between nodes {} and {}", a + 1, b + 1);
                         return Err(bad("triangles", "a manifold: two triangles at each edge", got));
                     }
                 }
                 if let Some(first) = edges.insert((a, b), k) {
+                    let (first, k, a, b) = (first + 1, k + 1, a + 1, b + 1);
                     let got = format!("triangles {first} and {k}, which run through their edge {a}-{b} the same way");
                     return Err(bad("triangles", "neighbours of the same orientation", got));
                 }
@@ -190,7 +198,7 @@ impl Mesh {
         for node in 0..self.nodes.len() {
             let fan = around.of(node);
             let Some(&start) = fan.first() else {
-                return Err(bad("nodes", "every node in a triangle", format!("node {node} in none")));
+                return Err(bad("nodes", "every node in a triangle", format!("node {} in none", node + 1)));
             };
             let mut at = start.triangle;
             let mut steps = 0;
@@ -204,7 +212,7 @@ impl Mesh {
                 }
             }
             if steps != fan.len() {
-                let got = format!("node {node}, where several parts of the surface touch");
+                let got = format!("node {}, where several parts of the surface touch", node + 1);
                 return Err(bad("triangles", "a manifold: one fan of triangles around each node", got));
             }
         }
@@ -225,7 +233,11 @@ impl Mesh {
             let volume = self.volume_from(part.triangles.iter().copied(), point(part));
             let which = match parts.len() {
                 1 => String::new(),
-                _ => format!(" in the part of {} triangles with triangle {}", part.triangles.len(), part.triangles[0]),
+                _ => format!(
+                    " in the part of {} triangles with triangle {}",
+                    part.triangles.len(),
+                    part.triangles[0] + 1
+                ),
             };
             if depth % 2 == 0 && volume <= 0.0 {
                 let got = format!("normals that point inward{which}; swap two nodes of every triangle of it");

@@ -5,12 +5,14 @@ use std::io::{Cursor, ErrorKind};
 use std::path::Path;
 use std::str::FromStr;
 
+use clinalg::io::{read_bytes, read_text};
 use clinalg::{Error, Result};
 
+use super::mend::mended;
 use super::{ElementMesh, Mesh, Point};
 
 /// A surface not yet checked: nodes; quadrilaterals, and triangles whose last node stands twice.
-type Surface = (Vec<Point>, Vec<[u32; 4]>);
+pub(super) type Surface = (Vec<Point>, Vec<[u32; 4]>);
 
 fn triangle([a, b, c]: [u32; 3]) -> [u32; 4] {
     [a, b, c, c]
@@ -38,6 +40,11 @@ fn cut_in_triangles(elements: &[[u32; 4]]) -> Vec<[u32; 3]> {
 
 /// The surface in `path`; `cut` says whether polygons of OBJ files become triangles.
 fn read(path: &Path, cut: bool) -> Result<Surface> {
+    read_as_written(path, cut).map(|surface| mended(path, surface))
+}
+
+/// The surface with the nodes and elements of the file.
+fn read_as_written(path: &Path, cut: bool) -> Result<Surface> {
     let extension = path.extension().map(|e| e.to_string_lossy().to_lowercase()).unwrap_or_default();
     match extension.as_str() {
         "obj" => read_obj(path, cut),
@@ -57,8 +64,10 @@ fn io(path: &Path, source: std::io::Error) -> Error {
 
 impl Mesh {
     /// Reads the surface in `path`; the extension tells the format: `.obj`, `.off`, `.stl` (both
-    /// kinds) or `.msh` (Gmsh 2 or 4, ASCII). Polygons are cut into triangles. Corners in STL files are
-    /// joined where their coordinates are equal. Of Gmsh files triangles and quadrangles
+    /// kinds) or `.msh` (Gmsh 2 or 4, ASCII). Polygons are cut into triangles. Corners in STL and OBJ files are
+    /// joined where their coordinates are equal; in all files, nodes on open edges where their coordinates agree up to the rounding of
+    /// single precision. Faces whose corners coincide and nodes of no face are left out. Joined nodes that differ and faces left out are
+    /// reported as a warning through `log`. Of Gmsh files triangles and quadrangles
     /// of the first order are taken; lines and volumes are left out.
     ///
     /// # Errors
@@ -84,7 +93,7 @@ impl ElementMesh {
 }
 
 fn read_obj(path: &Path, cut: bool) -> Result<Surface> {
-    let bytes = std::fs::read(path).map_err(|source| io(path, source))?;
+    let bytes = read_bytes(path).map_err(|source| io(path, source))?;
     let options = tobj::LoadOptions { triangulate: cut, ignore_points: true, ignore_lines: true, ..Default::default() };
     // Materials do not matter here.
     let load = |bytes: &[u8]| tobj::load_obj_buf(&mut Cursor::new(bytes), &options, |_| Ok(Default::default()));
@@ -118,7 +127,7 @@ const STL_HEAD: usize = 84;
 const STL_FACET: usize = 50;
 
 fn read_stl(path: &Path) -> Result<Surface> {
-    let bytes = std::fs::read(path).map_err(|source| io(path, source))?;
+    let bytes = read_bytes(path).map_err(|source| io(path, source))?;
     // Binary files may begin with the word as well.
     let text = bytes.trim_ascii_start().get(..5).is_some_and(|word| word.eq_ignore_ascii_case(b"solid"));
     if text && !bytes.contains(&0) {
@@ -208,7 +217,7 @@ impl Words<'_, '_> {
 
 impl<'p> Lines<'p> {
     fn of(path: &'p Path) -> Result<Lines<'p>> {
-        let text = std::fs::read_to_string(path).map_err(|source| match source.kind() {
+        let text = read_text(path).map_err(|source| match source.kind() {
             ErrorKind::InvalidData => Error::Format {
                 path: path.to_owned(),
                 line: 1,

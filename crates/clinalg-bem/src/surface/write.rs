@@ -1,8 +1,10 @@
 //! Results on a surface as VTK files.
 
 use std::fmt::Write as _;
+use std::io::Write as _;
 use std::path::Path;
 
+use clinalg::io::AtomicFile;
 use clinalg::{Error, Result};
 
 use super::{ElementMesh, Mesh, Point};
@@ -140,5 +142,6 @@ fn line(numbers: &[u32]) -> String {
 }
 
 fn save(path: &Path, text: &str) -> Result<()> {
-    std::fs::write(path, text).map_err(|source| Error::Io { path: path.to_owned(), source })
+    AtomicFile::write(path, |file| file.write_all(text.as_bytes()))
+        .map_err(|source| Error::Io { path: path.to_owned(), source })
 }

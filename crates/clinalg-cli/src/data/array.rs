@@ -1,15 +1,18 @@
 //! Arrays of numbers in files: `.npy`, `.npz`, and text in rows.
 
+use std::cell::RefCell;
 use std::fs::File;
-use std::io::{BufReader, BufWriter, ErrorKind};
+use std::io::{BufReader, BufWriter, Error, ErrorKind, Seek, SeekFrom, Write};
 use std::path::Path;
 
 use clinalg::Complex;
+use clinalg::io::{AtomicFile, read_text};
 use zip::result::ZipError;
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipArchive, ZipWriter};
 
 use super::Values;
+pub(crate) use super::npy::Limits;
 use super::npy::{self, Npy, Number, Numbers};
 use crate::exit::Failure;
 
@@ -34,23 +37,23 @@ pub(crate) fn failure(path: &Path, reason: impl ToString) -> Failure {
 }
 
 impl Array {
-    /// Reads the array of a file; of several in a `.npz` the one called `name`.
+    /// Reads the array of a file; of several in a `.npz` the one called `name`, of at most `most` values.
     ///
     /// # Errors
     /// [`Failure::File`].
-    pub(crate) fn read(path: &Path, name: &str) -> Result<Array, Failure> {
+    pub(crate) fn read(path: &Path, name: &str, most: usize) -> Result<Array, Failure> {
         match extension(path).as_str() {
-            "npy" => real(read_numbers(path, None)?).map_err(|reason| failure(path, reason)),
-            "npz" => Array::read_npz(path, name),
+            "npy" => real(read_numbers(path, None, Limits::NONE)?).map_err(|reason| failure(path, reason)),
+            "npz" => Array::read_npz(path, name, most),
             "csv" | "txt" => {
-                let text = std::fs::read_to_string(path).map_err(|error| failure(path, error))?;
+                let text = read_text(path).map_err(|error| failure(path, error))?;
                 rows(&text).map_err(|reason| failure(path, reason))
             }
             _ => Err(failure(path, format!("arrays are read from files .{}", READABLE.join(", .")))),
         }
     }
 
-    fn read_npz(path: &Path, name: &str) -> Result<Array, Failure> {
+    fn read_npz(path: &Path, name: &str, most: usize) -> Result<Array, Failure> {
         let names = names(&npz(path)?);
         let name = match &names[..] {
             [only] => only.as_str(),
@@ -60,12 +63,12 @@ impl Array {
                 return Err(failure(path, words));
             }
         };
-        Array::read_named(path, name)
+        Array::read_named(path, name, Limits { values: most, compressed: None })
     }
 
     /// Reads the array `name` of a `.npz`.
-    pub(crate) fn read_named(path: &Path, name: &str) -> Result<Array, Failure> {
-        real(read_numbers(path, Some(name))?).map_err(|reason| failure(path, format!("array {name} {reason}")))
+    pub(crate) fn read_named(path: &Path, name: &str, limits: Limits) -> Result<Array, Failure> {
+        real(read_numbers(path, Some(name), limits)?).map_err(|reason| failure(path, format!("array {name} {reason}")))
     }
 }
 
@@ -86,18 +89,19 @@ pub(crate) enum Either {
 }
 
 /// The array of a `.npy`, or the array `name` of a `.npz`.
-pub(crate) fn read_either(path: &Path, name: Option<&str>) -> Result<Either, Failure> {
-    let Npy { shape, numbers } = read_numbers(path, name)?;
+pub(crate) fn read_either(path: &Path, name: Option<&str>, limits: Limits) -> Result<Either, Failure> {
+    let Npy { shape, numbers } = read_numbers(path, name, limits)?;
     Ok(match numbers {
         Numbers::Real(values) => Either::Real(Array { shape, values }),
         Numbers::Complex(values) => Either::Complex((shape, values)),
     })
 }
 
-fn read_numbers(path: &Path, name: Option<&str>) -> Result<Npy, Failure> {
+fn read_numbers(path: &Path, name: Option<&str>, limits: Limits) -> Result<Npy, Failure> {
     let Some(name) = name else {
         let file = File::open(path).map_err(|error| failure(path, error))?;
-        return npy::read(&mut BufReader::new(file)).map_err(|reason| failure(path, format!("the file {reason}")));
+        return npy::read(&mut BufReader::new(file), limits)
+            .map_err(|reason| failure(path, format!("the file {reason}")));
     };
     let mut archive = npz(path)?;
     let there = names(&archive).join(", ");
@@ -108,22 +112,25 @@ fn read_numbers(path: &Path, name: Option<&str>) -> Result<Npy, Failure> {
         }
         error => failure(path, format!("array {name} is damaged ({error}); {AGAIN}")),
     })?;
-    npy::read(&mut member).map_err(|reason| failure(path, format!("array {name} {reason}")))
+    npy::read(&mut member, limits).map_err(|reason| failure(path, format!("array {name} {reason}")))
 }
 
 /// Writes a `.npy` of complex numbers.
 pub(crate) fn write_npy_complex(path: &Path, shape: &[usize], values: &[Complex<f64>]) -> Result<(), Failure> {
-    write_file(path, shape, values)
+    write_elements(path, shape, values)
 }
 
-fn write_file<T: Number>(path: &Path, shape: &[usize], values: &[T]) -> Result<(), Failure> {
-    let written = File::create(path).and_then(|file| npy::write(&mut BufWriter::new(file), shape, values));
+fn write_elements<T: Number>(path: &Path, shape: &[usize], values: &[T]) -> Result<(), Failure> {
+    let written = AtomicFile::create(path).and_then(|mut file| {
+        npy::write(&mut BufWriter::new(&mut file), shape, values)?;
+        file.commit()
+    });
     written.map_err(|error| failure(path, error))
 }
 
 /// Reads the array `name` of bytes of a `.npz`.
-pub(crate) fn read_bytes(path: &Path, name: &str) -> Result<Vec<u8>, Failure> {
-    Ok(Array::read_named(path, name)?.values.into_iter().map(|byte| byte as u8).collect())
+pub(crate) fn read_bytes(path: &Path, name: &str, limits: Limits) -> Result<Vec<u8>, Failure> {
+    Ok(Array::read_named(path, name, limits)?.values.into_iter().map(|byte| byte as u8).collect())
 }
 
 /// What an archive that cannot be read needs.
@@ -186,8 +193,8 @@ pub(crate) enum Content<'a> {
 /// Writes a `.npy`.
 pub(crate) fn write_npy(path: &Path, shape: &[usize], values: &Values) -> Result<(), Failure> {
     match values {
-        Values::F32(values) => write_file(path, shape, values),
-        Values::F64(values) => write_file(path, shape, values),
+        Values::F32(values) => write_elements(path, shape, values),
+        Values::F64(values) => write_elements(path, shape, values),
     }
 }
 
@@ -198,6 +205,62 @@ pub(crate) enum Packing {
     Compressed,
 }
 
+/// The file of an archive. Its first error is kept for the caller and ends the writing: the archive's own writer would report it on stderr.
+struct Archive<'a> {
+    file: &'a mut AtomicFile,
+    refused: &'a RefCell<Option<Error>>,
+    position: u64,
+    end: u64,
+}
+
+impl Archive<'_> {
+    fn keep(&self, written: Result<(), Error>) {
+        if let Err(error) = written {
+            self.refused.borrow_mut().get_or_insert(error);
+        }
+    }
+
+    fn is_refused(&self) -> bool {
+        self.refused.borrow().is_some()
+    }
+}
+
+impl Write for Archive<'_> {
+    fn write(&mut self, bytes: &[u8]) -> Result<usize, Error> {
+        if !self.is_refused() {
+            let written = self.file.write_all(bytes);
+            self.keep(written);
+        }
+        self.position += bytes.len() as u64;
+        self.end = self.end.max(self.position);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> Result<(), Error> {
+        if !self.is_refused() {
+            let flushed = self.file.flush();
+            self.keep(flushed);
+        }
+        Ok(())
+    }
+}
+
+impl Seek for Archive<'_> {
+    fn seek(&mut self, to: SeekFrom) -> Result<u64, Error> {
+        let (from, offset) = match to {
+            SeekFrom::Start(position) => (position, 0),
+            SeekFrom::Current(offset) => (self.position, offset),
+            SeekFrom::End(offset) => (self.end, offset),
+        };
+        self.position = from.checked_add_signed(offset).ok_or(ErrorKind::InvalidInput)?;
+        if !self.is_refused() {
+            let found = self.file.seek(SeekFrom::Start(self.position)).map(drop);
+            self.keep(found);
+        }
+        Ok(self.position)
+    }
+}
+
 /// Writes a `.npz`.
 pub(crate) fn write_npz(path: &Path, packing: Packing, arrays: &[(&str, Content<'_>)]) -> Result<(), Failure> {
     let method = match packing {
@@ -205,20 +268,30 @@ pub(crate) fn write_npz(path: &Path, packing: Packing, arrays: &[(&str, Content<
         Packing::Compressed => CompressionMethod::Deflated,
     };
     let options = SimpleFileOptions::default().compression_method(method);
+    let mut target = AtomicFile::create(path).map_err(|error| failure(path, error))?;
+    let refused = RefCell::new(None);
+    let archive = Archive { file: &mut target, refused: &refused, position: 0, end: 0 };
     let write = || {
-        let mut file = ZipWriter::new(File::create(path)?);
+        let mut file = ZipWriter::new(archive);
         for (name, content) in arrays {
             file.start_file(format!("{name}.npy"), options)?;
-            let target = &mut BufWriter::new(&mut file);
+            let part = &mut BufWriter::new(&mut file);
             match content {
-                Content::Numbers { shape, values: Values::F32(values) } => npy::write(target, shape, values)?,
-                Content::Numbers { shape, values: Values::F64(values) } => npy::write(target, shape, values)?,
-                Content::Bytes(bytes) => npy::write(target, &[bytes.len()], bytes)?,
+                Content::Numbers { shape, values: Values::F32(values) } => npy::write(part, shape, values)?,
+                Content::Numbers { shape, values: Values::F64(values) } => npy::write(part, shape, values)?,
+                Content::Bytes(bytes) => npy::write(part, &[bytes.len()], bytes)?,
+            }
+            if refused.borrow().is_some() {
+                break;
             }
         }
-        file.finish()
+        file.finish().map(drop)
     };
-    write().map(drop).map_err(|error: ZipError| failure(path, error))
+    write().map_err(|error: ZipError| failure(path, error))?;
+    if let Some(error) = refused.into_inner() {
+        return Err(failure(path, error));
+    }
+    target.commit().map_err(|error| failure(path, error))
 }
 
 #[cfg(test)]
@@ -242,7 +315,7 @@ mod tests {
         let want = Array { shape: vec![3, 2], values: vec![f64::from(0.1_f32), -2.5, 3.0, 4.0, 5.0, 6.0] };
         let npy = folder.path().join("a.npy");
         write_npy(&npy, &[3, 2], &values).unwrap();
-        assert_eq!(Array::read(&npy, "u").unwrap(), want);
+        assert_eq!(Array::read(&npy, "u", 6).unwrap(), want);
         let npz = folder.path().join("a.npz");
         let other = Values::F64(vec![7.0]);
         let arrays = [
@@ -250,14 +323,14 @@ mod tests {
             ("u", Content::Numbers { shape: vec![3, 2], values: &values }),
         ];
         write_npz(&npz, Packing::Compressed, &arrays).unwrap();
-        assert_eq!(Array::read(&npz, "u").unwrap(), want);
-        assert!(Array::read(&npz, "w").unwrap_err().message().contains("v, u"));
+        assert_eq!(Array::read(&npz, "u", 6).unwrap(), want);
+        assert!(Array::read(&npz, "w", 6).unwrap_err().message().contains("v, u"));
         // The header of NumPy's format 1.0 for a matrix of int32 in Fortran's order.
         let mut bytes = b"\x93NUMPY\x01\x00\x76\x00".to_vec();
         let header = "{'descr': '<i4', 'fortran_order': True, 'shape': (2, 2), }";
         bytes.extend(format!("{header:<117}\n").bytes());
         bytes.extend([1_i32, 2, 3, 4].iter().flat_map(|v| v.to_le_bytes()));
         std::fs::write(&npy, bytes).unwrap();
-        assert_eq!(Array::read(&npy, "u").unwrap(), Array { shape: vec![2, 2], values: vec![1.0, 3.0, 2.0, 4.0] });
+        assert_eq!(Array::read(&npy, "u", 6).unwrap(), Array { shape: vec![2, 2], values: vec![1.0, 3.0, 2.0, 4.0] });
     }
 }

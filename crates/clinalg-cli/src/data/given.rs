@@ -26,6 +26,9 @@ enum Source {
 /// Names of coordinates.
 const AXES: [&str; 3] = ["x", "y", "z"];
 
+/// So many values of an array are read, if only to say that their shape is another one than that of the grid.
+const MISSHAPEN: usize = 1 << 20;
+
 /// Where a coefficient is given.
 pub(crate) enum Place {
     Points(Vec<f64>),
@@ -86,7 +89,7 @@ impl Given {
                 Ok(values.into_iter().map(T::from_f64).collect())
             }
             Source::File(path) => {
-                let Array { shape, values } = self.array(path)?;
+                let Array { shape, values } = self.array(path, lattice)?;
                 if shape != lattice.shape() {
                     return Err(self.misshapen(path, &shape, &sizes(&lattice.shape())));
                 }
@@ -104,7 +107,7 @@ impl Given {
         let place = match &self.source {
             Source::Formula(formula) => Place::Cells(self.sample(formula, &centres(), |_| true)?),
             Source::File(path) => {
-                let Array { shape, values } = self.array(path)?;
+                let Array { shape, values } = self.array(path, lattice)?;
                 if shape == lattice.shape() {
                     Place::Points(values)
                 } else if shape == lattice.cell_shape() {
@@ -132,7 +135,7 @@ impl Given {
         let values = match &self.source {
             Source::Formula(formula) => self.sample(formula, &axes, |_| true)?,
             Source::File(path) => {
-                let Array { shape, values } = self.array(path)?;
+                let Array { shape, values } = self.array(path, lattice)?;
                 if shape != lattice.cell_shape() {
                     return Err(self.misshapen(path, &shape, &format!("{} (cells)", sizes(&lattice.cell_shape()))));
                 }
@@ -143,8 +146,8 @@ impl Given {
         Ok(values.into_iter().map(T::from_f64).collect())
     }
 
-    fn array(&self, path: &Path) -> Result<Array, Failure> {
-        Array::read(path, self.option.trim_start_matches('-'))
+    fn array(&self, path: &Path, lattice: &Lattice) -> Result<Array, Failure> {
+        Array::read(path, self.option.trim_start_matches('-'), lattice.len().max(MISSHAPEN))
     }
 
     /// The formula at the products of the coordinates, the first fastest.

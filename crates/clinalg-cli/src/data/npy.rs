@@ -1,13 +1,16 @@
 //! NumPy's arrays, read and written: *NEP 1, A Simple File Format for NumPy Arrays*.
 
-use std::io::{Read, Write};
+use std::io::{ErrorKind, Read, Write};
 
 use clinalg::Complex;
+use clinalg::io::check_expansion;
 
 /// The first bytes of a file.
 const MAGIC: &[u8] = b"\x93NUMPY";
 /// A header that is longer is damaged.
 const LONGEST_HEADER: u64 = 1 << 16;
+/// Bytes that are read at once, a multiple of those of each element.
+const CHUNK: usize = 1 << 16;
 /// What a file that ends early needs.
 const AGAIN: &str = "copy it again, or write it again with numpy.save";
 
@@ -67,27 +70,51 @@ impl Element {
     }
 }
 
+/// How much of an array is read.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Limits {
+    /// Number of values.
+    pub(crate) values: usize,
+    /// Bytes of the file that the array is compressed to, which limit the memory that its values take.
+    pub(crate) compressed: Option<u64>,
+}
+
+impl Limits {
+    pub(crate) const NONE: Limits = Limits { values: usize::MAX, compressed: None };
+}
+
 /// Reads an array, which must be all that follows. Memory is allocated for the bytes that are there, whatever the shape says.
-pub(super) fn read(source: &mut dyn Read) -> Result<Npy, String> {
+pub(super) fn read(source: &mut dyn Read, limits: Limits) -> Result<Npy, String> {
     let Header { element, is_big_endian, is_by_columns, shape } = header(source)?;
     let count = shape.iter().try_fold(1usize, |product, &extent| product.checked_mul(extent));
     let size = count.and_then(|count| count.checked_mul(element.bytes()));
     let (Some(count), Some(size)) = (count, size) else {
         return Err(format!("is damaged: the shape {} has more values than can be counted", shown(&shape)));
     };
-    let mut bytes = Vec::new();
-    source.take(size as u64).read_to_end(&mut bytes).map_err(damaged)?;
-    if bytes.len() < size {
-        let words = format!("ends after {} of the {size} bytes of its values; {AGAIN}", bytes.len());
-        return Err(words);
+    if count > limits.values {
+        return Err(format!("has {count} values, expected at most {}", limits.values));
+    }
+    let is_complex = matches!(element, Element::Complex(_));
+    if let Some(compressed) = limits.compressed {
+        let needed = (count as u64).saturating_mul(if is_complex { 16 } else { 8 });
+        check_expansion(needed, compressed).map_err(|reason| format!("is out of proportion: {reason}"))?;
+    }
+    let (mut values, mut bytes, mut left) = (Vec::new(), Vec::new(), size);
+    while left > 0 {
+        let wanted = left.min(CHUNK);
+        bytes.clear();
+        source.take(wanted as u64).read_to_end(&mut bytes).map_err(damaged)?;
+        if bytes.len() < wanted {
+            let read = size - left + bytes.len();
+            return Err(format!("ends after {read} of the {size} bytes of its values; {AGAIN}"));
+        }
+        values.try_reserve(CHUNK).map_err(|_| NO_MEMORY)?;
+        decode(&bytes, element, is_big_endian, &mut values);
+        left -= wanted;
     }
     if source.take(1).read_to_end(&mut Vec::new()).map_err(damaged)? > 0 {
         return Err(format!("has more bytes than the {size} of the {} values of its header", shown(&shape)));
     }
-    let is_complex = matches!(element, Element::Complex(_));
-    let mut values = Vec::new();
-    values.try_reserve_exact(if is_complex { 2 * count } else { count }).map_err(|_| "does not fit memory")?;
-    decode(&bytes, element, is_big_endian, &mut values);
     let numbers = match is_complex {
         true => Numbers::Complex(values.chunks_exact(2).map(|v| Complex::new(v[0], v[1])).collect()),
         false => Numbers::Real(values),
@@ -99,7 +126,12 @@ pub(super) fn read(source: &mut dyn Read) -> Result<Npy, String> {
     })
 }
 
+const NO_MEMORY: &str = "does not fit memory";
+
 fn damaged(error: std::io::Error) -> String {
+    if error.kind() == ErrorKind::OutOfMemory {
+        return NO_MEMORY.into();
+    }
     format!("is damaged ({error}); {AGAIN}")
 }
 
@@ -296,7 +328,7 @@ mod tests {
     fn real(descr: &str, values: &[u8]) -> Vec<f64> {
         let count = values.len() / descr[2..].parse::<usize>().unwrap();
         let bytes = file(&format!("'{descr}'"), "False", &format!("({count},)"), values);
-        match read(&mut &bytes[..]).unwrap() {
+        match read(&mut &bytes[..], Limits::NONE).unwrap() {
             Npy { shape, numbers: Numbers::Real(values) } if shape == [count] => values,
             other => panic!("{other:?}"),
         }
@@ -317,7 +349,7 @@ mod tests {
         assert_eq!(real("<f2", &halves), [1.0, -2.0, 65504.0, 2f64.powi(-24), f64::INFINITY]);
         assert!(real("<f2", &0x7e00u16.to_le_bytes())[0].is_nan());
         let bytes = file("'<c8'", "False", "(1, 1)", &[1f32, -2.0].map(f32::to_le_bytes).concat());
-        let numbers = read(&mut &bytes[..]).unwrap().numbers;
+        let numbers = read(&mut &bytes[..], Limits::NONE).unwrap().numbers;
         assert_eq!(numbers, Numbers::Complex(vec![Complex::new(1.0, -2.0)]));
     }
 
@@ -343,7 +375,8 @@ mod tests {
         let shape = [1; 30];
         let long = written(&|out| write(out, &shape, &[2.5f64]).unwrap());
         assert_eq!(long.len() % 64, 8);
-        let Npy { shape: read_shape, numbers: Numbers::Real(values) } = read(&mut &long[..]).unwrap() else { panic!() };
+        let found = read(&mut &long[..], Limits::NONE).unwrap();
+        let Npy { shape: read_shape, numbers: Numbers::Real(values) } = found else { panic!() };
         assert_eq!((&read_shape[..], &values[..]), (&shape[..], &[2.5][..]));
     }
 
@@ -351,7 +384,9 @@ mod tests {
     fn the_first_index_may_be_the_fastest() {
         let values: Vec<u8> = (0..24).collect();
         let bytes = file("'|u1'", "True", "(2, 3, 4)", &values);
-        let Npy { shape, numbers: Numbers::Real(values) } = read(&mut &bytes[..]).unwrap() else { panic!() };
+        let Npy { shape, numbers: Numbers::Real(values) } = read(&mut &bytes[..], Limits::NONE).unwrap() else {
+            panic!()
+        };
         let want = (0..2).flat_map(|i| (0..3).flat_map(move |j| (0..4).map(move |k| f64::from(i + 2 * j + 6 * k))));
         assert_eq!((shape, values), (vec![2, 3, 4], want.collect()));
     }
@@ -374,8 +409,13 @@ mod tests {
             (&file("[('a', '<f8')]", "False", "(1,)", &[0; 8]), "records"),
             (&file("'<f8'", "False", "3", &[0; 24]), "no shape"),
         ] {
-            let reason = read(&mut &bytes[..]).unwrap_err();
+            let reason = read(&mut &bytes[..], Limits::NONE).unwrap_err();
             assert!(reason.contains(needle), "{reason}: {needle}");
         }
+        let reason = |values, compressed| read(&mut &whole[..], Limits { values, compressed }).unwrap_err();
+        assert_eq!(reason(2, None), "has 3 values, expected at most 2");
+        let zeros = file("'<f8'", "False", "(268435456,)", &[]);
+        let few = Limits { values: usize::MAX, compressed: Some(2 << 20) };
+        assert!(read(&mut &zeros[..], few).unwrap_err().contains("2147483648 bytes of memory"));
     }
 }

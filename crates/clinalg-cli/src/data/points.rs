@@ -10,7 +10,7 @@ use crate::exit::Failure;
 /// # Errors
 /// [`Failure::File`] with the line that is not three finite numbers, and where there is no point.
 pub(crate) fn read_points(path: &Path) -> Result<Vec<[f64; 3]>, Failure> {
-    let text = std::fs::read_to_string(path).map_err(|error| failure(path, error))?;
+    let text = clinalg::io::read_text(path).map_err(|error| failure(path, error))?;
     let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
     let point = |(k, line): (usize, &str)| {
         let words = line.split(|c: char| c == ',' || c.is_whitespace()).filter(|word| !word.is_empty());

@@ -3,6 +3,8 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
+use clinalg::io::AtomicFile;
+
 use super::array::{self, Content, Packing, failure};
 use super::field::{Lattice, Values};
 use super::vtk;
@@ -85,7 +87,7 @@ impl Target {
 /// Writes a row per time and point: the time where there are times, the coordinates, the value.
 fn write_csv(path: &Path, lattice: &Lattice, times: &[f64], name: &str, frames: &[&Values]) -> Result<(), Failure> {
     let write = || -> std::io::Result<()> {
-        let mut file = std::io::BufWriter::new(std::fs::File::create(path)?);
+        let mut file = AtomicFile::create(path)?;
         let axes: Vec<Vec<f64>> = (0..lattice.dim()).map(|axis| lattice.coordinates(axis)).collect();
         let time = if times.is_empty() { "" } else { "t," };
         writeln!(file, "{time}{},{name}", AXES[..axes.len()].join(","))?;
@@ -102,7 +104,7 @@ fn write_csv(path: &Path, lattice: &Lattice, times: &[f64], name: &str, frames: 
                 writeln!(file, "{}", values.text(k))?;
             }
         }
-        file.flush()
+        file.commit()
     };
     write().map_err(|error| failure(path, error))
 }
@@ -231,7 +233,7 @@ mod tests {
             let target = Target::new("--out", &folder.path().join(name)).unwrap();
             target.write(&lattice, "u", &values(1.0)).unwrap();
             let want = Array { shape: vec![2, 2], values: vec![1.0, 2.0, 3.0, 4.0] };
-            assert_eq!(Array::read(target.path(), "u").unwrap(), want);
+            assert_eq!(Array::read(target.path(), "u", 4).unwrap(), want);
         }
         let target = Target::new("--out", &folder.path().join("u.csv")).unwrap();
         target.write(&lattice, "u", &Values::F32(vec![0.1, 2.0, 3.0, 4.0])).unwrap();
@@ -252,7 +254,7 @@ mod tests {
                     assert!(folder.path().join("s-0001.vti").is_file());
                 }
                 _ => {
-                    let array = Array::read(&path, "u").unwrap();
+                    let array = Array::read(&path, "u", 8).unwrap();
                     assert_eq!((array.shape, array.values[7]), (vec![2, 2, 2], 7.0));
                 }
             }

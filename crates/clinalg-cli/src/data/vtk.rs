@@ -9,6 +9,7 @@ use std::fmt::Write as _;
 use std::io::Write as _;
 use std::path::Path;
 
+use clinalg::io::AtomicFile;
 use flate2::Compression;
 use flate2::write::ZlibEncoder;
 
@@ -59,7 +60,7 @@ impl Document {
     }
 
     fn save(self, path: &Path, kind: &str) -> std::io::Result<()> {
-        let mut file = std::io::BufWriter::new(std::fs::File::create(path)?);
+        let mut file = AtomicFile::create(path)?;
         write!(
             file,
             "<?xml version=\"1.0\"?>\n<VTKFile type=\"{kind}\" version=\"1.0\" byte_order=\"LittleEndian\" \
@@ -68,7 +69,7 @@ impl Document {
         )?;
         file.write_all(&self.appended)?;
         file.write_all(b"\n</AppendedData>\n</VTKFile>\n")?;
-        file.flush()
+        file.commit()
     }
 }
 
@@ -158,7 +159,7 @@ pub(crate) fn write_pvd(path: &Path, files: &[(f64, String)]) -> Result<(), Fail
         let _ = writeln!(text, "<DataSet timestep=\"{time:e}\" part=\"0\" file=\"{name}\"/>");
     }
     text.push_str("</Collection>\n</VTKFile>\n");
-    std::fs::write(path, text).map_err(|error| failure(path, error))
+    AtomicFile::write(path, |file| file.write_all(text.as_bytes())).map_err(|error| failure(path, error))
 }
 
 #[cfg(test)]

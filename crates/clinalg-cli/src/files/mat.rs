@@ -4,9 +4,10 @@
 mod hdf5;
 
 use std::fs::File;
-use std::io::{Read, Write};
+use std::io::{ErrorKind, Read, Write};
 use std::path::Path;
 
+use clinalg::io::{AtomicFile, check_expansion, read_bytes};
 use clinalg::{Complex, CsrParts, Scalar};
 use flate2::read::ZlibDecoder;
 
@@ -15,6 +16,7 @@ use crate::exit::Failure;
 
 /// Types of data elements.
 const INT8: u32 = 1;
+const UINT8: u32 = 2;
 const INT32: u32 = 5;
 const UINT32: u32 = 6;
 const DOUBLE: u32 = 9;
@@ -30,6 +32,8 @@ const LAST_NUMERIC: u8 = 15;
 const OTHERS: [(u8, &str); 3] = [(1, "cell"), (4, "char"), (16, "function_handle")];
 /// The bit of the flags of a complex array.
 const COMPLEX: u32 = 0x800;
+/// That of a logical one.
+const LOGICAL: u32 = 0x200;
 
 /// Bytes of the header.
 const HEADER: usize = 128;
@@ -39,13 +43,6 @@ const DEEPEST: usize = 8;
 const LONGEST_NAME: usize = 63;
 
 type Parsed<V> = Result<V, String>;
-
-/// A variable, or a field of one.
-struct Variable {
-    name: String,
-    is_numeric: bool,
-    stored: Parsed<Stored>,
-}
 
 /// What a variable can be meant for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -58,148 +55,305 @@ enum Kind {
     NotNumeric,
 }
 
-/// A reader of data elements.
-struct Elements<'a> {
-    bytes: &'a [u8],
-    is_big_endian: bool,
+/// The tag of a data element.
+struct Tag {
+    kind: u32,
+    size: u64,
+    /// Up to four bytes of content stand in the tag itself.
+    inside: Option<[u8; 4]>,
 }
 
-impl<'a> Elements<'a> {
-    fn word(&self, at: usize) -> Parsed<u32> {
-        let bytes = self.bytes.get(at..at + 4).ok_or("the file ends within an element")?;
-        let bytes: [u8; 4] = bytes.try_into().expect("four bytes");
+impl Tag {
+    /// Bytes of one number, and whether the type is one of numbers.
+    fn width(&self) -> Parsed<u64> {
+        match self.kind {
+            1 | 2 => Ok(1),
+            3 | 4 => Ok(2),
+            5..=7 => Ok(4),
+            9 | 12 | 13 => Ok(8),
+            other => Err(format!("an element of the unknown type {other}")),
+        }
+    }
+}
+
+/// Longest element of flags, extents, or a name.
+const SHORT: u64 = 1 << 10;
+/// Longest element of the names of a structure's fields.
+const FIELDS: u64 = 1 << 20;
+/// Bytes of numbers that are read at once, a multiple of all widths.
+const CHUNK: u64 = 1 << 16;
+const CUT: &str = "the file ends within an element";
+
+/// A reader of data elements. It keeps nothing but the numbers of the variable that is wanted: a small compressed file can hold gigabytes.
+struct Elements<'a> {
+    source: &'a mut dyn Read,
+    /// Bytes of the enclosing element that follow.
+    left: u64,
+    is_big_endian: bool,
+    /// Bytes of the file that the elements take.
+    compressed: u64,
+    role: Role,
+}
+
+/// The variables that are found, and the content of the wanted one.
+struct Search {
+    found: Vec<(String, Kind)>,
+    wanted: Option<usize>,
+    stored: Option<Parsed<Stored>>,
+}
+
+impl Elements<'_> {
+    fn bytes(&mut self, count: u64) -> Parsed<Vec<u8>> {
+        let mut bytes = Vec::new();
+        self.source.take(count).read_to_end(&mut bytes).map_err(|error| reason_of(&error))?;
+        self.left = self.left.saturating_sub(bytes.len() as u64);
+        Ok(bytes)
+    }
+
+    fn skip(&mut self, count: u64) -> Parsed<()> {
+        let skipped = std::io::copy(&mut self.source.take(count), &mut std::io::sink());
+        let skipped = skipped.map_err(|error| reason_of(&error))?;
+        self.left = self.left.saturating_sub(skipped);
+        if skipped == count { Ok(()) } else { Err(CUT.into()) }
+    }
+
+    fn word(&self, bytes: &[u8]) -> Parsed<u32> {
+        let bytes: [u8; 4] = bytes.get(..4).and_then(|bytes| bytes.try_into().ok()).ok_or(CUT)?;
         Ok(if self.is_big_endian { u32::from_be_bytes(bytes) } else { u32::from_le_bytes(bytes) })
     }
 
-    /// The type and content of the next element, or `None` at the end.
-    fn next(&mut self) -> Parsed<Option<(u32, &'a [u8])>> {
-        if self.bytes.len() < 8 {
+    /// The tag of the next element, or `None` at the end.
+    fn next(&mut self) -> Parsed<Option<Tag>> {
+        if self.left < 8 {
             return Ok(None);
         }
-        let first = self.word(0)?;
-        let (kind, start, size, whole) = match first >> 16 {
-            0 => {
-                let size = self.word(4)? as usize;
-                let padded = if first == COMPRESSED { size } else { size.next_multiple_of(8) };
-                (first, 8, size, 8 + padded)
+        let bytes = self.bytes(8)?;
+        if bytes.is_empty() {
+            return Ok(None);
+        }
+        let first = self.word(&bytes)?;
+        let tag = match first >> 16 {
+            0 => Tag { kind: first, size: self.word(bytes.get(4..).unwrap_or_default())?.into(), inside: None },
+            size => {
+                let inside = bytes.get(4..8).and_then(|bytes| bytes.try_into().ok()).ok_or(CUT)?;
+                Tag { kind: first & 0xffff, size: u64::from(size).min(4), inside: Some(inside) }
             }
-            // Up to four bytes stand in the tag.
-            size => (first & 0xffff, 4, (size as usize).min(4), 8),
         };
-        let content = self.bytes.get(start..start + size).ok_or("the file ends within an element")?;
-        self.bytes = &self.bytes[whole.min(self.bytes.len())..];
-        Ok(Some((kind, content)))
+        if tag.inside.is_none() && tag.size > self.left { Err(CUT.into()) } else { Ok(Some(tag)) }
     }
 
-    fn expect(&mut self) -> Parsed<(u32, &'a [u8])> {
+    fn expect(&mut self) -> Parsed<Tag> {
         self.next()?.ok_or_else(|| "an array lacks an element".into())
     }
 
-    /// The numbers of an element, as doubles.
-    fn numbers(&mut self) -> Parsed<Vec<f64>> {
-        let (kind, content) = self.expect()?;
-        let big = self.is_big_endian;
-        macro_rules! numbers {
-            ($kind:ty) => {{
-                const SIZE: usize = size_of::<$kind>();
-                let of = |bytes: &[u8]| {
-                    let bytes: [u8; SIZE] = bytes.try_into().expect("a whole number");
-                    (if big { <$kind>::from_be_bytes(bytes) } else { <$kind>::from_le_bytes(bytes) }) as f64
-                };
-                content.chunks_exact(SIZE).map(of).collect()
-            }};
+    /// Skips what fills an element up to a multiple of eight bytes; the last of an enclosing element may lack it.
+    fn pad(&mut self, size: u64) -> Parsed<()> {
+        self.skip((size.next_multiple_of(8) - size).min(self.left))
+    }
+
+    /// The content of the next element, of at most so many bytes.
+    fn content(&mut self, most: u64) -> Parsed<Vec<u8>> {
+        let tag = self.expect()?;
+        if let Some(inside) = tag.inside {
+            return Ok(inside[..tag.size as usize].to_vec());
         }
-        Ok(match kind {
-            1 => numbers!(i8),
-            2 => numbers!(u8),
-            3 => numbers!(i16),
-            4 => numbers!(u16),
-            5 => numbers!(i32),
-            6 => numbers!(u32),
-            7 => numbers!(f32),
-            9 => numbers!(f64),
-            12 => numbers!(i64),
-            13 => numbers!(u64),
-            other => return Err(format!("an element of the unknown type {other}")),
-        })
+        if tag.size > most {
+            return Err(format!("an element of {} bytes, expected at most {most}", tag.size));
+        }
+        let content = self.bytes(tag.size)?;
+        if (content.len() as u64) < tag.size {
+            return Err(CUT.into());
+        }
+        self.pad(tag.size)?;
+        Ok(content)
     }
 
-    fn whole_numbers(&mut self) -> Parsed<Vec<usize>> {
-        indices(self.numbers()?)
+    /// The numbers of an element, as doubles.
+    fn numbers(&mut self, tag: &Tag) -> Parsed<Vec<f64>> {
+        let width = tag.width()?;
+        let mut out = Vec::new();
+        if let Some(inside) = tag.inside {
+            decode(&inside[..tag.size as usize], tag.kind, self.is_big_endian, &mut out);
+            return Ok(out);
+        }
+        let mut left = tag.size / width * width;
+        while left > 0 {
+            let bytes = self.bytes(left.min(CHUNK))?;
+            if (bytes.len() as u64) < left.min(CHUNK) {
+                return Err(CUT.into());
+            }
+            decode(&bytes, tag.kind, self.is_big_endian, &mut out);
+            left -= bytes.len() as u64;
+        }
+        self.skip(tag.size % width)?;
+        self.pad(tag.size)?;
+        Ok(out)
     }
 
-    /// Enters the array of a matrix element, and those of the fields of a structure, among `found`.
-    fn array(&mut self, prefix: &str, depth: usize, found: &mut Vec<Variable>) -> Parsed<()> {
-        let (_, flags) = self.expect()?;
-        let inner = Elements { bytes: flags, is_big_endian: self.is_big_endian };
-        let word = inner.word(0)?;
-        let (class, is_complex) = (word as u8, word & COMPLEX != 0);
-        let shape = self.whole_numbers()?;
-        let (_, name) = self.expect()?;
-        let name = text_of(name);
+    /// A few whole numbers.
+    fn extents(&mut self) -> Parsed<Vec<usize>> {
+        let tag = self.expect()?;
+        if tag.size > SHORT {
+            return Err(format!("an element of {} bytes for extents", tag.size));
+        }
+        indices(self.numbers(&tag)?)
+    }
+
+    /// An error where numbers would take more memory than the file makes plausible; vectors of equal numbers are compressed to next to
+    /// nothing.
+    fn check_memory(&self, count: u64, is_vector: bool) -> Parsed<()> {
+        match is_vector && self.role != Role::Matrix {
+            true => Ok(()),
+            false => check_expansion(count.saturating_mul(8), self.compressed),
+        }
+    }
+
+    /// Enters the array of a matrix element, and those of the fields of a structure, among those found, and reads the wanted one.
+    fn array(&mut self, prefix: &str, depth: usize, search: &mut Search) -> Parsed<()> {
+        let flags = self.content(SHORT)?;
+        let word = self.word(&flags)?;
+        let (class, is_complex, is_logical) = (word as u8, word & COMPLEX != 0, word & LOGICAL != 0);
+        let shape = self.extents()?;
+        let name = text_of(&self.content(SHORT)?);
         let name = if prefix.is_empty() { name } else { prefix.to_owned() };
         if class == STRUCTURE {
-            return if depth < DEEPEST { self.fields(&name, depth, found) } else { Ok(()) };
+            return if depth < DEEPEST { self.fields(&name, depth, search) } else { Ok(()) };
         }
-        if !(SPARSE..=LAST_NUMERIC).contains(&class) {
-            let class = OTHERS.iter().find(|other| other.0 == class).map_or("object", |other| other.1);
-            found.push(Variable { name, is_numeric: false, stored: Err(not_numeric(class)) });
-            return Ok(());
-        }
-        let stored = match shape[..] {
-            [rows, cols] if class == SPARSE => self.sparse(rows, cols, is_complex),
-            [rows, cols] => self.dense(rows, cols, is_complex),
-            _ => Err(format!("has {} dimensions, expected two", shape.len())),
+        let is_numeric = (SPARSE..=LAST_NUMERIC).contains(&class);
+        let kind = match class {
+            _ if !is_numeric => Kind::NotNumeric,
+            SPARSE => Kind::Sparse,
+            _ => Kind::Full,
         };
-        found.push(Variable { name, is_numeric: true, stored });
+        search.found.push((name, kind));
+        if search.wanted == Some(search.found.len() - 1) {
+            search.stored = Some(match shape[..] {
+                _ if !is_numeric => {
+                    let class = OTHERS.iter().find(|other| other.0 == class).map_or("object", |other| other.1);
+                    Err(not_numeric(class))
+                }
+                [rows, cols] if class == SPARSE => self.sparse(rows, cols, is_complex, is_logical),
+                [rows, cols] => self.dense(rows, cols, is_complex),
+                _ => Err(format!("has {} dimensions, expected two", shape.len())),
+            });
+        }
         Ok(())
     }
 
-    /// The imaginary parts of these real parts.
-    fn with_imaginary(&mut self, re: Vec<f64>) -> Parsed<Vec<Complex<f64>>> {
-        let im = self.numbers()?;
-        match im.len() == re.len() {
-            true => Ok(re.into_iter().zip(im).map(|(re, im)| Complex::new(re, im)).collect()),
-            false => Err(format!("has {} real and {} imaginary parts", re.len(), im.len())),
-        }
-    }
-
     fn dense(&mut self, rows: usize, cols: usize, is_complex: bool) -> Parsed<Stored> {
-        let values = self.numbers()?;
-        if Some(values.len()) != rows.checked_mul(cols) {
-            return Err(format!("has {} values, expected {rows} x {cols}", values.len()));
-        }
+        let mut part = || {
+            let tag = self.expect()?;
+            let count = tag.size / tag.width()?;
+            if Some(count) != rows.checked_mul(cols).map(|count| count as u64) {
+                return Err(format!("has {count} values, expected {rows} x {cols}"));
+            }
+            self.check_memory(count, cols <= 1)?;
+            self.numbers(&tag)
+        };
+        let values = part()?;
         Ok(match is_complex {
-            true => Stored::ComplexDense(Columns { rows, cols, values: self.with_imaginary(values)? }),
+            true => Stored::ComplexDense(Columns { rows, cols, values: with_imaginary(values, part()?)? }),
             false => Stored::Dense(Columns { rows, cols, values }),
         })
     }
 
-    fn sparse(&mut self, rows: usize, cols: usize, is_complex: bool) -> Parsed<Stored> {
-        let (places, offsets, values) = (self.whole_numbers()?, self.whole_numbers()?, self.numbers()?);
+    fn sparse(&mut self, rows: usize, cols: usize, is_complex: bool, is_logical: bool) -> Parsed<Stored> {
+        // Room for entries that are not there is allowed for, but not for much more than there are positions.
+        let most = (rows as u64).saturating_mul(cols as u64).max(1 << 20);
+        let places = self.at_most(most, "row indices")?;
+        let offsets = self.at_most((cols as u64).saturating_add(1), "offsets of columns")?;
+        let entries = offsets.last().copied().unwrap_or(0) as u64;
+        let mut values = || {
+            let mut tag = self.expect()?;
+            // MATLAB declares the values of logical matrices as doubles, and stores them as single bytes.
+            if is_logical && tag.kind == DOUBLE && tag.size / 8 < entries && entries <= tag.size {
+                tag.kind = UINT8;
+            }
+            self.check_memory(tag.size / tag.width()?, false)?;
+            self.numbers(&tag)
+        };
+        let re = values()?;
         let shape = (rows, cols);
         Ok(match is_complex {
-            true => Stored::ComplexSparse(sparse(shape, &offsets, places, self.with_imaginary(values)?)?),
-            false => Stored::Sparse(sparse(shape, &offsets, places, values)?),
+            true => Stored::ComplexSparse(sparse(shape, &offsets, places, with_imaginary(re, values()?)?)?),
+            false => Stored::Sparse(sparse(shape, &offsets, places, re)?),
         })
     }
 
+    /// The indices of the next element.
+    fn at_most(&mut self, most: u64, what: &str) -> Parsed<Vec<usize>> {
+        let tag = self.expect()?;
+        let count = tag.size / tag.width()?;
+        if count > most {
+            return Err(format!("has {count} {what}, expected at most {most}"));
+        }
+        self.check_memory(count, false)?;
+        indices(self.numbers(&tag)?)
+    }
+
     /// The fields of a structure of one element.
-    fn fields(&mut self, name: &str, depth: usize, found: &mut Vec<Variable>) -> Parsed<()> {
-        let length = self.whole_numbers()?.first().copied().unwrap_or(0).max(1);
-        let (_, names) = self.expect()?;
+    fn fields(&mut self, name: &str, depth: usize, search: &mut Search) -> Parsed<()> {
+        let length = self.extents()?.first().copied().unwrap_or(0).max(1);
+        let names = self.content(FIELDS)?;
         for field in names.chunks_exact(length) {
-            let Some((kind, content)) = self.next()? else { return Ok(()) };
+            let Some(tag) = self.next()? else { return Ok(()) };
             let end = field.iter().position(|&byte| byte == 0).unwrap_or(field.len());
             let field = text_of(&field[..end]);
-            if kind == MATRIX && !content.is_empty() {
-                let mut inner = Elements { bytes: content, is_big_endian: self.is_big_endian };
-                inner.array(&format!("{name}.{field}"), depth + 1, found)?;
+            if tag.inside.is_some() {
+                continue;
             }
+            let behind = self.left - tag.size;
+            if tag.kind == MATRIX && tag.size > 0 {
+                self.left = tag.size;
+                self.array(&format!("{name}.{field}"), depth + 1, search)?;
+                self.skip(self.left)?;
+            } else {
+                self.skip(tag.size)?;
+            }
+            self.left = behind;
+            self.pad(tag.size)?;
         }
         Ok(())
     }
 }
+
+/// Appends the numbers of this type; the bytes are whole numbers of it.
+fn decode(bytes: &[u8], kind: u32, is_big_endian: bool, out: &mut Vec<f64>) {
+    macro_rules! numbers {
+        ($kind:ty) => {
+            out.extend(bytes.as_chunks().0.iter().map(|&bytes| {
+                (if is_big_endian { <$kind>::from_be_bytes(bytes) } else { <$kind>::from_le_bytes(bytes) }) as f64
+            }))
+        };
+    }
+    match kind {
+        1 => numbers!(i8),
+        2 => numbers!(u8),
+        3 => numbers!(i16),
+        4 => numbers!(u16),
+        5 => numbers!(i32),
+        6 => numbers!(u32),
+        7 => numbers!(f32),
+        9 => numbers!(f64),
+        12 => numbers!(i64),
+        _ => numbers!(u64),
+    }
+}
+
+/// Complex numbers from their parts.
+fn with_imaginary(re: Vec<f64>, im: Vec<f64>) -> Parsed<Vec<Complex<f64>>> {
+    match im.len() == re.len() {
+        true => Ok(re.into_iter().zip(im).map(|(re, im)| Complex::new(re, im)).collect()),
+        false => Err(format!("has {} real and {} imaginary parts", re.len(), im.len())),
+    }
+}
+
+fn reason_of(error: &std::io::Error) -> String {
+    if error.kind() == ErrorKind::OutOfMemory { NO_MEMORY.into() } else { error.to_string() }
+}
+
+/// No fault of a file.
+const NO_MEMORY: &str = "the array does not fit memory";
 
 /// A name, or a word for one that is none.
 fn text_of(name: &[u8]) -> String {
@@ -211,6 +365,9 @@ fn text_of(name: &[u8]) -> String {
 
 /// What is wrong with the file as a whole.
 fn of_file(reason: &str) -> String {
+    if reason == NO_MEMORY {
+        return reason.to_owned();
+    }
     format!("the file is damaged or cut off ({reason}); copy it again, or save it again with `save -v7 FILE A`")
 }
 
@@ -257,16 +414,21 @@ pub(super) fn read(path: &Path, role: Role) -> Result<Stored, Failure> {
         let name = variable.name.clone();
         return variable.read().map_err(|reason| of_array(&name, reason));
     }
-    let bytes = std::fs::read(path).map_err(|error| fault(path, error))?;
-    let mut found = parse(&bytes).map_err(|reason| fault(path, reason))?;
-    let kind = |v: &Variable| match v.stored {
-        _ if !v.is_numeric => Kind::NotNumeric,
-        Ok(Stored::Sparse(_) | Stored::ComplexSparse(_)) => Kind::Sparse,
-        _ => Kind::Full,
-    };
-    let k = chosen(role, &found.iter().map(|v| (v.name.as_str(), kind(v))).collect::<Vec<_>>());
-    let Variable { name, stored, .. } = found.swap_remove(k.map_err(|reason| fault(path, reason))?);
-    stored.map_err(|reason| of_array(&name, reason))
+    let is_big_endian = byte_order(&head).map_err(|reason| fault(path, reason))?;
+    let bytes = read_bytes(path).map_err(|error| fault(path, error))?;
+    let mut search = Search { found: Vec::new(), wanted: None, stored: None };
+    parse(&bytes, is_big_endian, role, &mut search).map_err(|reason| fault(path, reason))?;
+    let found: Vec<(&str, Kind)> = search.found.iter().map(|(name, kind)| (name.as_str(), *kind)).collect();
+    let wanted = chosen(role, &found).map_err(|reason| fault(path, reason))?;
+    let name = search.found.swap_remove(wanted).0;
+    let mut search = Search { found: Vec::new(), wanted: Some(wanted), stored: None };
+    parse(&bytes, is_big_endian, role, &mut search).map_err(|reason| fault(path, reason))?;
+    let stored = search.stored.unwrap_or_else(|| Err("is not found again".into()));
+    stored.map_err(|reason| match reason.as_str() {
+        CUT => fault(path, of_file(&reason)),
+        NO_MEMORY => fault(path, reason),
+        _ => of_array(&name, reason),
+    })
 }
 
 /// The variable that is meant, of those with these names: one of the usual names, or the only one (the only sparse one for a matrix).
@@ -292,33 +454,79 @@ fn not_numeric(class: &str) -> String {
     format!("has the class {class}, expected a full or sparse array of numbers")
 }
 
-fn parse(bytes: &[u8]) -> Parsed<Vec<Variable>> {
-    let no_mat_file = "the file is no MATLAB file, expected one that MATLAB's or Octave's `save -v7 FILE A` writes";
-    let header = bytes.get(..HEADER).ok_or(no_mat_file)?;
-    let is_big_endian = match &header[126..] {
-        b"IM" => false,
-        b"MI" => true,
-        _ => return Err(no_mat_file.into()),
-    };
-    let mut elements = Elements { bytes: &bytes[HEADER..], is_big_endian };
-    let mut found = Vec::new();
-    while let Some((kind, content)) = elements.next().map_err(|reason| of_file(&reason))? {
-        let mut inflated = Vec::new();
-        let (kind, content) = if kind == COMPRESSED {
-            ZlibDecoder::new(content).read_to_end(&mut inflated).map_err(|error| of_file(&error.to_string()))?;
-            match (Elements { bytes: &inflated, is_big_endian }).next().map_err(|reason| of_file(&reason))? {
-                Some(element) => element,
-                None => continue,
-            }
-        } else {
-            (kind, content)
+/// Whether the numbers of a file with this header have their most significant byte first.
+fn byte_order(header: &[u8]) -> Parsed<bool> {
+    match header.get(126..HEADER) {
+        Some(b"IM") => Ok(false),
+        Some(b"MI") => Ok(true),
+        _ if is_version_4(header) => Err(
+            "the file is of MATLAB's version 4, expected a later one: load it in MATLAB or Octave and save it again with `save -v7 FILE A`".into(),
+        ),
+        _ => Err("the file is no MATLAB file, expected one that MATLAB's or Octave's `save -v7 FILE A` writes".into()),
+    }
+}
+
+/// Whether this is the beginning of a file of MATLAB's version 4: type (machine, 0, precision, kind as decimal digits), rows, columns, whether
+/// complex, length of the name.
+fn is_version_4(header: &[u8]) -> bool {
+    let words =
+        |from: fn([u8; 4]) -> u32| header.as_chunks().0.iter().take(5).map(|&word| from(word)).collect::<Vec<_>>();
+    [u32::from_le_bytes as fn([u8; 4]) -> u32, u32::from_be_bytes].into_iter().any(|from| match words(from)[..] {
+        [kind, _, _, complex, name] => {
+            let digits = [kind / 1000, kind / 100 % 10, kind / 10 % 10, kind % 10];
+            let known = digits[0] <= 4 && digits[1] == 0 && digits[2] <= 5 && digits[3] <= 2;
+            known && complex <= 1 && (1..=LONGEST_NAME as u32 + 1).contains(&name)
+        }
+        _ => false,
+    })
+}
+
+/// Looks through the elements of a file.
+fn parse(bytes: &[u8], is_big_endian: bool, role: Role, search: &mut Search) -> Parsed<()> {
+    let mut rest = &bytes[HEADER.min(bytes.len())..];
+    while rest.len() >= 8 {
+        let mut source = rest;
+        let mut outer = Elements { source: &mut source, left: rest.len() as u64, is_big_endian, compressed: 0, role };
+        let Some(tag) = outer.next().map_err(|reason| of_file(&reason))? else { break };
+        if tag.inside.is_some() {
+            rest = &rest[8..];
+            continue;
+        }
+        let size = tag.size as usize;
+        let mut content = &rest[8..8 + size];
+        let whole = if tag.kind == COMPRESSED { size } else { size.next_multiple_of(8) };
+        rest = &rest[(8 + whole).min(rest.len())..];
+        let inner = match tag.kind {
+            MATRIX => Elements { source: &mut content, left: tag.size, is_big_endian, compressed: tag.size, role }
+                .array("", 0, search),
+            COMPRESSED => inflated(&mut ZlibDecoder::new(content), is_big_endian, (tag.size, role), search),
+            _ => Ok(()),
         };
-        if kind == MATRIX {
-            let mut inner = Elements { bytes: content, is_big_endian };
-            inner.array("", 0, &mut found).map_err(|reason| of_file(&reason))?;
+        inner.map_err(|reason| of_file(&reason))?;
+        if search.stored.is_some() {
+            break;
         }
     }
-    Ok(found)
+    Ok(())
+}
+
+/// Looks at a compressed element, and where it is the wanted one, at its checksum.
+fn inflated(
+    source: &mut dyn Read,
+    is_big_endian: bool,
+    (compressed, role): (u64, Role),
+    search: &mut Search,
+) -> Parsed<()> {
+    let mut outer = Elements { source, left: u64::MAX, is_big_endian, compressed, role };
+    let Some(tag) = outer.next()? else { return Ok(()) };
+    if tag.kind == MATRIX && tag.inside.is_none() {
+        outer.left = tag.size;
+        outer.array("", 0, search)?;
+    }
+    if matches!(search.stored, Some(Ok(_))) {
+        std::io::copy(outer.source, &mut std::io::sink()).map_err(|error| reason_of(&error))?;
+    }
+    Ok(())
 }
 
 /// Writes a dense matrix as the variable `x`.
@@ -346,5 +554,5 @@ pub(super) fn write<T: Scalar>(path: &Path, rows: usize, cols: usize, values: &[
         let of = |value: &T| if part == 0 { value.widen().re() } else { value.widen().im() };
         values.iter().for_each(|value| out.extend(of(value).to_le_bytes()));
     }
-    std::fs::File::create(path).and_then(|mut file| file.write_all(&out)).map_err(|error| fault(path, error))
+    AtomicFile::write(path, |file| file.write_all(&out)).map_err(|error| fault(path, error))
 }

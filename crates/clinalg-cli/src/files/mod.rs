@@ -3,7 +3,7 @@
 mod mat;
 mod numpy;
 
-use std::io::Read;
+use std::io::BufReader;
 use std::path::{Path, PathBuf};
 
 use clinalg::io::matrix_market::{self, MatrixMarket};
@@ -143,6 +143,16 @@ impl Loaded {
             let parts = CsrParts::from_dense(dense.rows, dense.cols, &dense.values);
             sparse(path, parts.map_err(|error| of_content(path, error))?)
         }
+        let (rows, cols) = match &self.stored {
+            Stored::Market(file) => (file.rows, file.cols),
+            Stored::Sparse(parts) => (parts.rows, parts.cols),
+            Stored::ComplexSparse(parts) => (parts.rows, parts.cols),
+            Stored::Dense(dense) => (dense.rows, dense.cols),
+            Stored::ComplexDense(dense) => (dense.rows, dense.cols),
+        };
+        if rows == 0 || cols == 0 {
+            return Err(fault(&self.path, format!("a matrix of {rows} x {cols}: there is nothing to solve")));
+        }
         match self.stored {
             Stored::Market(file) => file.to_csr_parts().map_err(|error| of_content(&self.path, error)),
             Stored::Sparse(parts) => sparse(&self.path, parts),
@@ -191,19 +201,19 @@ pub(crate) fn read_columns<T: Scalar>(path: &Path) -> Result<Columns<T>, Failure
     Loaded::read(path, Role::RightSide)?.columns()
 }
 
-/// A MatrixMarket file that gzip compressed.
+/// A MatrixMarket file that gzip compressed, read line by line: a small file can hold gigabytes.
 fn compressed(path: &Path) -> Result<matrix_market::MatrixMarket, Failure> {
     let io = |source| Error::Io { path: path.to_owned(), source };
     let file = std::fs::File::open(path).map_err(io)?;
-    let damaged = |error: std::io::Error| {
-        fault(
+    let bytes = file.metadata().map_err(io)?.len();
+    let text = BufReader::with_capacity(1 << 18, MultiGzDecoder::new(BufReader::new(file)));
+    matrix_market::read_decompressed(text, path, bytes).map_err(|error| match error {
+        Error::Io { source, .. } => fault(
             path,
-            format!("the file is no gzip file or is damaged ({error}); copy it again, or compress it again with gzip"),
-        )
-    };
-    let mut text = Vec::new();
-    MultiGzDecoder::new(std::io::BufReader::new(file)).read_to_end(&mut text).map_err(damaged)?;
-    Ok(matrix_market::read_bytes(&text, path)?)
+            format!("the file is no gzip file or is damaged ({source}); copy it again, or compress it again with gzip"),
+        ),
+        error => error.into(),
+    })
 }
 
 /// The values in the type of the computation.
@@ -212,11 +222,10 @@ fn narrowed<W: Scalar<Real = f64>, T: Scalar>(path: &Path, values: &[W]) -> Resu
         return Err(fault(path, "the values are complex, expected real ones"));
     }
     let part = |part: f64| {
-        let narrow = <T::Real as Scalar>::from_f64(part);
-        if narrow.into_f64().is_infinite() && part.is_finite() {
-            return Err(fault(path, format!("{part:e} is too large for {}; use --precision f64", T::PRECISION)));
-        }
-        Ok(narrow)
+        <T::Real as Real>::narrowed(part).ok_or_else(|| {
+            let fault_is = if part.abs() > 1.0 { "large" } else { "small" };
+            fault(path, format!("{part:e} is too {fault_is} for {}; use --precision f64", T::PRECISION))
+        })
     };
     values.iter().map(|value| Ok(T::from_parts(part(value.re())?, part(value.im())?))).collect()
 }

@@ -7,12 +7,12 @@ use clinalg::{Complex, CsrParts, Scalar};
 
 use super::{Columns, Stored, check_size, fault};
 use crate::data::Values;
-use crate::data::array::{self, Array, Either};
+use crate::data::array::{self, Array, Either, Limits};
 use crate::exit::Failure;
 
 /// An array of one or two dimensions.
 pub(super) fn read_npy(path: &Path) -> Result<Stored, Failure> {
-    Ok(match array::read_either(path, None)? {
+    Ok(match array::read_either(path, None, Limits::NONE)? {
         Either::Complex((shape, values)) => Stored::ComplexDense(columns(path, &shape, &values)?),
         Either::Real(Array { shape, values }) => Stored::Dense(columns(path, &shape, &values)?),
     })
@@ -42,9 +42,12 @@ pub(super) fn read_npz(path: &Path) -> Result<Stored, Failure> {
         Fault::File(failure) => failure,
         Fault::Content(reason) => fault(path, reason),
     };
-    Ok(match array::read_either(path, Some("data"))? {
-        Either::Complex((shape, data)) => Stored::ComplexSparse(sparse(path, &format, &shape, data).map_err(made)?),
-        Either::Real(Array { shape, values }) => Stored::Sparse(sparse(path, &format, &shape, values).map_err(made)?),
+    let (shape, layout) = layout(path, &format).map_err(made)?;
+    Ok(match array::read_either(path, Some("data"), layout.limits(path, shape))? {
+        Either::Complex((of_data, data)) => Stored::ComplexSparse(layout.matrix(shape, &of_data, data).map_err(made)?),
+        Either::Real(Array { shape: of_data, values }) => {
+            Stored::Sparse(layout.matrix(shape, &of_data, values).map_err(made)?)
+        }
     })
 }
 
@@ -74,34 +77,106 @@ impl From<String> for Fault {
     }
 }
 
-/// The matrix in this format with these values, in an array of this shape.
-fn sparse<T: Scalar>(path: &Path, format: &str, of_data: &[usize], data: Vec<T>) -> Result<CsrParts<T>, Fault> {
-    let array = |name: &str| Array::read_named(path, name).map(|array| array.values);
-    let whole = |name: &str| -> Result<Vec<usize>, Fault> {
+/// A matrix of fewer positions may repeat so many entries.
+const MANY_REPEATED: usize = 1 << 21;
+
+/// Where the values of a matrix belong.
+enum Layout {
+    /// Row and column of each value.
+    Triplets(Vec<usize>, Vec<usize>),
+    /// Offsets of rows, and columns.
+    Rows(Vec<usize>, Vec<usize>),
+    /// Offsets of columns, and rows.
+    Columns(Vec<usize>, Vec<usize>),
+    /// Offsets of rows of blocks, and their columns.
+    Blocks(Vec<usize>, Vec<usize>),
+    /// Offsets of diagonals.
+    Diagonals(Vec<f64>),
+}
+
+/// Bytes of a file.
+fn size(path: &Path) -> u64 {
+    path.metadata().map_or(0, |about| about.len())
+}
+
+/// The shape of the matrix in this format and where its values belong. An array is read once the ones before it say how long it may be.
+fn layout(path: &Path, format: &str) -> Result<((usize, usize), Layout), Fault> {
+    let whole = |name: &str, values: usize| -> Result<Vec<usize>, Fault> {
+        let limits = Limits { values, compressed: Some(size(path)) };
         let index = |v: f64| if v >= 0.0 && v.fract() == 0.0 { Some(v as usize) } else { None };
-        let indices: Option<Vec<usize>> = array(name)?.into_iter().map(index).collect();
+        let values = Array::read_named(path, name, limits)?.values;
+        let indices: Option<Vec<usize>> = values.into_iter().map(index).collect();
         indices.ok_or_else(|| Fault::Content(format!("array {name} has a value that is no index, expected 0, 1, ...")))
     };
-    let shape = whole("shape")?;
+    let shape = whole("shape", 8)?;
     let &[rows, cols] = &shape[..] else {
         return Err(Fault::Content(format!("array shape has {} numbers, expected rows and columns", shape.len())));
     };
-    check_size(rows, cols, data.len())?;
-    Ok(match format {
-        "coo" => {
-            let (row, col) = (whole("row")?, whole("col")?);
-            if row.len() != data.len() || col.len() != data.len() {
-                let lengths = [row.len(), col.len(), data.len()].map(|len| len.to_string()).join(", ");
-                return Err(Fault::Content(format!("row, col and data have the lengths {lengths}; they must agree")));
-            }
-            let entries: Vec<_> = row.into_iter().zip(col).zip(data).map(|((i, j), v)| (i, j, v)).collect();
-            CsrParts::from_triplets(rows, cols, &entries)?
+    let positions = rows.saturating_mul(cols).max(MANY_REPEATED);
+    let offsets = |lines: usize| whole("indptr", lines.saturating_add(1));
+    let indices = |offsets: &[usize]| whole("indices", offsets.last().map_or(0, |&entries| entries.min(positions)));
+    let layout = match format {
+        "coo" => Layout::Triplets(whole("row", positions)?, whole("col", positions)?),
+        "csc" => {
+            let offsets = offsets(cols)?;
+            let rows = indices(&offsets)?;
+            Layout::Columns(offsets, rows)
         }
-        "csc" => CsrParts::from_csc(rows, cols, &whole("indptr")?, &whole("indices")?, &data)?,
-        "bsr" => blocks((rows, cols), &whole("indptr")?, &whole("indices")?, of_data, &data)?,
-        "dia" => diagonals((rows, cols), &array("offsets")?, of_data, &data)?,
-        _ => CsrParts::from_csr(rows, cols, &whole("indptr")?, &whole("indices")?, &data)?,
-    })
+        "dia" => {
+            let limits = Limits { values: rows.saturating_add(cols), compressed: Some(size(path)) };
+            Layout::Diagonals(Array::read_named(path, "offsets", limits)?.values)
+        }
+        _ => {
+            let offsets = offsets(rows)?;
+            let columns = indices(&offsets)?;
+            if format == "bsr" { Layout::Blocks(offsets, columns) } else { Layout::Rows(offsets, columns) }
+        }
+    };
+    Ok(((rows, cols), layout))
+}
+
+impl Layout {
+    /// How many values there can be.
+    fn limits(&self, path: &Path, (rows, cols): (usize, usize)) -> Limits {
+        match self {
+            Layout::Triplets(rows, _) => Limits { values: rows.len(), compressed: Some(size(path)) },
+            Layout::Rows(_, indices) | Layout::Columns(_, indices) => {
+                Limits { values: indices.len(), compressed: Some(size(path)) }
+            }
+            Layout::Blocks(..) => {
+                Limits { values: rows.saturating_mul(cols).max(MANY_REPEATED), compressed: Some(size(path)) }
+            }
+            // Constant diagonals are compressed to next to nothing.
+            Layout::Diagonals(offsets) => {
+                Limits { values: offsets.len().saturating_mul(cols).max(MANY_REPEATED), compressed: None }
+            }
+        }
+    }
+
+    /// The matrix with these values, in an array of this shape.
+    fn matrix<T: Scalar>(
+        self,
+        (rows, cols): (usize, usize),
+        of_data: &[usize],
+        data: Vec<T>,
+    ) -> Result<CsrParts<T>, Fault> {
+        check_size(rows, cols, data.len())?;
+        Ok(match self {
+            Layout::Triplets(row, col) => {
+                if row.len() != data.len() || col.len() != data.len() {
+                    let lengths = [row.len(), col.len(), data.len()].map(|len| len.to_string()).join(", ");
+                    let reason = format!("row, col and data have the lengths {lengths}; they must agree");
+                    return Err(Fault::Content(reason));
+                }
+                let entries: Vec<_> = row.into_iter().zip(col).zip(data).map(|((i, j), v)| (i, j, v)).collect();
+                CsrParts::from_triplets(rows, cols, &entries)?
+            }
+            Layout::Columns(offsets, indices) => CsrParts::from_csc(rows, cols, &offsets, &indices, &data)?,
+            Layout::Blocks(offsets, indices) => blocks((rows, cols), &offsets, &indices, of_data, &data)?,
+            Layout::Diagonals(offsets) => diagonals((rows, cols), &offsets, of_data, &data)?,
+            Layout::Rows(offsets, indices) => CsrParts::from_csr(rows, cols, &offsets, &indices, &data)?,
+        })
+    }
 }
 
 /// A matrix from its dense blocks, row of blocks by row of blocks.
@@ -173,7 +248,8 @@ fn format_of(path: &Path) -> Result<String, Failure> {
     let no_matrix = "no matrix of scipy.sparse.save_npz: the archive has no array `format`";
     let mut entry = archive.by_name("format.npy").map_err(|_| fault(path, no_matrix))?;
     let mut bytes = Vec::new();
-    entry.read_to_end(&mut bytes).map_err(|error| fault(path, error))?;
+    // A header and a word.
+    entry.by_ref().take(1 << 12).read_to_end(&mut bytes).map_err(|error| fault(path, error))?;
     let content = &bytes[bytes.len().saturating_sub(12)..];
     let letters: String = content.iter().filter(|b| b.is_ascii_lowercase()).map(|&b| b as char).collect();
     Ok(letters[letters.len().saturating_sub(3)..].to_owned())

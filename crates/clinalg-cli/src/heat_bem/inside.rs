@@ -1,8 +1,10 @@
 //! Temperatures inside, and the norms of the blocks.
 
 use std::fmt::Write as _;
+use std::io::Write as _;
 use std::path::Path;
 
+use clinalg::io::AtomicFile;
 use clinalg::{Real, ops};
 use clinalg_bem::heat::{HeatOperator, HeatParams, interior};
 use clinalg_bem::{Mesh, Point};
@@ -84,7 +86,8 @@ pub(super) fn write(path: &Path, times: &[f64], inside: &[Inside]) -> Result<(),
             let _ = writeln!(text, "{time:e},{x:e},{y:e},{z:e},{:e}", u[step]);
         }
     }
-    std::fs::write(path, text).map_err(|error| Failure::File { path: path.to_owned(), reason: error.to_string() })
+    AtomicFile::write(path, |file| file.write_all(text.as_bytes()))
+        .map_err(|error| Failure::File { path: path.to_owned(), reason: error.to_string() })
 }
 
 /// The temperatures at the last middle of a time step.

@@ -1,7 +1,9 @@
 //! `clinalg ode --graph`.
 
+use std::io::Write;
 use std::path::Path;
 
+use clinalg::io::AtomicFile;
 use clinalg_ode::{Method, Plan, Variant};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -52,7 +54,7 @@ pub(super) fn draw(args: &Args, folder: &Path, out: &mut Output) -> Result<Exit,
         let drawn = plan.graph();
         for (ending, text) in [("txt", plan.explain()), ("dot", drawn.to_dot()), ("svg", drawn.to_svg())] {
             let path = folder.join(format!("{}-{k}-{name}.{ending}", method.name()));
-            std::fs::write(&path, text).map_err(failed(&path))?;
+            AtomicFile::write(&path, |file| file.write_all(text.as_bytes())).map_err(failed(&path))?;
             files.push(path.display().to_string());
         }
         let (kernels, words, vectors) = (plan.groups().len(), plan.words(), plan.buffers());

@@ -189,13 +189,13 @@ pub(crate) struct Args {
     /// Whether the result is compared with an exact solution, or with one computed with tight tolerances
     #[arg(long, value_enum, default_value_t = ReferenceArg::Auto)]
     reference: ReferenceArg,
-    /// Write the solution at the end as a MatrixMarket array, a column per field, points along x first
+    /// Write the solution at the end: .mtx (MatrixMarket) or .mat, a column per field, points along x first; .npy, fields, then the axes of the grid, z first
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
     /// Write a checkpoint (.npz) at the end, also if --step-limit ends the run; Ctrl-C writes clinalg-ode-checkpoint.npz without this option
     #[arg(long, value_name = "FILE", conflicts_with_all = ["list", "graph", "compare"])]
     checkpoint: Option<PathBuf>,
-    /// Continue from a checkpoint; limits, tolerances, devices and output files given with it override those of its run; all other options must stay the same
+    /// Continue from a checkpoint; limits, tolerances and devices given with it override those of its run, all other options must stay the same; files to write are not taken from the checkpoint: name them again
     #[arg(long, value_name = "FILE", conflicts_with_all = ["list", "graph", "compare"])]
     resume: Option<PathBuf>,
     /// Draw frames into a folder, or into files named after FILE (.png or .svg)

@@ -2,7 +2,6 @@
 
 use std::time::{Duration, Instant};
 
-use clinalg::io::matrix_market;
 use clinalg::{Real, Vector};
 use clinalg_ode::integrate::{Stabilised, State};
 use clinalg_ode::problems::Problem;
@@ -19,14 +18,15 @@ use super::{Args, PLAIN, default_n, variant};
 use crate::Global;
 use crate::checkpoint;
 use crate::data::Values;
+use crate::data::array::{extension, write_npy};
 use crate::exit::{Exit, Failure};
+use crate::files;
 use crate::interrupt;
-use crate::output::{Output, norm};
+use crate::output::{Output, check_target, norm};
 use crate::place::Place;
 use crate::plot::Frames as Pictures;
 use crate::processes;
 use crate::progress::Way;
-use crate::solve::missing_folder;
 
 /// Default number of fixed steps per pass.
 const AT_ONCE: usize = 4;
@@ -47,8 +47,9 @@ pub(super) fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> 
         return compare::<T>(&problem, &method, args, global, out);
     }
     let mut steps_options = args.options(&problem, &method)?;
-    if let Some(folder) = args.out.as_deref().and_then(missing_folder) {
-        return Err(Failure::File { path: folder.to_owned(), reason: "no such folder".into() });
+    if let Some(path) = &args.out {
+        files::check_output(path)?;
+        check_target(path)?;
     }
     let frames = args.plot.as_deref().map(|path| Pictures::new(path, "ode", args.frames)).transpose()?;
     let drawn = match (&frames, &args.field) {
@@ -221,8 +222,15 @@ pub(super) fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> 
             .flat_map(|f| (0..points).map(move |p| (f, p)))
             .map(|(f, p)| y[system.component(f, p)])
             .collect();
-        if processes::writes() {
-            matrix_market::write_array(path, points, fields, &columns)?;
+        if extension(path) == "npy" {
+            // As a frame of --series: --initial reads both.
+            let axes = if points == 1 { &[] } else { system.grid().shape() };
+            let shape: Vec<usize> = [fields].iter().chain(axes.iter().rev()).copied().collect();
+            if processes::writes() {
+                write_npy(path, &shape, &Values::of(&columns))?;
+            }
+        } else {
+            files::write(path, points, fields, &columns)?;
         }
         document.out = Some(path.display().to_string());
     }

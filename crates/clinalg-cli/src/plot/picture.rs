@@ -1,8 +1,10 @@
 //! Files to draw into.
 
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Once;
 
+use clinalg::io::AtomicFile;
 use plotters::coord::Shift;
 use plotters::prelude::*;
 use plotters::style::register_font;
@@ -10,6 +12,7 @@ use plotters::style::register_font;
 use super::axes::{Drawn, FONT};
 use super::{Body, Convergence, Field, Paths, Pattern, Profile, Scaling, Surface};
 use crate::exit::Failure;
+use crate::output::{check_folder, check_target};
 use crate::processes;
 
 /// Width and height of a picture in pixels.
@@ -48,7 +51,7 @@ impl Picture {
                 return Err(Failure::usage(format!("{option} {}: the name must end in .png or .svg", path.display())));
             }
         };
-        crate::output::check_target(path)?;
+        check_target(path)?;
         Ok(Picture { path: path.to_owned(), format })
     }
 
@@ -96,21 +99,46 @@ impl Picture {
     }
 
     /// Draws with the back end of the format.
-    fn draw<'a>(
-        &'a self,
-        png: impl FnOnce(&DrawingArea<BitMapBackend<'a>, Shift>) -> Drawn,
-        svg: impl FnOnce(&DrawingArea<SVGBackend<'a>, Shift>) -> Drawn,
+    fn draw(
+        &self,
+        png: impl FnOnce(&DrawingArea<BitMapBackend<'_>, Shift>) -> Drawn,
+        svg: impl FnOnce(&DrawingArea<SVGBackend<'_>, Shift>) -> Drawn,
     ) -> Result<(), Failure> {
         if !processes::writes() {
             return Ok(());
         }
         register_font_once();
-        match self.format {
-            Format::Png => png(&BitMapBackend::new(&self.path, SIZE).into_drawing_area()),
-            Format::Svg => svg(&SVGBackend::new(&self.path, SIZE).into_drawing_area()),
-        }
-        .map_err(|error| Failure::File { path: self.path.clone(), reason: error.to_string() })
+        let failed = |reason: String| Failure::File { path: self.path.clone(), reason };
+        let content = match self.format {
+            Format::Png => {
+                let mut pixels = vec![0; 3 * SIZE.0 as usize * SIZE.1 as usize];
+                png(&BitMapBackend::with_buffer(&mut pixels, SIZE).into_drawing_area())
+                    .map_err(|error| failed(error.to_string()))?;
+                encoded(&pixels).map_err(|error| failed(error.to_string()))?
+            }
+            Format::Svg => {
+                let mut text = String::new();
+                svg(&SVGBackend::with_string(&mut text, SIZE).into_drawing_area())
+                    .map_err(|error| failed(error.to_string()))?;
+                text.into_bytes()
+            }
+        };
+        AtomicFile::write(&self.path, |file| file.write_all(&content)).map_err(|error| failed(error.to_string()))
     }
+}
+
+/// The pixels, three bytes each, as PNG.
+fn encoded(pixels: &[u8]) -> Result<Vec<u8>, png::EncodingError> {
+    let mut content = Vec::new();
+    let mut encoder = png::Encoder::new(&mut content, SIZE.0, SIZE.1);
+    encoder.set_color(png::ColorType::Rgb);
+    encoder.set_depth(png::BitDepth::Eight);
+    encoder.set_adaptive_filter(png::AdaptiveFilterType::Adaptive);
+    encoder.set_compression(png::Compression::Fast);
+    let mut writer = encoder.write_header()?;
+    writer.write_image_data(pixels)?;
+    writer.finish()?;
+    Ok(content)
 }
 
 /// The files of the frames.
@@ -126,8 +154,8 @@ impl Frames {
     /// `count` files in the folder `path`, their names beginning with `stem`, or beside the picture `path`.
     ///
     /// # Errors
-    /// [`Failure::Usage`] where the name has an extension that is no picture's, [`Failure::File`] where the folder cannot be
-    /// made.
+    /// [`Failure::Usage`] where the name has an extension that is no picture's, [`Failure::File`] where the files cannot be
+    /// written.
     pub(crate) fn new(path: &Path, stem: &str, count: usize) -> Result<Frames, Failure> {
         let digits = count.saturating_sub(1).to_string().len().max(4);
         if path.extension().is_some() && !path.is_dir() {
@@ -136,15 +164,17 @@ impl Frames {
             let folder = picture.path().parent().unwrap_or(Path::new("")).to_owned();
             return Ok(Frames { folder, stem: text(path.file_stem()), extension: text(path.extension()), digits });
         }
-        if processes::writes() && !path.is_dir() {
-            std::fs::create_dir(path)
-                .map_err(|error| Failure::File { path: path.to_owned(), reason: error.to_string() })?;
-        }
+        check_folder(path)?;
         Ok(Frames { folder: path.to_owned(), stem: stem.into(), extension: "png".into(), digits })
     }
 
+    /// The file of a frame, in a folder that is created where it is missing.
     pub(crate) fn picture(&self, frame: usize) -> Result<Picture, Failure> {
         let Frames { folder, stem, extension, digits } = self;
+        if processes::writes() && !folder.as_os_str().is_empty() && !folder.is_dir() {
+            std::fs::create_dir(folder)
+                .map_err(|error| Failure::File { path: folder.clone(), reason: error.to_string() })?;
+        }
         Picture::new(&folder.join(format!("{stem}-{frame:0digits$}.{extension}")))
     }
 }

@@ -1,9 +1,9 @@
 //! Tables: a row for each frame and point.
 
-use std::fs::File;
-use std::io::{BufWriter, Result, Write};
+use std::io::{Result, Write};
 use std::path::{Path, PathBuf};
 
+use clinalg::io::AtomicFile;
 use clinalg_ode::System;
 use clinalg_ode::problems::Problem;
 
@@ -12,7 +12,7 @@ use crate::exit::Failure;
 
 pub(super) struct Csv {
     path: PathBuf,
-    file: BufWriter<File>,
+    file: AtomicFile,
 }
 
 /// Names of the coordinates in a table: none for a single point.
@@ -23,7 +23,7 @@ fn coordinates(system: &System) -> &'static [&'static str] {
 
 impl Csv {
     pub(super) fn new(path: &Path, problem: &Problem) -> Result<Csv> {
-        let mut file = BufWriter::new(File::create(path)?);
+        let mut file = AtomicFile::create(path)?;
         let system = &problem.system;
         let fields = system.fields().iter().map(String::as_str);
         let names: Vec<&str> = ["t"].into_iter().chain(coordinates(system).iter().copied()).chain(fields).collect();
@@ -53,8 +53,8 @@ impl Sink for Csv {
         Ok(())
     }
 
-    fn close(&mut self) -> Result<()> {
-        self.file.flush()
+    fn close(self: Box<Self>) -> Result<()> {
+        self.file.commit()
     }
 
     fn path(&self) -> &Path {
@@ -69,7 +69,7 @@ impl Sink for Csv {
 /// [`Failure::File`] for a missing column, too few rows or a cell that is no number.
 pub(crate) fn last_frame(path: &Path, system: &System) -> std::result::Result<Vec<f64>, Failure> {
     let fail = |reason: String| Failure::File { path: path.to_owned(), reason };
-    let text = std::fs::read_to_string(path).map_err(|error| fail(error.to_string()))?;
+    let text = clinalg::io::read_text(path).map_err(|error| fail(error.to_string()))?;
     let mut lines = text.lines().filter(|line| !line.trim().is_empty());
     let names: Vec<&str> = lines.next().unwrap_or_default().split(',').map(str::trim).collect();
     let rows: Vec<(usize, &str)> = (2..).zip(lines).collect();

@@ -13,7 +13,7 @@ use self::csv::Csv;
 use self::npy::Npy;
 use self::vti::Images;
 use crate::exit::Failure;
-use crate::output::check_target;
+use crate::output::{check_folder, check_target};
 use crate::processes;
 use crate::system::extension;
 
@@ -66,10 +66,7 @@ impl SeriesArgs {
             files.push(path.display().to_string());
         }
         if let Some(folder) = &self.vtk {
-            let failed = failure(folder);
-            if !folder.is_dir() {
-                std::fs::create_dir(folder).map_err(&failed)?;
-            }
+            check_folder(folder)?;
             let images = Images::new(folder, stem);
             files.push(images.collection().display().to_string());
             tables.push(Box::new(images));
@@ -78,7 +75,7 @@ impl SeriesArgs {
     }
 }
 
-fn failure(path: &Path) -> impl Fn(std::io::Error) -> Failure {
+fn failure(path: &Path) -> impl Fn(std::io::Error) -> Failure + use<> {
     let path = path.to_owned();
     move |error| Failure::File { path: path.clone(), reason: error.to_string() }
 }
@@ -92,8 +89,8 @@ enum Values<'a> {
 /// A file, or several, that frames go to.
 trait Sink {
     fn keep(&mut self, problem: &Problem, t: f64, values: &Values<'_>) -> std::io::Result<()>;
-    /// Makes what was written complete.
-    fn close(&mut self) -> std::io::Result<()>;
+    /// Completes the files and puts them in their places.
+    fn close(self: Box<Self>) -> std::io::Result<()>;
     fn path(&self) -> &Path;
 }
 
@@ -141,20 +138,21 @@ impl Series {
     /// # Errors
     /// [`Failure::File`].
     pub(crate) fn finish(mut self) -> Result<(Vec<String>, Vec<f64>), Failure> {
-        for sink in &mut self.sinks {
-            let closed = sink.close();
-            closed.map_err(failure(sink.path()))?;
+        for sink in std::mem::take(&mut self.sinks) {
+            let failed = failure(sink.path());
+            sink.close().map_err(failed)?;
         }
-        self.sinks.clear();
         Ok((std::mem::take(&mut self.files), std::mem::take(&mut self.times)))
     }
 }
 
 impl Drop for Series {
     fn drop(&mut self) {
-        // After an integration that failed; its error is the one to tell.
-        for sink in &mut self.sinks {
-            let _ = sink.close();
+        // After an integration that failed; its error is the one to report. Without a frame, earlier files stay.
+        if !self.times.is_empty() {
+            for sink in std::mem::take(&mut self.sinks) {
+                let _ = sink.close();
+            }
         }
     }
 }

@@ -1,10 +1,10 @@
 //! Arrays in the format of NumPy, version 1.0: a header that is a Python dictionary, then the numbers.
 
-use std::fs::File;
-use std::io::{BufWriter, Result, Seek, SeekFrom, Write};
+use std::io::{Result, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use clinalg::Precision;
+use clinalg::io::AtomicFile;
 use clinalg_ode::problems::Problem;
 
 use super::{Sink, Values};
@@ -13,7 +13,7 @@ use crate::exit::Failure;
 /// Frames, fields, then the axes of the grid from the slowest: an array in C order.
 pub(super) struct Npy {
     path: PathBuf,
-    file: BufWriter<File>,
+    file: AtomicFile,
     precision: Precision,
     /// What follows the number of frames.
     shape: Vec<usize>,
@@ -29,7 +29,7 @@ impl Npy {
         let system = &problem.system;
         let axes = if system.grid().points() == 1 { &[] } else { system.grid().shape() };
         let shape = [system.fields().len()].iter().chain(axes.iter().rev()).copied().collect();
-        let file = BufWriter::new(File::create(path)?);
+        let file = AtomicFile::create(path)?;
         let mut npy = Npy { path: path.to_owned(), file, precision, shape, frames: 0 };
         npy.header()?;
         Ok(npy)
@@ -55,10 +55,10 @@ impl Sink for Npy {
         }
     }
 
-    fn close(&mut self) -> Result<()> {
+    fn close(mut self: Box<Self>) -> Result<()> {
         self.file.seek(SeekFrom::Start(0))?;
         self.header()?;
-        self.file.flush()
+        self.file.commit()
     }
 
     fn path(&self) -> &Path {
@@ -72,7 +72,7 @@ impl Sink for Npy {
 /// [`Failure::File`].
 pub(crate) fn read(path: &Path) -> std::result::Result<Vec<f64>, Failure> {
     let fail = |reason: &str| Failure::File { path: path.to_owned(), reason: reason.to_owned() };
-    let bytes = std::fs::read(path).map_err(|error| fail(&error.to_string()))?;
+    let bytes = clinalg::io::read_bytes(path).map_err(|error| fail(&error.to_string()))?;
     let short = || fail("the file ends before its header does");
     if !bytes.starts_with(&MAGIC[..6]) {
         return Err(fail("not an array of NumPy (.npy)"));

@@ -1,9 +1,9 @@
 //! Frames as VTK images (`.vti`, XML with the numbers appended in binary), and the collection of them (`.pvd`).
 
-use std::fs::File;
-use std::io::{BufWriter, Result, Write};
+use std::io::{Result, Write};
 use std::path::{Path, PathBuf};
 
+use clinalg::io::AtomicFile;
 use clinalg_ode::problems::Problem;
 
 use super::{Sink, Values};
@@ -28,7 +28,10 @@ impl Images {
 impl Sink for Images {
     fn keep(&mut self, problem: &Problem, t: f64, values: &Values<'_>) -> Result<()> {
         let name = format!("{}-{:04}.vti", self.stem, self.frames.len());
-        let mut file = BufWriter::new(File::create(self.collection.with_file_name(&name))?);
+        if let Some(folder) = self.collection.parent().filter(|folder| !folder.is_dir()) {
+            std::fs::create_dir(folder)?;
+        }
+        let mut file = AtomicFile::create(self.collection.with_file_name(&name))?;
         let system = &problem.system;
         let grid = system.grid();
         let [origin, next] = [grid.position(0), grid.position(grid.points() - 1)];
@@ -66,19 +69,19 @@ impl Sink for Images {
             file.write_all(field)?;
         }
         write!(file, "\n</AppendedData>\n</VTKFile>\n")?;
-        file.flush()?;
+        file.commit()?;
         self.frames.push((t, name));
         Ok(())
     }
 
-    fn close(&mut self) -> Result<()> {
-        let mut file = BufWriter::new(File::create(&self.collection)?);
+    fn close(self: Box<Self>) -> Result<()> {
+        let mut file = AtomicFile::create(&self.collection)?;
         writeln!(file, "<?xml version=\"1.0\"?>\n<VTKFile type=\"Collection\" version=\"1.0\">\n<Collection>")?;
         for (t, name) in &self.frames {
             writeln!(file, "<DataSet timestep=\"{t:e}\" file=\"{name}\"/>")?;
         }
         writeln!(file, "</Collection>\n</VTKFile>")?;
-        file.flush()
+        file.commit()
     }
 
     fn path(&self) -> &Path {

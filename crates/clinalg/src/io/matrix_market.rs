@@ -1,7 +1,8 @@
 //! MatrixMarket files: Boisvert, Pozo, Remington, *The Matrix Market Exchange Formats*, NISTIR 5935 (1996).
 //!
-//! Read: `coordinate` and `array`; `real`, `integer`, `complex` and `pattern` (every entry 1); `general`, `symmetric`,
-//! `skew-symmetric` and, of complex files, `hermitian` (expanded). The header counts upper and lower case as the
+//! Read: `coordinate` and `array`; `real`, `integer`, `unsigned-integer` (SciPy's), `complex` and `pattern` (every entry 1); `general`,
+//! `symmetric`, `skew-symmetric` and, of complex files, `hermitian` (expanded). Files with a symmetry list one triangle, which may be the
+//! upper one; on the diagonal of a skew-symmetric matrix zeros may stand. The header counts upper and lower case as the
 //! same, lines may end in CR LF, and comments and blank lines may stand anywhere below the header. `nan` and `inf` are
 //! values, exponents may begin with Fortran's `D`; a finite number too large for double precision is an error. Written: `real` or `complex`, as the values are, with any of
 //! these symmetries.
@@ -135,7 +136,7 @@ impl MatrixMarket {
     ///
     /// # Errors
     /// [`Error::Value`] when the file is complex and `T` is real, when the row offsets do not fit memory, or when `T` is of single precision
-    /// and cannot hold a value.
+    /// and a value is too large or too small for it.
     pub fn to_csr_parts<T: Scalar>(&self) -> Result<CsrParts<T>> {
         let entries = match &self.storage {
             Storage::Coordinate(entries) => narrow_entries(entries),
@@ -150,8 +151,8 @@ impl MatrixMarket {
     /// As a dense matrix of `rows * cols` values, column by column; duplicates summed.
     ///
     /// # Errors
-    /// [`Error::Value`] when the file is complex and `T` is real, when it does not fit memory, or when `T` is of single precision and cannot
-    /// hold a value.
+    /// [`Error::Value`] when the file is complex and `T` is real, when it does not fit memory, or when `T` is of single precision and
+    /// a value is too large or too small for it.
     pub fn to_column_major<T: Scalar>(&self) -> Result<Vec<T>> {
         match &self.storage {
             Storage::Array(values) => values.iter().map(|&a| narrow(a)).collect(),
@@ -184,11 +185,10 @@ fn narrow<W: Scalar<Real = f64>, T: Scalar>(value: W) -> Result<T> {
         return Err(Error::value("matrix", "a real file, or a complex type for its values", "a complex file"));
     }
     let part = |part: f64| {
-        let narrowed = <T::Real as Real>::nearest(part);
-        match num_traits::Float::is_infinite(narrowed) && part.is_finite() {
-            true => Err(Error::value("matrix", format!("values within {}", T::PRECISION), format!("{part:e}"))),
-            false => Ok(narrowed),
-        }
+        <T::Real as Real>::narrowed(part).ok_or_else(|| {
+            let expected = "values that single precision holds, 0 or from 1.2e-38 to 3.4e38 in magnitude";
+            Error::value("matrix", expected, format!("{part:e}; use double precision"))
+        })
     };
     Ok(T::from_parts(part(value.re())?, part(value.im())?))
 }
@@ -231,6 +231,15 @@ pub fn read_bytes(text: &[u8], path: impl AsRef<Path>) -> Result<MatrixMarket> {
 /// As [`read`].
 pub fn read_from(reader: impl BufRead, path: impl AsRef<Path>) -> Result<MatrixMarket> {
     Reader::new(reader, path.as_ref(), 0).read()
+}
+
+/// Reads from a source that was compressed to `compressed` bytes; `path` is what messages call it.
+///
+/// # Errors
+/// As [`read`]; [`Error::Format`] where the entries that the size line announces would take more than 64 MiB, and more than 100 times the
+/// compressed bytes, as those of no matrix do.
+pub fn read_decompressed(reader: impl BufRead, path: impl AsRef<Path>, compressed: u64) -> Result<MatrixMarket> {
+    Reader::decompressed(reader, path.as_ref(), compressed).read()
 }
 
 fn io_error(path: &Path, source: std::io::Error) -> Error {

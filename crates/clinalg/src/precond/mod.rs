@@ -15,6 +15,7 @@
 
 mod advice;
 mod approximate;
+mod equations;
 mod incomplete;
 mod jacobi;
 mod multigrid;
@@ -28,6 +29,7 @@ use incomplete::unmatched_row;
 pub use crate::solve::{Identity, Preconditioner};
 pub use advice::{fallback_factors, instability, is_hermitian, is_unsuited, unknowns_per_node};
 pub use approximate::{Fsai, Spai0};
+pub use equations::{check_finite, check_zeros};
 pub use incomplete::{
     CholeskyParams, Ilu, IluKind, IluParams, IncompleteCholesky, Matching, Ordering, Ssor, SsorParams, Triangle,
 };
@@ -35,4 +37,4 @@ pub use jacobi::Jacobi;
 pub use multigrid::{MultigridParams, MultigridPreconditioner};
 pub use saddle::{Inner, Saddle, SaddleParams, SaddleReport, SaddleShape, Schur, SchurKind, Split};
 pub(crate) use singular::sums_to_zero;
-pub use singular::{NullVectors, check_finite, check_zeros, diagnose_singularity, verdict};
+pub use singular::{NullVectors, diagnose_singularity, verdict};

@@ -1,11 +1,12 @@
 //! Built programs on disk.
 //!
-//! One file per program, named by a hash of all that its binary depends on. Only files that nobody else can have written are
+//! One file per program, named by a hash of all that its binary depends on, the driver's environment included. Only files that nobody else can have written are
 //! loaded ([`trusted`]), and each carries a hash of its name and content; whatever is wrong with the folder or a file, the
 //! caller builds from source. Files that were not used for long and leftovers of killed processes are removed, and the
-//! size of the folder is bounded.
+//! size of the folder is bounded. The folder may hold files of other programs: only those with the name and the first bytes of
+//! this cache are removed.
 
-use std::io;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, SystemTime};
@@ -17,7 +18,21 @@ use super::faults::{self, Quirk};
 use super::host;
 use super::trusted;
 
-const MAGIC: &[u8] = b"clinalg kernel 2\n";
+const MAGIC: &[u8] = b"clinalg kernel 3\n";
+/// How the names of this cache's files end.
+const SUFFIX: &str = ".clinalg-kernel";
+
+/// How the names of environment variables begin that steer a driver's compiler, by driver. A kernel that was built under them may
+/// differ.
+const COMPILER_VARIABLES: &[(&str, &[&str])] = &[
+    ("PoCL", &["POCL_"]),
+    ("Intel's GPU driver", &["IGC_", "NEO"]),
+    ("Intel's CPU runtime", &["CL_CONFIG_", "VOLCANO_"]),
+    ("AMD", &["AMD_", "GPU_", "ROC_"]),
+    ("NVIDIA", &["CUDA_FORCE_", "CUDA_DISABLE_", "NVVM_"]),
+    ("Mesa's rusticl", &["RUSTICL_", "CLC_", "LP_", "GALLIVM_", "NIR_", "MESA_", "RADEON_"]),
+];
+
 /// Bytes of the largest file that is read.
 const LARGEST: u64 = 64 << 20;
 /// Bytes that all files of a folder may have together.
@@ -36,6 +51,23 @@ pub(super) struct Key(String);
 
 impl Key {
     pub(super) fn new(device: &DeviceInfo, source: &str, options: &str) -> Key {
+        let lossy = |text: std::ffi::OsString| text.to_string_lossy().into_owned();
+        Key::under(std::env::vars_os().map(|(name, value)| (lossy(name), lossy(value))), device, source, options)
+    }
+
+    /// The key in this environment.
+    fn under(
+        environment: impl Iterator<Item = (String, String)>,
+        device: &DeviceInfo,
+        source: &str,
+        options: &str,
+    ) -> Key {
+        let steers =
+            |name: &str| COMPILER_VARIABLES.iter().flat_map(|(_, all)| *all).any(|some| name.starts_with(some));
+        let mut variables: Vec<String> =
+            environment.filter(|(name, _)| steers(name)).map(|(name, value)| format!("{name}={value}")).collect();
+        variables.sort_unstable();
+        let variables = variables.join("\0");
         let mut hash = Sha256::new();
         let parts = [
             env!("CARGO_PKG_VERSION"),
@@ -45,6 +77,7 @@ impl Key {
             &device.name,
             &device.version,
             &device.driver,
+            &variables,
             options,
             source,
         ];
@@ -53,6 +86,10 @@ impl Key {
             hash.update(part);
         }
         Key(hex(&hash.finalize()))
+    }
+
+    fn file_name(&self) -> String {
+        format!("{}{SUFFIX}", self.0)
     }
 }
 
@@ -78,8 +115,9 @@ fn sum(key: &Key, binary: &[u8]) -> [u8; 32] {
 
 /// The binary stored in `folder` under `key`, if there is a sound one.
 pub(super) fn load(folder: &Path, key: &Key) -> Option<Vec<u8>> {
-    let path = folder.join(&key.0);
-    let bytes = match trusted::read(folder, &key.0, LARGEST) {
+    let name = key.file_name();
+    let path = folder.join(&name);
+    let bytes = match trusted::read(folder, &name, LARGEST) {
         Ok(bytes) => bytes,
         Err(error) => {
             if !matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) {
@@ -121,7 +159,7 @@ pub(super) fn store(folder: &Path, key: &Key, binary: &[u8]) {
     if host::fails() {
         return log::info!("kernel cache {} cannot be written", folder.display());
     }
-    if let Err(error) = trusted::write(folder, &key.0, &[MAGIC, &sum(key, binary), binary]) {
+    if let Err(error) = trusted::write(folder, &key.file_name(), &[MAGIC, &sum(key, binary), binary]) {
         return log::info!("kernel cache {} cannot be written: {error}", folder.display());
     }
     if COUNT.fetch_add(1, Ordering::Relaxed).is_multiple_of(STORES)
@@ -134,19 +172,19 @@ pub(super) fn store(folder: &Path, key: &Key, binary: &[u8]) {
 /// Removes what is stored in `folder` under `key`, after a driver refused it.
 pub(super) fn remove(folder: &Path, key: &Key) {
     // Nothing depends on the removal: the next store replaces the file.
-    let _ = std::fs::remove_file(folder.join(&key.0));
+    let _ = std::fs::remove_file(folder.join(key.file_name()));
 }
 
 /// Removes old files and leftovers of killed processes, then those not used for longest until at most `most` bytes are
-/// left. Touches only names that this cache gives.
+/// left. Touches only files with a name that this cache gives and its first bytes.
 fn clean(folder: &Path, most: u64, now: SystemTime) -> io::Result<()> {
     let mut kept = Vec::new();
     for entry in std::fs::read_dir(folder)? {
         let entry = entry?;
         let name = entry.file_name();
         let Some(name) = name.to_str() else { continue };
-        let partial = name.starts_with(trusted::PARTIAL);
-        if !partial && !is_key(name) {
+        let partial = trusted::name_of_partial(name).is_some_and(is_file_name);
+        if !partial && !is_file_name(name) {
             continue;
         }
         // Another process may have removed it.
@@ -169,11 +207,19 @@ fn clean(folder: &Path, most: u64, now: SystemTime) -> io::Result<()> {
     Ok(())
 }
 
-fn is_key(name: &str) -> bool {
-    name.len() == 64 && name.bytes().all(|b| b.is_ascii_hexdigit())
+fn is_file_name(name: &str) -> bool {
+    name.strip_suffix(SUFFIX).is_some_and(|key| key.len() == 64 && key.bytes().all(|b| b.is_ascii_hexdigit()))
 }
 
+/// Removes a file of this cache, or what of it a killed process left.
 fn remove_entry(path: &Path) {
+    let head = trusted::open(path).and_then(|file| {
+        let mut head = Vec::new();
+        file.take(MAGIC.len() as u64).read_to_end(&mut head).map(|_| head)
+    });
+    if !head.is_ok_and(|head| MAGIC.starts_with(&head)) {
+        return log::debug!("{} is no file of the kernel cache and stays", path.display());
+    }
     if let Err(error) = std::fs::remove_file(path) {
         log::debug!("{} cannot be removed: {error}", path.display());
     }
@@ -220,7 +266,11 @@ mod tests {
         let changed = |change: fn(&mut DeviceInfo)| {
             let mut device = device();
             change(&mut device);
-            Key::new(&device, "source", "options").0
+            Key::under(std::iter::empty(), &device, "source", "options").0
+        };
+        let under = |variables: &[(&str, &str)]| {
+            let variables = variables.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+            Key::under(variables, &device(), "source", "options").0
         };
         let keys = [
             changed(|_| {}),
@@ -230,17 +280,26 @@ mod tests {
             changed(|d| d.name += "2"),
             changed(|d| d.version += "2"),
             changed(|d| d.driver += "2"),
-            Key::new(&device(), "source2", "options").0,
-            Key::new(&device(), "source", "options2").0,
+            Key::under(std::iter::empty(), &device(), "source2", "options").0,
+            Key::under(std::iter::empty(), &device(), "source", "options2").0,
             // A part that ends where the next begins is another pair of parts.
-            Key::new(&device(), "ssource", "option").0,
+            Key::under(std::iter::empty(), &device(), "ssource", "option").0,
             changed(|d| (d.vendor, d.name) = ("vendorn".to_owned(), "ame".to_owned())),
+            under(&[("POCL_WORK_GROUP_METHOD", "loops")]),
+            under(&[("POCL_WORK_GROUP_METHOD", "cbs")]),
+            under(&[("IGC_DisableLoopUnroll", "1")]),
+            under(&[("AMD_OCL_BUILD_OPTIONS_APPEND", "-O0")]),
+            under(&[("AMD_OCL_BUILD_OPTIONS_APPEND", "-O0"), ("POCL_WORK_GROUP_METHOD", "loops")]),
         ];
         for (i, key) in keys.iter().enumerate() {
             assert!(key.len() == 64 && !keys[..i].contains(key), "key {i}");
         }
         // The place in the list of devices is no part of it.
         assert_eq!(changed(|d| d.index = 1), keys[0]);
+        // Neither are variables that no compiler reads, nor the order of those that one does.
+        assert_eq!(under(&[("HOME", "/root"), ("LANG", "C")]), keys[0]);
+        let two = [("POCL_WORK_GROUP_METHOD", "loops"), ("AMD_OCL_BUILD_OPTIONS_APPEND", "-O0")];
+        assert_eq!(&under(&two), keys.last().unwrap());
     }
 
     fn key(source: &str) -> Key {
@@ -266,7 +325,7 @@ mod tests {
         let folder = folder.path();
         store(folder, &key("a"), b"binary a");
         store(folder, &key("b"), b"binary b");
-        let path = folder.join(&key("a").0);
+        let path = folder.join(key("a").file_name());
         let sound = std::fs::read(&path).unwrap();
         for len in 0..sound.len() {
             std::fs::write(&path, &sound[..len]).unwrap();
@@ -279,7 +338,7 @@ mod tests {
             assert_eq!(load(folder, &key("a")), None, "bit {bit}");
         }
         // A sound file under another's name.
-        std::fs::copy(folder.join(&key("b").0), &path).unwrap();
+        std::fs::copy(folder.join(key("b").file_name()), &path).unwrap();
         assert_eq!(load(folder, &key("a")), None);
         store(folder, &key("a"), b"binary a");
         assert_eq!(load(folder, &key("a")).unwrap(), b"binary a");
@@ -291,7 +350,7 @@ mod tests {
         use std::os::unix::fs::{PermissionsExt, symlink};
         let folder = tempfile::tempdir().unwrap();
         let folder = folder.path();
-        let path = folder.join(&key("a").0);
+        let path = folder.join(key("a").file_name());
         store(folder, &key("a"), b"binary a");
         std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o666)).unwrap();
         assert_eq!(load(folder, &key("a")), None);
@@ -305,7 +364,7 @@ mod tests {
         std::fs::set_permissions(folder, std::fs::Permissions::from_mode(0o777)).unwrap();
         assert_eq!(load(folder, &key("a")), None);
         store(folder, &key("c"), b"binary c");
-        assert!(!folder.join(&key("c").0).exists());
+        assert!(!folder.join(key("c").file_name()).exists());
     }
 
     #[test]
@@ -313,9 +372,9 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let folder = folder.path();
         let now = SystemTime::now();
-        let put = |name: &str, days: f64| {
+        let put = |name: &str, days: f64, content: &[u8]| {
             let path = folder.join(name);
-            std::fs::write(&path, [0; 100]).unwrap();
+            std::fs::write(&path, content).unwrap();
             File::options()
                 .append(true)
                 .open(&path)
@@ -323,13 +382,26 @@ mod tests {
                 .set_modified(now - Duration::from_secs_f64(days * 86400.0))
                 .unwrap();
         };
-        let keys: Vec<String> = ["a", "b", "c", "d"].iter().map(|source| key(source).0).collect();
+        let own = [MAGIC, &[0; 100]].concat()[..100].to_vec();
+        let keys: Vec<String> = ["a", "b", "c", "d"].iter().map(|source| key(source).file_name()).collect();
         for (key, days) in keys.iter().zip([1.0, 2.0, 3.0, 91.0]) {
-            put(key, days);
+            put(key, days, &own);
         }
-        put(".clinalg-new", 0.01);
-        put(".clinalg-old", 0.1);
-        put("a file of the user's", 1000.0);
+        let partial = |middle: &str| format!(".{}.{middle}.partial", key("e").file_name());
+        put(&partial("new"), 0.01, b"");
+        put(&partial("old"), 0.1, &MAGIC[..3]);
+        // Other programs' files, in a folder that is shared.
+        let foreign = [
+            "a file of the user's".to_owned(),
+            "0".repeat(64),
+            format!("{}{SUFFIX}", "1".repeat(64)),
+            ".clinalg-settings".to_owned(),
+            ".clinalg-old".to_owned(),
+            partial("other"),
+        ];
+        for name in &foreign {
+            put(name, 1000.0, b"not of this cache");
+        }
         let names = || {
             let mut names: Vec<_> =
                 std::fs::read_dir(folder).unwrap().map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
@@ -338,7 +410,7 @@ mod tests {
         };
         let expect = |keys: &[String]| {
             let mut all: Vec<String> = keys.to_vec();
-            all.extend([".clinalg-new", "a file of the user's"].map(String::from));
+            all.extend(foreign.iter().cloned().chain([partial("new")]));
             all.sort_unstable();
             assert_eq!(names(), all);
         };

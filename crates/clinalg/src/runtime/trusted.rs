@@ -100,8 +100,13 @@ pub(crate) fn read(folder: &Path, name: &str, most: u64) -> io::Result<Vec<u8>> 
     Ok(bytes)
 }
 
-/// How the names of files begin that are being written.
-pub(crate) const PARTIAL: &str = ".clinalg-";
+/// How the names of files end that are being written.
+const PARTIAL: &str = ".partial";
+
+/// The name that a file gets when it is complete, where `name` is one that [`write`] gives meanwhile: `.NAME.RANDOM.partial`.
+pub(crate) fn name_of_partial(name: &str) -> Option<&str> {
+    name.strip_prefix('.')?.strip_suffix(PARTIAL)?.rsplit_once('.').map(|(name, _)| name)
+}
 
 /// Writes `parts` to `name` in `folder`, which is made where it is missing: whole or not at all.
 ///
@@ -109,7 +114,7 @@ pub(crate) const PARTIAL: &str = ".clinalg-";
 /// Those of [`make_folder`] and of writing.
 pub(crate) fn write(folder: &Path, name: &str, parts: &[&[u8]]) -> io::Result<()> {
     make_folder(folder)?;
-    let mut file = tempfile::Builder::new().prefix(PARTIAL).tempfile_in(folder)?;
+    let mut file = tempfile::Builder::new().prefix(&format!(".{name}.")).suffix(PARTIAL).tempfile_in(folder)?;
     parts.iter().try_for_each(|part| file.write_all(part))?;
     file.persist(folder.join(name)).map_err(|error| error.error)?;
     Ok(())

@@ -95,7 +95,7 @@ impl Measured {
     /// Adds the runs of a file: a document of `bench --devices --json`, or the lines of the example `team`.
     fn read(&mut self, path: &Path) -> Result<(), Failure> {
         let failed = |reason: String| Failure::File { path: path.to_owned(), reason };
-        let text = std::fs::read_to_string(path).map_err(|error| failed(error.to_string()))?;
+        let text = clinalg::io::read_text(path).map_err(|error| failed(error.to_string()))?;
         let mut single = false;
         let rows = match serde_json::from_str::<Value>(&text) {
             Ok(document) if document.get("runs").is_some() => {

@@ -1,6 +1,6 @@
 //! Coordinate files of real numbers in memory, read by several threads.
 
-use super::read::{Field, is_plausible, number, parse_header, tokens, whole};
+use super::read::{Field, is_plausible, is_repeated, number, parse_header, tokens, whole};
 use super::{MatrixMarket, Storage, Symmetry};
 use crate::runtime::host;
 
@@ -53,6 +53,7 @@ fn begin(text: &[u8]) -> Option<(Body, usize, &[u8])> {
     let sizes: Vec<usize> = tokens(sizes).map(|token| whole(token).ok()).collect::<Option<_>>()?;
     let [rows, cols, entries] = sizes[..] else { return None };
     let is_possible = (symmetry == Symmetry::General || rows == cols) && is_plausible(rows, cols, entries);
+    let is_possible = is_possible && !is_repeated(rows, cols, entries);
     is_possible.then_some((Body { rows, cols, field, symmetry }, entries, rest))
 }
 

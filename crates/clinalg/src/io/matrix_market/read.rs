@@ -7,6 +7,7 @@ use num_complex::Complex;
 use num_traits::Zero as _;
 
 use super::{MatrixMarket, Storage, Symmetry, io_error};
+use crate::io::check_expansion;
 use crate::matrix::host::zeros;
 use crate::{Error, Result, Scalar};
 
@@ -14,6 +15,9 @@ use crate::{Error, Result, Scalar};
 /// with a value for each row would else let a file of three lines fill the memory.
 const MANY_ROWS: usize = 1 << 24;
 const ROWS_PER_ENTRY: usize = 16;
+
+/// A matrix with more entries than positions, so that entries are repeated, may have so many.
+const MANY_REPEATED: usize = 1 << 21;
 
 /// Longest line that is read. The format allows 1024 characters; a file without line ends must not fill the memory.
 const LONGEST_LINE: u64 = 1 << 16;
@@ -79,13 +83,20 @@ pub(super) struct Reader<'a, R> {
     path: &'a Path,
     /// Bytes that the source is known to have; bounds what is set aside before entries have been seen.
     bytes: u64,
+    /// Bytes that the source was compressed to.
+    compressed: Option<u64>,
     line: Vec<u8>,
     number: usize,
 }
 
 impl<'a, R: BufRead> Reader<'a, R> {
     pub(super) fn new(source: R, path: &'a Path, bytes: u64) -> Self {
-        Reader { source, path, bytes, line: Vec::new(), number: 0 }
+        Reader { source, path, bytes, compressed: None, line: Vec::new(), number: 0 }
+    }
+
+    /// Reads what was compressed to so many bytes.
+    pub(super) fn decompressed(source: R, path: &'a Path, compressed: u64) -> Self {
+        Reader { compressed: Some(compressed), ..Reader::new(source, path, 0) }
     }
 
     pub(super) fn read(mut self) -> Result<MatrixMarket> {
@@ -117,6 +128,19 @@ impl<'a, R: BufRead> Reader<'a, R> {
                 "the size line says {shape}, so that nearly all rows or columns are zero; leave out those of zeros"
             )));
         }
+        if !array && is_repeated(rows, cols, entries) {
+            return Err(self.fault(format!(
+                "the size line says {} for the {rows} x {cols} positions of the matrix; give each position once",
+                count(entries, "entry")
+            )));
+        }
+        // A vector of equal values is compressed to next to nothing; a matrix is not.
+        if let Some(compressed) = self.compressed
+            && (!array || cols > 1)
+        {
+            let size = if array { size_of::<f64>() } else { size_of::<(usize, usize, f64)>() };
+            check_expansion(entries.saturating_mul(size) as u64, compressed).map_err(|reason| self.fault(reason))?;
+        }
         let storage = match field {
             Field::Complex => self.storage::<Complex<f64>>(array, (rows, cols), entries, field, symmetry)?,
             _ => self.storage::<f64>(array, (rows, cols), entries, field, symmetry)?,
@@ -142,7 +166,9 @@ impl<'a, R: BufRead> Reader<'a, R> {
         if !self.next_line()? {
             return Err(self.fault("the file is empty".into()));
         }
-        let text = String::from_utf8_lossy(&self.line).to_ascii_lowercase();
+        // Editors of Windows begin a text with a byte order mark.
+        let line = self.line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&self.line);
+        let text = String::from_utf8_lossy(line).to_ascii_lowercase();
         parse_header(&text).map_err(|reason| self.fault(reason))
     }
 
@@ -156,10 +182,18 @@ impl<'a, R: BufRead> Reader<'a, R> {
         let shortest = if field == Field::Pattern { 4 } else { 4 + 2 * W::NUMBERS as u64 };
         let copies = if symmetry == Symmetry::General { 1 } else { 2 };
         let mut out = self.room(entries, shortest, copies);
+        // Whether the entries off the diagonal are below it, once there is one.
+        let mut below = None;
         for read in 0..entries {
             self.expect_entry(read, entries)?;
-            let (i, j, value) =
-                self.entry::<W>(shape, field, symmetry).map_err(|reason| self.damaged(reason, read, entries))?;
+            let (i, j, value) = self
+                .entry::<W>(shape, field, symmetry)
+                .and_then(|(i, j, value)| match symmetry {
+                    Symmetry::General => Ok((i, j, value)),
+                    _ if i == j || *below.get_or_insert(i > j) == (i > j) => Ok((i, j, value)),
+                    _ => Err(both_triangles(i, j, symmetry)),
+                })
+                .map_err(|reason| self.damaged(reason, read, entries))?;
             out.push((i, j, value));
             if symmetry != Symmetry::General && i != j {
                 out.push((j, i, symmetry.mirrored(value)));
@@ -190,15 +224,13 @@ impl<'a, R: BufRead> Reader<'a, R> {
         let [i, j, value @ ..] = fields;
         let i = index(i, "row", rows)?;
         let j = index(j, "column", cols)?;
-        if symmetry != Symmetry::General && i < j {
-            let at = format!("({}, {})", i + 1, j + 1);
-            return Err(format!("entry {at} lies above the diagonal of a {} matrix", symmetry.word()));
-        }
-        if symmetry == Symmetry::SkewSymmetric && i == j {
-            let at = format!("({}, {})", i + 1, j + 1);
-            return Err(format!("entry {at} lies on the diagonal of a skew-symmetric matrix, which is not stored"));
-        }
         let value = if field == Field::Pattern { W::one() } else { W::parse(value, field)? };
+        if symmetry == Symmetry::SkewSymmetric && i == j && value != W::zero() {
+            let at = format!("({}, {})", i + 1, j + 1);
+            return Err(format!(
+                "entry {at} on the diagonal of a skew-symmetric matrix is {value}; it must be 0, or left out"
+            ));
+        }
         if symmetry == Symmetry::Hermitian && i == j && value.im() != W::Real::zero() {
             return Err(not_real(i));
         }
@@ -333,10 +365,11 @@ pub(super) fn parse_header(text: &str) -> std::result::Result<(bool, Field, Symm
         "array" => true,
         other => return unknown("format", other, formats),
     };
-    let kinds = "`real`, `integer`, `complex` or `pattern`";
+    let kinds = "`real`, `integer`, `unsigned-integer`, `complex` or `pattern`";
     let kind = match field(3, "field", kinds)? {
         "real" => Field::Real,
-        "integer" => Field::Integer,
+        // The second is that of SciPy for matrices of uint32 and uint64.
+        "integer" | "unsigned-integer" => Field::Integer,
         "pattern" if array => return Err("an array file cannot be `pattern`: it must list values".into()),
         "pattern" => Field::Pattern,
         "complex" => Field::Complex,
@@ -368,6 +401,21 @@ pub(super) fn parse_header(text: &str) -> std::result::Result<(bool, Field, Symm
 pub(super) fn is_plausible(rows: usize, cols: usize, entries: usize) -> bool {
     let longest = rows.max(cols);
     longest <= MANY_ROWS || longest / ROWS_PER_ENTRY <= entries
+}
+
+/// Whether a file of so many entries repeats more of them than any assembly does.
+pub(super) fn is_repeated(rows: usize, cols: usize, entries: usize) -> bool {
+    entries > MANY_REPEATED && entries > rows.saturating_mul(cols)
+}
+
+fn both_triangles(i: usize, j: usize, symmetry: Symmetry) -> String {
+    let (here, before) = if i > j { ("below", "above") } else { ("above", "below") };
+    format!(
+        "entry ({}, {}) lies {here} the diagonal of a {} matrix, entries before it {before}; list one triangle only, or declare the matrix `general`",
+        i + 1,
+        j + 1,
+        symmetry.word()
+    )
 }
 
 fn array_entries(rows: usize, cols: usize, symmetry: Symmetry) -> Option<usize> {

@@ -1,20 +1,19 @@
 //! The writer of MatrixMarket files.
 
 use std::fmt::Display;
-use std::fs::File;
-use std::io::{BufWriter, Write};
-use std::path::{Path, PathBuf};
+use std::io::Write;
+use std::path::Path;
 
 use super::{Symmetry, io_error};
 use crate::error::check_length;
+use crate::io::AtomicFile;
 use crate::matrix::CsrParts;
 use crate::{Error, Real, Result, Scalar};
 
 /// Writes a sparse matrix as `coordinate real general` or `coordinate complex general`, row by row, each value in the fewest digits that
 /// give it back.
 ///
-/// The file appears whole or not at all: it is written beside `path` under another name and then renamed. A device or
-/// pipe at `path` is written to directly.
+/// The file appears whole or not at all, as with [`AtomicFile`].
 ///
 /// # Errors
 /// As [`CsrParts::check`]; [`Error::Io`] when the file cannot be written.
@@ -139,34 +138,6 @@ fn shortest<T: Scalar>(value: T) -> impl Display {
     Shortest(value.re().into_f64(), T::IS_COMPLEX.then(|| value.im().into_f64()))
 }
 
-pub(super) fn write(path: &Path, content: impl FnOnce(&mut dyn Write) -> std::io::Result<()>) -> Result<()> {
-    let special = path.metadata().is_ok_and(|found| !found.is_file());
-    let done = if special { write_directly(path, content) } else { write_atomically(path, content) };
-    done.map_err(|source| io_error(path, source))
-}
-
-fn write_directly(path: &Path, content: impl FnOnce(&mut dyn Write) -> std::io::Result<()>) -> std::io::Result<()> {
-    let mut out = BufWriter::new(File::create(path)?);
-    content(&mut out)?;
-    out.flush()
-}
-
-fn write_atomically(path: &Path, content: impl FnOnce(&mut dyn Write) -> std::io::Result<()>) -> std::io::Result<()> {
-    // Through a symbolic link, the file it names is replaced and not the link.
-    let target = path.canonicalize().unwrap_or_else(|_| path.to_owned());
-    let folder =
-        target.parent().filter(|folder| !folder.as_os_str().is_empty()).map_or(PathBuf::from("."), PathBuf::from);
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(".matrix-").suffix(".mtx.tmp");
-    #[cfg(unix)]
-    {
-        // What an ordinary new file gets, less the umask; a temporary file would be private.
-        use std::os::unix::fs::PermissionsExt;
-        builder.permissions(std::fs::Permissions::from_mode(0o666));
-    }
-    let file = builder.tempfile_in(folder)?;
-    let mut out = BufWriter::new(file);
-    content(&mut out)?;
-    out.into_inner().map_err(|stopped| stopped.into_error())?.persist(target)?;
-    Ok(())
+pub(super) fn write(path: &Path, content: impl FnOnce(&mut AtomicFile) -> std::io::Result<()>) -> Result<()> {
+    AtomicFile::write(path, content).map_err(|source| io_error(path, source))
 }
