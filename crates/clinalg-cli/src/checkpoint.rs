@@ -35,7 +35,7 @@ struct About {
     state: Value,
 }
 
-const VERSION: u32 = 5;
+const VERSION: u32 = 6;
 
 /// The array with the bytes of [`About`] as JSON.
 const ABOUT: &str = "about";

@@ -326,6 +326,7 @@ fn solve<T: Number>(args: &Args, global: &Global, given: Given, out: &mut Output
         starts: starts.as_deref(),
         from_file,
         stopping,
+        keep: &keep,
         loaded: loaded.as_ref(),
         progress: &progress,
         begin,
@@ -344,11 +345,6 @@ fn solve<T: Number>(args: &Args, global: &Global, given: Given, out: &mut Output
     drop(progress);
     out.phase("output");
 
-    let mut checkpoint = None;
-    if let (Some(path), Some(left)) = (keep.due(interrupt::asked()), &solved.left) {
-        left.save(&path, resume::fingerprint(args, &parts, &b, starts.as_deref())?)?;
-        checkpoint = Some(path.display().to_string());
-    }
     let Outcome { columns, report, mut x, method, failed_method, precond, singularity, .. } = solved;
     let at_default_limit = report.stop == Stop::IterationLimit && args.max_iterations.is_none();
     let failed = report.stop.is_failure_of_method() || at_default_limit;
@@ -400,7 +396,7 @@ fn solve<T: Number>(args: &Args, global: &Global, given: Given, out: &mut Output
         seconds_solve: solved.solved.as_secs_f64(),
         peak_device_bytes: place.peak_bytes_of_all()?,
         out: args.out.as_ref().map(|path| path.display().to_string()),
-        checkpoint,
+        checkpoint: solved.checkpoint,
         pictures,
         columns: (columns.len() > 1).then_some(columns),
     };
@@ -424,9 +420,6 @@ const SEED: u64 = 1;
 /// Largest number of equations for which complete factors by ILUT take seconds to minutes.
 const FACTORED: usize = 20_000;
 
-/// What a residual at the rounding floor may be of the tolerance for a success.
-pub(crate) const NEAR: f64 = 10.0;
-
 impl Args {
     /// With the matrix that is meant.
     fn with_matrix(&self, global: &Global) -> Result<Args, Failure> {
@@ -449,7 +442,8 @@ impl Args {
     fn check_numbered<T: Scalar>(&self, parts: &CsrParts<T>, b: &[T]) -> Result<(), Failure> {
         check_finite(parts, b)?;
         if parts.rows == parts.cols && !self.method.is_some_and(Method::is_least_squares) {
-            check_zeros(parts, b).map_err(with_lsmr)?;
+            let sentence = check_zeros(parts, b).map_err(with_lsmr)?;
+            sentence.iter().for_each(|sentence| log::warn!("{sentence}"));
         }
         Ok(())
     }

@@ -5,7 +5,7 @@ use clinalg::{CsrParts, Error, Scalar};
 
 /// The error about a matrix that only least-squares methods accept, with the option for one.
 pub(super) fn with_lsmr(mut error: Error) -> Error {
-    if let Error::Unsuitable { reason, .. } = &mut error {
+    if let Error::Unsuitable { argument: "a", reason } = &mut error {
         reason.push_str(" (--method lsmr)");
     }
     error

@@ -37,7 +37,8 @@ numbers!(f32 f64);
 /// An error for what several devices do not solve.
 fn check<T: Number>(team: &Team, job: &Job<'_, T>) -> Result<(), Failure> {
     let rows = job.parts.rows;
-    if rows != job.parts.cols || job.args.method.is_some_and(Method::is_least_squares) {
+    let is_square = rows == job.parts.cols;
+    if job.args.method.map_or(!is_square, Method::is_least_squares) {
         return Err(Failure::usage("least-squares methods run on one device: use --device instead of --devices"));
     }
     let method = job.args.method.filter(|method| !matches!(method, Method::Cg | Method::BiCgStab | Method::Gmres));

@@ -3,17 +3,19 @@
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
-use clinalg::automatic::{Automatic, AutomaticParams, Decision, Event, OneDevice, Plan, PreconditionerKind, Space};
+use clinalg::automatic::{
+    Automatic, AutomaticParams, Decision, Event, NEAR, OneDevice, Plan, PreconditionerKind, Space,
+};
 use clinalg::precond::{NullVectors, Split};
 use clinalg::solve::{Report, Stop, Stopping};
 use clinalg::{CsrParts, Dense, Scalar};
 
 use super::hierarchy::{self, NearNull};
-use super::method::{Method, Precond, conflict};
+use super::method::{Method, Precond, Reorder, conflict};
 use super::null::{about_coordinates, with_lsmr, with_sentence};
 use super::report::Column;
 use super::resume::{self, Solved};
-use super::{Args, NEAR};
+use super::Args;
 use crate::checkpoint;
 use crate::exit::Failure;
 use crate::interrupt;
@@ -34,6 +36,7 @@ pub(super) struct Job<'j, T> {
     /// Whether the right-hand sides come from a file.
     pub(super) from_file: bool,
     pub(super) stopping: Stopping,
+    pub(super) keep: &'j checkpoint::Target,
     pub(super) loaded: Option<&'j checkpoint::Loaded>,
     pub(super) progress: &'j Progress,
     /// The beginning of the set-up.
@@ -56,8 +59,8 @@ pub(super) struct Outcome<T> {
     pub(super) report: Report,
     /// The solutions, column by column.
     pub(super) x: Vec<T>,
-    /// Where the solve was ended from outside, if it can be continued.
-    pub(super) left: Option<Solved<T>>,
+    /// The checkpoint that was written where the solve was ended from outside.
+    pub(super) checkpoint: Option<String>,
     pub(super) singularity: Option<String>,
     pub(super) setup: Duration,
     pub(super) solved: Duration,
@@ -117,7 +120,7 @@ fn observe(args: &Args, progress: &Progress, event: Event<'_>) -> ControlFlow<()
         Event::Multigrid { needed, free } => {
             let needed = bytes(needed);
             let message = format!(
-                "algebraic multigrid takes about {needed} of device memory while it is set up; {} are free",
+                "algebraic multigrid takes about {needed} of device memory during set-up; {} are free",
                 bytes(free)
             );
             match args.report {
@@ -144,12 +147,12 @@ fn report(args: &Args, progress: &Progress, decision: &Decision) {
         ),
         Decision::TakenOver { failed, method, kind, error, .. } => {
             let (failed, next) = (failed.title(), method.title());
-            progress.stage(format!("{failed} failed; {next} continues from its best iterate"));
+            progress.stage(format!("{failed} did not converge; {next} continues"));
             if let Some(error) = error {
                 let precond = PreconditionerKind::Ilut.title();
                 log::warn!("{precond} could not be set up for {next} ({error}); keeping {}", kind.title());
             }
-            if Method::from(*method) == Method::Minres && args.precond != Precond::Auto {
+            if Method::from(*method) == Method::Minres && !matches!(args.precond, Precond::Auto | Precond::None) {
                 log::warn!(
                     "MINRES takes over from GMRES and runs without the preconditioner given by --precond {}",
                     args.precond.name()
@@ -165,6 +168,8 @@ struct Ready<S: Space> {
     system: Automatic<S>,
     null: Option<NullVectors>,
     null_part_removed: bool,
+    /// The first preconditioner.
+    first: Precond,
     solved: Solved<S::Scalar>,
 }
 
@@ -176,7 +181,9 @@ fn set_up<S: Space>(space: S, job: &mut Job<'_, S::Scalar>) -> Result<Ready<S>, 
     }
     let near_null = NearNull::read(args, job.parts.cols)?;
     let mut plan = Plan::of(space, args.automatic(&job.stopping, near_null.as_ref()))?;
-    if let Some(sentence) = plan.check_right_sides(job.b).map_err(with_lsmr)? {
+    // Another numbering was tested before, with the numbers of the file.
+    let sentence = plan.check_right_sides(job.b).map_err(with_lsmr)?;
+    if let Some(sentence) = sentence.filter(|_| args.reorder == Reorder::None) {
         log::warn!("{sentence}");
     }
     let (method, precond) = (Method::from(plan.method()), Precond::from(plan.preconditioner()));
@@ -222,7 +229,7 @@ fn set_up<S: Space>(space: S, job: &mut Job<'_, S::Scalar>) -> Result<Ready<S>, 
     let mut observe = |event: Event<'_>| observe(args, progress, event);
     let mut system = plan.set_up(&mut observe).map_err(|error| error.renamed("vectors", args.near_null_argument()))?;
     system.start_at(solved.state.stage, &mut observe)?;
-    Ok(Ready { system, null, null_part_removed, solved })
+    Ok(Ready { system, null, null_part_removed, first: precond, solved })
 }
 
 /// A sentence about the option that finds all rigid motions, where A may be that of a free elastic body.
@@ -237,7 +244,7 @@ pub(super) fn solve_columns<S: Space>(
     mut job: Job<'_, S::Scalar>,
     out: &mut Output,
 ) -> Result<Outcome<S::Scalar>, Failure> {
-    let Ready { mut system, null, null_part_removed, mut solved } = set_up(space, &mut job)?;
+    let Ready { mut system, null, null_part_removed, first, mut solved } = set_up(space, &mut job)?;
     let Job { args, place, parts, progress, .. } = job;
     let (rows, cols) = (parts.rows.max(1), parts.cols);
     let zeros = vec![S::Scalar::from_f64(0.0); cols];
@@ -272,8 +279,13 @@ pub(super) fn solve_columns<S: Space>(
     let report = reports.into_iter().max_by(worst).unwrap_or_else(|| Report::new(Stop::Converged, vec![0.0]));
     let is_resumable = !S::IS_TEAM && args.method.is_none_or(Method::is_resumable);
     let left = left.filter(|left| is_resumable && !left.is_empty());
-    let ended = Ended { columns, report, x, left, setup, solved: took };
-    Ok(outcome(&job, &system, (null, null_part_removed), ended))
+    let mut checkpoint = None;
+    if let (Some(path), Some(left)) = (job.keep.due(interrupt::asked()), left) {
+        left.save(&path, resume::fingerprint(args, parts, job.b, job.starts)?)?;
+        checkpoint = Some(path.display().to_string());
+    }
+    let ended = Ended { columns, report, x, checkpoint, setup, solved: took };
+    Ok(outcome(&job, &system, (null, null_part_removed, first), ended))
 }
 
 /// Solves for all right-hand sides at once by block conjugate gradients.
@@ -282,7 +294,7 @@ pub(super) fn solve_block<T: super::Number>(
     mut job: Job<'_, T>,
     out: &mut Output,
 ) -> Result<Outcome<T>, Failure> {
-    let Ready { mut system, null, null_part_removed, .. } = set_up(space, &mut job)?;
+    let Ready { mut system, null, null_part_removed, first, .. } = set_up(space, &mut job)?;
     let Job { args, place, parts, progress, .. } = job;
     let context = &place.contexts()[0];
     let (rows, count) = (parts.rows, job.b.len() / parts.rows.max(1));
@@ -307,8 +319,8 @@ pub(super) fn solve_block<T: super::Number>(
     };
     let columns = found.relative_residuals.iter().zip(&found.iterates).map(column).collect();
     let (report, x) = (found.worst(), x.to_column_major()?);
-    let ended = Ended { columns, report, x, left: None, setup, solved };
-    Ok(outcome(&job, &system, (null, null_part_removed), ended))
+    let ended = Ended { columns, report, x, checkpoint: None, setup, solved };
+    Ok(outcome(&job, &system, (null, null_part_removed, first), ended))
 }
 
 /// The results of the solves, with their times.
@@ -316,7 +328,7 @@ struct Ended<T> {
     columns: Vec<Column>,
     report: Report,
     x: Vec<T>,
-    left: Option<Solved<T>>,
+    checkpoint: Option<String>,
     setup: Duration,
     solved: Duration,
 }
@@ -324,8 +336,8 @@ struct Ended<T> {
 fn outcome<S: Space>(
     job: &Job<'_, S::Scalar>,
     system: &Automatic<S>,
-    (null, null_part_removed): (Option<NullVectors>, bool),
-    Ended { columns, report, x, left, setup, solved }: Ended<S::Scalar>,
+    (null, null_part_removed, first): (Option<NullVectors>, bool, Precond),
+    Ended { columns, report, x, checkpoint, setup, solved }: Ended<S::Scalar>,
 ) -> Outcome<S::Scalar> {
     let precond = Precond::from(system.preconditioner());
     let singularity = match columns.len() {
@@ -333,7 +345,7 @@ fn outcome<S: Space>(
         _ => None,
     };
     let singularity = singularity.map(|sentence| {
-        let of_body = null.as_ref().and_then(|null| about_body(job.args, job.parts, precond, null));
+        let of_body = null.as_ref().and_then(|null| about_body(job.args, job.parts, first, null));
         let of_body = of_body.map_or_else(String::new, |sentence| format!(". {sentence}"));
         format!("{sentence}; --method lsmr finds the x with the smallest residual{of_body}")
     });
@@ -352,7 +364,7 @@ fn outcome<S: Space>(
         columns,
         report,
         x,
-        left,
+        checkpoint,
         singularity,
         setup,
         solved,

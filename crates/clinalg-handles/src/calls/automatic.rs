@@ -97,16 +97,20 @@ impl Registry {
                     let right = values.copy_range(column * rows..(column + 1) * rows)?;
                     let mut solution = Vector::zeros(a.context(), a.cols())?;
                     let mut report = system.solve_with(&right, &mut solution, &mut observe)?;
-                    if !is_examined && !report.stop.is_success() {
+                    if !is_examined && system.may_diagnose(&report) {
                         let mut is_ended = false;
-                        let found = system.diagnose(&report, &host[column * rows..][..rows], &solution.to_vec()?, &mut |_, _| {
+                        let solution = solution.to_vec()?;
+                        let right = &host[column * rows..][..rows];
+                        let found = system.diagnose(&report, right, &solution, &mut |_, _| {
                             let flow = observe(Event::Iteration(report.iterations, report.relative_residual));
                             is_ended |= flow.is_break();
                             flow
                         });
                         // A device failure during the search for null vectors is no reason to lose x.
                         diagnosis = found.unwrap_or(None);
-                        is_examined = diagnosis.is_some() || report.stop != Stop::IterationLimit;
+                        // Only a look at the residual is worth repeating for the next column.
+                        let is_search = report.stop != Stop::IterationLimit || system.failed_method().is_some();
+                        is_examined = diagnosis.is_some() || is_search;
                         if is_ended {
                             report.stop = Stop::Cancelled;
                         }

@@ -64,7 +64,7 @@ impl fmt::Display for Decision {
             Decision::Replaced { failed, by: PreconditionerKind::Ilut, error }
                 if failed == &PreconditionerKind::Ilut =>
             {
-                write!(f, "ILUT with replaced pivots: ILUT cannot be computed ({error})")
+                write!(f, "ILUT with zero pivots replaced: otherwise it cannot be computed ({error})")
             }
             Decision::Replaced { failed, by, error } => {
                 write!(f, "{}: {} cannot be computed ({error})", by.title(), failed.name())
@@ -74,18 +74,25 @@ impl fmt::Display for Decision {
             }
             Decision::TakenOver { method, kind, error: Some(error), .. } => {
                 let others = PreconditionerKind::Ilut.name();
-                write!(f, "{} with {}, as {others} could not be set up ({error})", method.title(), kind.title())
+                write!(
+                    f,
+                    "{} with {}, as neither complete LU factors nor {others} could be set up ({error})",
+                    method.title(),
+                    kind.title()
+                )
             }
             Decision::TakenOver { method, is_same: true, .. } => {
-                write!(f, "{} with the same preconditioner, for any nonsingular matrix", method.title())
+                write!(
+                    f,
+                    "{}, which needs neither symmetry nor definiteness, with the same preconditioner",
+                    method.title()
+                )
             }
             Decision::TakenOver { method, kind, .. } => {
                 let reason = match (method, kind) {
                     (Method::Minres, _) => "the residual never rises and the matrix need not be definite",
-                    (_, PreconditionerKind::Lu) => {
-                        "exact up to rounding and replaced pivots, for any nonsingular matrix"
-                    }
-                    _ => "more accurate factors, for any nonsingular matrix",
+                    (_, PreconditionerKind::Lu) => "exact up to rounding and replaced pivots",
+                    _ => "more accurate factors",
                 };
                 write!(f, "{} with {}: {reason}", method.title(), kind.title())
             }
@@ -102,7 +109,7 @@ pub enum Event<'e> {
     Multigrid {
         /// The device memory that it takes, about, in bytes.
         needed: u64,
-        /// The device memory that is free, in bytes.
+        /// The device memory that this process has not allocated, in bytes.
         free: u64,
     },
     /// A preconditioner or a method was replaced.

@@ -1,4 +1,4 @@
-//! Solves by the method and the preconditioner that suit the matrix, and by others where these fail.
+//! Solves sparse systems by a method and a preconditioner that are chosen from the matrix, and by others where these fail.
 //!
 //! An [`Inspection`](crate::Inspection) of the entries gives symmetry, signs, sizes and null vectors. From these a [`Plan`] takes a preconditioner and a method, each of which may
 //! also be prescribed:
@@ -12,11 +12,11 @@
 //! | strongly diagonally dominant | Jacobi | CG or BiCGStab |
 //! | Hermitian with a positive diagonal and several null vectors | SSOR | CG |
 //! | symmetric (complex: Hermitian) with a positive diagonal | algebraic multigrid (complex: IC(0)) | CG |
-//! | symmetric and indefinite | ILUT | BiCGStab |
+//! | Hermitian, with negative diagonal entries | ILUT | BiCGStab |
 //! | others | ILU(0) | BiCGStab |
 //!
 //! CG is for Hermitian matrices with a positive diagonal. Where a preconditioner cannot be set up or is unstable, a more accurate one takes its place, then the
-//! diagonal, then none. Where a method fails or reaches the default limit of iterations, GMRES continues from its best iterate with complete LU
+//! diagonal, then none. Where CG, MINRES or BiCGStab was chosen and fails or reaches the limit of iterations, GMRES continues from its best iterate with complete LU
 //! factors, if these take at most about ten seconds, or with ILUT; for Hermitian matrices MINRES without a preconditioner continues after it. The next
 //! right-hand side begins with the method that solved the last one. [`Automatic::explanation`] says what was done and why.
 //!
@@ -62,7 +62,8 @@ use crate::solve::{GmresParams, IdrParams, Stopping};
 /// Called during set-up and solves; [`ControlFlow::Break`] after an [`Event::Iteration`] ends the solve, after others it has no effect.
 pub type Observer<'o> = &'o mut dyn FnMut(Event<'_>) -> ControlFlow<()>;
 
-/// What a failed solve may miss of the tolerance so that it is not a sign of a singular matrix, and a solve at the rounding floor so that it is a success.
+/// A failed solve whose relative residual is at most this many times the tolerance is no sign of a singular matrix, and one
+/// that ended at the rounding floor within it counts as a success.
 pub const NEAR: f64 = 10.0;
 
 /// What is prescribed. By default all is chosen.
@@ -75,9 +76,10 @@ pub struct AutomaticParams {
     pub takes_over_at_limit: bool,
     /// The only method. Default: chosen, and others take over.
     pub method: Option<Method>,
-    /// The only preconditioner, also of a method that takes over. Default: chosen.
+    /// The only preconditioner, also of GMRES where it takes over; MINRES, the last method, runs without one. Default: chosen.
     pub preconditioner: Option<PreconditionerKind>,
-    /// Why algebraic multigrid is taken where no preconditioner is prescribed, without others that stand in for it. Default: it is not, unless it is chosen.
+    /// If set, and no preconditioner is prescribed, algebraic multigrid is used and not replaced by another preconditioner; the
+    /// text is the reason in the explanation. Default: none, and the preconditioner is chosen from the matrix.
     pub multigrid_reason: Option<String>,
     /// The parameters of the preconditioner.
     pub preconditioner_params: PreconditionerParams,

@@ -67,7 +67,11 @@ impl<S: Space> Plan<S> {
                 None => constants,
             });
         }
-        let may_be_saddle = is_hermitian && inspection.zero_diagonal + inspection.negative_diagonal > 0;
+        let may_be_saddle = is_hermitian
+            && params.preconditioner.is_none()
+            && !S::Scalar::IS_COMPLEX
+            && !S::IS_TEAM
+            && inspection.zero_diagonal + inspection.negative_diagonal > 0;
         let is_saddle = may_be_saddle && Split::find(space.parts()?).is_some();
         let mut decisions = Vec::new();
         let (kind, reason) = match (params.preconditioner, &params.multigrid_reason) {
@@ -86,7 +90,7 @@ impl<S: Space> Plan<S> {
             }
         };
         let of_nodes = &params.preconditioner_params;
-        let may_have_nodes = is_hermitian
+        let may_have_nodes = inspection.hermitian
             && matches!(kind, PreconditionerKind::Amg | PreconditionerKind::SmoothedAggregation)
             && of_nodes.finds_unknowns_per_node
             && of_nodes.near_null.is_none()
@@ -162,7 +166,7 @@ impl<S: Space> Plan<S> {
     /// Returns whether there is one.
     pub fn note_null_vectors(&mut self, b: &[S::Scalar]) -> bool {
         let Some(null) = &self.null_vectors else { return false };
-        self.decisions.push(Decision::Singular(format!("singular along {}", null.words())));
+        self.decisions.push(Decision::Singular(format!("A is singular along {}", null.words())));
         let Some((column, part)) = null.obstacle(b, self.params.stopping.tolerance_of::<S::Scalar>()) else {
             return false;
         };

@@ -156,7 +156,7 @@ const RULES: [Rule; 16] = [
 
 fn indefinite(facts: &Facts<'_>) -> String {
     let (negative, n) = (facts.matrix.negative_diagonal, facts.matrix.rows);
-    format!("symmetric and indefinite: {negative} of {n} diagonal entries are negative")
+    format!("symmetric, not positive definite: {negative} of {n} diagonal entries are negative")
 }
 
 fn for_richardson(_: &Facts<'_>) -> String {

@@ -131,7 +131,8 @@ pub trait Space {
     /// [`Error::Value`] on a team, which has none; those of [`fallback_factors`].
     fn fallback(&self, params: &AutomaticParams) -> Result<Prepared<Self::Preconditioner>>;
 
-    /// Solves A x = b from x, or from `memory` if that is not empty, and leaves there what another solve needs to continue. A team leaves nothing.
+    /// Solves A x = b from x, or from `memory` if there is one that is not empty, and leaves there what another solve
+    /// needs to continue. A team leaves nothing.
     ///
     /// # Errors
     /// Those of the method.
@@ -139,7 +140,7 @@ pub trait Space {
         &mut self,
         solver: &mut Self::Solver,
         prepared: &mut Prepared<Self::Preconditioner>,
-        memory: &mut KrylovMemory<Self::Scalar>,
+        memory: Option<&mut KrylovMemory<Self::Scalar>>,
         b: &Self::Vector,
         x: &mut Self::Vector,
         progress: Progress<'_>,
@@ -303,16 +304,22 @@ impl<T: SystemScalar> Space for OneDevice<'_, T> {
         &mut self,
         solver: &mut DeviceSolver<T>,
         prepared: &mut Prepared<Boxed<T>>,
-        memory: &mut KrylovMemory<T>,
+        memory: Option<&mut KrylovMemory<T>>,
         b: &Vector<T>,
         x: &mut Vector<T>,
         progress: Progress<'_>,
     ) -> Result<Report> {
         let m = prepared.preconditioner.as_mut().map(|m| &mut **m as &mut dyn Preconditioner<T>);
         match solver {
-            DeviceSolver::Resumable(solver) => solver.solve_from(memory, self.a, m, b, x, progress),
+            DeviceSolver::Resumable(solver) => match memory {
+                Some(memory) => solver.solve_from(memory, self.a, m, b, x, progress),
+                None => solver.solve_with(self.a, m, b, x, progress),
+            },
             DeviceSolver::Stationary(solver) => solver.solve_with(self.a, m, b, x, progress),
-            DeviceSolver::LeastSquares(solver) => Ok(solver.solve_from(memory, self.a, m, b, x, progress)?.report),
+            DeviceSolver::LeastSquares(solver) => match memory {
+                Some(memory) => Ok(solver.solve_from(memory, self.a, m, b, x, progress)?.report),
+                None => Ok(solver.solve_with(self.a, m, b, x, progress)?.report),
+            },
             DeviceSolver::Block(_) => {
                 let expected = "a method for one right-hand side; `solve_block` takes several at once";
                 Err(Error::value("method", expected, Method::BlockCg.name()))
@@ -501,7 +508,7 @@ impl<T: Real + SystemScalar> Space for OnTeam<'_, T> {
         &mut self,
         solver: &mut TeamSolver<T>,
         prepared: &mut Prepared<TeamPreconditioner<T>>,
-        _: &mut KrylovMemory<T>,
+        _: Option<&mut KrylovMemory<T>>,
         b: &team::Vector<T>,
         x: &mut team::Vector<T>,
         progress: Progress<'_>,

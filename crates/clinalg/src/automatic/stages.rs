@@ -150,7 +150,7 @@ impl<S: Space> Automatic<S> {
     /// # Errors
     /// Those of the methods and of the preconditioners that take over. An iteration that does not converge is not an error: see [`Report::stop`].
     pub fn solve_with(&mut self, b: &S::Vector, x: &mut S::Vector, observe: Observer<'_>) -> Result<Report> {
-        self.solve_from(&mut Suspended::default(), b, x, observe)
+        self.run(None, b, x, observe)
     }
 
     /// As [`Automatic::solve_with`]. If `state` is not empty, continues from it to the bits of an uninterrupted solve with the same right-hand side and initial guess;
@@ -165,8 +165,22 @@ impl<S: Space> Automatic<S> {
         x: &mut S::Vector,
         observe: Observer<'_>,
     ) -> Result<Report> {
-        let Suspended { mut before, start, mut memory, .. } = std::mem::take(state);
-        if before.is_none() && memory.is_empty() && std::mem::take(&mut self.is_exhausted) {
+        self.run(Some(state), b, x, observe)
+    }
+
+    /// Both kinds of solves; only those with a state keep what the methods leave.
+    fn run(
+        &mut self,
+        mut state: Option<&mut Suspended<S::Scalar>>,
+        b: &S::Vector,
+        x: &mut S::Vector,
+        observe: Observer<'_>,
+    ) -> Result<Report> {
+        let keeps = state.is_some();
+        let resumed = state.as_mut().map(|state| std::mem::take(&mut **state)).unwrap_or_default();
+        let Suspended { mut before, start, mut memory, .. } = resumed;
+        let begins = before.is_none() && memory.is_empty();
+        if begins && std::mem::take(&mut self.is_exhausted) && self.stage > 0 {
             self.go_to(0, observe)?;
         }
         // What a method that takes over may start from.
@@ -181,7 +195,8 @@ impl<S: Space> Automatic<S> {
             if let (true, true, Some(initial)) = (has_grown, memory.is_empty(), &initial) {
                 self.space.copy(initial, x)?;
             }
-            let mut report = self.by_method(before.as_ref(), &mut memory, b, x, observe)?;
+            let kept = keeps.then_some(&mut memory);
+            let mut report = self.by_method(before.as_ref(), kept, b, x, observe)?;
             let is_settled = has_grown && report.stop == Stop::LeastSquares;
             if let (Some(start), Some(before), false) = (&start, &before, is_settled) {
                 let has_risen;
@@ -203,10 +218,12 @@ impl<S: Space> Automatic<S> {
                 continue;
             }
             if matches!(stop, Stop::Cancelled | Stop::IterationLimit) {
-                let start = start.map_or_else(|| Ok(Vec::new()), |start| self.space.read(&start))?;
-                *state = Suspended { stage: self.stage, before: before.clone(), start, memory };
+                if let Some(state) = state {
+                    let start = start.map_or_else(|| Ok(Vec::new()), |start| self.space.read(&start))?;
+                    *state = Suspended { stage: self.stage, before: before.clone(), start, memory };
+                }
             }
-            self.is_exhausted = !matches!(stop, Stop::Converged | Stop::RoundingFloor);
+            self.is_exhausted = !matches!(stop, Stop::Converged | Stop::RoundingFloor | Stop::Cancelled);
             return Ok(report.after(before));
         }
     }
@@ -215,7 +232,7 @@ impl<S: Space> Automatic<S> {
     fn by_method(
         &mut self,
         before: Option<&Report>,
-        memory: &mut KrylovMemory<S::Scalar>,
+        memory: Option<&mut KrylovMemory<S::Scalar>>,
         b: &S::Vector,
         x: &mut S::Vector,
         observe: Observer<'_>,
@@ -238,9 +255,9 @@ impl<S: Space> Automatic<S> {
         let zeros = vec![num_traits::Zero::zero(); self.inspection.cols];
         let mut x = self.space.vector(&zeros)?;
         S::stopping_mut(&mut self.solver).max_iterations = 1;
-        self.by_method(None, &mut KrylovMemory::default(), b, &mut x, &mut unobserved)?;
+        let warmed = self.by_method(None, None, b, &mut x, &mut unobserved);
         S::stopping_mut(&mut self.solver).max_iterations = self.params.stopping.max_iterations;
-        Ok(())
+        warmed.map(drop)
     }
 
     /// Goes to the method with this number, which [`Suspended::stage`] has, for the next solve.
@@ -302,8 +319,19 @@ impl<S: Space> Automatic<S> {
         }
     }
 
-    /// What the failed solve of `report` for one right-hand side shows about A: a sentence if A is singular or nearly so, `None` if nothing is known. The
-    /// search for null vectors can take seconds; `progress` is called meanwhile and may end it.
+    /// Whether [`Automatic::diagnose`] can find out anything from a solve with this report.
+    pub fn may_diagnose(&self, report: &Report) -> bool {
+        let is_square = self.inspection.rows == self.inspection.cols;
+        // Not below, if it is NaN.
+        let is_near = report.relative_residual <= NEAR * self.params.stopping.tolerance_of::<S::Scalar>();
+        is_square && !S::IS_TEAM && !is_near && !matches!(report.stop, Stop::Converged | Stop::Cancelled)
+    }
+
+    /// What the failed solve of `report` for one right-hand side shows about A: a sentence if A is singular or nearly so, `None`
+    /// if nothing is known. The search for null vectors can take seconds; `progress` is called meanwhile and may end it.
+    ///
+    /// # Errors
+    /// Those of the device.
     pub fn diagnose(
         &self,
         report: &Report,
@@ -311,14 +339,9 @@ impl<S: Space> Automatic<S> {
         x: &[S::Scalar],
         progress: Progress<'_>,
     ) -> Result<Option<String>> {
-        let tolerance = self.params.stopping.tolerance_of::<S::Scalar>();
-        let Inspection { rows, cols, .. } = self.inspection;
-        // Not below, if it is NaN.
-        let is_near = report.relative_residual <= NEAR * tolerance;
-        let Some(context) = self.space.context().filter(|_| rows == cols && !is_near) else { return Ok(None) };
+        let Some(context) = self.space.context().filter(|_| self.may_diagnose(report)) else { return Ok(None) };
         let parts = self.space.parts()?;
         match report.stop {
-            Stop::Converged | Stop::Cancelled => Ok(None),
             // Reaching a limit says nothing about the matrix.
             Stop::IterationLimit if self.stage == 0 => Ok(verdict(parts, b, x)),
             _ => diagnose_singularity(context, parts, b, x, progress),
