@@ -39,7 +39,7 @@ pub(super) fn compared(
     }
     match tight(problem, t_end, report.rhs_evaluations / 2 + FREE / problem.y0.len().max(1)) {
         Ok(found) => Ok(found.map(|y| ("dopri87", y))),
-        // The run has come to its end; a comparison that nobody asked for does not make it fail.
+        // The run has come to its end; a comparison that is on by default does not make it fail.
         Err(error) => {
             log::info!("no reference: {error}");
             Ok(None)

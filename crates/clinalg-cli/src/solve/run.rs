@@ -10,12 +10,12 @@ use clinalg::precond::{NullVectors, Split};
 use clinalg::solve::{Report, Stop, Stopping};
 use clinalg::{CsrParts, Dense, Scalar};
 
+use super::Args;
 use super::hierarchy::{self, NearNull};
 use super::method::{Method, Precond, Reorder, conflict};
 use super::null::{about_coordinates, with_lsmr, with_sentence};
 use super::report::Column;
 use super::resume::{self, Solved};
-use super::Args;
 use crate::checkpoint;
 use crate::exit::Failure;
 use crate::interrupt;
