@@ -30,7 +30,7 @@ const NAMES: [(&str, &str); 13] = [
     ("ilu", "ILU(0)"),
     ("ilut", "ILUT"),
     ("lu", "complete LU factors"),
-    ("saddle", "block preconditioner"),
+    ("saddle", "saddle-point block preconditioner"),
 ];
 
 /// Numbers in [-1, 1) that look random.

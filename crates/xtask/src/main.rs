@@ -90,7 +90,7 @@ enum Task {
     /// Make archives for machines without Rust
     ///
     /// The program, the C library, the folder for MATLAB and Octave and a package for Octave that needs no compiler, for x86-64
-    /// Linux with the GNU C library 2.17 or newer, in target/dist/ (with another profile in target/dist-<profile>/).
+    /// Linux with the GNU C library 2.17 or newer, in target/dist/ (with another profile in target/dist-PROFILE/).
     /// Installs cargo-zigbuild and the compiler zig into target/drivers/.
     Dist {
         /// How the products are built

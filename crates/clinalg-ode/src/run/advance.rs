@@ -64,8 +64,8 @@ impl<T: Real, S: Stepper<T>> Integrator<'_, T, S> {
         let begin = self.stepper.stored(Slot::Input(self.stepper.method().begin()));
         let rms = begin.rms()?;
         let mut grows = None;
-        // Not `<`: NaN, where squares overflow, has grown as well.
-        if !(rms <= GROWN * self.size.max(1.0)) {
+        // NaN, where squares overflow, has grown as well.
+        if rms.is_nan() || rms > GROWN * self.size.max(1.0) {
             let y = wide(&begin.to_vec()?);
             let largest = (0..y.len()).max_by(|a, b| y[*a].abs().total_cmp(&y[*b].abs())).unwrap_or(0);
             grows = Some((self.stepper.component_name(largest), y[largest]));

@@ -40,8 +40,8 @@ const RESOLVED: f64 = 1e-9;
 static COSINES: LazyLock<[f64; 2 * DEGREE]> =
     LazyLock::new(|| std::array::from_fn(|k| (std::f64::consts::PI * k as f64 / DEGREE as f64).cos()));
 
-/// All places in (0, 1] where `value` changes its sign, in their order, to the last bit. `before` and `after` are its values at 0 and
-/// 1. A value that becomes 0 and stays so, or is 0 at 1, counts where it becomes 0; one that leaves 0 does not count, nor
+/// All places in (0, 1] where `value` changes its sign, in their order, to the last bit. `before` and `after` are its values at
+/// both ends. A value that becomes 0 and stays so, or is 0 at the end, counts where it becomes 0; one that leaves 0 does not count, nor
 /// does a change of sign at a pole or across values that are not finite. `None` where the function has too many zeros or jumps to
 /// tell them apart.
 ///

@@ -75,7 +75,7 @@ impl PreconditionerKind {
             PreconditionerKind::Amg => "algebraic multigrid",
             PreconditionerKind::SmoothedAggregation => "smoothed aggregation multigrid",
             PreconditionerKind::Classical => "classical algebraic multigrid",
-            PreconditionerKind::Saddle => "block preconditioner",
+            PreconditionerKind::Saddle => "saddle-point block preconditioner",
         }
     }
 

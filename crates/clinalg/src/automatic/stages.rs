@@ -42,6 +42,9 @@ pub(super) enum Stage<M> {
     Own(Prepared<M>),
 }
 
+/// The preconditioner of a method that takes over, `None` for that of the first, and the error of one that failed.
+type TakeOver<M> = (Option<Prepared<M>>, Option<String>);
+
 /// Where a solve was ended by its observer or by the limit of iterations, for [`Automatic::solve_from`].
 #[derive(Debug, Clone)]
 pub struct Suspended<T> {
@@ -217,11 +220,11 @@ impl<S: Space> Automatic<S> {
                 memory = KrylovMemory::default();
                 continue;
             }
-            if matches!(stop, Stop::Cancelled | Stop::IterationLimit) {
-                if let Some(state) = state {
-                    let start = start.map_or_else(|| Ok(Vec::new()), |start| self.space.read(&start))?;
-                    *state = Suspended { stage: self.stage, before: before.clone(), start, memory };
-                }
+            if matches!(stop, Stop::Cancelled | Stop::IterationLimit)
+                && let Some(state) = state
+            {
+                let start = start.map_or_else(|| Ok(Vec::new()), |start| self.space.read(&start))?;
+                *state = Suspended { stage: self.stage, before: before.clone(), start, memory };
             }
             self.is_exhausted = !matches!(stop, Stop::Converged | Stop::RoundingFloor | Stop::Cancelled);
             return Ok(report.after(before));
@@ -304,7 +307,7 @@ impl<S: Space> Automatic<S> {
     }
 
     /// The preconditioner of a method that takes over, `None` for that of the first, and the error of another one that could not be set up.
-    fn take_over(&self, method: Method) -> Result<(Option<Prepared<S::Preconditioner>>, Option<String>)> {
+    fn take_over(&self, method: Method) -> Result<TakeOver<S::Preconditioner>> {
         // Without a preconditioner it needs no definite matrix, and its residual never rises.
         if method == Method::Minres {
             return Ok((Some(Prepared::none()), None));
