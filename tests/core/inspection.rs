@@ -332,6 +332,9 @@ fn laplacian<T: Scalar>(n: usize, edges: &[(usize, usize)], extra: &[usize]) -> 
     CsrParts::from_triplets(n, n, &entries).unwrap()
 }
 
+/// A name, the size of a matrix, its couplings, and what else the case consists of.
+type Case = (&'static str, usize, Vec<(usize, usize)>, Vec<usize>);
+
 /// The components by a search, in the order of their first rows, without those with a row in `extra`.
 fn searched(n: usize, edges: &[(usize, usize)], extra: &[usize]) -> Vec<Vec<usize>> {
     let mut neighbours = vec![Vec::new(); n];
@@ -371,7 +374,7 @@ fn components<T: Scalar>(context: &Context) {
         (0..6000).map(|_| (noise.below(10_000), noise.below(10_000))).filter(|(i, j)| i != j).collect();
     let several = [chain(2, 40), chain(50, 300), chain(400, 1), chain(401, 257)].concat();
     let star: Vec<_> = (0..50_000).filter(|i| *i != 30_000).map(|i| (i, 30_000)).collect();
-    let cases: Vec<(&str, usize, Vec<(usize, usize)>, Vec<usize>)> = vec![
+    let cases: Vec<Case> = vec![
         ("nothing", 0, vec![], vec![]),
         ("one row", 1, vec![], vec![]),
         ("one row that is not zero", 1, vec![], vec![0]),
