@@ -118,7 +118,7 @@ fn faults_of_the_header() {
     );
     assert_eq!(
         fault(coordinate("double general\n")),
-        "1: unknown field `double` in the header, expected `real`, `integer`, `complex` or `pattern`"
+        "1: unknown field `double` in the header, expected `real`, `integer`, `unsigned-integer`, `complex` or `pattern`"
     );
     for field in ["real", "integer", "pattern"] {
         assert_eq!(
@@ -257,7 +257,7 @@ fn a_size_line_alone_claims_no_memory() {
 fn a_hole_of_a_terabyte_is_refused_at_its_first_line() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("hole.mtx");
-    std::fs::write(&path, coordinate("real symmetric\n9 9 9000000000000000000\n")).unwrap();
+    std::fs::write(&path, coordinate("real symmetric\n9 9 40\n")).unwrap();
     File::options().write(true).open(&path).unwrap().set_len(1 << 40).unwrap();
     assert!(read(&path).unwrap_err().to_string().ends_with(":3: the line is longer than 65536 bytes"));
 }
@@ -267,7 +267,7 @@ fn single_precision_refuses_what_it_cannot_hold() {
     let a = parse(&coordinate("real general\n1 1 1\n1 1 1e39\n")).unwrap();
     assert_eq!(a.to_csr_parts::<f64>().unwrap().values, [1e39]);
     let text = a.to_csr_parts::<f32>().unwrap_err().to_string();
-    assert_eq!(text, "argument `matrix` is 1e39, expected values within single precision (f32)");
+    assert!(text.contains("is 1e39; use double precision, expected values that single precision holds"), "{text}");
     assert_eq!(a.to_column_major::<f32>().unwrap_err().id(), "clinalg:argument:value");
 }
 
@@ -371,7 +371,9 @@ proptest! {
 
     #[test]
     fn single_precision_round_trip(raw in prop::collection::vec(any::<u32>(), 0..40)) {
-        let values: Vec<f32> = raw.into_iter().map(f32::from_bits).filter(|v| !v.is_nan()).collect();
+        // Subnormal numbers, which devices may replace by 0, are refused.
+        let is_kept = |v: &f32| !v.is_nan() && !v.is_subnormal();
+        let values: Vec<f32> = raw.into_iter().map(f32::from_bits).filter(is_kept).collect();
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("b.mtx");
         write_array(&path, 1, values.len(), &values).unwrap();
