@@ -166,7 +166,6 @@ fn report(args: &Args, progress: &Progress, decision: &Decision) {
 /// A system that is set up.
 struct Ready<S: Space> {
     system: Automatic<S>,
-    null: Option<NullVectors>,
     null_part_removed: bool,
     /// The first preconditioner.
     first: Precond,
@@ -204,9 +203,9 @@ fn set_up<S: Space>(space: S, job: &mut Job<'_, S::Scalar>) -> Result<Ready<S>, 
             if S::Scalar::IS_COMPLEX { "Hermitian" } else { "symmetric" }
         );
     }
-    let null = plan.null_vectors().cloned();
+    let null = plan.null_vectors();
     let tolerance = job.stopping.tolerance_of::<S::Scalar>();
-    let null_part_removed = match &null {
+    let null_part_removed = match null {
         Some(null) if job.from_file => {
             let about_body = about_body(args, job.parts, precond, null);
             null.check(job.b, tolerance).map_err(|error| with_sentence(error, about_body))?;
@@ -215,7 +214,7 @@ fn set_up<S: Space>(space: S, job: &mut Job<'_, S::Scalar>) -> Result<Ready<S>, 
         Some(null) => null.remove(job.b, tolerance)?,
         None => false,
     };
-    if let (Some(null), true) = (&null, null_part_removed) {
+    if let (Some(null), true) = (null, null_part_removed) {
         log::warn!(
             "removed the component of the right-hand side along {}, for which there is no solution",
             null.words()
@@ -229,7 +228,7 @@ fn set_up<S: Space>(space: S, job: &mut Job<'_, S::Scalar>) -> Result<Ready<S>, 
     let mut observe = |event: Event<'_>| observe(args, progress, event);
     let mut system = plan.set_up(&mut observe).map_err(|error| error.renamed("vectors", args.near_null_argument()))?;
     system.start_at(solved.state.stage, &mut observe)?;
-    Ok(Ready { system, null, null_part_removed, first: precond, solved })
+    Ok(Ready { system, null_part_removed, first: precond, solved })
 }
 
 /// A sentence about the option that finds all rigid motions, where A may be that of a free elastic body.
@@ -244,7 +243,7 @@ pub(super) fn solve_columns<S: Space>(
     mut job: Job<'_, S::Scalar>,
     out: &mut Output,
 ) -> Result<Outcome<S::Scalar>, Failure> {
-    let Ready { mut system, null, null_part_removed, first, mut solved } = set_up(space, &mut job)?;
+    let Ready { mut system, null_part_removed, first, mut solved } = set_up(space, &mut job)?;
     let Job { args, place, parts, progress, .. } = job;
     let (rows, cols) = (parts.rows.max(1), parts.cols);
     let zeros = vec![S::Scalar::from_f64(0.0); cols];
@@ -285,7 +284,7 @@ pub(super) fn solve_columns<S: Space>(
         checkpoint = Some(path.display().to_string());
     }
     let ended = Ended { columns, report, x, checkpoint, setup, solved: took };
-    Ok(outcome(&job, &system, (null, null_part_removed, first), ended))
+    Ok(outcome(&job, &system, (null_part_removed, first), ended))
 }
 
 /// Solves for all right-hand sides at once by block conjugate gradients.
@@ -294,7 +293,7 @@ pub(super) fn solve_block<T: super::Number>(
     mut job: Job<'_, T>,
     out: &mut Output,
 ) -> Result<Outcome<T>, Failure> {
-    let Ready { mut system, null, null_part_removed, first, .. } = set_up(space, &mut job)?;
+    let Ready { mut system, null_part_removed, first, .. } = set_up(space, &mut job)?;
     let Job { args, place, parts, progress, .. } = job;
     let context = &place.contexts()[0];
     let (rows, count) = (parts.rows, job.b.len() / parts.rows.max(1));
@@ -320,7 +319,7 @@ pub(super) fn solve_block<T: super::Number>(
     let columns = found.relative_residuals.iter().zip(&found.iterates).map(column).collect();
     let (report, x) = (found.worst(), x.to_column_major()?);
     let ended = Ended { columns, report, x, checkpoint: None, setup, solved };
-    Ok(outcome(&job, &system, (null, null_part_removed, first), ended))
+    Ok(outcome(&job, &system, (null_part_removed, first), ended))
 }
 
 /// The results of the solves, with their times.
@@ -336,16 +335,16 @@ struct Ended<T> {
 fn outcome<S: Space>(
     job: &Job<'_, S::Scalar>,
     system: &Automatic<S>,
-    (null, null_part_removed, first): (Option<NullVectors>, bool, Precond),
+    (null_part_removed, first): (bool, Precond),
     Ended { columns, report, x, checkpoint, setup, solved }: Ended<S::Scalar>,
 ) -> Outcome<S::Scalar> {
-    let precond = Precond::from(system.preconditioner());
+    let (null, precond) = (system.null_vectors(), Precond::from(system.preconditioner()));
     let singularity = match columns.len() {
         1 => diagnose(job, system, &report, &x),
         _ => None,
     };
     let singularity = singularity.map(|sentence| {
-        let of_body = null.as_ref().and_then(|null| about_body(job.args, job.parts, first, null));
+        let of_body = null.and_then(|null| about_body(job.args, job.parts, first, null));
         let of_body = of_body.map_or_else(String::new, |sentence| format!(". {sentence}"));
         format!("{sentence}; --method lsmr finds the x with the smallest residual{of_body}")
     });
@@ -353,7 +352,7 @@ fn outcome<S: Space>(
     let lines: Vec<String> = decisions.map(ToString::to_string).collect();
     Outcome {
         symmetric: system.inspection().hermitian,
-        null_vectors: null.as_ref().map_or(0, NullVectors::count),
+        null_vectors: null.map_or(0, NullVectors::count),
         null_part_removed,
         method: system.method().into(),
         failed_method: system.failed_method().map(Into::into),

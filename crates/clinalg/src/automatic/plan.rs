@@ -8,9 +8,9 @@ use super::stages::{Automatic, Stage};
 use super::{AutomaticParams, Conflict, Method, Observer, PreconditionerKind, SystemScalar};
 use crate::amg::Cycle;
 use crate::matrix::Inspection;
-use crate::precond::{NullVectors, Split, check_finite, check_zeros, is_unsuited};
+use crate::precond::{NullVectors, Split, check_finite, check_finite_columns, check_zeros, is_unsuited};
 use crate::team::Team;
-use crate::{Csr, CsrParts, Error, Real, Result, Scalar};
+use crate::{Csr, CsrParts, Real, Result, Scalar};
 
 /// The method and the preconditioner for a matrix, before anything is set up.
 pub struct Plan<S: Space> {
@@ -48,7 +48,7 @@ impl<S: Space> Plan<S> {
     /// Inspects the matrix and chooses.
     ///
     /// # Errors
-    /// [`Error::Value`] for a parameter; [`Error::Unsuitable`] that names the row and the column (counted from 1) of an entry that is not finite; [`Error::Length`]
+    /// [`Error::Value`](crate::Error::Value) for a parameter; [`Error::Unsuitable`](crate::Error::Unsuitable) that names the row and the column (counted from 1) of an entry that is not finite; [`Error::Length`](crate::Error::Length)
     /// for near-null vectors; those of the device. Whether method and preconditioner go together is the concern of [`Plan::conflict`].
     pub fn of(space: S, params: AutomaticParams) -> Result<Plan<S>> {
         params.stopping.check()?;
@@ -143,14 +143,7 @@ impl<S: Space> Plan<S> {
     /// Those of [`check_finite`] and [`check_zeros`].
     pub fn check_right_sides(&mut self, b: &[S::Scalar]) -> Result<Option<String>> {
         let rows = self.inspection.rows;
-        if let Some(k) = b.iter().position(|value| !value.has_finite_parts()) {
-            let (row, column) = (k % rows.max(1) + 1, k / rows.max(1) + 1);
-            let reason = format!(
-                "the value in row {row} of column {column} (counted from 1) is {}, expected a finite number",
-                b[k]
-            );
-            return Err(Error::unsuitable("b", reason));
-        }
+        check_finite_columns(b, rows)?;
         if rows != self.inspection.cols
             || self.method.is_least_squares()
             || self.inspection.zero_rows + self.inspection.zero_columns == 0
@@ -179,7 +172,7 @@ impl<S: Space> Plan<S> {
     /// Sets up the preconditioner and the method.
     ///
     /// # Errors
-    /// [`Error::Unsuitable`] for a [conflict](Plan::conflict); those of a prescribed preconditioner and of the method.
+    /// [`Error::Unsuitable`](crate::Error::Unsuitable) for a [conflict](Plan::conflict); those of a prescribed preconditioner and of the method.
     pub fn set_up(self, observe: Observer<'_>) -> Result<Automatic<S>> {
         if let Some(conflict) = self.conflict() {
             return Err(conflict.error());

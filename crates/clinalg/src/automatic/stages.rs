@@ -98,8 +98,8 @@ impl<S: Space> Automatic<S> {
         (self.stage > 0).then(|| self.methods[0])
     }
 
-    fn prepared(&self) -> &Prepared<S::Preconditioner> {
-        match (&self.stages[self.stage], &self.stages[0]) {
+    fn prepared_for(&self, stage: usize) -> &Prepared<S::Preconditioner> {
+        match (&self.stages[stage], &self.stages[0]) {
             (Stage::Own(prepared), _) | (_, Stage::Own(prepared)) => prepared,
             _ => unreachable!("the first method has a preconditioner of its own"),
         }
@@ -107,12 +107,12 @@ impl<S: Space> Automatic<S> {
 
     /// The preconditioner in use.
     pub fn preconditioner(&self) -> PreconditionerKind {
-        self.prepared().kind
+        self.prepared_for(self.stage).kind
     }
 
     /// Sizes and levels of the preconditioner in use; may be empty.
     pub fn preconditioner_description(&self) -> &str {
-        &self.prepared().description
+        &self.prepared_for(self.stage).description
     }
 
     /// What was chosen and replaced, one step after the other.
@@ -276,34 +276,25 @@ impl<S: Space> Automatic<S> {
 
     fn go_to(&mut self, stage: usize, observe: Observer<'_>) -> Result<()> {
         let method = self.methods[stage];
-        if let Stage::Pending = self.stages[stage] {
-            let (own, error) = self.take_over(method)?;
-            let kind = own.as_ref().map_or(self.first_kind(), |prepared| prepared.kind);
-            let failed = self.methods[stage - 1];
-            let is_same = own.is_none();
+        let is_pending = matches!(self.stages[stage], Stage::Pending);
+        let mut error = None;
+        if is_pending {
+            let own;
+            (own, error) = self.take_over(method)?;
+            self.stages[stage] = own.map_or(Stage::Shared, Stage::Own);
+        }
+        if stage > 0 {
+            let (failed, kind) = (self.methods[stage - 1], self.prepared_for(stage).kind);
+            let is_same = matches!(self.stages[stage], Stage::Shared);
             let decision = Decision::TakenOver { failed, method, kind, is_same, error };
             let _ = observe(Event::Decision(&decision));
-            self.decisions.push(decision);
-            self.stages[stage] = own.map_or(Stage::Shared, Stage::Own);
-        } else if stage > 0 {
-            let kind = match &self.stages[stage] {
-                Stage::Own(prepared) => prepared.kind,
-                _ => self.first_kind(),
-            };
-            let failed = self.methods[stage - 1];
-            let is_same = matches!(self.stages[stage], Stage::Shared);
-            let _ = observe(Event::Decision(&Decision::TakenOver { failed, method, kind, is_same, error: None }));
+            if is_pending {
+                self.decisions.push(decision);
+            }
         }
         self.solver = self.space.solver(method, &self.params)?;
         self.stage = stage;
         Ok(())
-    }
-
-    fn first_kind(&self) -> PreconditionerKind {
-        match &self.stages[0] {
-            Stage::Own(prepared) => prepared.kind,
-            _ => PreconditionerKind::None,
-        }
     }
 
     /// The preconditioner of a method that takes over, `None` for that of the first, and the error of another one that could not be set up.

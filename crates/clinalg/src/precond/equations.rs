@@ -9,8 +9,13 @@ use crate::{CsrParts, Error, Result, Scalar};
 /// [`Error::Unsuitable`] that names the row, and for A also the column, counted from 1.
 pub fn check_finite<T: Scalar>(a: &CsrParts<T>, b: &[T]) -> Result<()> {
     host::check_finite(a)?;
+    check_finite_columns(b, a.rows)
+}
+
+/// An error unless all entries of b are finite, which has one or more columns with this many rows.
+pub(crate) fn check_finite_columns<T: Scalar>(b: &[T], rows: usize) -> Result<()> {
     if let Some(k) = b.iter().position(|value| !value.has_finite_parts()) {
-        let (row, column) = (k % a.rows.max(1) + 1, k / a.rows.max(1) + 1);
+        let (row, column) = (k % rows.max(1) + 1, k / rows.max(1) + 1);
         let reason =
             format!("the value in row {row} of column {column} (counted from 1) is {}, expected a finite number", b[k]);
         return Err(Error::unsuitable("b", reason));

@@ -29,6 +29,7 @@ use incomplete::unmatched_row;
 pub use crate::solve::{Identity, Preconditioner};
 pub use advice::{fallback_factors, instability, is_hermitian, is_unsuited, unknowns_per_node};
 pub use approximate::{Fsai, Spai0};
+pub(crate) use equations::check_finite_columns;
 pub use equations::{check_finite, check_zeros};
 pub use incomplete::{
     CholeskyParams, Ilu, IluKind, IluParams, IncompleteCholesky, Matching, Ordering, Ssor, SsorParams, Triangle,
