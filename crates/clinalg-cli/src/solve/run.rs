@@ -120,7 +120,7 @@ fn observe(args: &Args, progress: &Progress, event: Event<'_>) -> ControlFlow<()
         Event::Multigrid { needed, free } => {
             let needed = bytes(needed);
             let message = format!(
-                "algebraic multigrid takes about {needed} of device memory during set-up; {} are free",
+                "algebraic multigrid takes about {needed} of device memory while it is set up; {} are free",
                 bytes(free)
             );
             match args.report {
