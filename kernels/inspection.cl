@@ -399,7 +399,8 @@ inline bool is_near(size_t i, size_t j, SCALAR a, SCALAR b, __global const uint 
     const REAL scale = most > ONE ? (REAL)0.25 : ONE;
     const REAL larger_entry = fmax(scalar_abs(scale * a), scalar_abs(scale * b));
     const REAL mean = geometric_mean(scalar_abs(scale * c), scalar_abs(scale * d));
-    return DIFFERENCES * scalar_abs(scale * a - scale * b) <= fmax(larger_entry, mean);
+    // Infinite entries are near to none.
+    return larger_entry <= LARGEST && DIFFERENCES * scalar_abs(scale * a - scale * b) <= fmax(larger_entry, mean);
 }
 
 // Compares the entries of a square matrix with their mirror images: those above the diagonal and on it, or with is_lower those below that have

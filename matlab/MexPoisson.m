@@ -42,7 +42,8 @@ if nargin < 5, u = []; end
 if nargin < 4, maxit = []; end
 if nargin < 3, tol = []; end
 try
-  [u, flag, relres, iter, history, reason] = clinalg_mex('MexPoisson', gpu, f, tol, maxit, u, cycle, smoother, backend, d, s, mixed);
+  [u, flag, relres, iter, history, reason] = clinalg_mex('MexPoisson', gpu, f, tol, maxit, u, cycle, smoother, backend, d, s, ...
+  mixed);
 catch problem
   if nargin < 2, clinalg_mex('MexPoisson'); end
   rethrow(problem);

@@ -392,7 +392,7 @@ static void zeros(void)
     clinalg_ode_report report;
 
     OK(clinalg_ode_options_default(&options, sizeof options));
-    OK(clinalg_ode_system("event rising terminal = y\ny' = 3*t^2 + 12*t - 4", NULL, 0, 0, &cubic));
+    OK(clinalg_ode_create("event rising terminal = y\ny' = 3*t^2 + 12*t - 4", NULL, 0, 0, &cubic));
     OK(clinalg_ode_solve(cubic, NULL, NULL, &options, times, 2, y0, 1, y, &report));
     CHECK(fabs(report.t + 6) < 1e-9 && fabs(y[1]) < 1e-7);
     OK(clinalg_object_release(cubic));

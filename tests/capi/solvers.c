@@ -460,7 +460,7 @@ static void automatic(void)
     clinalg_memory_report after;
     size_t i;
     OK(clinalg_system_options_default(&options, sizeof options));
-    CHECK(options.tolerance == 0 && options.max_iterations == 1000);
+    CHECK(options.tolerance == 0 && options.max_iterations == 10000);
     five_points(&a, 0, 0);
     handle = upload(&a);
     for (i = 0; i < 2 * N; ++i) wanted[i] = sin((double)i) + 1;

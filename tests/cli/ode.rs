@@ -78,15 +78,15 @@ fn chains_of_powers_in_files_group_as_in_mathematics() {
     assert!((y[0] - 512.0).abs() < 1e-9 && (y[1] + 2.5).abs() < 1e-12, "{y:?}");
 }
 
-/// Stabilised steps are some thousands, those of `dopri87` a hundred million.
-const STIFF: &str = "y' = -1e6*(y - cos(t))\ninitial y = 1\ntime 0 1000\n";
+/// Stabilised steps are some hundreds, those of `dopri87` some millions.
+const STIFF: &str = "y' = -1e6*(y - cos(t))\ninitial y = 1\ntime 0 20\n";
 
 #[test]
 fn a_reference_is_given_up_where_it_takes_longer_than_the_run() {
     let done = ode(STIFF, "--method rkc --rtol 1e-3");
     assert_eq!(done.code, 0, "{}", done.stderr);
     let report = done.json();
-    assert!(report["reference"].is_null() && number(&report, "t") == 1000.0, "{report:#}");
+    assert!(report["reference"].is_null() && number(&report, "t") == 20.0, "{report:#}");
     // Where it is quick there is one.
     assert_eq!(ode("y' = -y\ninitial y = 1\ntime 0 1", "").json()["reference"], "dopri87");
 }
@@ -95,7 +95,7 @@ fn a_reference_is_given_up_where_it_takes_longer_than_the_run() {
 fn chattering_ends_with_where_and_why() {
     let done = ode("y' = if(y < 0.5, 1, -1)\ninitial y = 0\ntime 0 1000\n", "--rtol 1e-9 --atol 1e-12");
     assert_eq!(done.code, 1, "{}", done.stderr);
-    assert!(["`y`", "t = 0.5", "chattering", "event"].iter().all(|part| done.stderr.contains(part)), "{}", done.stderr);
+    assert!(["`y`", "t is only 0.5", "chattering", "event"].iter().all(|part| done.stderr.contains(part)), "{}", done.stderr);
 }
 
 #[test]
@@ -153,7 +153,7 @@ fn signals_end_the_computation_of_a_reference() {
         let line = format!("ode {path} --variant reference --method rkc --rtol 1e-3 --reference always --json");
         let (seconds, out) = interrupted(signal, Duration::from_secs(2), &line);
         let report: Value = serde_json::from_slice(&out.stdout).expect("a report");
-        assert!(report["reference"].is_null() && number(&report, "t") == 1000.0, "{report:#}");
+        assert!(report["reference"].is_null() && number(&report, "t") == 20.0, "{report:#}");
         assert!(seconds < 5.0, "{signal}: {seconds}");
         assert_eq!(out.status.code(), Some(0));
     }

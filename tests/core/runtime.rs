@@ -280,9 +280,13 @@ fn cached(folder: &Path) {
     child("kernel_cache_child", &[("CLINALG_CACHE_DIR", folder.to_str().unwrap())]);
 }
 
+/// How the names of files of the cache end, after the 64 digits of their keys.
+const SUFFIX: &str = ".clinalg-kernel";
+
 /// The hash that a file of the cache holds.
 fn sum(name: &str, binary: &[u8]) -> Vec<u8> {
-    Sha256::new().chain_update(name).chain_update(binary).finalize().to_vec()
+    let key = name.strip_suffix(SUFFIX).expect("a file of the cache");
+    Sha256::new().chain_update(key).chain_update(binary).finalize().to_vec()
 }
 
 #[test]
@@ -401,7 +405,7 @@ fn processes_may_fill_the_cache_at_once() {
     }
     // Whole files under their names and nothing half written beside them.
     let kept = files(folder.path());
-    assert!(!kept.is_empty() && kept.keys().all(|name| name.len() == 64), "{:?}", kept.keys());
+    assert!(!kept.is_empty() && kept.keys().all(|name| name.strip_suffix(SUFFIX).is_some_and(|key| key.len() == 64)), "{:?}", kept.keys());
     cached(folder.path());
     assert_eq!(files(folder.path()), kept);
 }

@@ -1001,7 +1001,7 @@ typedef struct {
    */
   double tolerance;
   /**
-   * Maximum number of iterations for each column of b and each method. If the first method reaches the default, GMRES takes over; any other limit ends
+   * Maximum number of iterations for each column of b and each method. Where a method reaches the default, the next one continues; any other limit ends
    * the solve.
    */
   size_t max_iterations;
@@ -2135,7 +2135,7 @@ extern "C" {
 #endif // __cplusplus
 
 /**
- * The defaults: 1e-10 in double and 1e-5 in single precision in at most 1000 iterations for each column and method. `struct_size` is
+ * The defaults: 1e-10 in double and 1e-5 in single precision in at most 10 000 iterations for each column and method. `struct_size` is
  * `sizeof(clinalg_system_options)`.
  *
  * # Safety
@@ -2147,7 +2147,7 @@ clinalg_status clinalg_system_options_default(clinalg_system_options *options,
 /**
  * Solves A x = b for a sparse matrix, real or complex, by the method and the preconditioner that suit it: conjugate gradients with algebraic
  * multigrid for symmetric matrices with a positive diagonal, MINRES with blocks for symmetric saddle points, else BiCGStab with incomplete factors or
- * the like, then GMRES if one of them gives up, and after it MINRES for symmetric matrices; the next column begins with the method that solved the
+ * the like, then GMRES if one of them fails, and after it MINRES for symmetric matrices; the next column begins with the method that solved the
  * last one. A system with a matrix that is not square is solved in the least-squares sense by LSMR; of several solutions x is
  * the one of smallest norm. b is a vector or a dense matrix, whose columns are solved for one after the other. `*x` becomes a new object of the
  * kind of b. `reports`, if not null, gets the reports of the first `capacity` columns of b, of which there are `report->columns`. A solve that does not converge

@@ -57,9 +57,9 @@ may follow. Powers group as in MATLAB: 2^3^2 is 64 (512 in files of the program)
 then those of the next; [] takes the values of a test problem.
 
 times has the first and the last time; the solution is then returned at the end of every step. With more than two
-times it is returned at these. Decreasing times integrate backwards. Row k of y is the solution at t(k). te are the times of events, the rows of ye the
-solutions there, ie the numbers of the events, in the order of their lines from 1 on; the last row of y is that of
-a terminal event.
+times it is returned at these. Decreasing times integrate backwards. Row k of y is the solution at t(k). te are the
+times of events, the rows of ye the solutions there, ie the numbers of the events, in the order of their lines from 1
+on; the last row of y is that of a terminal event.
   tol      [relative absolute] tolerance of a step (default [1e-3 1e-6]); [relative absolute_1 ...] with
            an absolute tolerance for each number of y0
   method   'dopri54' (default), 'bs32', 'verner65', 'dopri87', 'rk4', ...
