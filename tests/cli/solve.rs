@@ -746,7 +746,7 @@ fn damaged_files_are_named_in_plain_words() {
     for (name, needle) in [
         ("empty.npy", "empty.npy: the file is empty, expected an array as numpy.save writes it"),
         ("empty.npz", "empty.npz: the file is empty, expected an archive of arrays"),
-        ("cut.npz", "cut.npz: the file is no archive of arrays (.npz), or its end is missing; copy it again"),
+        ("cut.npz", "cut.npz: the file is not an archive of arrays (.npz), or its end is missing; copy it again"),
         ("text.mat", "text.mat: the file is no MATLAB file, expected one that"),
         ("text.mtx.gz", "text.mtx.gz: the file is no gzip file or is damaged"),
     ] {

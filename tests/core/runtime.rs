@@ -405,7 +405,11 @@ fn processes_may_fill_the_cache_at_once() {
     }
     // Whole files under their names and nothing half written beside them.
     let kept = files(folder.path());
-    assert!(!kept.is_empty() && kept.keys().all(|name| name.strip_suffix(SUFFIX).is_some_and(|key| key.len() == 64)), "{:?}", kept.keys());
+    assert!(
+        !kept.is_empty() && kept.keys().all(|name| name.strip_suffix(SUFFIX).is_some_and(|key| key.len() == 64)),
+        "{:?}",
+        kept.keys()
+    );
     passed("kernel_cache_child", start().wait_with_output().unwrap());
     assert_eq!(files(folder.path()), kept);
 }

@@ -12,6 +12,7 @@ mod resume;
 mod run;
 
 use std::path::{Path, PathBuf};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use clinalg::automatic::OneDevice;
@@ -271,12 +272,7 @@ pub(crate) fn run(args: &Args, global: &Global, out: &mut Output) -> Result<Exit
     let progress = Progress::new(out, "iteration", 1.0);
     progress.stage(format!("reading {}", args.matrix.display()));
     let start = Instant::now();
-    let matrix = files::Loaded::read(&args.matrix, Role::Matrix)?;
-    let rhs = match args.rhs.as_str() {
-        "ones" | "random" => None,
-        file => Some(files::Loaded::read(Path::new(file), Role::RightSide)?),
-    };
-    let x0 = args.x0.as_deref().map(|path| files::Loaded::read(path, Role::Start)).transpose()?;
+    let (matrix, rhs, x0) = args.read_files()?;
     drop(progress);
     let is_complex =
         matrix.is_complex() || [&rhs, &x0].iter().any(|file| file.as_ref().is_some_and(|f| f.is_complex()));
@@ -420,7 +416,28 @@ const SEED: u64 = 1;
 /// Largest number of equations for which complete factors by ILUT take seconds to minutes.
 const FACTORED: usize = 20_000;
 
+/// A driver takes up to half a second to start, and does so while a file of more bytes is read.
+const WORTH_A_THREAD: u64 = 16 << 20;
+
+/// A matrix, and where there are files of them, right-hand sides and initial guesses.
+type Files = (files::Loaded, Option<files::Loaded>, Option<files::Loaded>);
+
 impl Args {
+    fn read_files(&self) -> Result<Files, Failure> {
+        let is_large = self.matrix.metadata().is_ok_and(|about| about.len() > WORTH_A_THREAD);
+        thread::scope(|scope| {
+            let start = || drop(clinalg::runtime::devices());
+            let _driver = is_large.then(|| thread::Builder::new().spawn_scoped(scope, start));
+            let matrix = files::Loaded::read(&self.matrix, Role::Matrix)?;
+            let rhs = match self.rhs.as_str() {
+                "ones" | "random" => None,
+                file => Some(files::Loaded::read(Path::new(file), Role::RightSide)?),
+            };
+            let x0 = self.x0.as_deref().map(|path| files::Loaded::read(path, Role::Start)).transpose()?;
+            Ok((matrix, rhs, x0))
+        })
+    }
+
     /// With the matrix that is meant.
     fn with_matrix(&self, global: &Global) -> Result<Args, Failure> {
         let mut args = self.clone();

@@ -120,7 +120,7 @@ impl<S: ComplexScalar> System<S> {
     /// each iteration and the relative residual, and can stop the solve.
     ///
     /// # Errors
-    /// [`Error::Length`]; those of [`Solver::solve_with`]. An iteration that does not converge is no error: see [`Report::stop`].
+    /// [`Error::Length`]; those of [`Solver::solve_with`]. An iteration that does not converge is not an error: see [`Report::stop`].
     pub fn gmres(&self, given: &[C64], params: GmresParams, progress: Progress<'_>) -> Result<(Solution, Report)> {
         let context = self.matrix.context();
         let b = self.sides.right(context, &[given])?;

@@ -14,6 +14,7 @@ use zip::{CompressionMethod, ZipArchive, ZipWriter};
 use super::Values;
 pub(crate) use super::npy::Limits;
 use super::npy::{self, Npy, Number, Numbers};
+use super::source::{Part, Source};
 use crate::exit::Failure;
 
 /// An array, the last index fastest.
@@ -98,10 +99,32 @@ pub(crate) fn read_either(path: &Path, name: Option<&str>, limits: Limits) -> Re
 }
 
 fn read_numbers(path: &Path, name: Option<&str>, limits: Limits) -> Result<Npy, Failure> {
+    read_from(path, name, |source| npy::read(source, limits))
+}
+
+/// The whole numbers, from 0 on, of the array `name` of a `.npz`.
+pub(crate) fn read_indices(path: &Path, name: &str, limits: Limits) -> Result<Vec<usize>, Failure> {
+    read_from(path, Some(name), |source| npy::read_indices(source, limits))
+}
+
+/// Arrays of more bytes are read by threads where they are not compressed.
+const LARGE: u64 = 1 << 20;
+
+/// Reads a `.npy`, or the array `name` of a `.npz`.
+fn read_from<A>(
+    path: &Path,
+    name: Option<&str>,
+    read: impl FnOnce(Source<'_>) -> Result<A, String>,
+) -> Result<A, Failure> {
     let Some(name) = name else {
         let file = File::open(path).map_err(|error| failure(path, error))?;
-        return npy::read(&mut BufReader::new(file), limits)
-            .map_err(|reason| failure(path, format!("the file {reason}")));
+        let read = match file.metadata() {
+            Ok(about) if about.is_file() && about.len() > LARGE => {
+                read(Source::Part(Part::new(&file, 0, about.len(), None)))
+            }
+            _ => read(Source::Stream(&mut BufReader::new(file))),
+        };
+        return read.map_err(|reason| failure(path, format!("the file {reason}")));
     };
     let mut archive = npz(path)?;
     let there = names(&archive).join(", ");
@@ -112,7 +135,16 @@ fn read_numbers(path: &Path, name: Option<&str>, limits: Limits) -> Result<Npy, 
         }
         error => failure(path, format!("array {name} is damaged ({error}); {AGAIN}")),
     })?;
-    npy::read(&mut member, limits).map_err(|reason| failure(path, format!("array {name} {reason}")))
+    let is_large = member.compression() == CompressionMethod::Stored && member.size() > LARGE;
+    let read = match is_large.then(|| member.data_start()) {
+        Some(start) => {
+            let (length, checksum) = (member.size(), member.crc32());
+            drop(member);
+            read(Source::Part(Part::new(archive.into_inner().get_ref(), start, length, Some(checksum))))
+        }
+        None => read(Source::Stream(&mut member)),
+    };
+    read.map_err(|reason| failure(path, format!("array {name} {reason}")))
 }
 
 /// Writes a `.npy` of complex numbers.
@@ -143,7 +175,7 @@ pub(crate) fn npz(path: &Path) -> Result<ZipArchive<BufReader<File>>, Failure> {
     ZipArchive::new(BufReader::new(file)).map_err(|error| match error {
         ZipError::Io(error) if error.kind() != ErrorKind::UnexpectedEof => failure(path, error),
         _ if is_empty => failure(path, format!("the file is empty, expected an archive of arrays; {AGAIN}")),
-        _ => failure(path, format!("the file is no archive of arrays (.npz), or its end is missing; {AGAIN}")),
+        _ => failure(path, format!("the file is not an archive of arrays (.npz), or its end is missing; {AGAIN}")),
     })
 }
 

@@ -5,6 +5,7 @@ mod field;
 mod given;
 mod npy;
 mod points;
+mod source;
 mod target;
 mod vtk;
 

@@ -5,6 +5,8 @@ use std::io::{ErrorKind, Read, Write};
 use clinalg::Complex;
 use clinalg::io::check_expansion;
 
+use super::source::Source;
+
 /// The first bytes of a file.
 const MAGIC: &[u8] = b"\x93NUMPY";
 /// A header that is longer is damaged.
@@ -83,47 +85,87 @@ impl Limits {
     pub(crate) const NONE: Limits = Limits { values: usize::MAX, compressed: None };
 }
 
-/// Reads an array, which must be all that follows. Memory is allocated for the bytes that are there, whatever the shape says.
-pub(super) fn read(source: &mut dyn Read, limits: Limits) -> Result<Npy, String> {
-    let Header { element, is_big_endian, is_by_columns, shape } = header(source)?;
+/// Reads an array, which must be all that the source has. Memory is allocated for the bytes that are there, whatever the shape says.
+pub(super) fn read(mut source: Source<'_>, limits: Limits) -> Result<Npy, String> {
+    let header = header(&mut source)?;
+    let numbers = match header.element {
+        Element::Complex(_) => Numbers::Complex(values(&header, source, limits)?),
+        _ => Numbers::Real(values(&header, source, limits)?),
+    };
+    Ok(Npy { shape: header.shape, numbers })
+}
+
+/// Reads an array of whole numbers from 0 on.
+pub(super) fn read_indices(mut source: Source<'_>, limits: Limits) -> Result<Vec<usize>, String> {
+    let header = header(&mut source)?;
+    if matches!(header.element, Element::Complex(_)) {
+        return Err("has complex numbers, expected real ones".into());
+    }
+    values(&header, source, limits)
+}
+
+/// The values that follow a header, the last index fastest.
+fn values<N: Item>(header: &Header, source: Source<'_>, limits: Limits) -> Result<Vec<N>, String> {
+    let Header { element, is_big_endian, is_by_columns, ref shape } = *header;
     let count = shape.iter().try_fold(1usize, |product, &extent| product.checked_mul(extent));
     let size = count.and_then(|count| count.checked_mul(element.bytes()));
     let (Some(count), Some(size)) = (count, size) else {
-        return Err(format!("is damaged: the shape {} has more values than can be counted", shown(&shape)));
+        return Err(format!("is damaged: the shape {} has more values than can be counted", shown(shape)));
     };
     if count > limits.values {
         return Err(format!("has {count} values, expected at most {}", limits.values));
     }
-    let is_complex = matches!(element, Element::Complex(_));
     if let Some(compressed) = limits.compressed {
-        let needed = (count as u64).saturating_mul(if is_complex { 16 } else { 8 });
+        let needed = (count as u64).saturating_mul(size_of::<N>() as u64);
         check_expansion(needed, compressed).map_err(|reason| format!("is out of proportion: {reason}"))?;
     }
-    let (mut values, mut bytes, mut left) = (Vec::new(), Vec::new(), size);
-    while left > 0 {
-        let wanted = left.min(CHUNK);
-        bytes.clear();
-        source.take(wanted as u64).read_to_end(&mut bytes).map_err(damaged)?;
-        if bytes.len() < wanted {
-            let read = size - left + bytes.len();
-            return Err(format!("ends after {read} of the {size} bytes of its values; {AGAIN}"));
+    let ends = |read: u64| format!("ends after {read} of the {size} bytes of its values; {AGAIN}");
+    let goes_on = || format!("has more bytes than the {size} of the {} values of its header", shown(shape));
+    let decode = |bytes: &[u8], out: &mut [N]| N::decode(bytes, element, is_big_endian, out);
+    let (values, is_sound) = match source {
+        Source::Part(part) => {
+            match part.left() {
+                left if left < size as u64 => return Err(ends(left)),
+                left if left > size as u64 => return Err(goes_on()),
+                _ => {}
+            }
+            let mut values = zeros(count)?;
+            let is_sound = part.fill(&mut values, element.bytes(), decode).map_err(damaged)?;
+            (values, is_sound)
         }
-        values.try_reserve(CHUNK).map_err(|_| NO_MEMORY)?;
-        decode(&bytes, element, is_big_endian, &mut values);
-        left -= wanted;
-    }
-    if source.take(1).read_to_end(&mut Vec::new()).map_err(damaged)? > 0 {
-        return Err(format!("has more bytes than the {size} of the {} values of its header", shown(&shape)));
-    }
-    let numbers = match is_complex {
-        true => Numbers::Complex(values.chunks_exact(2).map(|v| Complex::new(v[0], v[1])).collect()),
-        false => Numbers::Real(values),
+        Source::Stream(stream) => {
+            let (mut values, mut bytes, mut is_sound) = (Vec::new(), Vec::new(), true);
+            let mut left = size;
+            while left > 0 {
+                let wanted = left.min(CHUNK);
+                bytes.clear();
+                stream.take(wanted as u64).read_to_end(&mut bytes).map_err(damaged)?;
+                if bytes.len() < wanted {
+                    return Err(ends((size - left + bytes.len()) as u64));
+                }
+                let (known, more) = (values.len(), wanted / element.bytes());
+                values.try_reserve(more).map_err(|_| NO_MEMORY)?;
+                values.resize(known + more, N::default());
+                is_sound &= decode(&bytes, &mut values[known..]);
+                left -= wanted;
+            }
+            if stream.take(1).read_to_end(&mut Vec::new()).map_err(damaged)? > 0 {
+                return Err(goes_on());
+            }
+            (values, is_sound)
+        }
     };
-    Ok(match (is_by_columns, numbers) {
-        (true, Numbers::Real(values)) => Npy { numbers: Numbers::Real(by_rows(&shape, &values)), shape },
-        (true, Numbers::Complex(values)) => Npy { numbers: Numbers::Complex(by_rows(&shape, &values)), shape },
-        (false, numbers) => Npy { shape, numbers },
-    })
+    match is_sound {
+        true if is_by_columns => Ok(by_rows(shape, &values)),
+        true => Ok(values),
+        false => Err("has a value that is not an index, expected 0, 1, ...".into()),
+    }
+}
+
+/// So many zeros, whose memory the system provides as they are written.
+fn zeros<N: Item>(count: usize) -> Result<Vec<N>, &'static str> {
+    Vec::<N>::new().try_reserve_exact(count).map_err(|_| NO_MEMORY)?;
+    Ok(vec![N::default(); count])
 }
 
 const NO_MEMORY: &str = "does not fit memory";
@@ -147,9 +189,9 @@ fn header(source: &mut dyn Read) -> Result<Header, String> {
     };
     let first = some(8)?;
     match first.strip_prefix(MAGIC) {
-        _ if first.is_empty() => return Err("is empty, expected an array as numpy.save writes it".into()),
+        _ if first.is_empty() => return Err("is empty, expected an array written by numpy.save".into()),
         None if MAGIC.starts_with(&first) => return Err(format!("ends within its header; {AGAIN}")),
-        None => return Err("is no array of NumPy, expected a file as numpy.save writes it".into()),
+        None => return Err("is not an array of NumPy, expected a file written by numpy.save".into()),
         Some(_) => {}
     }
     let width = if first.get(6) == Some(&1) { 2 } else { 4 };
@@ -188,32 +230,83 @@ fn header(source: &mut dyn Read) -> Result<Header, String> {
     Ok(Header { element, is_big_endian, is_by_columns: order.starts_with("True"), shape })
 }
 
-/// Appends the numbers of elements, of a complex one both parts.
-fn decode(bytes: &[u8], element: Element, is_big_endian: bool, out: &mut Vec<f64>) {
-    macro_rules! numbers {
-        ($kind:ty) => {
-            out.extend(bytes.chunks_exact(size_of::<$kind>()).map(|bytes| {
-                let bytes = bytes.try_into().expect("a whole number");
-                (if is_big_endian { <$kind>::from_be_bytes(bytes) } else { <$kind>::from_le_bytes(bytes) }) as f64
-            }))
-        };
+/// What the elements of an array become.
+trait Item: Copy + Default + Send {
+    /// Makes the numbers of these elements. Returns whether all of them can be represented.
+    fn decode(bytes: &[u8], element: Element, is_big_endian: bool, out: &mut [Self]) -> bool;
+}
+
+impl Item for f64 {
+    fn decode(bytes: &[u8], element: Element, is_big_endian: bool, out: &mut [f64]) -> bool {
+        macro_rules! numbers {
+            ($kind:ty, $number:expr) => {{
+                let elements = bytes.chunks_exact(size_of::<$kind>()).map(|bytes| bytes.try_into().expect("whole"));
+                match is_big_endian {
+                    true => out.iter_mut().zip(elements).for_each(|(v, e)| *v = $number(<$kind>::from_be_bytes(e))),
+                    false => out.iter_mut().zip(elements).for_each(|(v, e)| *v = $number(<$kind>::from_le_bytes(e))),
+                }
+            }};
+            ($kind:ty) => {
+                numbers!($kind, |number| number as f64)
+            };
+        }
+        match element {
+            Element::Bool => numbers!(u8, |byte| f64::from(u8::from(byte != 0))),
+            Element::Float(2) | Element::Complex(2) => numbers!(u16, half),
+            Element::Float(4) | Element::Complex(4) => numbers!(f32),
+            Element::Float(_) | Element::Complex(_) => numbers!(f64),
+            Element::Signed(1) => numbers!(i8),
+            Element::Signed(2) => numbers!(i16),
+            Element::Signed(4) => numbers!(i32),
+            Element::Signed(_) => numbers!(i64),
+            Element::Unsigned(1) => numbers!(u8),
+            Element::Unsigned(2) => numbers!(u16),
+            Element::Unsigned(4) => numbers!(u32),
+            Element::Unsigned(_) => numbers!(u64),
+        }
+        true
     }
-    match element {
-        Element::Bool => out.extend(bytes.iter().map(|&byte| f64::from(u8::from(byte != 0)))),
-        Element::Float(2) | Element::Complex(2) => out.extend(bytes.chunks_exact(2).map(|bytes| {
-            let bytes = [bytes[0], bytes[1]];
-            half(if is_big_endian { u16::from_be_bytes(bytes) } else { u16::from_le_bytes(bytes) })
-        })),
-        Element::Float(4) | Element::Complex(4) => numbers!(f32),
-        Element::Float(_) | Element::Complex(_) => numbers!(f64),
-        Element::Signed(1) => numbers!(i8),
-        Element::Signed(2) => numbers!(i16),
-        Element::Signed(4) => numbers!(i32),
-        Element::Signed(_) => numbers!(i64),
-        Element::Unsigned(1) => numbers!(u8),
-        Element::Unsigned(2) => numbers!(u16),
-        Element::Unsigned(4) => numbers!(u32),
-        Element::Unsigned(_) => numbers!(u64),
+}
+
+impl Item for Complex<f64> {
+    fn decode(bytes: &[u8], element: Element, is_big_endian: bool, out: &mut [Complex<f64>]) -> bool {
+        let mut parts = vec![0.0; 2 * out.len()];
+        f64::decode(bytes, element, is_big_endian, &mut parts);
+        out.iter_mut().zip(parts.chunks_exact(2)).for_each(|(value, part)| *value = Complex::new(part[0], part[1]));
+        true
+    }
+}
+
+/// Whole numbers from 0 on.
+impl Item for usize {
+    fn decode(bytes: &[u8], element: Element, is_big_endian: bool, out: &mut [usize]) -> bool {
+        let mut is_sound = true;
+        macro_rules! numbers {
+            ($kind:ty) => {{
+                let elements = bytes.chunks_exact(size_of::<$kind>()).map(|bytes| bytes.try_into().expect("whole"));
+                out.iter_mut().zip(elements).for_each(|(value, element)| {
+                    let (big, little) = (<$kind>::from_be_bytes(element), <$kind>::from_le_bytes(element));
+                    let index = usize::try_from(if is_big_endian { big } else { little });
+                    is_sound &= index.is_ok();
+                    *value = index.unwrap_or(0);
+                });
+            }};
+        }
+        match element {
+            Element::Signed(4) => numbers!(i32),
+            Element::Signed(8) => numbers!(i64),
+            Element::Unsigned(4) => numbers!(u32),
+            Element::Unsigned(8) => numbers!(u64),
+            _ => {
+                let mut numbers = vec![0.0; out.len()];
+                f64::decode(bytes, element, is_big_endian, &mut numbers);
+                out.iter_mut().zip(numbers).for_each(|(value, number)| {
+                    is_sound &= number >= 0.0 && number.fract() == 0.0;
+                    *value = number as usize;
+                });
+            }
+        }
+        is_sound
     }
 }
 
@@ -315,6 +408,7 @@ fn by_rows<T: Copy>(shape: &[usize], values: &[T]) -> Vec<T> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::source::Part;
     use super::*;
 
     fn file(descr: &str, by_columns: &str, shape: &str, values: &[u8]) -> Vec<u8> {
@@ -325,10 +419,21 @@ mod tests {
         bytes
     }
 
+    /// Reads the same bytes one after the other, and as a part of a file.
+    fn read_all(bytes: &[u8], limits: Limits) -> Result<Npy, String> {
+        let streamed = read(Source::Stream(&mut &bytes[..]), limits);
+        let mut file = tempfile::tempfile().unwrap();
+        file.write_all(&[b"some bytes", bytes, b"more"].concat()).unwrap();
+        let part = read(Source::Part(Part::new(&file, 10, bytes.len() as u64, Some(crc32fast::hash(bytes)))), limits);
+        // NaN differs from itself.
+        assert_eq!(format!("{streamed:?}"), format!("{part:?}"));
+        streamed
+    }
+
     fn real(descr: &str, values: &[u8]) -> Vec<f64> {
         let count = values.len() / descr[2..].parse::<usize>().unwrap();
         let bytes = file(&format!("'{descr}'"), "False", &format!("({count},)"), values);
-        match read(&mut &bytes[..], Limits::NONE).unwrap() {
+        match read_all(&bytes, Limits::NONE).unwrap() {
             Npy { shape, numbers: Numbers::Real(values) } if shape == [count] => values,
             other => panic!("{other:?}"),
         }
@@ -349,7 +454,7 @@ mod tests {
         assert_eq!(real("<f2", &halves), [1.0, -2.0, 65504.0, 2f64.powi(-24), f64::INFINITY]);
         assert!(real("<f2", &0x7e00u16.to_le_bytes())[0].is_nan());
         let bytes = file("'<c8'", "False", "(1, 1)", &[1f32, -2.0].map(f32::to_le_bytes).concat());
-        let numbers = read(&mut &bytes[..], Limits::NONE).unwrap().numbers;
+        let numbers = read_all(&bytes, Limits::NONE).unwrap().numbers;
         assert_eq!(numbers, Numbers::Complex(vec![Complex::new(1.0, -2.0)]));
     }
 
@@ -375,7 +480,7 @@ mod tests {
         let shape = [1; 30];
         let long = written(&|out| write(out, &shape, &[2.5f64]).unwrap());
         assert_eq!(long.len() % 64, 8);
-        let found = read(&mut &long[..], Limits::NONE).unwrap();
+        let found = read_all(&long, Limits::NONE).unwrap();
         let Npy { shape: read_shape, numbers: Numbers::Real(values) } = found else { panic!() };
         assert_eq!((&read_shape[..], &values[..]), (&shape[..], &[2.5][..]));
     }
@@ -384,9 +489,7 @@ mod tests {
     fn the_first_index_may_be_the_fastest() {
         let values: Vec<u8> = (0..24).collect();
         let bytes = file("'|u1'", "True", "(2, 3, 4)", &values);
-        let Npy { shape, numbers: Numbers::Real(values) } = read(&mut &bytes[..], Limits::NONE).unwrap() else {
-            panic!()
-        };
+        let Npy { shape, numbers: Numbers::Real(values) } = read_all(&bytes, Limits::NONE).unwrap() else { panic!() };
         let want = (0..2).flat_map(|i| (0..3).flat_map(move |j| (0..4).map(move |k| f64::from(i + 2 * j + 6 * k))));
         assert_eq!((shape, values), (vec![2, 3, 4], want.collect()));
     }
@@ -397,7 +500,7 @@ mod tests {
         let with_more = [&whole[..], b"x"].concat();
         for (bytes, needle) in [
             (&b""[..], "is empty, expected"),
-            (b"%%MatrixMarket matrix", "is no array of NumPy"),
+            (b"%%MatrixMarket matrix", "is not an array of NumPy"),
             (&whole[..4], "ends within its header"),
             (&whole[..50], "ends within its header"),
             (&whole[..whole.len() - 1], "ends after 23 of the 24 bytes"),
@@ -409,13 +512,13 @@ mod tests {
             (&file("[('a', '<f8')]", "False", "(1,)", &[0; 8]), "records"),
             (&file("'<f8'", "False", "3", &[0; 24]), "no shape"),
         ] {
-            let reason = read(&mut &bytes[..], Limits::NONE).unwrap_err();
+            let reason = read_all(&bytes, Limits::NONE).unwrap_err();
             assert!(reason.contains(needle), "{reason}: {needle}");
         }
-        let reason = |values, compressed| read(&mut &whole[..], Limits { values, compressed }).unwrap_err();
+        let reason = |values, compressed| read_all(&whole, Limits { values, compressed }).unwrap_err();
         assert_eq!(reason(2, None), "has 3 values, expected at most 2");
         let zeros = file("'<f8'", "False", "(268435456,)", &[]);
         let few = Limits { values: usize::MAX, compressed: Some(2 << 20) };
-        assert!(read(&mut &zeros[..], few).unwrap_err().contains("2147483648 bytes of memory"));
+        assert!(read_all(&zeros, few).unwrap_err().contains("2147483648 bytes of memory"));
     }
 }

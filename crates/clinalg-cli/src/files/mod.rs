@@ -3,6 +3,7 @@
 mod mat;
 mod numpy;
 
+use std::any::Any;
 use std::io::BufReader;
 use std::path::{Path, PathBuf};
 
@@ -135,7 +136,7 @@ impl Loaded {
     /// As a sparse matrix.
     pub(crate) fn matrix<T: Scalar>(self) -> Result<CsrParts<T>, Failure> {
         fn sparse<W: Scalar<Real = f64>, T: Scalar>(path: &Path, parts: CsrParts<W>) -> Result<CsrParts<T>, Failure> {
-            let values = narrowed(path, &parts.values)?;
+            let values = narrowed(path, parts.values)?;
             Ok(CsrParts { rows: parts.rows, cols: parts.cols, offsets: parts.offsets, indices: parts.indices, values })
         }
         fn dense<W: Scalar<Real = f64>, T: Scalar>(path: &Path, dense: &Columns<W>) -> Result<CsrParts<T>, Failure> {
@@ -187,10 +188,10 @@ impl Loaded {
             Stored::Market(file) => {
                 (file.rows, file.cols, file.to_column_major().map_err(|error| of_content(path, error))?)
             }
-            Stored::Dense(dense) => (dense.rows, dense.cols, narrowed(path, &dense.values)?),
-            Stored::ComplexDense(dense) => (dense.rows, dense.cols, narrowed(path, &dense.values)?),
-            Stored::Sparse(parts) => (parts.rows, parts.cols, narrowed(path, &parts.to_dense()?)?),
-            Stored::ComplexSparse(parts) => (parts.rows, parts.cols, narrowed(path, &parts.to_dense()?)?),
+            Stored::Dense(dense) => (dense.rows, dense.cols, narrowed(path, dense.values)?),
+            Stored::ComplexDense(dense) => (dense.rows, dense.cols, narrowed(path, dense.values)?),
+            Stored::Sparse(parts) => (parts.rows, parts.cols, narrowed(path, parts.to_dense()?)?),
+            Stored::ComplexSparse(parts) => (parts.rows, parts.cols, narrowed(path, parts.to_dense()?)?),
         };
         Ok(Columns { rows, cols, values })
     }
@@ -217,7 +218,12 @@ fn compressed(path: &Path) -> Result<matrix_market::MatrixMarket, Failure> {
 }
 
 /// The values in the type of the computation.
-fn narrowed<W: Scalar<Real = f64>, T: Scalar>(path: &Path, values: &[W]) -> Result<Vec<T>, Failure> {
+fn narrowed<W: Scalar<Real = f64>, T: Scalar>(path: &Path, values: Vec<W>) -> Result<Vec<T>, Failure> {
+    let mut values = Some(values);
+    if let Some(same) = (&mut values as &mut dyn Any).downcast_mut::<Option<Vec<T>>>() {
+        return Ok(same.take().expect("they are there"));
+    }
+    let values = values.unwrap_or_default();
     if W::IS_COMPLEX && !T::IS_COMPLEX {
         return Err(fault(path, "the values are complex, expected real ones"));
     }

@@ -13,12 +13,12 @@ use crate::exit::Failure;
 /// An array of one or two dimensions.
 pub(super) fn read_npy(path: &Path) -> Result<Stored, Failure> {
     Ok(match array::read_either(path, None, Limits::NONE)? {
-        Either::Complex((shape, values)) => Stored::ComplexDense(columns(path, &shape, &values)?),
-        Either::Real(Array { shape, values }) => Stored::Dense(columns(path, &shape, &values)?),
+        Either::Complex((shape, values)) => Stored::ComplexDense(columns(path, &shape, values)?),
+        Either::Real(Array { shape, values }) => Stored::Dense(columns(path, &shape, values)?),
     })
 }
 
-fn columns<T: Copy>(path: &Path, shape: &[usize], values: &[T]) -> Result<Columns<T>, Failure> {
+fn columns<T: Copy>(path: &Path, shape: &[usize], values: Vec<T>) -> Result<Columns<T>, Failure> {
     let (rows, cols) = match shape[..] {
         [rows] => (rows, 1),
         [rows, cols] => (rows, cols),
@@ -27,6 +27,9 @@ fn columns<T: Copy>(path: &Path, shape: &[usize], values: &[T]) -> Result<Column
             return Err(fault(path, words));
         }
     };
+    if rows == 1 || cols == 1 {
+        return Ok(Columns { rows, cols, values });
+    }
     let by_columns = (0..cols).flat_map(|j| (0..rows).map(move |i| i * cols + j)).map(|e| values[e]).collect();
     Ok(Columns { rows, cols, values: by_columns })
 }
@@ -103,10 +106,7 @@ fn size(path: &Path) -> u64 {
 fn layout(path: &Path, format: &str) -> Result<((usize, usize), Layout), Fault> {
     let whole = |name: &str, values: usize| -> Result<Vec<usize>, Fault> {
         let limits = Limits { values, compressed: Some(size(path)) };
-        let index = |v: f64| if v >= 0.0 && v.fract() == 0.0 { Some(v as usize) } else { None };
-        let values = Array::read_named(path, name, limits)?.values;
-        let indices: Option<Vec<usize>> = values.into_iter().map(index).collect();
-        indices.ok_or_else(|| Fault::Content(format!("array {name} has a value that is no index, expected 0, 1, ...")))
+        Ok(array::read_indices(path, name, limits)?)
     };
     let shape = whole("shape", 8)?;
     let &[rows, cols] = &shape[..] else {
@@ -174,7 +174,7 @@ impl Layout {
             Layout::Columns(offsets, indices) => CsrParts::from_csc(rows, cols, &offsets, &indices, &data)?,
             Layout::Blocks(offsets, indices) => blocks((rows, cols), &offsets, &indices, of_data, &data)?,
             Layout::Diagonals(offsets) => diagonals((rows, cols), &offsets, of_data, &data)?,
-            Layout::Rows(offsets, indices) => CsrParts::from_csr(rows, cols, &offsets, &indices, &data)?,
+            Layout::Rows(offsets, indices) => CsrParts { rows, cols, offsets, indices, values: data }.canonical()?,
         })
     }
 }
@@ -216,7 +216,7 @@ fn blocks<T: Scalar>(
             offsets.push(values.len());
         }
     }
-    Ok(CsrParts::from_csr(rows, cols, &offsets, &columns, &values)?)
+    Ok(CsrParts { rows, cols, offsets, indices: columns, values }.canonical()?)
 }
 
 /// A matrix from its diagonals: the value j of the diagonal k is in column j, `offsets[k]` above the main diagonal. Zeros are left out.

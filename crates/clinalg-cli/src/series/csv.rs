@@ -66,7 +66,7 @@ impl Sink for Csv {
 /// last of a name: a field can hide a coordinate.
 ///
 /// # Errors
-/// [`Failure::File`] for a missing column, too few rows or a cell that is no number.
+/// [`Failure::File`] for a missing column, too few rows or a cell that is not a number.
 pub(crate) fn last_frame(path: &Path, system: &System) -> std::result::Result<Vec<f64>, Failure> {
     let fail = |reason: String| Failure::File { path: path.to_owned(), reason };
     let text = clinalg::io::read_text(path).map_err(|error| fail(error.to_string()))?;
@@ -84,7 +84,7 @@ pub(crate) fn last_frame(path: &Path, system: &System) -> std::result::Result<Ve
         for (number, row) in &rows[first..] {
             let cell = row.split(',').nth(column).unwrap_or_default().trim();
             let value =
-                cell.parse().map_err(|_| fail(format!("line {number}: `{cell}` in column {field} is no number")))?;
+                cell.parse().map_err(|_| fail(format!("line {number}: `{cell}` in column {field} is not a number")))?;
             all.push(value);
         }
     }

@@ -214,7 +214,7 @@ impl Registry {
     ///
     /// # Errors
     /// [`Error::Handle`](clinalg::Error::Handle), [`Error::Precision`](clinalg::Error::Precision), [`Error::Length`](clinalg::Error::Length), [`Error::Shape`](clinalg::Error::Shape), [`Error::Context`](clinalg::Error::Context) or [`Error::Value`](clinalg::Error::Value) that
-    /// names the argument. Not to converge is no error: see
+    /// names the argument. Not to converge is not an error: see
     /// [`Report::stop`].
     pub fn solve(
         &self,

@@ -50,7 +50,7 @@ MexHandleMatrix(gpu, x)",
         outputs: &["L", "U", "rows"],
         text: "\
 A(rows, :) = L U of a full m x n matrix by partial pivoting: L is m x min(m, n) with ones on its diagonal, U is
-min(m, n) x n. A singular matrix has zeros on the diagonal of U and is no error.",
+min(m, n) x n. A singular matrix has zeros on the diagonal of U and is not an error.",
         example: "\
 gpu = MexInitOpenCL();
 [L, U, rows] = MexLu(gpu, MexMatrix(gpu, magic(3)));

@@ -33,7 +33,7 @@ pub fn check_expansion(needed: u64, compressed: u64) -> std::result::Result<(), 
 /// The text of a file.
 ///
 /// # Errors
-/// Those of opening and reading it; [`ErrorKind::InvalidData`] with the place of a byte that is no UTF-8 text, zero included, so that a device
+/// Those of opening and reading it; [`ErrorKind::InvalidData`] with the place of a byte that is not UTF-8 text, zero included, so that a device
 /// without an end or a file of holes is not read further; [`ErrorKind::FileTooLarge`] for a pipe of more than 256 MiB.
 pub fn read_text(path: impl AsRef<Path>) -> Result<String> {
     let zero = |bytes: &[u8]| bytes.iter().position(|&byte| byte == 0);
@@ -42,7 +42,7 @@ pub fn read_text(path: impl AsRef<Path>) -> Result<String> {
 }
 
 fn no_text(at: usize) -> Error {
-    Error::new(ErrorKind::InvalidData, format!("the file is no UTF-8 text: byte {} is none of a text", at + 1))
+    Error::new(ErrorKind::InvalidData, format!("the file is not UTF-8 text: byte {} does not belong to a text", at + 1))
 }
 
 /// The bytes of a file.

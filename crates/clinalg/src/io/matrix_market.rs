@@ -34,7 +34,7 @@ use std::path::Path;
 use num_complex::Complex;
 
 use crate::matrix::CsrParts;
-use crate::matrix::host::{reserved, zeros};
+use crate::matrix::host::zeros;
 use crate::{Error, Real, Result, Scalar};
 use read::Reader;
 
@@ -138,14 +138,13 @@ impl MatrixMarket {
     /// [`Error::Value`] when the file is complex and `T` is real, when the row offsets do not fit memory, or when `T` is of single precision
     /// and a value is too large or too small for it.
     pub fn to_csr_parts<T: Scalar>(&self) -> Result<CsrParts<T>> {
-        let entries = match &self.storage {
-            Storage::Coordinate(entries) => narrow_entries(entries),
-            Storage::ComplexCoordinate(entries) => narrow_entries(entries),
+        match &self.storage {
+            Storage::Coordinate(entries) => CsrParts::from_converted(self.rows, self.cols, entries, narrow),
+            Storage::ComplexCoordinate(entries) => CsrParts::from_converted(self.rows, self.cols, entries, narrow),
             Storage::Array(_) | Storage::ComplexArray(_) => {
-                return CsrParts::from_dense(self.rows, self.cols, &self.to_column_major()?);
+                CsrParts::from_dense(self.rows, self.cols, &self.to_column_major()?)
             }
-        };
-        CsrParts::from_triplets(self.rows, self.cols, &entries?)
+        }
     }
 
     /// As a dense matrix of `rows * cols` values, column by column; duplicates summed.
@@ -157,26 +156,18 @@ impl MatrixMarket {
         match &self.storage {
             Storage::Array(values) => values.iter().map(|&a| narrow(a)).collect(),
             Storage::ComplexArray(values) => values.iter().map(|&a| narrow(a)).collect(),
-            Storage::Coordinate(entries) => self.scattered(&narrow_entries(entries)?),
-            Storage::ComplexCoordinate(entries) => self.scattered(&narrow_entries(entries)?),
+            Storage::Coordinate(entries) => self.scattered(entries),
+            Storage::ComplexCoordinate(entries) => self.scattered(entries),
         }
     }
 
-    fn scattered<T: Scalar>(&self, entries: &[(usize, usize, T)]) -> Result<Vec<T>> {
+    fn scattered<W: Scalar<Real = f64>, T: Scalar>(&self, entries: &[(usize, usize, W)]) -> Result<Vec<T>> {
         let mut out: Vec<T> = zeros("matrix", self.rows.checked_mul(self.cols))?;
         for &(i, j, a) in entries {
-            out[j * self.rows + i] += a;
+            out[j * self.rows + i] += narrow(a)?;
         }
         Ok(out)
     }
-}
-
-fn narrow_entries<W: Scalar<Real = f64>, T: Scalar>(entries: &[(usize, usize, W)]) -> Result<Vec<(usize, usize, T)>> {
-    let mut out = reserved(entries.len())?;
-    for &(i, j, a) in entries {
-        out.push((i, j, narrow(a)?));
-    }
-    Ok(out)
 }
 
 /// The value in the type wanted, which holds its magnitude and, if it is complex, its imaginary part.

@@ -122,12 +122,10 @@ impl Structure {
 
 /// Minimum number of entries that are worth a thread.
 const ENTRIES_PER_THREAD: usize = 1 << 18;
-/// More threads than this only wait for the memory.
-const MOST_THREADS: usize = 16;
 
 /// The columns in 32 bits; `None` where those of a row do not increase strictly or one is not below `cols`.
 fn narrow_columns(cols: usize, offsets: &[usize], indices: &[usize]) -> Result<Option<Vec<u32>>> {
-    let threads = std::thread::available_parallelism().map_or(1, usize::from).min(MOST_THREADS);
+    let threads = std::thread::available_parallelism().map_or(1, usize::from).min(host::MOST_THREADS);
     let parts = (indices.len() / ENTRIES_PER_THREAD).clamp(1, threads);
     let mut columns = host::filled(indices.len(), 0)?;
     let mut rest = columns.as_mut_slice();

@@ -1,6 +1,7 @@
 //! Memory and threads of the host, whose lack is an error or is done without, never the end of the process.
 
-use std::thread::{Builder, Scope, ScopedJoinHandle};
+use std::ops::Range;
+use std::thread::{self, Builder, Scope, ScopedJoinHandle};
 
 use crate::{Error, Result};
 
@@ -43,6 +44,27 @@ pub(crate) fn spawn<'s, T: Send + 's>(
         return None;
     }
     Builder::new().spawn_scoped(scope, work).ok()
+}
+
+/// More threads than this only wait for the memory.
+pub(crate) const MOST_THREADS: usize = 16;
+
+/// Whether `holds` for all of so many items, asked for parts of them in threads; fewer items than `per_thread` are not worth one.
+pub(crate) fn all_in_parts(items: usize, per_thread: usize, holds: impl Fn(Range<usize>) -> bool + Sync) -> bool {
+    let threads = thread::available_parallelism().map_or(1, usize::from).min(MOST_THREADS);
+    let parts = (items / per_thread).clamp(1, threads);
+    let part = |k: usize| items / parts * k..if k + 1 == parts { items } else { items / parts * (k + 1) };
+    let holds = &holds;
+    thread::scope(|scope| {
+        let others: Vec<_> = (1..parts).map(|k| (k, spawn(scope, move || holds(part(k))))).collect();
+        let own = holds(part(0));
+        // A thread that cannot be started leaves its work to this one.
+        let of = |(k, thread): (usize, Option<ScopedJoinHandle<'_, bool>>)| match thread {
+            Some(thread) => thread.join().unwrap_or(false),
+            None => holds(part(k)),
+        };
+        others.into_iter().fold(own, |all, other| of(other) && all)
+    })
 }
 
 /// Whether the process can map so many bytes more. Another thread may take them meanwhile.

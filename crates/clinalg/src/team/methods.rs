@@ -97,7 +97,7 @@ macro_rules! calls {
             ///
             /// # Errors
             /// [`Error::Context`] or [`Error::Shape`] that names `b` or `x`; [`Error::Length`] that names `a`; [`Error::Value`] for
-            /// a parameter; as [`Error::Rank`], what a device reports. An iteration that does not converge is no error: see
+            /// a parameter; as [`Error::Rank`], what a device reports. An iteration that does not converge is not an error: see
             /// [`Report::stop`].
             pub fn solve_with(
                 &mut self,

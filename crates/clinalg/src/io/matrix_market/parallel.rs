@@ -6,8 +6,6 @@ use crate::runtime::host;
 
 /// Fewer bytes than this are not worth a thread.
 const BYTES_PER_THREAD: usize = 1 << 19;
-/// More threads than that wait for the memory.
-const MOST_THREADS: usize = 16;
 
 /// Entries with their positions.
 type Entries = Vec<(usize, usize, f64)>;
@@ -64,7 +62,7 @@ pub(super) fn read(text: &[u8]) -> Option<MatrixMarket> {
     }
     let (body, entries, rest) = begin(text)?;
     let Body { rows, cols, symmetry, .. } = body;
-    let threads = std::thread::available_parallelism().map_or(1, usize::from).min(MOST_THREADS);
+    let threads = std::thread::available_parallelism().map_or(1, usize::from).min(host::MOST_THREADS);
     let parts = (rest.len() / BYTES_PER_THREAD).clamp(1, threads);
     let copies = if symmetry == Symmetry::General { 1 } else { 2 };
     // The shortest line takes four bytes.

@@ -1,7 +1,12 @@
 //! Sparse matrices in compressed row storage, on the host.
 use super::{filled, zeros};
 use crate::error::check_length;
+use crate::runtime::host::all_in_parts;
 use crate::{Error, Result, Scalar};
+
+/// Fewer rows, or fewer indices, are not worth a thread.
+const ROWS_PER_THREAD: usize = 1 << 16;
+const INDICES_PER_THREAD: usize = 1 << 19;
 
 /// A sparse matrix of `rows` by `cols` in compressed row storage: row `i` holds `values[offsets[i]..offsets[i + 1]]` in
 /// the columns of the same range of `indices` (0-based).
@@ -34,6 +39,16 @@ impl<T: Scalar> CsrParts<T> {
         Ok(out)
     }
 
+    /// The same matrix, made canonical: rows sorted by column, duplicates summed. Copies nothing.
+    ///
+    /// # Errors
+    /// As [`check`](Self::check).
+    pub fn canonical(mut self) -> Result<Self> {
+        self.check()?;
+        self.canonicalise();
+        Ok(self)
+    }
+
     /// From compressed column storage (MATLAB's `sparse`, `cols + 1` offsets, row indices), made canonical.
     ///
     /// # Errors
@@ -51,6 +66,16 @@ impl<T: Scalar> CsrParts<T> {
     /// [`Error::Index`] with the triplet's position when a row or column lies outside the shape, [`Error::Value`] when
     /// the row offsets do not fit memory.
     pub fn from_triplets(rows: usize, cols: usize, triplets: &[(usize, usize, T)]) -> Result<Self> {
+        CsrParts::from_converted(rows, cols, triplets, Ok)
+    }
+
+    /// [`from_triplets`](Self::from_triplets) with values that `convert` makes; its errors end it.
+    pub(crate) fn from_converted<W: Copy>(
+        rows: usize,
+        cols: usize,
+        triplets: &[(usize, usize, W)],
+        convert: impl Fn(W) -> Result<T>,
+    ) -> Result<Self> {
         let mut offsets = filled("rows", rows.checked_add(1), 0usize)?;
         for (position, &(i, j, _)) in triplets.iter().enumerate() {
             let (index, what, bound) = if i >= rows { (i, "row", rows) } else { (j, "column", cols) };
@@ -67,7 +92,7 @@ impl<T: Scalar> CsrParts<T> {
         let mut values = zeros("triplets", Some(triplets.len()))?;
         for &(i, j, value) in triplets {
             indices[next[i]] = j;
-            values[next[i]] = value;
+            values[next[i]] = convert(value)?;
             next[i] += 1;
         }
         let mut out = CsrParts { rows, cols, offsets, indices, values };
@@ -127,7 +152,8 @@ impl<T: Scalar> CsrParts<T> {
 
     /// Whether the columns of each row increase strictly.
     pub fn is_canonical(&self) -> bool {
-        self.offsets.windows(2).all(|w| self.indices[w[0]..w[1]].windows(2).all(|pair| pair[0] < pair[1]))
+        let increases = |w: &[usize]| self.indices[w[0]..w[1]].windows(2).all(|pair| pair[0] < pair[1]);
+        all_in_parts(self.rows, ROWS_PER_THREAD, |rows| self.offsets[rows.start..=rows.end].windows(2).all(increases))
     }
 
     /// Sorts each row by column and sums duplicates, in the order in which they stand.
@@ -201,10 +227,11 @@ impl<T: Scalar> CsrParts<T> {
 
 fn check<T>(rows: usize, cols: usize, offsets: &[usize], indices: &[usize], values: &[T]) -> Result<()> {
     check_offsets(rows, offsets, indices.len(), values.len())?;
-    match indices.iter().position(|&j| j >= cols) {
-        Some(k) => Err(wrong("indices", k, indices[k], format!("an index below {cols}"))),
-        None => Ok(()),
+    if all_in_parts(indices.len(), INDICES_PER_THREAD, |part| indices[part].iter().all(|&j| j < cols)) {
+        return Ok(());
     }
+    let k = indices.iter().position(|&j| j >= cols).expect("one is too large");
+    Err(wrong("indices", k, indices[k], format!("an index below {cols}")))
 }
 
 /// An error unless the offsets are those of `rows` compressed rows with this many indices and values.

@@ -38,13 +38,6 @@ pub(crate) fn zeros<T: Scalar>(argument: &'static str, len: Option<usize>) -> Re
     filled(argument, len, T::zero())
 }
 
-/// An empty list with room for `len` entries of a matrix.
-pub(crate) fn reserved<V>(len: usize) -> Result<Vec<V>> {
-    let mut out = Vec::new();
-    out.try_reserve_exact(len).map_err(|_| too_large::<V>("matrix", Some(len)))?;
-    Ok(out)
-}
-
 fn too_large<V>(argument: &'static str, len: Option<usize>) -> Error {
     let got = match len {
         Some(len) => format!("{len} values of {} bytes", size_of::<V>()),
