@@ -3,7 +3,7 @@ function [L, U, rows] = MexLu(gpu, A)
 %   [L, U, rows] = MexLu(gpu, A)
 %
 %   A(rows, :) = L U of a full m x n matrix by partial pivoting: L is m x min(m, n) with ones on its diagonal, U is
-%   min(m, n) x n. A singular matrix has zeros on the diagonal of U and is no error.
+%   min(m, n) x n. A singular matrix has zeros on the diagonal of U and is not an error.
 %
 %   Example:
 %     gpu = MexInitOpenCL();

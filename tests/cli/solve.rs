@@ -744,7 +744,7 @@ fn damaged_files_are_named_in_plain_words() {
     damaged[at + 4] = 0x1b;
     bytes("name.mat", &damaged);
     for (name, needle) in [
-        ("empty.npy", "empty.npy: the file is empty, expected an array as numpy.save writes it"),
+        ("empty.npy", "empty.npy: the file is empty, expected an array written by numpy.save"),
         ("empty.npz", "empty.npz: the file is empty, expected an archive of arrays"),
         ("cut.npz", "cut.npz: the file is not an archive of arrays (.npz), or its end is missing; copy it again"),
         ("text.mat", "text.mat: the file is no MATLAB file, expected one that"),

@@ -54,7 +54,7 @@ impl Registry {
     ///
     /// # Errors
     /// [`Error::Handle`], [`Error::Precision`], [`Error::Shape`]; [`Error::Unsuitable`] that names the row (and column) of an entry of A or b that is not
-    /// finite, a row of zeros where b is not 0, or more columns of zeros than rows of zeros; those of the solvers. Failure to converge is no error: see
+    /// finite, a row of zeros where b is not 0, or more columns of zeros than rows of zeros; those of the solvers. Failure to converge is not an error: see
     /// [`Report::stop`], and [`Automatic::why`] for singular matrices.
     pub fn solve_automatic(
         &self,

@@ -127,7 +127,7 @@ fn check_hermitian<T: Element>(a: &Matrix<'_, T>, argument: &'static str, tolera
 
 impl Registry {
     /// A few eigenpairs of A x = lambda x, or of A x = lambda B x with `mass` for B, by [`Lobpcg`]. A is a real symmetric or complex Hermitian matrix or
-    /// operator, B a positive definite one of the same type. Gives the handle of the eigenvectors, a dense matrix of one column each. Not to converge is no error: see
+    /// operator, B a positive definite one of the same type. Gives the handle of the eigenvectors, a dense matrix of one column each. Not to converge is not an error: see
     /// [`EigenReport::stop`].
     ///
     /// # Errors
