@@ -11,6 +11,7 @@
 //@ build DIMENSIONS=3 CPU=1
 #include "common.clh"
 #include "grid.clh"
+#include "grid_rows.clh"
 #include "reduce.clh"
 
 #if DIMENSIONS == 3
@@ -22,16 +23,6 @@
 #define CENTRE_WEIGHT FOUR
 #endif
 #define DEFECT(f, sum, centre) (((f) - shift * (centre)) + inverse_h2 * ((sum) - CENTRE_WEIGHT * (centre)))
-
-#ifdef CPU
-#define EACH_ROW(row, rows) for (size_t row = PART_BEGIN(rows), end = PART_END(rows); row < end; ++row)
-#define FIRST 0
-#define STEP 1
-#else
-#define EACH_ROW(row, rows) for (size_t row = get_group_id(0); row < (rows); row += get_num_groups(0))
-#define FIRST get_local_id(0)
-#define STEP LOCAL
-#endif
 
 // Row `row` of n points: whether it lies inside.
 inline bool row_inside(size_t n, size_t row)

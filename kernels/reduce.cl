@@ -10,11 +10,11 @@
 #include "reduce.clh"
 #include "wide.clh"
 
-// Joins of two values and of two vectors; the larger of two magnitudes keeps a NaN.
+// Joins of two values and of two vectors.
 #define JOIN_SUM(a, b) ((a) + (b))
-#define JOIN_MAX(a, b) (((b) > (a) || (b) != (b)) ? (b) : (a))
+#define JOIN_MAX(a, b) LARGER(a, b)
 #define JOIN_WIDE_SUM(a, b) ((a) + (b))
-#define JOIN_WIDE_MAX(a, b) select(a, b, ((b) > (a)) | ((b) != (b)))
+#define JOIN_WIDE_MAX(a, b) LARGER_LANES(a, b)
 
 // What is joined, from elements x and y and the scale s.
 #define TERM_SUM(x, y, s) (x)

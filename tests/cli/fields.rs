@@ -63,6 +63,29 @@ fn fields_of_files_are_those_of_formulas() {
     assert!(String::from_utf8_lossy(&bytes).contains("WholeExtent=\"0 8 0 8 0 0\""));
 }
 
+/// To the last bit, whether the host computes it or, on large grids, the device.
+#[test]
+fn the_error_is_that_of_the_values_written() {
+    let mut cases = vec![("reference", "", 33, 2), ("reference", "", 17, 3)];
+    if device() {
+        cases.extend([("kernels", "cpu", 17, 3), ("kernels", "cpu", 2049, 2), ("kernels", "gpu", 2049, 2)]);
+    }
+    let folder = folder();
+    for (backend, family, n, dim) in cases {
+        let line = format!("poisson --n {n} --dim {dim} --backend {backend} --max-cycles 1 --out u.npy --json");
+        let mut command = program();
+        command.current_dir(folder.path()).args(line.split(' ')).env("CLINALG_KERNEL_FAMILY", family);
+        let report = finish(&mut command).json();
+        let sine = |i: usize| (std::f64::consts::PI * i.min(n - 1 - i) as f64 / (n - 1) as f64).sin();
+        let sines: Vec<f64> = (0..n).map(sine).collect();
+        let exact = |k: usize| sines[k % n] * (sines[k / n % n] * if dim == 3 { sines[k / n / n] } else { 1.0 });
+        let values = npy(&folder.path().join("u.npy"));
+        assert_eq!(values.len(), n.pow(dim));
+        let errors = values.iter().enumerate().map(|(k, u)| (u - exact(k)).abs());
+        assert_eq!(number(&report, "error_max"), errors.fold(0.0, f64::max), "{line} on {family}");
+    }
+}
+
 #[test]
 fn what_cannot_be_a_field_is_refused_with_what_can() {
     let refused: [(&[&str], i32, &[&str]); 11] = [

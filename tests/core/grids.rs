@@ -9,5 +9,6 @@ mod coefficient;
 mod helmholtz;
 mod poisson;
 mod poisson3;
+mod separable;
 mod wave;
 mod wave_box;

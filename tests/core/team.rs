@@ -5,11 +5,11 @@ mod amg;
 mod common;
 
 use std::collections::{HashMap, VecDeque};
-use std::ops::Range;
+use std::ops::{ControlFlow, Range};
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::Duration;
 
-use clinalg::multigrid::{self, Backend, Cycle, PoissonParams, Smoother};
+use clinalg::multigrid::{self, Backend, Cycle, PoissonParams, Separable, Smoother};
 use clinalg::runtime::devices;
 use clinalg::solve::{self, CgParams, GmresParams, Solver, Stop, Stopping};
 use clinalg::team::{
@@ -426,6 +426,45 @@ fn poisson_on_slabs_has_the_bits_of_one_device() {
 }
 
 /// Shares follow what devices get done; one of the two takes four times as long here.
+#[test]
+fn separable_problems_have_the_bits_of_one_device() {
+    for (context, (n, dim)) in capable::<f64>().flat_map(|context| [(33, 2), (17, 3)].map(|size| (context, size))) {
+        let sine: Vec<f64> = (0..n).map(|i| (0.1 * (i * (n - 1 - i)) as f64).sin()).collect();
+        let [f, exact] = [20.0, 1.0].map(|scale| Separable::new(scale, &vec![&sine[..]; dim]).unwrap());
+        let params = PoissonParams { n, dim, ..PoissonParams::default() };
+        let f_values = f.vector::<f64>(context).unwrap().to_vec().unwrap();
+        let mut expected = vec![0.0; f_values.len()];
+        multigrid::Poisson::new(context, &params).unwrap().solve(&f_values, &mut expected).unwrap();
+        let device = clinalg::Vector::from_slice(context, &expected).unwrap();
+        let error = exact.error_max(&device).unwrap();
+        for errors in [
+            in_processes(context, 2, |team| separable_error(team, &params, &f, &exact)),
+            vec![separable_error(&team(context, 3), &params, &f, &exact)],
+        ] {
+            assert!(errors.iter().all(|&other| other == error), "{errors:?}, {error:e} on {context:?}");
+        }
+        let mut poisson = Poisson::<f64>::new(&team(context, 2), &params).unwrap();
+        // What an earlier solve has left makes no difference.
+        poisson.load(&vec![1.0; expected.len()], &vec![1.0; expected.len()]).unwrap();
+        poisson.load_separable(&f).unwrap();
+        poisson.iterate(&mut |_, _| ControlFlow::Continue(())).unwrap();
+        let mut got = vec![0.0; expected.len()];
+        poisson.store(&mut got).unwrap();
+        assert_same(&format!("{n} points, {dim} dimensions on {context:?}"), &got, &expected);
+        let other = Separable::new(1.0, &vec![&sine[1..]; dim]).unwrap();
+        assert_error(poisson.load_separable(&other), SHAPE, "f");
+        assert_error(poisson.error_max(&other), SHAPE, "exact");
+    }
+}
+
+/// The error of the solution that a team computes, the same in all processes.
+fn separable_error(team: &Team, params: &PoissonParams, f: &Separable, exact: &Separable) -> f64 {
+    let mut poisson = Poisson::<f64>::new(team, params).unwrap();
+    poisson.load_separable(f).unwrap();
+    poisson.iterate(&mut |_, _| ControlFlow::Continue(())).unwrap();
+    poisson.error_max(exact).unwrap()
+}
+
 #[test]
 fn measured_shares_give_the_bits_of_one_device() {
     for context in capable::<f64>().take(1) {

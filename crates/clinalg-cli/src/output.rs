@@ -93,6 +93,11 @@ impl Output {
         Output { verbose, ..self }
     }
 
+    /// Whether `--verbose` was given.
+    pub(crate) fn is_verbose(&self) -> bool {
+        self.verbose
+    }
+
     /// Whether nothing but errors is to be written, or a document.
     pub(crate) fn is_silent(&self) -> bool {
         self.json || self.quiet

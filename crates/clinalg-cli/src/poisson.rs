@@ -3,27 +3,29 @@
 mod boxes;
 mod problem;
 mod report;
+mod solver;
 mod tensor;
 
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use clap::ValueEnum;
-use clinalg::multigrid::{Condition, Cycle, Poisson, PoissonMemory, PoissonParams, Smoother};
+use clinalg::multigrid::{Condition, Cycle, PoissonMemory, PoissonParams, Smoother};
 use clinalg::solve::Stop;
-use clinalg::{Context, Real, Vector, team};
+use clinalg::{Context, Real};
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use self::problem::{Faces, Problem, discretisation_error, size};
 use self::report::Document;
+use self::solver::Solver;
 use crate::Global;
 use crate::args::{self, BackendArg};
 use crate::checkpoint::{self, Fingerprint};
 use crate::data::{Target, Values};
 use crate::exit::{Exit, Failure};
 use crate::interrupt;
-use crate::output::{Output, norm};
+use crate::output::Output;
 use crate::place::{Place, check_memory};
 use crate::plot::Picture;
 use crate::progress::Progress;
@@ -318,78 +320,33 @@ fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Result<Exit
     progress.stage("setting up");
     out.phase("set-up");
     let start = Instant::now();
-    let f = problem.right_side::<T>()?;
     let faces = problem.faces::<T>()?;
-    let boundary = if problem.boundary.is_some() { Some(problem.start::<T>()?) } else { None };
-    let fingerprint = || {
+    let boundary = problem.boundary_values::<T>()?;
+    let mut solver = Solver::<T>::new(&place, &problem, &params, faces.as_ref(), boundary.as_deref(), global)?;
+    let fingerprint = |f: &[T]| {
         let coefficient = faces.as_ref().map(Faces::values);
         let options = args.method_options().option("--n", args.side()).option("--dim", args.dim);
         let options = options.option("--smoother", params.smoother).option("--omega", params.omega);
-        options.values("--f", Some(&f)).values("--boundary", boundary.as_deref()).values("--coefficient", coefficient)
+        options.values("--f", Some(f)).values("--boundary", boundary.as_deref()).values("--coefficient", coefficient)
     };
     if let Some(loaded) = &loaded {
-        loaded.check(&fingerprint())?;
+        loaded.check(&fingerprint(&solver.right_side()?))?;
+        let (u, memory) = resumed::<T>(loaded, &problem)?;
+        solver.resume(u, &memory)?;
     }
-    let (mut u, memory) = match &loaded {
-        Some(loaded) => resumed::<T>(loaded, &problem)?,
-        None => (problem.start::<T>()?, None),
-    };
-    let mut step = |cycle: usize, residual: f64| {
+    place.finish()?;
+    let setup = start.elapsed();
+    out.phase("solve");
+    let start = Instant::now();
+    let report = solver.solve(&mut |cycle, residual| {
         progress.step(cycle, residual);
         interrupt::go_on()
-    };
-    let (report, after, setup, solve) = match &place {
-        Place::Host => {
-            let mut solver = match &faces {
-                Some(faces) => Poisson::<T>::with_coefficient(None, &params, faces.borrowed())?,
-                None => Poisson::<T>::reference(&params)?,
-            };
-            memory.iter().try_for_each(|memory| solver.resume(memory))?;
-            let setup = start.elapsed();
-            out.phase("solve");
-            let start = Instant::now();
-            let report = solver.solve_with(&f, &mut u, &mut step)?;
-            let solve = start.elapsed();
-            let after = solver.memory(&report.history)?;
-            (report, Some(after), setup, solve)
-        }
-        Place::Device(context) => {
-            let mut solver = match &faces {
-                Some(faces) => Poisson::<T>::with_coefficient(Some(context), &params, faces.borrowed())?,
-                None => Poisson::<T>::new(context, &params)?,
-            };
-            let device_f = Vector::from_slice(context, &f)?;
-            let mut device_u = Vector::from_slice(context, &u)?;
-            memory.iter().try_for_each(|memory| solver.resume(memory))?;
-            context.finish()?;
-            let setup = start.elapsed();
-            out.phase("solve");
-            let start = Instant::now();
-            let report = solver.solve_device_with(&device_f, &mut device_u, &mut step)?;
-            context.finish()?;
-            let solve = start.elapsed();
-            device_u.read(&mut u)?;
-            let after = solver.memory(&report.history)?;
-            (report, Some(after), setup, solve)
-        }
-        Place::Team(team) => {
-            let make = if global.balance { team::Poisson::<T>::balanced } else { team::Poisson::new };
-            let mut solver = make(team, &params)?;
-            solver.load(&f, &u)?;
-            team.finish()?;
-            let setup = start.elapsed();
-            out.phase("solve");
-            let start = Instant::now();
-            let report = solver.iterate(&mut step)?;
-            team.finish()?;
-            let solve = start.elapsed();
-            solver.store(&mut u)?;
-            team.gather(solver.partition(), params.n.pow(params.dim as u32 - 1), &mut u)?;
-            (report, None, setup, solve)
-        }
-    };
+    })?;
+    place.finish()?;
+    let solve = start.elapsed();
     drop(progress);
     out.phase("output");
+    let after = solver.memory(&report.history)?;
     let sine = problem.is_sine();
     let text = |given: &Option<crate::data::Given>| given.as_ref().map(|given| given.text().to_owned());
     let mut document = Document {
@@ -420,7 +377,7 @@ fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Result<Exit
         relative_residual: report.relative_residual,
         convergence_factor: report.convergence_factor,
         rounding_floor: report.rounding_floor,
-        error_max: sine.then(|| problem.error_max(&u)),
+        error_max: sine.then(|| solver.error_max(&place)).transpose()?,
         discretisation_error: sine.then(|| discretisation_error(args.side(), args.dim, args.shift)),
         seconds_setup: setup.as_secs_f64(),
         seconds_solve: solve.as_secs_f64(),
@@ -430,13 +387,15 @@ fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Result<Exit
         pictures: Vec::new(),
     };
     if let (Some(path), Some(memory)) = (keep.due(document.stop == Stop::Cancelled), after) {
-        save(&path, fingerprint(), &u, memory.history, memory.direction)?;
+        let fingerprint = fingerprint(&solver.right_side()?);
+        save(&path, fingerprint, &solver.solution()?, memory.history, memory.direction)?;
         document.checkpoint = Some(path.display().to_string());
     }
-    if let Some(target) = &target {
-        target.write(&problem.lattice, "u", &Values::of(&u))?;
+    let shown = if target.is_some() || picture.is_some() { Some(solver.solution()?) } else { None };
+    if let (Some(target), Some(u)) = (&target, &shown) {
+        target.write(&problem.lattice, "u", &Values::of(u))?;
     }
-    if let Some(picture) = picture {
+    if let (Some(picture), Some(u)) = (picture, &shown) {
         let plane = args.side() * args.side();
         let middle = if args.dim == 3 { args.side() / 2 * plane } else { 0 };
         let values: Vec<f64> = u[middle..middle + plane].iter().map(|v| v.into_f64()).collect();
@@ -445,7 +404,10 @@ fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Result<Exit
     document.print(out)?;
     let sides = std::iter::successors(Some(args.side()), |n| Some((n - 1) / 2 + 1)).take(document.levels);
     out.detail("levels", sides.map(|n| size(n, args.dim)).collect::<Vec<_>>().join(", "))?;
-    out.norms(&[("f", norm(&f)), ("u", norm(&u))])?;
+    if out.is_verbose() {
+        let [f, u] = solver.norms()?;
+        out.norms(&[("f", f), ("u", u)])?;
+    }
     out.details(place.contexts())?;
     out.json(&document)?;
     Ok(match document.stop {
@@ -461,10 +423,7 @@ fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Result<Exit
 const MOST_FLOOR: f64 = 0.1;
 
 /// The solution of a checkpoint, and what the solver keeps beside it.
-fn resumed<T: Real>(
-    loaded: &checkpoint::Loaded,
-    problem: &Problem,
-) -> Result<(Vec<T>, Option<PoissonMemory<T>>), Failure> {
+fn resumed<T: Real>(loaded: &checkpoint::Loaded, problem: &Problem) -> Result<(Vec<T>, PoissonMemory<T>), Failure> {
     let u = loaded.array("u")?;
     if u.len() != problem.lattice.len() {
         let words = format!(
@@ -474,7 +433,7 @@ fn resumed<T: Real>(
         );
         return Err(Failure::usage(words));
     }
-    Ok((u, Some(PoissonMemory { history: loaded.array("history")?, direction: direction(loaded)? })))
+    Ok((u, PoissonMemory { history: loaded.array("history")?, direction: direction(loaded)? }))
 }
 
 /// The direction of conjugate gradients in a checkpoint, where cycles precondition these.

@@ -345,19 +345,23 @@ fn given(option: &'static str, text: &Option<String>, lattice: &Lattice) -> Resu
 impl Initial {
     fn displacement<T: Real>(&self, n: usize) -> Result<Vec<T>, Failure> {
         let mut u = crate::poisson::grid::<T>(n, 2)?;
-        let last = (n - 1) as f64;
-        let profile: Box<dyn Fn(f64, f64) -> f64> = match self {
+        // The profile combines a value along x with one along y: n sines instead of n^2.
+        let along = |value: &dyn Fn(f64) -> f64| (0..n).map(|i| value(i as f64 / (n - 1) as f64)).collect::<Vec<f64>>();
+        let axes = |x: &dyn Fn(f64) -> f64, y: &dyn Fn(f64) -> f64| [along(x), along(y)];
+        let ([x, y], profile): (_, fn(f64, f64) -> f64) = match self {
             Initial::Mode(Mode(counts)) => {
                 let [k, l] = [0, 1].map(|axis| f64::from(counts[axis]));
-                Box::new(move |x, y| (k * PI * x).sin() * (l * PI * y).sin())
+                (axes(&|x| (k * PI * x).sin(), &|y| (l * PI * y).sin()), |x, y| x * y)
             }
-            Initial::Gauss => Box::new(|x, y| (-((x - 0.3).powi(2) + (y - 0.4).powi(2)) / 0.005).exp()),
-            Initial::Pluck => Box::new(|x, y| (x / 0.3).min((1.0 - x) / 0.7).min((y / 0.4).min((1.0 - y) / 0.6))),
+            Initial::Gauss => (axes(&|x| (x - 0.3).powi(2), &|y| (y - 0.4).powi(2)), |x, y| (-(x + y) / 0.005).exp()),
+            Initial::Pluck => {
+                (axes(&|x| (x / 0.3).min((1.0 - x) / 0.7), &|y| (y / 0.4).min((1.0 - y) / 0.6)), f64::min)
+            }
             Initial::Given(given) => return given.at_points(&Lattice::unit(n, 2), |_| true),
         };
-        for (j, row) in u.chunks_mut(n).enumerate().skip(1).take(n - 2) {
-            for (i, value) in row.iter_mut().enumerate().skip(1).take(n - 2) {
-                *value = T::from_f64(profile(i as f64 / last, j as f64 / last));
+        for (row, y) in u.chunks_mut(n).zip(&y).skip(1).take(n - 2) {
+            for (value, x) in row.iter_mut().zip(&x).skip(1).take(n - 2) {
+                *value = T::from_f64(profile(*x, *y));
             }
         }
         Ok(u)
@@ -467,7 +471,9 @@ fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Result<Exit
         series.finish()?;
     }
     document.print(out)?;
-    out.norms(&[("u", norm(&u))])?;
+    if out.is_verbose() {
+        out.norms(&[("u", norm(&u))])?;
+    }
     out.details(place.contexts())?;
     out.json(&document)?;
     Ok(if travelled.went_well() && document.journey.steps >= steps as u64 { Exit::Done } else { Exit::NotReached })

@@ -25,6 +25,7 @@ pub mod csr;
 pub mod dense;
 pub mod grid2;
 pub mod grid3;
+pub mod separable;
 pub mod vector;
 pub mod wave2;
 

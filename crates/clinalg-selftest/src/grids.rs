@@ -3,10 +3,13 @@
 use std::f64::consts::PI;
 
 use super::{Data, Suite, seeded};
-use clinalg::multigrid::{self, Backend, Coefficient, Cycle, Poisson, PoissonOperator, PoissonParams, Smoother};
+use clinalg::multigrid::{
+    self, Backend, Coefficient, Cycle, Poisson, PoissonOperator, PoissonParams, Separable, Smoother,
+};
 use clinalg::solve::Stop;
 use clinalg::{Real, Result, Vector, ops};
 use clinalg_reference::grid2::{self as plain, Order};
+use clinalg_reference::separable as reference;
 
 /// A component on the device: u, f, out.
 type OnDevice<T> = fn(&Vector<T>, &Vector<T>, &mut Vector<T>) -> Result<()>;
@@ -33,6 +36,7 @@ fn coarse(n: usize) -> usize {
 
 pub(super) fn run<T: Real>(suite: &mut Suite<'_>) {
     components::<T>(suite);
+    separable::<T>(suite);
     operator::<T>(suite);
     backends::<T>(suite);
     problems::<T>(suite);
@@ -104,6 +108,29 @@ fn components<T: Real>(suite: &mut Suite<'_>) {
             Ok(())
         });
     }
+}
+
+/// Values and largest error of a separable function, which are exact; in double precision whatever T is.
+fn separable<T: Real>(suite: &mut Suite<'_>) {
+    let context = suite.context;
+    if !context.device().fp64 {
+        return;
+    }
+    suite.check("grid_separable", Some(T::PRECISION), |worst| {
+        for points in [[1, 1, 1], [65, 1, 1], [257, 5, 1], [9, 33, 3]] {
+            let mut rng = seeded(points[0] as u64);
+            let factors = points.map(|n| Data::Random.values::<f64>(&mut rng, n));
+            let (slices, count) = (factors.each_ref().map(Vec::as_slice), points.iter().product());
+            let mut want = vec![T::nan(); count];
+            reference::fill(1.5, slices, &mut want);
+            let function = Separable::new(1.5, &slices)?;
+            worst.exact(points[0], &function.vector::<T>(context)?.to_vec()?, &want);
+            let u: Vec<T> = Data::Random.values(&mut rng, count);
+            let error = function.error_max(&Vector::from_slice(context, &u)?)?;
+            worst.exact(points[0], &[error], &[reference::error_max(1.5, slices, &u)]);
+        }
+        Ok(())
+    });
 }
 
 fn operator<T: Real>(suite: &mut Suite<'_>) {

@@ -3,13 +3,18 @@
 use std::f64::consts::PI;
 
 use clinalg::Real;
-use clinalg::multigrid::Coefficient;
+use clinalg::multigrid::{Coefficient, Separable};
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 
 use super::{Args, RightSide};
-use crate::data::{Given, Lattice, Place};
+use crate::data::{self, Given, Lattice};
 use crate::exit::Failure;
+use crate::place::Place;
+
+/// Points from which devices compute the values of the sine problem. For fewer, the host takes less time than a driver
+/// takes to build the two kernels.
+const DEVICE_POINTS: usize = 1 << 22;
 
 /// What is solved.
 pub(super) struct Problem {
@@ -34,8 +39,8 @@ impl<T: Real> Faces<T> {
     pub(super) fn new(given: &Given, lattice: &Lattice) -> Result<Faces<T>, Failure> {
         let taken = |values: Vec<f64>| values.into_iter().map(T::from_f64).collect();
         Ok(match given.coefficient(lattice)? {
-            Place::Points(values) => Faces::Points(taken(values)),
-            Place::Cells(values) => Faces::Cells(taken(values)),
+            data::Place::Points(values) => Faces::Points(taken(values)),
+            data::Place::Cells(values) => Faces::Cells(taken(values)),
         })
     }
 
@@ -86,12 +91,19 @@ impl Problem {
         self.lattice.points(0)
     }
 
-    /// The boundary values, 0 inside.
-    pub(super) fn start<T: Real>(&self) -> Result<Vec<T>, Failure> {
-        match &self.boundary {
-            Some(given) => given.at_points(&self.lattice, |k| self.lattice.on_boundary(k)),
-            None => grid(self.side(), self.lattice.dim()),
+    /// The boundary values, 0 inside, where they are given.
+    pub(super) fn boundary_values<T: Real>(&self) -> Result<Option<Vec<T>>, Failure> {
+        let values = |given: &Given| given.at_points(&self.lattice, |k| self.lattice.on_boundary(k));
+        self.boundary.as_ref().map(values).transpose()
+    }
+
+    /// `boundary`, or zeros.
+    pub(super) fn start<T: Real>(&self, boundary: Option<&[T]>) -> Result<Vec<T>, Failure> {
+        let mut values = grid(self.side(), self.lattice.dim())?;
+        if let Some(boundary) = boundary {
+            values.copy_from_slice(boundary);
         }
+        Ok(values)
     }
 
     pub(super) fn faces<T: Real>(&self) -> Result<Option<Faces<T>>, Failure> {
@@ -105,6 +117,33 @@ impl Problem {
         above.into_iter().flat_map(move |sz| row.clone().into_iter().map(move |sy| sy * sz))
     }
 
+    /// The right-hand side of the sine problem, for devices that compute it; `None` for other problems, for few points,
+    /// and where a device has no double precision.
+    pub(super) fn separable_right_side(&self, place: &Place) -> Option<Separable> {
+        let sine = self.rhs() == Some(RightSide::Sine);
+        sine.then(|| self.sine_product(self.sine_scale(), place)).flatten()
+    }
+
+    /// Its exact solution, likewise.
+    pub(super) fn separable_solution(&self, place: &Place) -> Option<Separable> {
+        self.is_sine().then(|| self.sine_product(1.0, place)).flatten()
+    }
+
+    fn sine_product(&self, scale: f64, place: &Place) -> Option<Separable> {
+        let contexts = place.contexts();
+        let capable = !contexts.is_empty() && contexts.iter().all(|context| context.device().fp64);
+        if !capable || self.lattice.len() < DEVICE_POINTS {
+            return None;
+        }
+        let sines = sines(self.side());
+        Some(Separable::new(scale, &vec![&sines[..]; self.lattice.dim()]).expect("the grid has 2 or 3 dimensions"))
+    }
+
+    /// f over the product of the sines.
+    fn sine_scale(&self) -> f64 {
+        self.lattice.dim() as f64 * PI * PI + self.shift
+    }
+
     pub(super) fn right_side<T: Real>(&self) -> Result<Vec<T>, Failure> {
         if let Some(given) = &self.f {
             // Values on the boundary are never read.
@@ -115,7 +154,7 @@ impl Problem {
         match self.rhs {
             RightSide::Sine => {
                 let sines = sines(side);
-                let scale = dim as f64 * PI * PI + self.shift;
+                let scale = self.sine_scale();
                 for (row, across) in f.chunks_mut(side).zip(self.rows(&sines)) {
                     for (value, sx) in row.iter_mut().zip(&sines) {
                         *value = T::from_f64(scale * sx * across);

@@ -44,6 +44,7 @@ pub(crate) mod params;
 pub(crate) mod poisson;
 pub(crate) mod poisson2;
 pub(crate) mod poisson3;
+mod separable;
 pub(crate) mod sequential;
 
 pub use boxes::{
@@ -55,6 +56,7 @@ pub use components::{defect, interpolate, jacobi, red_black, relax_red_black, re
 pub use operator::{PoissonOperator, assemble};
 pub use params::{Backend, Cycle, PoissonMemory, PoissonParams, PoissonReport, Smoother};
 pub use poisson::Poisson;
+pub use separable::Separable;
 
 use crate::{Error, Real, Result, Vector};
 

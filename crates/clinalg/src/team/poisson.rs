@@ -3,14 +3,14 @@
 use std::ops::{ControlFlow, Range};
 
 use super::layers::Layers;
-use super::strips::{Grid, Strips};
+use super::strips::{Grid, Strips, strips_mut};
 use super::{Partition, PhaseTime, Reduction, Team};
 use crate::error::check_length;
 use crate::multigrid::cycle::{Hierarchy, Multigrid};
 use crate::multigrid::equation::Equation;
 use crate::multigrid::iterate::iterate;
 use crate::multigrid::poisson::plan;
-use crate::multigrid::{Backend, Cycle, PoissonParams, PoissonReport, poisson2, poisson3};
+use crate::multigrid::{Backend, Cycle, PoissonParams, PoissonReport, Separable, poisson2, poisson3};
 use crate::runtime::KernelFamily;
 use crate::solve::Progress;
 use crate::{Error, Real, Result, Vector};
@@ -31,6 +31,8 @@ trait Solver<T: Real>: Send {
     fn zeros(&self) -> Result<Grid<T>>;
     fn load(&self, values: &[T], grid: &mut Grid<T>) -> Result<()>;
     fn store(&self, grid: &Grid<T>, values: &mut [T]) -> Result<()>;
+    fn fill(&self, function: &Separable, grid: &mut Grid<T>) -> Result<()>;
+    fn error_max(&self, function: &Separable, grid: &Grid<T>) -> Result<f64>;
     fn measure_phases(&mut self, on: bool) -> Vec<PhaseTime>;
     fn iterate(
         &mut self,
@@ -56,6 +58,14 @@ impl<T: Real, L: Layers<T>> Solver<T> for Multigrid<Strips<T, L>> {
 
     fn store(&self, grid: &Grid<T>, values: &mut [T]) -> Result<()> {
         self.hierarchy().store(grid, values)
+    }
+
+    fn fill(&self, function: &Separable, grid: &mut Grid<T>) -> Result<()> {
+        self.hierarchy().fill(function, grid)
+    }
+
+    fn error_max(&self, function: &Separable, grid: &Grid<T>) -> Result<f64> {
+        self.hierarchy().error_max(function, grid)
     }
 
     fn measure_phases(&mut self, on: bool) -> Vec<PhaseTime> {
@@ -257,6 +267,39 @@ impl<T: Real> Poisson<T> {
         check_length("u", points, u.len())?;
         self.solver.load(f, &mut self.f)?;
         self.solver.load(u, &mut self.u)
+    }
+
+    /// In place of [`Poisson::load`]: the values of `f`, which each device computes for its strip, and u = 0.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] unless `f` is on the points of this grid; as [`Error::Rank`], what a device reports, such as
+    /// [`Error::NoFp64`].
+    pub fn load_separable(&mut self, f: &Separable) -> Result<()> {
+        self.check_points("f", f)?;
+        self.solver.fill(f, &mut self.f)?;
+        let strips = strips_mut(&mut self.u);
+        self.team.each(|k, _| strips[k].fill(T::zero())).map(drop)
+    }
+
+    /// The largest difference of the solution from `exact` at a point, of all ranks; NaN if a value is NaN. All processes
+    /// call it.
+    ///
+    /// # Errors
+    /// As [`Poisson::load_separable`].
+    pub fn error_max(&self, exact: &Separable) -> Result<f64> {
+        self.check_points("exact", exact)?;
+        self.solver.error_max(exact, &self.u)
+    }
+
+    /// An error unless `function` is on the points of the grid.
+    fn check_points(&self, argument: &'static str, function: &Separable) -> Result<()> {
+        let PoissonParams { n, dim, .. } = self.params;
+        let points = [n, n, if dim == 3 { n } else { 1 }];
+        if function.points() == points {
+            return Ok(());
+        }
+        let words = |points: [usize; 3]| format!("{} by {} by {} points", points[0], points[1], points[2]);
+        Err(Error::Shape { argument, expected: words(points), got: words(function.points()) })
     }
 
     /// Solves with what [`Poisson::load`] has uploaded; the host's arrays take no part.

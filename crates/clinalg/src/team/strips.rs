@@ -20,7 +20,7 @@ use crate::multigrid::backend::{self, Build, Relaxation};
 use crate::multigrid::cycle::{CoarseCycles, Components, Hierarchy, Multigrid, Plan};
 use crate::multigrid::equation::Equation;
 use crate::multigrid::launch::{Rows, Term, in_range, root_of_squares, total, triple};
-use crate::multigrid::{Cycle, PoissonParams, Smoother};
+use crate::multigrid::{Cycle, PoissonParams, Separable, Smoother};
 use crate::runtime::{KernelFamily, Out, View, ViewMut};
 use crate::{Buffer, Context, Real, Result, Vector, ops};
 
@@ -180,6 +180,26 @@ impl<T: Real, L: Layers<T>> Strips<T, L> {
             strips[k].write(&values[rows.start * n..rows.end * n])
         };
         self.team.each(load).map(drop)
+    }
+
+    /// The values of `function` in the strips of the finest `grid`, halos included.
+    pub(crate) fn fill(&self, function: &Separable, grid: &mut Grid<T>) -> Result<()> {
+        let (strips, first) = (strips_mut(grid), self.team.local().start);
+        let fill = |k: usize, _: &Context| {
+            let rows = self.layouts[0].stored[first + k].clone();
+            function.part(L::DIM - 1, rows).fill(&mut strips[k])
+        };
+        self.team.each(fill).map(drop)
+    }
+
+    /// The largest difference of the finest `grid` from `function` on all ranks.
+    pub(crate) fn error_max(&self, function: &Separable, grid: &Grid<T>) -> Result<f64> {
+        let (strips, first) = (strips_of(grid), self.team.local().start);
+        let errors = self.team.each(|k, _| {
+            let part = function.part(L::DIM - 1, self.partition().range(first + k));
+            Ok(vec![part.error_max(strips[k].slice(self.own(0, k))?)?])
+        })?;
+        Ok(self.team.all_reduce(Reduction::Max, &errors)?[0])
     }
 
     /// The rows that the ranks of this process own, in the whole finest grid `values`.

@@ -1,0 +1,150 @@
+//! A solve where it runs: on the host, on a device or on a team. Values stay on the devices until the host needs them.
+
+use std::borrow::Cow;
+use std::ops::ControlFlow;
+
+use clinalg::multigrid::{Poisson, PoissonMemory, PoissonParams, PoissonReport};
+use clinalg::team::{self, Team};
+use clinalg::{Real, Vector, ops};
+
+use super::problem::{Faces, Problem};
+use crate::Global;
+use crate::exit::Failure;
+use crate::output::norm;
+use crate::place::Place;
+
+/// A solver with its right-hand side and its solution.
+pub(super) struct Solver<'a, T: Real> {
+    problem: &'a Problem,
+    engine: Engine<'a, T>,
+}
+
+enum Engine<'a, T: Real> {
+    Host { solver: Poisson<T>, f: Vec<T>, u: Vec<T> },
+    Device { solver: Poisson<T>, f: Vector<T>, u: Vector<T> },
+    Team { team: &'a Team, solver: team::Poisson<T> },
+}
+
+impl<'a, T: Real> Solver<'a, T> {
+    /// A solver that starts from the values on the boundary, 0 without them.
+    pub(super) fn new(
+        place: &'a Place,
+        problem: &'a Problem,
+        params: &PoissonParams,
+        faces: Option<&Faces<T>>,
+        boundary: Option<&[T]>,
+        global: &Global,
+    ) -> Result<Solver<'a, T>, Failure> {
+        let engine = match place {
+            Place::Host => {
+                let (f, u) = (problem.right_side()?, problem.start(boundary)?);
+                let solver = match faces {
+                    Some(faces) => Poisson::with_coefficient(None, params, faces.borrowed())?,
+                    None => Poisson::reference(params)?,
+                };
+                Engine::Host { solver, f, u }
+            }
+            Place::Device(context) => {
+                let solver = match faces {
+                    Some(faces) => Poisson::with_coefficient(Some(context), params, faces.borrowed())?,
+                    None => Poisson::new(context, params)?,
+                };
+                let f = match problem.separable_right_side(place) {
+                    Some(formula) => formula.vector(context)?,
+                    None => Vector::from_slice(context, &problem.right_side()?)?,
+                };
+                let u = match boundary {
+                    Some(values) => Vector::from_slice(context, values)?,
+                    None => Vector::zeros(context, problem.lattice.len())?,
+                };
+                Engine::Device { solver, f, u }
+            }
+            Place::Team(team) => {
+                let make = if global.balance { team::Poisson::balanced } else { team::Poisson::new };
+                let mut solver = make(team, params)?;
+                match (problem.separable_right_side(place), boundary) {
+                    (Some(formula), None) => solver.load_separable(&formula)?,
+                    _ => solver.load(&problem.right_side()?, &problem.start(boundary)?)?,
+                }
+                Engine::Team { team, solver }
+            }
+        };
+        Ok(Solver { problem, engine })
+    }
+
+    /// Continues from `values` of the solution. Teams do not resume.
+    pub(super) fn resume(&mut self, values: Vec<T>, memory: &PoissonMemory<T>) -> Result<(), Failure> {
+        match &mut self.engine {
+            Engine::Host { solver, u, .. } => {
+                solver.resume(memory)?;
+                *u = values;
+            }
+            Engine::Device { solver, u, .. } => {
+                solver.resume(memory)?;
+                u.write(&values)?;
+            }
+            Engine::Team { .. } => unreachable!("--resume is for one device"),
+        }
+        Ok(())
+    }
+
+    pub(super) fn solve(
+        &mut self,
+        step: &mut dyn FnMut(usize, f64) -> ControlFlow<()>,
+    ) -> Result<PoissonReport, Failure> {
+        Ok(match &mut self.engine {
+            Engine::Host { solver, f, u } => solver.solve_with(f, u, step)?,
+            Engine::Device { solver, f, u } => solver.solve_device_with(f, u, step)?,
+            Engine::Team { solver, .. } => solver.iterate(step)?,
+        })
+    }
+
+    /// What a checkpoint has beside the solution; none on a team.
+    pub(super) fn memory(&self, history: &[f64]) -> Result<Option<PoissonMemory<T>>, Failure> {
+        match &self.engine {
+            Engine::Host { solver, .. } | Engine::Device { solver, .. } => Ok(Some(solver.memory(history)?)),
+            Engine::Team { .. } => Ok(None),
+        }
+    }
+
+    /// The values of f.
+    pub(super) fn right_side(&self) -> Result<Cow<'_, [T]>, Failure> {
+        Ok(match &self.engine {
+            Engine::Host { f, .. } => Cow::Borrowed(f),
+            Engine::Device { f, .. } => Cow::Owned(f.to_vec()?),
+            Engine::Team { .. } => Cow::Owned(self.problem.right_side()?),
+        })
+    }
+
+    /// The values of u. All processes call it; the one that writes gets the values of all.
+    pub(super) fn solution(&self) -> Result<Cow<'_, [T]>, Failure> {
+        Ok(match &self.engine {
+            Engine::Host { u, .. } => Cow::Borrowed(u),
+            Engine::Device { u, .. } => Cow::Owned(u.to_vec()?),
+            Engine::Team { team, solver } => {
+                let mut u = self.problem.start(None)?;
+                solver.store(&mut u)?;
+                team.gather(solver.partition(), u.len() / self.problem.lattice.points(0), &mut u)?;
+                Cow::Owned(u)
+            }
+        })
+    }
+
+    /// The 2-norms of f and u, on a device where that holds them. All processes call it.
+    pub(super) fn norms(&self) -> Result<[f64; 2], Failure> {
+        match &self.engine {
+            Engine::Device { f, u, .. } => Ok([ops::norm2(f)?.into_f64(), ops::norm2(u)?.into_f64()]),
+            _ => Ok([norm(&self.right_side()?), norm(&self.solution()?)]),
+        }
+    }
+
+    /// The largest difference from the exact solution of the sine problem; NaN if a value is NaN. All processes call
+    /// it.
+    pub(super) fn error_max(&self, place: &Place) -> Result<f64, Failure> {
+        match (&self.engine, self.problem.separable_solution(place)) {
+            (Engine::Device { u, .. }, Some(exact)) => Ok(exact.error_max(u)?),
+            (Engine::Team { solver, .. }, Some(exact)) => Ok(solver.error_max(&exact)?),
+            _ => Ok(self.problem.error_max(&self.solution()?)),
+        }
+    }
+}
