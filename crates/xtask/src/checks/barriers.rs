@@ -398,6 +398,11 @@ impl<'s> Body<'_, 's> {
                 let held = self.statement(close + 1, end, Place::Under("switch"));
                 self.leaving(held, &["break"])
             }
+            // A macro that ends with the head of a loop.
+            (_, Some(close)) if self.tokens.get(close + 1).is_some_and(|t| t.is("{")) => {
+                let held = self.statement(close + 1, end, Place::Under("for"));
+                self.leaving(held, &["break", "continue"])
+            }
             _ => self.simple(at, end, place),
         }
     }
@@ -589,6 +594,9 @@ fn statement_end(tokens: &[Token<'_>], at: usize) -> usize {
         }
         "for" | "while" | "switch" if has_head => statement_end(tokens, past_brackets(at + 1)),
         "do" => statement_end_simple(tokens, statement_end(tokens, at + 1)),
+        _ if has_head && tokens.get(past_brackets(at + 1)).is_some_and(|t| t.is("{")) => {
+            past_brackets(past_brackets(at + 1))
+        }
         _ => statement_end_simple(tokens, at),
     }
 }
@@ -791,6 +799,16 @@ mod tests {
             lines("#define LANE get_local_id(0)\n__kernel void k() {\n for (uint k = 0; k < LANE; ++k) barrier(1);\n}"),
             [3]
         );
+    }
+
+    #[test]
+    fn loops_of_macros_end_with_their_bodies() {
+        let each = |body: &str| {
+            lines(&format!("#define EACH(i) for (size_t i = f(i); i < 9; ++i)\n__kernel void k() {{\n{body}\n}}"))
+        };
+        assert_eq!(each("EACH(i)\n {\n x[i] = 0;\n }\n barrier(1);"), [0_usize; 0]);
+        assert_eq!(each("EACH(i)\n {\n barrier(1);\n }"), [5]);
+        assert_eq!(each("EACH(i)\n barrier(1);"), [4]);
     }
 
     #[test]
