@@ -7,6 +7,7 @@
 // GPUs: rows are dealt to work-groups in turn. CPUs: a run of rows per item.
 //@ build
 //@ build CPU=1
+//@ doubles
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
 #include "common.clh"
 #include "grid.clh"

@@ -34,6 +34,7 @@ pub(crate) struct Header {
     pub(crate) variants: Vec<Variant>,
     pub(crate) builds: Vec<Build>,
     pub(crate) is_rounded: bool,
+    pub(crate) has_doubles: bool,
 }
 
 /// Without a `crate` line the file belongs to `clinalg`; without a `build` line there is one build without defines.
@@ -41,7 +42,7 @@ pub(crate) fn parse(text: &str) -> Result<Header> {
     let mut owner = "clinalg".to_owned();
     let mut variants = vec![Variant::default()];
     let mut builds = Vec::new();
-    let mut is_rounded = false;
+    let (mut is_rounded, mut has_doubles) = (false, false);
     for (k, line) in text.lines().enumerate() {
         let Some(rest) = line.strip_prefix("//@") else { continue };
         let fault = |reason: String| Error::new(format!("line {}: {reason}", k + 1));
@@ -64,10 +65,11 @@ pub(crate) fn parse(text: &str) -> Result<Header> {
                 builds.push(Build { variant, defines: all });
             }
             Some("rounded") => is_rounded = true,
+            Some("doubles") => has_doubles = true,
             other => {
                 let got = other.unwrap_or_default();
                 return Err(fault(format!(
-                    "expected `build`, `variant`, `crate` or `rounded` behind //@, found `{got}`"
+                    "expected `build`, `variant`, `crate`, `rounded` or `doubles` behind //@, found `{got}`"
                 )));
             }
         }
@@ -75,7 +77,7 @@ pub(crate) fn parse(text: &str) -> Result<Header> {
     if builds.is_empty() {
         builds.push(Build { variant: 0, defines: Vec::new() });
     }
-    Ok(Header { owner, variants, builds, is_rounded })
+    Ok(Header { owner, variants, builds, is_rounded, has_doubles })
 }
 
 fn defines<'w>(words: impl Iterator<Item = &'w str>) -> Result<Vec<(String, String)>, String> {
@@ -92,10 +94,10 @@ mod tests {
 
     #[test]
     fn builds_have_the_defines_of_their_variant() {
-        let text =
-            "//@ crate bem\n//@ build\n//@ build A=1 B=2\n//@ variant Dots DOTS=1\n//@ build Dots A=3\n//@ rounded\n";
-        let Header { owner, variants, builds, is_rounded } = parse(text).unwrap();
+        let text = "//@ crate bem\n//@ build\n//@ build A=1 B=2\n//@ variant Dots DOTS=1\n//@ build Dots A=3\n//@ rounded\n//@ doubles\n";
+        let Header { owner, variants, builds, is_rounded, has_doubles } = parse(text).unwrap();
         assert!(is_rounded && !parse("//@ build\n").unwrap().is_rounded);
+        assert!(has_doubles && !parse("//@ build\n").unwrap().has_doubles);
         assert_eq!(owner, "bem");
         assert_eq!(variants.iter().map(|v| v.name.as_str()).collect::<Vec<_>>(), ["", "Dots"]);
         assert_eq!(builds.iter().map(Build::defines_text).collect::<Vec<_>>(), ["", "A=1 B=2", "DOTS=1 A=3"]);
@@ -112,7 +114,7 @@ mod tests {
             ("//@ variant X A=1\n//@ variant X B=1\n", "line 2: there are two variants X"),
             (
                 "//@ binaries\n",
-                "line 1: expected `build`, `variant`, `crate` or `rounded` behind //@, found `binaries`",
+                "line 1: expected `build`, `variant`, `crate`, `rounded` or `doubles` behind //@, found `binaries`",
             ),
         ] {
             let error = parse(text).unwrap_err().to_string();

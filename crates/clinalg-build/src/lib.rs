@@ -12,7 +12,8 @@
 //! ```
 //!
 //! A `crate` line names the crate that embeds the file, if it is not `clinalg`. With a `rounded` line, divisions and square roots in single
-//! precision are correctly rounded where the device can. A `build` line is a set of defines that is in use; its values are samples for the checks, its names become the setters
+//! precision are correctly rounded where the device can. With a `doubles` line, kernels take doubles in single precision too, and only devices
+//! with double precision build them. A `build` line is a set of defines that is in use; its values are samples for the checks, its names become the setters
 //! of the generated program type. A `variant` names defines that change the arguments of kernels; it becomes a program type of
 //! its own, made with [`From`] of those whose defines are part of its own. A kernel of different arguments in the two families has a
 //! function for each, `_gpu` and `_cpu` at the end of its name. [`KernelFile::read`] preprocesses the file for each build and takes the kernels' signatures from the result;
@@ -83,6 +84,8 @@ pub struct KernelFile {
     pub kernels: Vec<Vec<Kernel>>,
     /// Whether divisions and square roots are to be correctly rounded in single precision too.
     pub is_rounded: bool,
+    /// Whether kernels take doubles in single precision too, so that only devices with double precision build them.
+    pub has_doubles: bool,
 }
 
 impl KernelFile {
@@ -102,7 +105,7 @@ impl KernelFile {
     /// # Errors
     /// As [`KernelFile::read`].
     pub fn parse(name: &str, text: &str) -> Result<KernelFile> {
-        let Header { owner, variants, builds, is_rounded } = builds::parse(text)?;
+        let Header { owner, variants, builds, is_rounded, has_doubles } = builds::parse(text)?;
         let mut kernels: Vec<Vec<Kernel>> = vec![Vec::new(); variants.len()];
         for build in &builds {
             let tokens = preprocess::preprocess(name, text, &build.defines)?;
@@ -123,7 +126,8 @@ impl KernelFile {
         for list in &mut kernels {
             list.sort_by_key(|kernel| kernel.spans[0]);
         }
-        Ok(KernelFile { name: name.to_owned(), owner, text: text.to_owned(), variants, builds, kernels, is_rounded })
+        let (name, text) = (name.to_owned(), text.to_owned());
+        Ok(KernelFile { name, owner, text, variants, builds, kernels, is_rounded, has_doubles })
     }
 
     /// Whether its kernels take values of a scalar type that may be complex.

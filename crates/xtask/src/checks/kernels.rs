@@ -38,6 +38,7 @@ pub(crate) struct Build {
     /// `NAME=value`
     pub(crate) defines: Vec<String>,
     is_rounded: bool,
+    has_doubles: bool,
 }
 
 impl Build {
@@ -123,8 +124,10 @@ pub(crate) fn generated(workspace: &Workspace) -> Result<Vec<String>> {
 
 /// Builds of [`generated`] kernels.
 pub(crate) fn generated_builds(workspace: &Workspace) -> Result<Vec<Build>> {
-    let build =
-        |file| Build { folder: GENERATED, file, precision: Precision::Double, defines: Vec::new(), is_rounded: false };
+    let build = |file| {
+        let (folder, precision, defines) = (GENERATED, Precision::Double, Vec::new());
+        Build { folder, file, precision, defines, is_rounded: false, has_doubles: false }
+    };
     Ok(generated(workspace)?.into_iter().map(build).collect())
 }
 
@@ -144,8 +147,9 @@ fn builds_of(name: &str, file: &KernelFile) -> Vec<Build> {
     for build in &file.builds {
         let defines: Vec<String> = build.defines.iter().map(|(name, value)| format!("{name}={value}")).collect();
         for precision in [Precision::Single, Precision::Double] {
-            let (file_name, defines, is_rounded) = (name.to_owned(), defines.clone(), file.is_rounded);
-            let build = Build { folder: KERNELS, file: file_name, precision, defines, is_rounded };
+            let (is_rounded, has_doubles) = (file.is_rounded, file.has_doubles);
+            let (folder, file, defines) = (KERNELS, name.to_owned(), defines.clone());
+            let build = Build { folder, file, precision, defines, is_rounded, has_doubles };
             if precision == Precision::Double || build.capability() == 0 {
                 builds.push(build);
             }
@@ -214,7 +218,7 @@ fn warnings(workspace: &Workspace, build: &Build) -> Result<()> {
     clang.args(["-fsyntax-only", "-nogpulib", "-target", target, "-Xclang", "-finclude-default-header"]);
     clang.args(["-Wall", "-Wextra", "-Werror", "-Wdouble-promotion", "-Wimplicit-float-conversion"]);
     clang.args(["-Wshorten-64-to-32", "-Wshadow"]);
-    if build.precision == Precision::Single {
+    if build.precision == Precision::Single && !build.has_doubles {
         clang.args(["-Xclang", "-cl-ext=-cl_khr_fp64"]);
     }
     system::capture_ok(&mut clang).map(drop)
