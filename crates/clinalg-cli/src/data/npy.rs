@@ -512,7 +512,7 @@ mod tests {
             (&file("[('a', '<f8')]", "False", "(1,)", &[0; 8]), "records"),
             (&file("'<f8'", "False", "3", &[0; 24]), "no shape"),
         ] {
-            let reason = read_all(&bytes, Limits::NONE).unwrap_err();
+            let reason = read_all(bytes, Limits::NONE).unwrap_err();
             assert!(reason.contains(needle), "{reason}: {needle}");
         }
         let reason = |values, compressed| read_all(&whole, Limits { values, compressed }).unwrap_err();

@@ -79,7 +79,7 @@ impl<'a> Part<'a> {
         };
         thread::scope(|scope| {
             // A thread that cannot be started leaves its work to the others.
-            let others: Vec<_> = (1..threads).map(|_| thread::Builder::new().spawn_scoped(scope, &run)).collect();
+            let others: Vec<_> = (1..threads).map(|_| thread::Builder::new().spawn_scoped(scope, run)).collect();
             run();
             drop(others);
         });
