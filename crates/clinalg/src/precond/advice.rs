@@ -53,7 +53,7 @@ fn fill<T: Scalar>(parts: &CsrParts<T>, size: usize, first: usize, step: usize) 
 }
 
 /// Whether a matrix equals its conjugate transpose up to rounding: entries may differ from their mirror images by 64 units of roundoff, relative to the larger of
-/// the two and to the diagonal.
+/// the two and to the diagonal. An entry that is infinite has to equal its mirror image.
 ///
 /// # Errors
 /// [`Error::Shape`](crate::Error::Shape), [`Error::Value`](crate::Error::Value) where offsets and indices are not those of a matrix.
@@ -69,7 +69,9 @@ pub fn is_hermitian<T: Scalar>(parts: &CsrParts<T>) -> Result<bool> {
     let diagonal: Vec<f64> = parts.diagonal().into_iter().map(|d| d.widen().modulus()).collect();
     let unit = ASYMMETRY * T::Real::epsilon().into_f64() / 2.0;
     let near = |i: usize, j: usize, a: T::Wide, b: T::Wide| {
-        (a - b).modulus() <= unit * a.modulus().max(b.modulus()).max((diagonal[i] * diagonal[j]).sqrt())
+        let size = a.modulus().max(b.modulus()).max((diagonal[i] * diagonal[j]).sqrt());
+        // Infinite entries are near to none.
+        a.has_finite_parts() && b.has_finite_parts() && (a - b).modulus() <= unit * size
     };
     let row = |parts: &CsrParts<T>, i: usize| -> Vec<(usize, T::Wide)> {
         let range = parts.offsets[i]..parts.offsets[i + 1];
