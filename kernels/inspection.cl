@@ -13,6 +13,7 @@
 //@ build SCALAR_COMPLEX=1
 //@ build CPU=1 SCALAR_COMPLEX=1
 //@ rounded
+#include "reduce.clh"
 #include "sparse.clh"
 
 #define NONE 0xffffffffu
@@ -81,9 +82,6 @@ inline SUM sum_both(SUM a, SUM b)
 #define largest_part(a) fabs(a)
 #endif
 
-// The larger one; a NaN stays.
-#define larger(a, b) (((b) > (a) || (b) != (b)) ? (b) : (a))
-
 // The position of the first entry from `from` to `end` whose column is at least j; `end` if there is none.
 inline uint lower_bound(uint from, uint end, ulong j, __global const uint *column)
 {
@@ -141,7 +139,7 @@ inline bool add_row(FACTS *facts, SCALAR own, SCALAR sum, REAL off)
     facts->count[NEGATIVE_DIAGONAL] += scalar_re(own) < ZERO;
     facts->count[POSITIVE_DIAGONAL] += scalar_re(own) > ZERO;
     facts->count[ZERO_ROWS] += is_zero && off == ZERO;
-    facts->norm = larger(facts->norm, size + off);
+    facts->norm = LARGER(facts->norm, size + off);
     if (!is_zero) {
         // As the host, these pass over NaN.
         facts->smallest = fmin(facts->smallest, size);
@@ -309,7 +307,7 @@ inspect_rows(ulong rows, uint lanes, uint longest, uint is_listed, __global cons
             extremes[item] = fmin(extremes[item], extremes[other]);
             extremes[LOCAL + item] = fmax(extremes[LOCAL + item], extremes[LOCAL + other]);
             extremes[2 * LOCAL + item] = fmax(extremes[2 * LOCAL + item], extremes[2 * LOCAL + other]);
-            extremes[3 * LOCAL + item] = larger(extremes[3 * LOCAL + item], extremes[3 * LOCAL + other]);
+            extremes[3 * LOCAL + item] = LARGER(extremes[3 * LOCAL + item], extremes[3 * LOCAL + other]);
         }
     }
     barrier(CLK_LOCAL_MEM_FENCE);

@@ -601,7 +601,7 @@ fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Result<Exit
         );
     }
     document.print(&mesh.quality(), &params, out)?;
-    out.norms(&[("b", norm(&b.to_vec()?)), ("x", norm(&values))])?;
+    out.norms(|| Ok([("b", norm(&b.to_vec()?)), ("x", norm(&values))]))?;
     out.details(place.contexts())?;
     out.json(&document)?;
     Ok(match document.stop {

@@ -93,11 +93,6 @@ impl Output {
         Output { verbose, ..self }
     }
 
-    /// Whether `--verbose` was given.
-    pub(crate) fn is_verbose(&self) -> bool {
-        self.verbose
-    }
-
     /// Whether nothing but errors is to be written, or a document.
     pub(crate) fn is_silent(&self) -> bool {
         self.json || self.quiet
@@ -127,9 +122,18 @@ impl Output {
         self.phases.split(parts);
     }
 
-    /// What `--verbose` adds about the norms of some vectors.
-    pub(crate) fn norms(&mut self, norms: &[(&str, f64)]) -> Result<(), Failure> {
-        let words: Vec<String> = norms.iter().map(|(name, norm)| format!("|{name}| = {norm:.4e}")).collect();
+    /// What `--verbose` adds about the norms of some vectors, which are computed for it alone.
+    ///
+    /// # Errors
+    /// Those of `norms`.
+    pub(crate) fn norms<const N: usize>(
+        &mut self,
+        norms: impl FnOnce() -> Result<[(&'static str, f64); N], Failure>,
+    ) -> Result<(), Failure> {
+        if !self.verbose {
+            return Ok(());
+        }
+        let words = norms()?.map(|(name, norm)| format!("|{name}| = {norm:.4e}"));
         self.detail("2-norms", words.join(", "))
     }
 

@@ -404,10 +404,10 @@ fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Result<Exit
     document.print(out)?;
     let sides = std::iter::successors(Some(args.side()), |n| Some((n - 1) / 2 + 1)).take(document.levels);
     out.detail("levels", sides.map(|n| size(n, args.dim)).collect::<Vec<_>>().join(", "))?;
-    if out.is_verbose() {
+    out.norms(|| {
         let [f, u] = solver.norms()?;
-        out.norms(&[("f", f), ("u", u)])?;
-    }
+        Ok([("f", f), ("u", u)])
+    })?;
     out.details(place.contexts())?;
     out.json(&document)?;
     Ok(match document.stop {

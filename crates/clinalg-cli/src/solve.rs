@@ -401,7 +401,7 @@ fn solve<T: Number>(args: &Args, global: &Global, given: Given, out: &mut Output
     }
     document.print(args.method.is_none(), args.explain, out)?;
     out.detail("matrix storage", solved.storage)?;
-    out.norms(&[("b", norm(&b)), ("x", norm(&x))])?;
+    out.norms(|| Ok([("b", norm(&b)), ("x", norm(&x))]))?;
     out.details(place.contexts())?;
     out.json(&document)?;
     Ok(match is_success(document.stop, document.relative_residual, tolerance) {

@@ -471,9 +471,7 @@ fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Result<Exit
         series.finish()?;
     }
     document.print(out)?;
-    if out.is_verbose() {
-        out.norms(&[("u", norm(&u))])?;
-    }
+    out.norms(|| Ok([("u", norm(&u))]))?;
     out.details(place.contexts())?;
     out.json(&document)?;
     Ok(if travelled.went_well() && document.journey.steps >= steps as u64 { Exit::Done } else { Exit::NotReached })

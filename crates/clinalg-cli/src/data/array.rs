@@ -136,13 +136,12 @@ fn read_from<A>(
         error => failure(path, format!("array {name} is damaged ({error}); {AGAIN}")),
     })?;
     let is_large = member.compression() == CompressionMethod::Stored && member.size() > LARGE;
-    let read = match is_large.then(|| member.data_start()) {
-        Some(start) => {
-            let (length, checksum) = (member.size(), member.crc32());
-            drop(member);
-            read(Source::Part(Part::new(archive.into_inner().get_ref(), start, length, Some(checksum))))
-        }
-        None => read(Source::Stream(&mut member)),
+    let read = if is_large {
+        let (start, length, checksum) = (member.data_start(), member.size(), member.crc32());
+        drop(member);
+        read(Source::Part(Part::new(archive.into_inner().get_ref(), start, length, Some(checksum))))
+    } else {
+        read(Source::Stream(&mut member))
     };
     read.map_err(|reason| failure(path, format!("array {name} {reason}")))
 }

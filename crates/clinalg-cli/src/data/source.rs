@@ -79,9 +79,8 @@ impl<'a> Part<'a> {
         };
         thread::scope(|scope| {
             // A thread that cannot be started leaves its work to the others.
-            let others: Vec<_> = (1..threads).map(|_| thread::Builder::new().spawn_scoped(scope, run)).collect();
+            (1..threads).for_each(|_| drop(thread::Builder::new().spawn_scoped(scope, run)));
             run();
-            drop(others);
         });
         let mut is_sound = true;
         for result in &mut done {

@@ -234,7 +234,7 @@ impl Document {
             self.draw(picture, mesh, solution)?;
         }
         self.print(out)?;
-        out.norms(&[("u", norm(solution.displacements())), ("t", norm(solution.tractions()))])?;
+        out.norms(|| Ok([("u", norm(solution.displacements())), ("t", norm(solution.tractions()))]))?;
         out.details(place.contexts())?;
         out.json(&self)
     }

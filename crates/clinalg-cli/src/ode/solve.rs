@@ -277,7 +277,7 @@ pub(super) fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> 
     }
     drop(way);
     document.print(&problem, out)?;
-    out.norms(&[("y0", norm(&problem.y0)), ("y", norm(&end))])?;
+    out.norms(|| Ok([("y0", norm(&problem.y0)), ("y", norm(&end))]))?;
     out.details(place.contexts())?;
     out.json(&document)?;
     Ok(if document.t == t_end || ended_by.is_some() { Exit::Done } else { Exit::NotReached })

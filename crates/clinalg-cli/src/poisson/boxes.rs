@@ -355,7 +355,7 @@ fn solve<T: Real>(
     document.print(&place.devices_of_all(global)?, out)?;
     let level = |points: &[usize; 3]| points[..grid.dim()].iter().map(usize::to_string).collect::<Vec<_>>().join(" x ");
     out.detail("levels", solver.levels().iter().map(level).collect::<Vec<_>>().join(", "))?;
-    out.norms(&[("f", norm(&source)), ("u", norm(&u))])?;
+    out.norms(|| Ok([("f", norm(&source)), ("u", norm(&u))]))?;
     out.details(std::slice::from_ref(context))?;
     out.json(&document)?;
     Ok(match document.stop {

@@ -301,7 +301,7 @@ fn solve<T: Real>(args: &Args, points: &[usize], global: &Global, out: &mut Outp
         series.finish()?;
     }
     document.print(out)?;
-    out.norms(&[("u", norm(&u))])?;
+    out.norms(|| Ok([("u", norm(&u))]))?;
     out.details(std::slice::from_ref(context))?;
     out.json(&document)?;
     Ok(if document.journey.steps >= steps as u64 { Exit::Done } else { Exit::NotReached })

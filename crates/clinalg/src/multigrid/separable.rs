@@ -2,6 +2,7 @@
 
 use super::launch;
 use crate::error::check_length;
+use crate::ops::reduce::largest;
 use crate::runtime::kernels::separable;
 use crate::runtime::{KernelFamily, Out, Range, View};
 use crate::{Context, Error, Real, Result, Vector};
@@ -101,6 +102,6 @@ impl Separable {
         let partials = context.partials(count, |partial| {
             program.max_separable_error(context, range, nx, ny, nz, self.scale, factors, offset, u, partial)
         })?;
-        Ok(partials.into_iter().fold(0.0, |most: f64, part| if part > most || part.is_nan() { part } else { most }))
+        Ok(largest(&partials))
     }
 }

@@ -377,7 +377,8 @@ fn largest_part<T: Scalar>(x: &Buffer<T>) -> Result<T::Real> {
     Ok(largest(&real_partials(Reduction::MaxAbs, T::Real::one(), x, x)?))
 }
 
-fn largest<R: Real>(partials: &[R]) -> R {
+/// The largest of some magnitudes; NaN if one is NaN; 0 for none.
+pub(crate) fn largest<R: Real>(partials: &[R]) -> R {
     partials.iter().fold(R::zero(), |m, &p| if p > m || p.is_nan() { p } else { m })
 }
 

@@ -11,6 +11,7 @@ use super::block::{BlockScalar, Columns, Products, Small, orthonormalising};
 use super::checked::{CheckedOperator, CheckedPreconditioner, check_own};
 use super::judge::{Judge, Verdict};
 use super::{CgParams, Operator, Preconditioner, Progress, Report, Stop, Stopping};
+use crate::ops::reduce::largest;
 use crate::ops::{self, scatter_signs};
 use crate::{Context, Dense, Error, Real, Result, Vector};
 
@@ -320,11 +321,6 @@ fn is_less(one: f64, other: f64) -> bool {
 /// The column with the largest relative residual.
 fn worst_of(relative: &[f64]) -> Option<usize> {
     (0..relative.len()).max_by(|&i, &j| relative[i].abs().total_cmp(&relative[j].abs()))
-}
-
-/// The largest of some relative residuals; NaN if one is.
-fn largest(relative: &[f64]) -> f64 {
-    relative.iter().fold(0.0, |most, &next| if next > most || next.is_nan() { next } else { most })
 }
 
 impl<T: BlockScalar> Work<T> {

@@ -452,10 +452,6 @@ fn shown(token: &[u8]) -> String {
 
 /// An unsigned whole number; on failure what is wrong with it, as the end of a sentence.
 pub(super) fn whole(token: &[u8]) -> std::result::Result<usize, &'static str> {
-    // So many digits cannot overflow.
-    if token.len() < 10 && token.iter().all(u8::is_ascii_digit) {
-        return Ok(token.iter().fold(0, |value, &byte| 10 * value + usize::from(byte - b'0')));
-    }
     token.iter().try_fold(0usize, |value, &byte| match byte {
         b'0'..=b'9' => {
             value.checked_mul(10).and_then(|value| value.checked_add(usize::from(byte - b'0'))).ok_or("is too large")

@@ -26,6 +26,7 @@ pub use triangular::{Diagonal, Side, Triangle, solve_triangular};
 
 use crate::matrix::Values;
 use crate::ops::gemm::Block;
+use crate::ops::reduce::largest;
 use crate::runtime::kernels::triangular::Program;
 use crate::runtime::{Out, Range};
 use crate::{Buffer, Context, Dense, Error, Real, Result, Scalar};
@@ -182,6 +183,5 @@ fn of_columns<T: Scalar>(a: &Dense<T>, number: OfColumn) -> Result<Vec<f64>> {
 
 /// The 1-norm: the largest sum of the moduli of a column; NaN where there is one.
 fn norm1<T: Scalar>(a: &Dense<T>) -> Result<f64> {
-    let sums = of_columns(a, OfColumn::Sum)?;
-    Ok(sums.into_iter().fold(0.0, |most: f64, sum| if sum > most || sum.is_nan() { sum } else { most }))
+    Ok(largest(&of_columns(a, OfColumn::Sum)?))
 }
