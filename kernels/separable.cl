@@ -14,7 +14,7 @@
 #include "grid_rows.clh"
 #include "reduce.clh"
 
-// out = the function, rounded to REAL.
+// out = the function, rounded to REAL; a zero has no sign.
 __kernel void fill_separable(ulong nx, ulong ny, ulong nz, double scale, __global const double *factors,
                              __global REAL *out)
 {
@@ -23,7 +23,7 @@ __kernel void fill_separable(ulong nx, ulong ny, ulong nz, double scale, __globa
     {
         const double across = y[row % ny] * z[row / ny];
         for (size_t i = FIRST; i < nx; i += STEP) {
-            out[row * nx + i] = (REAL)(scale * factors[i] * across);
+            out[row * nx + i] = (REAL)(scale * factors[i] * across + 0.0);
         }
     }
 }

@@ -79,11 +79,15 @@ fn reference<T: Real>(context: &Context) {
         let mut want = vec![T::zero(); count];
         separable::fill(scale, slices, &mut want);
         assert_same(&what, &f.vector::<T>(context).unwrap().to_vec().unwrap(), &want);
+        let mut on_host = vec![T::nan(); count];
+        f.fill_host(&mut on_host).unwrap();
+        assert_same(&what, &on_host, &want);
         // The error, to the last bit, also of a part of a vector.
         let u = noise::<T>(count + 5, 1);
         let device = Vector::from_slice(context, &u).unwrap();
         let expected = separable::error_max(scale, slices, &u[5..]);
         assert_eq!(f.error_max(device.slice(5..count + 5).unwrap()).unwrap(), expected, "{what}");
+        assert_eq!(f.error_max_host(&u[5..]).unwrap(), expected, "{what}");
         // One value off, wherever it is; one that is no number.
         for place in [0, count / 2, count.saturating_sub(1)].into_iter().filter(|_| count > 0) {
             let mut off = want.clone();
@@ -93,6 +97,7 @@ fn reference<T: Real>(context: &Context) {
             off[place] = T::nan();
             let device = Vector::from_slice(context, &off).unwrap();
             assert!(f.error_max(&device).unwrap().is_nan(), "{what}, {place}");
+            assert!(f.error_max_host(&off).unwrap().is_nan(), "{what}, {place}");
         }
     }
 }
@@ -107,6 +112,25 @@ fn wrong_shapes<T: Real>(context: &Context) {
     let mut short = Vector::<T>::zeros(context, 5).unwrap();
     assert_error(f.fill(&mut short), "clinalg:argument:length", "out");
     assert_error(f.error_max(&short), "clinalg:argument:length", "u");
+    assert_error(f.fill_host(&mut [T::zero(); 5]), "clinalg:argument:length", "out");
+    assert_error(f.error_max_host(&[T::zero(); 7]), "clinalg:argument:length", "u");
+}
+
+/// -1 times 0 is 0 without a sign, as on the host.
+fn zeros<T: Real>(context: &Context) {
+    if !context.device().fp64 {
+        return;
+    }
+    let f = Separable::new(1.0, &[&[-1.0, 1.0], &[0.0]]).unwrap();
+    let mut on_host = [T::one(); 2];
+    f.fill_host(&mut on_host).unwrap();
+    let on_device = f.vector::<T>(context).unwrap().to_vec().unwrap();
+    assert!(on_host.iter().chain(&on_device).all(|v| *v == T::zero() && v.is_sign_positive()), "{on_device:?}");
+}
+
+#[test]
+fn zeros_have_no_sign() {
+    crate::on_every_device!(zeros);
 }
 
 #[test]

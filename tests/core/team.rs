@@ -425,7 +425,6 @@ fn poisson_on_slabs_has_the_bits_of_one_device() {
     }
 }
 
-/// Shares follow what devices get done; one of the two takes four times as long here.
 #[test]
 fn separable_problems_have_the_bits_of_one_device() {
     for (context, (n, dim)) in capable::<f64>().flat_map(|context| [(33, 2), (17, 3)].map(|size| (context, size))) {
@@ -465,6 +464,7 @@ fn separable_error(team: &Team, params: &PoissonParams, f: &Separable, exact: &S
     poisson.error_max(exact).unwrap()
 }
 
+/// Shares follow what devices get done; one of the two takes four times as long here.
 #[test]
 fn measured_shares_give_the_bits_of_one_device() {
     for context in capable::<f64>().take(1) {
@@ -514,6 +514,44 @@ fn wave_is_that_of_one_device<T: Real>(context: &Context, weights: &[f64], betwe
             }
         }
         assert_eq!((many.steps(), many.time()), (one.steps(), one.time()));
+    }
+}
+
+/// A wave that devices start and judge themselves: displacement and error have the bits of one device.
+#[test]
+fn separable_waves_on_strips_have_the_bits_of_one_device() {
+    for context in capable::<f64>() {
+        let n = 41;
+        let sine: Vec<f64> = (0..n).map(|i| if i == 0 || i == n - 1 { 0.0 } else { (0.3 * i as f64).sin() }).collect();
+        let shape = Separable::new(2.0, &[&sine, &sine]).unwrap();
+        let params = WaveParams { n, ..WaveParams::default() };
+        let params = WaveParams { dt: params.dt_of(0.6), ..params };
+        let speed: Vec<f64> = noise(n * n, 3);
+        let mut one = wave::Wave::<f64>::new(context, &params).unwrap();
+        one.start_separable(&shape, Some(&speed)).unwrap();
+        one.step(7).unwrap();
+        let (mut expected, mut got) = (vec![0.0; n * n], vec![1.0; n * n]);
+        one.displacement(&mut expected).unwrap();
+        let error = one.error_max(&shape).unwrap();
+        assert_eq!(error, shape.error_max_host(&expected).unwrap());
+        // Waves reach the halos of two steps three times.
+        let mut many = Wave::<f64>::weighted(&team(context, 3), &params, &[1.0, 2.0, 1.0], 2).unwrap();
+        many.start_separable(&shape, Some(&speed)).unwrap();
+        many.step(7).unwrap();
+        many.displacement(&mut got).unwrap();
+        assert_same(&format!("displacement on {context:?}"), &got, &expected);
+        assert_eq!(many.error_max(&shape).unwrap(), error, "{context:?}");
+        let errors = in_processes(context, 2, |team| {
+            let mut wave = Wave::<f64>::new(team, &params).unwrap();
+            wave.start_separable(&shape, Some(&speed)).unwrap();
+            wave.step(7).unwrap();
+            wave.error_max(&shape).unwrap()
+        });
+        assert_eq!(errors, [error; 2], "{context:?}");
+        let other = Separable::new(1.0, &[&sine, &sine[1..]]).unwrap();
+        assert_error(many.start_separable(&other, None), SHAPE, "u");
+        assert_error(many.start_separable(&shape, Some(&speed[1..])), LENGTH, "v");
+        assert_error(many.error_max(&other), SHAPE, "exact");
     }
 }
 

@@ -2,13 +2,13 @@
 
 use std::f64::consts::PI;
 
-use clinalg::multigrid::Backend;
+use clinalg::multigrid::{Backend, Separable};
 use clinalg::wave::{Medium, Scheme, Wave, WaveParams, WaveState};
 use clinalg::{Context, Error, Real, Vector};
 use clinalg_reference::wave2;
 
 use crate::common::grids::inside;
-use crate::common::{capable, contexts, difference, eps, noise, own_context};
+use crate::common::{assert_error, capable, contexts, difference, eps, noise, own_context};
 
 const BACKENDS: [Backend; 3] = [Backend::Kernels, Backend::Matrix, Backend::Reference];
 const SCHEMES: [Scheme; 2] = [Scheme::Explicit, Scheme::Implicit];
@@ -438,6 +438,48 @@ fn on_device<T: Real>(context: &Context) {
 #[test]
 fn device_vectors_do_as_arrays() {
     crate::on_every_device!(on_device);
+}
+
+fn separable<T: Real>(context: &Context) {
+    if !context.device().fp64 {
+        return;
+    }
+    let n = 33;
+    let along = |k: f64| -> Vec<f64> {
+        (0..n).map(|i| if i == 0 || i == n - 1 { 0.0 } else { (k * PI * i as f64 / (n - 1) as f64).sin() }).collect()
+    };
+    let shape = Separable::new(0.7, &[&along(2.0), &along(3.0)]).unwrap();
+    let mut u = vec![T::nan(); n * n];
+    shape.fill_host(&mut u).unwrap();
+    for (backend, scheme) in BACKENDS.into_iter().flat_map(|backend| SCHEMES.map(|scheme| (backend, scheme))) {
+        let what = format!("{backend:?} {scheme:?} on {context:?}");
+        let params = WaveParams { backend, scheme, ..at_courant(n, 0.6) };
+        let waves = [0, 1].map(|way| {
+            let mut wave = Wave::<T>::new(context, &params).unwrap();
+            match way {
+                0 => wave.start(&u, None).unwrap(),
+                _ => wave.start_separable(&shape, None).unwrap(),
+            };
+            // Before any step the displacement is the function, to rounding in T.
+            let least = T::epsilon().into_f64() * f64::from(u8::from(T::PRECISION == clinalg::Precision::F32));
+            assert!(wave.error_max(&shape).unwrap() <= least, "{what}");
+            wave.step(3).unwrap();
+            let got = displacement(&mut wave);
+            assert_eq!(wave.error_max(&shape).unwrap(), shape.error_max_host(&got).unwrap(), "{what}");
+            got
+        });
+        assert_eq!(waves[0], waves[1], "{what}");
+    }
+    let mut wave = Wave::<T>::new(context, &at_courant(n, 0.6)).unwrap();
+    let other = Separable::new(1.0, &[&along(1.0)]).unwrap();
+    assert_error(wave.start_separable(&other, None), "clinalg:argument:shape", "u");
+    assert_error(wave.error_max(&other), "clinalg:argument:shape", "exact");
+    assert_error(wave.start_separable(&shape, Some(&u[1..])), "clinalg:argument:length", "v");
+}
+
+#[test]
+fn separable_displacements_start_and_are_judged_as_arrays() {
+    crate::on_every_device!(separable);
 }
 
 fn spreading<T: Real>(context: &Context) {

@@ -10,6 +10,10 @@ use crate::exit::Failure;
 use crate::output::bytes;
 use crate::processes;
 
+/// Points from which devices compute separable functions. For fewer, the host takes less time than a driver takes to build
+/// the kernels.
+const SEPARABLE_POINTS: usize = 1 << 22;
+
 /// Plain Rust, a device, or several.
 pub(crate) enum Place {
     Host,
@@ -74,6 +78,12 @@ impl Place {
         let of = |context: &Context| vec![context.memory().peak_bytes as f64];
         let bytes: Vec<Vec<f64>> = team.contexts().iter().map(of).collect();
         Ok(team.all_reduce(Reduction::Sum, &bytes)?[0] as u64)
+    }
+
+    /// Whether devices compute the values of separable functions at so many points; they need double precision for it.
+    pub(crate) fn computes_separable(&self, points: usize) -> bool {
+        let contexts = self.contexts();
+        points >= SEPARABLE_POINTS && !contexts.is_empty() && contexts.iter().all(|context| context.device().fp64)
     }
 
     /// Waits for all devices.

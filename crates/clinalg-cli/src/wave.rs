@@ -11,7 +11,7 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use clap::ValueEnum;
-use clinalg::multigrid::Backend;
+use clinalg::multigrid::{Backend, Separable};
 use clinalg::wave::{Amplitude, Medium, Scheme, Wave, WaveParams, WaveSide};
 use clinalg::{Real, team};
 use clinalg_ode::Function;
@@ -20,7 +20,7 @@ use serde::Serialize;
 
 use self::course::{Begun, Course};
 use self::journey::{Journey, Start};
-use self::motion::Motion;
+use self::motion::SquareMotion;
 use self::report::{Document, Range};
 use crate::Global;
 use crate::args::boxes::{Each, Sides};
@@ -239,6 +239,15 @@ impl Mode {
         counts.resize(dim, 1);
         Ok(Mode(counts))
     }
+
+    /// `scale` times the standing wave on the square of n by n points, 0 on its edges.
+    fn on_square(&self, scale: f64, n: usize) -> Separable {
+        let sine = |count: u32, i: usize| (f64::from(count) * PI * (i as f64 / (n - 1) as f64)).sin();
+        let along = |axis: usize| -> Vec<f64> {
+            (0..n).map(|i| if i == 0 || i == n - 1 { 0.0 } else { sine(self.0[axis], i) }).collect()
+        };
+        Separable::new(scale, &[&along(0), &along(1)]).expect("there are two directions")
+    }
 }
 
 /// The schema of the JSON document.
@@ -345,13 +354,13 @@ fn given(option: &'static str, text: &Option<String>, lattice: &Lattice) -> Resu
 impl Initial {
     fn displacement<T: Real>(&self, n: usize) -> Result<Vec<T>, Failure> {
         let mut u = crate::poisson::grid::<T>(n, 2)?;
-        // The profile combines a value along x with one along y: n sines instead of n^2.
+        // The profile combines a value along x with one along y.
         let along = |value: &dyn Fn(f64) -> f64| (0..n).map(|i| value(i as f64 / (n - 1) as f64)).collect::<Vec<f64>>();
         let axes = |x: &dyn Fn(f64) -> f64, y: &dyn Fn(f64) -> f64| [along(x), along(y)];
         let ([x, y], profile): (_, fn(f64, f64) -> f64) = match self {
-            Initial::Mode(Mode(counts)) => {
-                let [k, l] = [0, 1].map(|axis| f64::from(counts[axis]));
-                (axes(&|x| (k * PI * x).sin(), &|y| (l * PI * y).sin()), |x, y| x * y)
+            Initial::Mode(mode) => {
+                mode.on_square(1.0, n).fill_host(&mut u)?;
+                return Ok(u);
             }
             Initial::Gauss => (axes(&|x| (x - 0.3).powi(2), &|y| (y - 0.4).powi(2)), |x, y| (-(x + y) / 0.005).exp()),
             Initial::Pluck => {
@@ -406,7 +415,7 @@ fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Result<Exit
         options.option("--force-time", &args.force_time)
     };
     let medium = Medium { speed: speed.as_deref(), force: force.as_deref().map(|force| (force, factor)) };
-    let mut wave: Box<dyn Motion<T>> = match &place {
+    let mut wave: Box<dyn SquareMotion<T>> = match &place {
         Place::Team(_) if special => {
             let words = format!("--speed and --force take one device: {}", global.on_one_device());
             return Err(Failure::usage(words));
@@ -418,11 +427,19 @@ fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Result<Exit
         Place::Team(team) if global.balance => Box::new(team::Wave::<T>::balanced(team, &params)?),
         Place::Team(team) => Box::new(team::Wave::<T>::new(team, &params)?),
     };
-    let mut u = initial.displacement::<T>(args.n)?;
-    let implicit = wave.start(&u, velocity.as_deref())?;
-    let mut begun = Begun::new(&mut *wave, loaded.as_ref(), || fingerprint(&u))?;
-    let setup = start.elapsed();
     let mode = if let Initial::Mode(mode) = &initial { Some(mode.clone()) } else { None };
+    let on_devices = place.computes_separable(lattice.len());
+    let shown = pictures.is_some() || series.is_some();
+    let separable = mode.as_ref().filter(|_| on_devices).map(|mode| mode.on_square(1.0, args.n));
+    // Values on the host, where they are needed there.
+    let mut u = if separable.is_none() || shown { initial.displacement::<T>(args.n)? } else { Vec::new() };
+    let implicit = match &separable {
+        Some(separable) => wave.start_separable(separable, velocity.as_deref())?,
+        None => wave.start(&u, velocity.as_deref())?,
+    };
+    let begins_with = || Ok(fingerprint(&initial.displacement::<T>(args.n)?));
+    let mut begun = Begun::new(&mut *wave, loaded.as_ref(), begins_with)?;
+    let setup = start.elapsed();
     let known = Start { initial: args.initial_text().to_owned(), mode, c: params.c, dt: params.dt, setup };
     let mut document = Document {
         n: args.n,
@@ -439,8 +456,7 @@ fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Result<Exit
     out.phase("steps and frames");
     let first = wave.steps();
     let mut range = Range::new(&u, force.is_some());
-    let course =
-        Course { steps, frames: args.frames, shown: pictures.is_some() || series.is_some(), progress: &progress };
+    let course = Course { steps, frames: args.frames, shown, progress: &progress };
     let travelled = course.run(&mut *wave, begun, implicit, &mut u, |frame, time, u| {
         if let Some(frames) = &pictures {
             document.draw(frames, frame, time, u, range.of(u))?;
@@ -453,36 +469,35 @@ fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Result<Exit
     document.implicit = travelled.implicit;
     document.journey.end::<T>(&*wave, first, args.n * args.n, &travelled);
     document.journey.peak_device_bytes = place.peak_bytes_of_all()?;
-    wave.displacement(&mut u)?;
-    if let (Some(Mode(counts)), false, None) = (&document.journey.mode, special, &velocity) {
-        let frequency = params.c * PI * f64::from(counts[0]).hypot(f64::from(counts[1]));
-        let factor = (frequency * wave.time()).cos();
-        let exact = initial.displacement::<f64>(args.n)?;
-        document.journey.error_max = Some(error_max(&u, &exact, factor));
+    let mut displacement = |wave: &mut dyn SquareMotion<T>| -> Result<Vec<T>, Failure> {
+        let mut u = std::mem::take(&mut u);
+        u.resize(lattice.len(), T::zero());
+        wave.displacement(&mut u)?;
+        Ok(u)
+    };
+    if let (Some(mode), false, None) = (&document.journey.mode, special, &velocity) {
+        let frequency = params.c * PI * f64::from(mode.0[0]).hypot(f64::from(mode.0[1]));
+        let exact = mode.on_square((frequency * wave.time()).cos(), args.n);
+        document.journey.error_max = Some(match on_devices {
+            true => wave.error_max(&exact)?,
+            false => exact.error_max_host(&displacement(&mut *wave)?)?,
+        });
     }
     if let Some(path) = keep.due(interrupt::asked()) {
-        begun.save(&path, &mut *wave, fingerprint(&initial.displacement::<T>(args.n)?))?;
+        begun.save(&path, &mut *wave, begins_with()?)?;
         document.journey.checkpoint = Some(path.display().to_string());
     }
     if let Some(target) = &target {
-        target.write(&lattice, "u", &Values::of(&u))?;
+        target.write(&lattice, "u", &Values::of(&displacement(&mut *wave)?))?;
     }
     if let Some(series) = series {
         series.finish()?;
     }
     document.print(out)?;
-    out.norms(|| Ok([("u", norm(&u))]))?;
+    out.norms(|| Ok([("u", norm(&displacement(&mut *wave)?))]))?;
     out.details(place.contexts())?;
     out.json(&document)?;
     Ok(if travelled.went_well() && document.journey.steps >= steps as u64 { Exit::Done } else { Exit::NotReached })
-}
-
-/// The largest difference from `factor * shape` at a point; NaN if a value is NaN.
-fn error_max<T: Real>(u: &[T], shape: &[f64], factor: f64) -> f64 {
-    u.iter().zip(shape).fold(0.0, |most: f64, (u, shape)| {
-        let error = (u.into_f64() - factor * shape).abs();
-        if error > most || error.is_nan() { error } else { most }
-    })
 }
 
 #[cfg(test)]

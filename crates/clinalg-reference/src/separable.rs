@@ -2,14 +2,14 @@
 
 use crate::{Real, from_f64, to_f64};
 
-/// `out[(k * ny + j) * nx + i] = (scale * x[i]) * (y[j] * z[k])`, in double precision and rounded once.
+/// `out[(k * ny + j) * nx + i] = (scale * x[i]) * (y[j] * z[k])`, in double precision and rounded once; a zero has no sign.
 ///
 /// # Panics
 /// When `out` has no value for each point.
 pub fn fill<T: Real>(scale: f64, [x, y, z]: [&[f64]; 3], out: &mut [T]) {
     assert_eq!(out.len(), x.len() * y.len() * z.len());
     for (p, value) in out.iter_mut().enumerate() {
-        *value = from_f64(at(scale, [x, y, z], p));
+        *value = from_f64(at(scale, [x, y, z], p) + 0.0);
     }
 }
 

@@ -12,10 +12,6 @@ use crate::data::{self, Given, Lattice};
 use crate::exit::Failure;
 use crate::place::Place;
 
-/// Points from which devices compute the values of the sine problem. For fewer, the host takes less time than a driver
-/// takes to build the two kernels.
-const DEVICE_POINTS: usize = 1 << 22;
-
 /// What is solved.
 pub(super) struct Problem {
     pub(super) lattice: Lattice,
@@ -110,33 +106,22 @@ impl Problem {
         self.coefficient.as_ref().map(|given| Faces::new(given, &self.lattice)).transpose()
     }
 
-    /// Each row of a grid with what its points' sines along it are multiplied by: the sines of y, and of z.
-    fn rows(&self, sines: &[f64]) -> impl Iterator<Item = f64> {
-        let above = if self.lattice.dim() == 3 { sines.to_vec() } else { vec![1.0] };
-        let row = sines.to_vec();
-        above.into_iter().flat_map(move |sz| row.clone().into_iter().map(move |sy| sy * sz))
-    }
-
-    /// The right-hand side of the sine problem, for devices that compute it; `None` for other problems, for few points,
-    /// and where a device has no double precision.
+    /// The right-hand side of the sine problem, for devices that compute it; `None` for other problems and where the host
+    /// does.
     pub(super) fn separable_right_side(&self, place: &Place) -> Option<Separable> {
-        let sine = self.rhs() == Some(RightSide::Sine);
-        sine.then(|| self.sine_product(self.sine_scale(), place)).flatten()
+        let on_devices = self.rhs() == Some(RightSide::Sine) && place.computes_separable(self.lattice.len());
+        on_devices.then(|| self.sine_product(self.sine_scale()))
     }
 
     /// Its exact solution, likewise.
     pub(super) fn separable_solution(&self, place: &Place) -> Option<Separable> {
-        self.is_sine().then(|| self.sine_product(1.0, place)).flatten()
+        (self.is_sine() && place.computes_separable(self.lattice.len())).then(|| self.sine_product(1.0))
     }
 
-    fn sine_product(&self, scale: f64, place: &Place) -> Option<Separable> {
-        let contexts = place.contexts();
-        let capable = !contexts.is_empty() && contexts.iter().all(|context| context.device().fp64);
-        if !capable || self.lattice.len() < DEVICE_POINTS {
-            return None;
-        }
+    /// `scale` times the product of a sine along each direction.
+    fn sine_product(&self, scale: f64) -> Separable {
         let sines = sines(self.side());
-        Some(Separable::new(scale, &vec![&sines[..]; self.lattice.dim()]).expect("the grid has 2 or 3 dimensions"))
+        Separable::new(scale, &vec![&sines[..]; self.lattice.dim()]).expect("the grid has 2 or 3 dimensions")
     }
 
     /// f over the product of the sines.
@@ -152,15 +137,7 @@ impl Problem {
         let (side, dim) = (self.side(), self.lattice.dim());
         let mut f = grid(side, dim)?;
         match self.rhs {
-            RightSide::Sine => {
-                let sines = sines(side);
-                let scale = self.sine_scale();
-                for (row, across) in f.chunks_mut(side).zip(self.rows(&sines)) {
-                    for (value, sx) in row.iter_mut().zip(&sines) {
-                        *value = T::from_f64(scale * sx * across);
-                    }
-                }
-            }
+            RightSide::Sine => self.sine_product(self.sine_scale()).fill_host(&mut f)?,
             RightSide::Random => {
                 let mut rng = StdRng::seed_from_u64(self.seed);
                 f.iter_mut().for_each(|value| *value = T::from_f64(rng.random_range(-1.0..1.0)));
@@ -170,18 +147,8 @@ impl Problem {
     }
 
     /// The largest difference from the product of the sines at a point; NaN if a value is NaN.
-    pub(super) fn error_max<T: Real>(&self, u: &[T]) -> f64 {
-        let sines = sines(self.side());
-        let mut largest = 0.0;
-        for (row, across) in u.chunks(self.side()).zip(self.rows(&sines)) {
-            for (value, sx) in row.iter().zip(&sines) {
-                let error = (value.into_f64() - sx * across).abs();
-                if error > largest || error.is_nan() {
-                    largest = error;
-                }
-            }
-        }
-        largest
+    pub(super) fn error_max<T: Real>(&self, u: &[T]) -> Result<f64, Failure> {
+        Ok(self.sine_product(1.0).error_max_host(u)?)
     }
 }
 

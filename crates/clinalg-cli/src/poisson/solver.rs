@@ -144,7 +144,7 @@ impl<'a, T: Real> Solver<'a, T> {
         match (&self.engine, self.problem.separable_solution(place)) {
             (Engine::Device { u, .. }, Some(exact)) => Ok(exact.error_max(u)?),
             (Engine::Team { solver, .. }, Some(exact)) => Ok(solver.error_max(&exact)?),
-            _ => Ok(self.problem.error_max(&self.solution()?)),
+            _ => self.problem.error_max(&self.solution()?),
         }
     }
 }

@@ -251,7 +251,7 @@ fn solve<T: Real>(args: &Args, points: &[usize], global: &Global, out: &mut Outp
     // A step from rest builds the kernels.
     wave.step(1)?;
     wave.start(&u, velocity.as_deref())?;
-    let mut begun = Begun::new(&mut wave, loaded.as_ref(), || fingerprint.clone())?;
+    let mut begun = Begun::new(&mut wave, loaded.as_ref(), || Ok(fingerprint.clone()))?;
     context.finish()?;
     let setup = start.elapsed();
     // The speed and the force are on the device now.
@@ -287,7 +287,7 @@ fn solve<T: Real>(args: &Args, points: &[usize], global: &Global, out: &mut Outp
     if let (Some(square), false, None) = (square, varies || forced, &velocity) {
         let factor = (c * square.sqrt() * wave.time()).cos();
         let (exact, _) = shape.displacement::<f64>("mode", &mode)?;
-        document.journey.error_max = Some(super::error_max(&u, &exact, factor));
+        document.journey.error_max = Some(error_max(&u, &exact, factor));
     }
     if let Some(path) = keep.due(interrupt::asked()) {
         begun.save(&path, &mut wave, fingerprint)?;
@@ -305,6 +305,14 @@ fn solve<T: Real>(args: &Args, points: &[usize], global: &Global, out: &mut Outp
     out.details(std::slice::from_ref(context))?;
     out.json(&document)?;
     Ok(if document.journey.steps >= steps as u64 { Exit::Done } else { Exit::NotReached })
+}
+
+/// The largest difference from `factor * shape` at a point; NaN if a value is NaN.
+fn error_max<T: Real>(u: &[T], shape: &[f64], factor: f64) -> f64 {
+    u.iter().zip(shape).fold(0.0, |most: f64, (u, shape)| {
+        let error = (u.into_f64() - factor * shape).abs();
+        if error > most || error.is_nan() { error } else { most }
+    })
 }
 
 impl Document {

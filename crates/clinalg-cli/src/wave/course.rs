@@ -25,10 +25,10 @@ impl Begun {
     pub(super) fn new<T: Real>(
         wave: &mut dyn Motion<T>,
         loaded: Option<&Loaded>,
-        fingerprint: impl FnOnce() -> Fingerprint,
+        fingerprint: impl FnOnce() -> Result<Fingerprint, Failure>,
     ) -> Result<Begun, Failure> {
         let Some(loaded) = loaded else { return Ok(Begun { energy: wave.energy()?, drift: 0.0 }) };
-        loaded.check(&fingerprint())?;
+        loaded.check(&fingerprint()?)?;
         wave.restore(&WaveState {
             u: loaded.array("u")?,
             before: loaded.array("before")?,
@@ -80,7 +80,7 @@ impl Travelled {
 
 impl Course<'_> {
     /// Steps from frame to frame until the end, Ctrl-C, or an implicit step without a solution. `see` gets the number, the time and the
-    /// values of each frame; `u` has those of the start, and at the end those of the last one shown.
+    /// values of each frame; `u` has those of the start, and at the end those of the last one shown. It may be empty where none is.
     pub(super) fn run<T: Real>(
         &self,
         wave: &mut dyn Motion<T>,

@@ -1,5 +1,6 @@
 //! A wave on whatever place.
 
+use clinalg::multigrid::Separable;
 use clinalg::solve::Progress;
 use clinalg::wave::{BoxWave, ImplicitReport, Scheme, Wave, WaveState};
 use clinalg::{Real, team};
@@ -18,6 +19,13 @@ pub(super) trait Motion<T: Real> {
     fn is_implicit(&self) -> bool {
         false
     }
+}
+
+/// One on the square, which takes and judges separable functions where it runs.
+pub(super) trait SquareMotion<T: Real>: Motion<T> {
+    fn start_separable(&mut self, u: &Separable, v: Option<&[T]>) -> clinalg::Result<Option<ImplicitReport>>;
+    /// The largest difference of the displacement from `exact`; NaN if a value is NaN. All processes call it.
+    fn error_max(&mut self, exact: &Separable) -> clinalg::Result<f64>;
 }
 
 impl<T: Real> Motion<T> for Wave<T> {
@@ -55,6 +63,16 @@ impl<T: Real> Motion<T> for Wave<T> {
 
     fn is_implicit(&self) -> bool {
         self.params().scheme == Scheme::Implicit
+    }
+}
+
+impl<T: Real> SquareMotion<T> for Wave<T> {
+    fn start_separable(&mut self, u: &Separable, v: Option<&[T]>) -> clinalg::Result<Option<ImplicitReport>> {
+        Ok(Wave::start_separable(self, u, v)?.implicit)
+    }
+
+    fn error_max(&mut self, exact: &Separable) -> clinalg::Result<f64> {
+        Wave::error_max(self, exact)
     }
 }
 
@@ -127,6 +145,16 @@ impl<T: Real> Motion<T> for team::Wave<T> {
 
     fn restore(&mut self, state: &WaveState<T>) -> clinalg::Result<()> {
         team::Wave::restore(self, state)
+    }
+}
+
+impl<T: Real> SquareMotion<T> for team::Wave<T> {
+    fn start_separable(&mut self, u: &Separable, v: Option<&[T]>) -> clinalg::Result<Option<ImplicitReport>> {
+        team::Wave::start_separable(self, u, v).map(|()| None)
+    }
+
+    fn error_max(&mut self, exact: &Separable) -> clinalg::Result<f64> {
+        team::Wave::error_max(self, exact)
     }
 }
 

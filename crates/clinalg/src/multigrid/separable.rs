@@ -10,9 +10,9 @@ use crate::{Context, Error, Real, Result, Vector};
 /// The values of a product of a function of each coordinate at the points of a grid in one to three dimensions, x
 /// fastest: `(scale x[i]) (y[j] z[k])`, with 1 for a coordinate that the grid does not have.
 ///
-/// The products are formed in double precision in this order, so that their bits are those of the same expression on the
-/// host; a value of type `f32` is rounded once. So the device has to support double precision whatever the type of the
-/// grid.
+/// The products are formed in double precision in this order, so that devices and the host get the same bits; a value of
+/// type `f32` is rounded once, and a zero has no sign. So the device has to support double precision whatever the type of
+/// the grid.
 ///
 /// ```
 /// use clinalg::{Context, multigrid::Separable};
@@ -50,6 +50,15 @@ impl Separable {
         self.factors.each_ref().map(Vec::len)
     }
 
+    /// An error unless the function is on so many points in each direction.
+    pub(crate) fn check_points(&self, argument: &'static str, points: [usize; 3]) -> Result<()> {
+        if self.points() == points {
+            return Ok(());
+        }
+        let words = |points: [usize; 3]| format!("{} by {} by {} points", points[0], points[1], points[2]);
+        Err(Error::Shape { argument, expected: words(points), got: words(self.points()) })
+    }
+
     /// The same function at these of the points along `axis`.
     pub(crate) fn part(&self, axis: usize, range: std::ops::Range<usize>) -> Separable {
         let mut part = self.clone();
@@ -73,7 +82,7 @@ impl Separable {
     /// [`Error::Length`] unless `out` has a value for each point; [`Error::NoFp64`]; [`Error::Allocation`].
     pub fn fill<T: Real>(&self, out: &mut Vector<T>) -> Result<()> {
         let ([nx, ny, nz], context) = (self.points(), out.context());
-        check_length("out", nx * ny * nz, out.len())?;
+        self.check_length("out", out.len())?;
         let factors = Vector::from_slice(context, &self.factors.concat())?;
         let range = match context.family() {
             KernelFamily::Gpu => Range::d1(ny * nz * context.local(), context.local()),
@@ -83,6 +92,44 @@ impl Separable {
         separable::Program::<T>::new().fill_separable(context, range, nx, ny, nz, self.scale, factors.buffer(), out)
     }
 
+    /// [`Separable::fill`] of an array of the host.
+    ///
+    /// # Errors
+    /// [`Error::Length`] unless `out` has a value for each point.
+    pub fn fill_host<T: Real>(&self, out: &mut [T]) -> Result<()> {
+        self.check_length("out", out.len())?;
+        let [x, ..] = &self.factors;
+        for (row, across) in out.chunks_mut(x.len().max(1)).zip(self.across()) {
+            for (value, x) in row.iter_mut().zip(x) {
+                *value = T::from_f64(self.scale * x * across + 0.0);
+            }
+        }
+        Ok(())
+    }
+
+    /// [`Separable::error_max`] of an array of the host.
+    ///
+    /// # Errors
+    /// [`Error::Length`] unless `u` has a value for each point.
+    pub fn error_max_host<T: Real>(&self, u: &[T]) -> Result<f64> {
+        self.check_length("u", u.len())?;
+        let [x, ..] = &self.factors;
+        let rows = u.chunks(x.len().max(1)).zip(self.across());
+        Ok(largest(rows.flat_map(|(row, across)| {
+            row.iter().zip(x).map(move |(value, x)| (value.into_f64() - self.scale * x * across).abs())
+        })))
+    }
+
+    /// The factor of each row of points along the first direction.
+    fn across(&self) -> impl Iterator<Item = f64> {
+        let [_, y, z] = &self.factors;
+        z.iter().flat_map(move |z| y.iter().map(move |y| y * z))
+    }
+
+    fn check_length(&self, argument: &'static str, len: usize) -> Result<()> {
+        check_length(argument, self.points().iter().product(), len)
+    }
+
     /// The largest difference of a value of `u` from the function, in double precision; NaN if a value is NaN, 0 without
     /// points.
     ///
@@ -90,7 +137,7 @@ impl Separable {
     /// [`Error::Length`] unless `u` has a value for each point; [`Error::NoFp64`]; [`Error::Allocation`].
     pub fn error_max<'a, T: Real>(&self, u: impl Into<View<'a, T>>) -> Result<f64> {
         let (u, [nx, ny, nz]) = (u.into(), self.points());
-        check_length("u", nx * ny * nz, u.len())?;
+        self.check_length("u", u.len())?;
         if u.is_empty() {
             return Ok(0.0);
         }
@@ -102,6 +149,6 @@ impl Separable {
         let partials = context.partials(count, |partial| {
             program.max_separable_error(context, range, nx, ny, nz, self.scale, factors, offset, u, partial)
         })?;
-        Ok(largest(&partials))
+        Ok(largest(partials))
     }
 }

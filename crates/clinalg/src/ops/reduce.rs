@@ -367,19 +367,24 @@ pub fn norm_inf<T: Scalar, V: Values<T>>(a: &V) -> Result<T::Real> {
     let x = a.values();
     if T::IS_COMPLEX {
         let partials = complex_partials(ComplexReduction::MaxModulus, x, x)?;
-        return Ok(largest(&partials[..partials.len() / 2]));
+        return Ok(largest(partials[..partials.len() / 2].iter().copied()));
     }
     largest_part(x)
 }
 
 /// The largest magnitude of the real and imaginary parts; NaN if one is NaN; 0 for none.
 fn largest_part<T: Scalar>(x: &Buffer<T>) -> Result<T::Real> {
-    Ok(largest(&real_partials(Reduction::MaxAbs, T::Real::one(), x, x)?))
+    Ok(largest(real_partials(Reduction::MaxAbs, T::Real::one(), x, x)?))
+}
+
+/// The larger of two values; NaN if one is NaN.
+pub(crate) fn larger<R: Real>(a: R, b: R) -> R {
+    if b > a || b.is_nan() { b } else { a }
 }
 
 /// The largest of some magnitudes; NaN if one is NaN; 0 for none.
-pub(crate) fn largest<R: Real>(partials: &[R]) -> R {
-    partials.iter().fold(R::zero(), |m, &p| if p > m || p.is_nan() { p } else { m })
+pub(crate) fn largest<R: Real>(magnitudes: impl IntoIterator<Item = R>) -> R {
+    magnitudes.into_iter().fold(R::zero(), larger)
 }
 
 /// Euclidean norm of the stored values (for a matrix the Frobenius norm).

@@ -3,6 +3,7 @@
 use num_traits::{Float, Zero};
 
 use super::{Ilu, IluKind, IluParams, Matching, Ordering, unmatched_row};
+use crate::ops::reduce::largest;
 use crate::solve::Preconditioner;
 use crate::{Context, CsrParts, Error, Real, Result, Scalar, Vector};
 
@@ -168,8 +169,7 @@ pub fn instability<T: Scalar>(m: &mut dyn Preconditioner<T>, infinity_norm: f64)
     let ones = Vector::filled(m.context(), m.size(), T::one())?;
     let mut z = Vector::zeros(m.context(), m.size())?;
     m.apply(&ones, &mut z)?;
-    let most = |largest: f64, value: f64| if value > largest || value.is_nan() { value } else { largest };
-    let gain = infinity_norm * z.to_vec()?.into_iter().map(|v| v.widen().modulus()).fold(0.0, most);
+    let gain = infinity_norm * largest(z.to_vec()?.into_iter().map(|v| v.widen().modulus()));
     let bound = T::Real::epsilon().into_f64().recip();
     Ok((gain > bound || gain.is_nan()).then_some(gain))
 }

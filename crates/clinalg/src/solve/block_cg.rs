@@ -240,7 +240,7 @@ impl<T: BlockScalar> BlockCg<T> {
         judge.be_patient(n);
         let mut least = b.cols();
         let mut relative = work.residuals(a, b, x, &of_b)?;
-        let stop = judge.enter(largest(&relative));
+        let stop = judge.enter(largest(relative.iter().copied()));
         let mut end = judge.begin(stop);
         let first = relative.clone();
         start.keep(x.as_vector())?;
@@ -254,7 +254,7 @@ impl<T: BlockScalar> BlockCg<T> {
             let active = Active { columns, scale };
             let seen = work.cycle(&mut judge, a, m.as_deref_mut(), x, (&active, best), &of_b, &mut least)?;
             relative = work.residuals(a, b, x, &of_b)?;
-            end = match judge.enter(largest(&relative)) {
+            end = match judge.enter(largest(relative.iter().copied())) {
                 Some(stop) => Some(stop),
                 None => match judge.judge(seen) {
                     Verdict::End(stop) => Some(stop),
@@ -294,7 +294,7 @@ impl<T: BlockScalar> BlockCg<T> {
                     (relative[k], iterates[k]) = (first[k], 0);
                 }
             }
-            judge.enter(largest(&relative));
+            judge.enter(largest(relative.iter().copied()));
             let worst = worst_of(&relative).unwrap_or(0);
             if stop == Stop::RoundingFloor && iterates[worst] < last {
                 let rounding = work.rounding(a, x, worst, &of_b)?;
@@ -455,7 +455,7 @@ impl<T: BlockScalar> Work<T> {
                 let next = residuals_of(&squares, &c, active, of_b);
                 best.before(x, judge.iterations(), &active.columns, &next)?;
                 products.combine_by(1.0, Columns { of: s, cols }, to_x, 1.0, x)?;
-                let worst = largest(&next);
+                let worst = largest(next.iter().copied());
                 let seen = judge.record(worst, worst);
                 if let Some(seen) = seen.or(judge.cancelled().then_some(Stop::Cancelled)) {
                     return Ok(seen);

@@ -64,6 +64,7 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
+use crate::ops::reduce::larger;
 use crate::runtime::{KernelFamily, devices};
 use crate::{Context, ContextOptions, Device, Error, Result};
 use network::InProcess;
@@ -224,8 +225,7 @@ impl Team {
         crate::error::check_length("parts", self.ranks() * count, all.len())?;
         let join = |sum: f64, value: f64| match reduction {
             Reduction::Sum => sum + value,
-            Reduction::Max if value > sum || value.is_nan() => value,
-            Reduction::Max => sum,
+            Reduction::Max => larger(sum, value),
         };
         let column = |k: usize| all.iter().skip(k).step_by(count).copied();
         Ok((0..count).map(|k| column(k).reduce(join).unwrap_or(0.0)).collect())

@@ -275,7 +275,7 @@ impl<T: Real> Poisson<T> {
     /// [`Error::Shape`] unless `f` is on the points of this grid; as [`Error::Rank`], what a device reports, such as
     /// [`Error::NoFp64`].
     pub fn load_separable(&mut self, f: &Separable) -> Result<()> {
-        self.check_points("f", f)?;
+        f.check_points("f", self.points())?;
         self.solver.fill(f, &mut self.f)?;
         let strips = strips_mut(&mut self.u);
         self.team.each(|k, _| strips[k].fill(T::zero())).map(drop)
@@ -287,19 +287,14 @@ impl<T: Real> Poisson<T> {
     /// # Errors
     /// As [`Poisson::load_separable`].
     pub fn error_max(&self, exact: &Separable) -> Result<f64> {
-        self.check_points("exact", exact)?;
+        exact.check_points("exact", self.points())?;
         self.solver.error_max(exact, &self.u)
     }
 
-    /// An error unless `function` is on the points of the grid.
-    fn check_points(&self, argument: &'static str, function: &Separable) -> Result<()> {
+    /// Points in each direction.
+    fn points(&self) -> [usize; 3] {
         let PoissonParams { n, dim, .. } = self.params;
-        let points = [n, n, if dim == 3 { n } else { 1 }];
-        if function.points() == points {
-            return Ok(());
-        }
-        let words = |points: [usize; 3]| format!("{} by {} by {} points", points[0], points[1], points[2]);
-        Err(Error::Shape { argument, expected: words(points), got: words(function.points()) })
+        [n, n, if dim == 3 { n } else { 1 }]
     }
 
     /// Solves with what [`Poisson::load`] has uploaded; the host's arrays take no part.

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::{Exchange, Message, Partition, Reduction, Team};
 use crate::error::check_length;
-use crate::multigrid::{Backend, PoissonReport};
+use crate::multigrid::{Backend, PoissonReport, Separable};
 use crate::solve::Progress;
 use crate::wave::kernels::Kernels;
 use crate::wave::parts::{Membrane, Motion, Parts, Source, Target};
@@ -155,6 +155,19 @@ impl<T: Real> Wave<T> {
         self.membrane.start(Source::Host(u), v.map(Source::Host)).map(drop)
     }
 
+    /// [`Wave::start`] with the displacement `u`, whose values the devices compute themselves.
+    ///
+    /// # Errors
+    /// As [`wave::Wave::start_separable`](crate::wave::Wave::start_separable), what a device reports as [`Error::Rank`].
+    pub fn start_separable(&mut self, u: &Separable, v: Option<&[T]>) -> Result<()> {
+        u.check_points("u", [self.params.n, self.params.n, 1])?;
+        if let Some(v) = v {
+            self.check("v", v.len())?;
+        }
+        self.steps = 0;
+        self.membrane.start(Source::Separable(u), v.map(Source::Host)).map(drop)
+    }
+
     /// Makes `steps` steps. The host waits for the devices at each exchange.
     ///
     /// # Errors
@@ -187,6 +200,16 @@ impl<T: Real> Wave<T> {
     pub fn displacement(&mut self, u: &mut [T]) -> Result<()> {
         self.check("u", u.len())?;
         self.membrane.displacement(Target::Host(u))
+    }
+
+    /// The largest difference of the displacement from `exact` at a point, of all ranks; NaN if a value is NaN. All processes
+    /// call it.
+    ///
+    /// # Errors
+    /// As [`Wave::start_separable`], with `exact` in place of `u`.
+    pub fn error_max(&mut self, exact: &Separable) -> Result<f64> {
+        exact.check_points("exact", [self.params.n, self.params.n, 1])?;
+        self.membrane.error_max(exact)
     }
 
     /// Reads the velocity as [`Wave::displacement`], see [`wave::Wave::velocity`](crate::wave::Wave::velocity).
@@ -286,12 +309,29 @@ impl<T: Real> Parts<T> for Strips<T> {
     }
 
     fn load(&mut self, from: Source<'_, T>, edges: bool, to: &mut Vec<Vector<T>>) -> Result<()> {
-        let Source::Host(values) = from else { unreachable!("a team takes values of the host") };
         let (n, first) = (self.n, self.team.local().start);
         let rows = self.stored[first..].to_vec();
         // The values one step before are computed from these, except those of the outermost rows.
         self.right = self.depth - 1;
-        self.each(|k, part| part.load(Source::Host(&values[rows[k].start * n..rows[k].end * n]), edges, &mut to[k]))
+        self.each(|k, part| match from {
+            Source::Host(values) => {
+                part.load(Source::Host(&values[rows[k].start * n..rows[k].end * n]), edges, &mut to[k])
+            }
+            Source::Separable(function) => {
+                part.load(Source::Separable(&function.part(1, rows[k].clone())), edges, &mut to[k])
+            }
+            Source::Device(_) => unreachable!("a team takes no vector of one device"),
+        })
+    }
+
+    fn error_max(&mut self, grid: &Vec<Vector<T>>, exact: &Separable) -> Result<f64> {
+        let Strips { team, parts, partition, .. } = self;
+        let first = team.local().start;
+        let errors = team.each(|k, _| {
+            let own = exact.part(1, partition.range(first + k));
+            Ok(vec![parts[k].error_max(&grid[k], &own)?])
+        })?;
+        Ok(team.all_reduce(Reduction::Max, &errors)?[0])
     }
 
     fn store(&mut self, from: &Vec<Vector<T>>, to: Target<'_, T>) -> Result<()> {

@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::params::{MOST_STEPS, Scheme, WaveParams};
 use super::parts::{Parts, Source, Target};
 use crate::multigrid::launch;
-use crate::multigrid::{Poisson, PoissonReport};
+use crate::multigrid::{Poisson, PoissonReport, Separable};
 use crate::runtime::kernels::{wave2, wave2_leap};
 use crate::runtime::{KernelFamily, Out, Range as Items};
 use crate::{Buffer, Context, Real, Result, Vector, ops};
@@ -244,7 +244,23 @@ impl<T: Real> Parts<T> for Kernels<T> {
                 self.staging = Some(staging);
                 Ok(())
             }
+            Source::Separable(function) => {
+                let mut staging = self.staging()?;
+                function.fill(&mut staging)?;
+                self.copy(edges, n, &staging, self.pitch, to)?;
+                self.staging = Some(staging);
+                Ok(())
+            }
         }
+    }
+
+    fn error_max(&mut self, grid: &Vector<T>, exact: &Separable) -> Result<f64> {
+        let n = self.params.n;
+        let mut staging = self.staging()?;
+        self.copy(true, self.pitch, grid, n, &mut staging)?;
+        let error = exact.error_max(staging.slice(self.own.start * n..self.own.end * n)?)?;
+        self.staging = Some(staging);
+        Ok(error)
     }
 
     fn store(&mut self, from: &Vector<T>, to: Target<'_, T>) -> Result<()> {

@@ -3,7 +3,7 @@
 use super::params::WaveParams;
 use super::parts::{Parts, Source, Target};
 use crate::multigrid::algebra::{inside, matrix};
-use crate::multigrid::{Poisson, PoissonReport};
+use crate::multigrid::{Poisson, PoissonReport, Separable};
 use crate::{Context, Csr, Real, Result, Vector, ops};
 
 /// The matrices of the problem on all n^2 points.
@@ -68,12 +68,17 @@ impl<T: Real> Parts<T> for Matrices<T> {
         match from {
             Source::Host(values) => to.write(values)?,
             Source::Device(vector) => to.copy_from(vector)?,
+            Source::Separable(function) => function.fill(to)?,
         }
         if !edges {
             let all = to.copy_range(0..to.len())?;
             ops::mv(T::one(), &self.inside, &all, T::zero(), to)?;
         }
         Ok(())
+    }
+
+    fn error_max(&mut self, grid: &Vector<T>, exact: &Separable) -> Result<f64> {
+        exact.error_max(grid)
     }
 
     fn store(&mut self, from: &Vector<T>, to: Target<'_, T>) -> Result<()> {

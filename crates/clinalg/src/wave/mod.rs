@@ -21,7 +21,7 @@ use parts::{Membrane, Motion, Source, Target};
 use sequential::Sequential;
 
 use crate::error::check_length;
-use crate::multigrid::{Backend, Poisson, PoissonParams};
+use crate::multigrid::{Backend, Poisson, PoissonParams, Separable};
 use crate::solve::Progress;
 use crate::{Context, Error, Real, Result, Vector};
 
@@ -181,6 +181,20 @@ impl<T: Real> Wave<T> {
         self.motion.start(Source::Device(u), v.map(Source::Device))
     }
 
+    /// [`Wave::start`] with the displacement `u`, whose values a device computes itself.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] that names `u` unless it is on n by n points; [`Error::Length`] that names `v`; [`Error::NoFp64`] for a
+    /// device without double precision, whatever `T` is; what the device reports.
+    pub fn start_separable(&mut self, u: &Separable, v: Option<&[T]>) -> Result<WaveReport> {
+        u.check_points("u", [self.params.n, self.params.n, 1])?;
+        if let Some(v) = v {
+            self.check("v", v.len())?;
+        }
+        self.steps = 0;
+        self.motion.start(Source::Separable(u), v.map(Source::Host))
+    }
+
     /// Makes `steps` steps. The explicit scheme on a device only enqueues them.
     ///
     /// The implicit scheme stops early where a solution neither meets its tolerance nor the floor of rounding, and says so in
@@ -225,6 +239,15 @@ impl<T: Real> Wave<T> {
     pub fn displacement_device(&mut self, u: &mut Vector<T>) -> Result<()> {
         self.check_vector("u", u)?;
         self.motion.displacement(Target::Device(u))
+    }
+
+    /// The largest difference of the displacement from `exact` at a point, in double precision; NaN if a value is NaN.
+    ///
+    /// # Errors
+    /// As [`Wave::start_separable`], with `exact` in place of `u`.
+    pub fn error_max(&mut self, exact: &Separable) -> Result<f64> {
+        exact.check_points("exact", [self.params.n, self.params.n, 1])?;
+        self.motion.error_max(exact)
     }
 
     /// Reads the velocity, n^2 values, 0 on the boundary: of second order, and such that a start with it and the displacement

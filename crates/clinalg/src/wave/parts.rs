@@ -2,7 +2,7 @@
 
 use super::medium::{Medium, Placed, WaveState, stored};
 use super::params::{ImplicitReport, Scheme, WaveEnergy, WaveParams, WaveReport};
-use crate::multigrid::PoissonReport;
+use crate::multigrid::{PoissonReport, Separable};
 use crate::solve::Stop;
 use crate::{Real, Result, Vector};
 
@@ -11,6 +11,7 @@ use crate::{Real, Result, Vector};
 pub(crate) enum Source<'a, T: Real> {
     Host(&'a [T]),
     Device(&'a Vector<T>),
+    Separable(&'a Separable),
 }
 
 /// Where values go to.
@@ -29,6 +30,9 @@ pub(crate) trait Parts<T: Real>: Send {
 
     /// `to` = given values; with zeros on the boundary unless `edges`.
     fn load(&mut self, from: Source<'_, T>, edges: bool, to: &mut Self::Grid) -> Result<()>;
+
+    /// The largest difference of a value of the grid from `exact`; NaN if a value is NaN.
+    fn error_max(&mut self, grid: &Self::Grid, exact: &Separable) -> Result<f64>;
 
     /// The values of a grid.
     fn store(&mut self, from: &Self::Grid, to: Target<'_, T>) -> Result<()>;
@@ -74,6 +78,7 @@ pub(crate) trait Motion<T: Real>: Send {
     fn start(&mut self, u: Source<'_, T>, v: Option<Source<'_, T>>) -> Result<WaveReport>;
     fn step(&mut self, steps: usize) -> Result<WaveReport>;
     fn displacement(&mut self, to: Target<'_, T>) -> Result<()>;
+    fn error_max(&mut self, exact: &Separable) -> Result<f64>;
     fn velocity(&mut self, to: Target<'_, T>) -> Result<()>;
     fn energy(&mut self) -> Result<WaveEnergy>;
     fn state(&mut self) -> Result<WaveState<T>>;
@@ -226,6 +231,10 @@ impl<T: Real, P: Parts<T>> Motion<T> for Membrane<T, P> {
 
     fn displacement(&mut self, to: Target<'_, T>) -> Result<()> {
         self.parts.store(&self.u, to)
+    }
+
+    fn error_max(&mut self, exact: &Separable) -> Result<f64> {
+        self.parts.error_max(&self.u, exact)
     }
 
     /// What [`Motion::start`] takes for these u and p.

@@ -4,7 +4,7 @@ use super::params::WaveParams;
 use super::parts::{Parts, Source, Target};
 use crate::multigrid::sequential::stencil::Stencil;
 use crate::multigrid::sequential::{grid, vectors};
-use crate::multigrid::{Poisson, PoissonReport};
+use crate::multigrid::{Poisson, PoissonReport, Separable};
 use crate::{Real, Result};
 
 /// Grids in vectors of the host.
@@ -37,6 +37,7 @@ impl<T: Real> Parts<T> for Sequential<T> {
         match from {
             Source::Host(values) => to.copy_from_slice(values),
             Source::Device(vector) => vector.read(to)?,
+            Source::Separable(function) => function.fill_host(to)?,
         }
         if !edges {
             let n = self.n;
@@ -48,6 +49,10 @@ impl<T: Real> Parts<T> for Sequential<T> {
             }
         }
         Ok(())
+    }
+
+    fn error_max(&mut self, grid: &Vec<T>, exact: &Separable) -> Result<f64> {
+        exact.error_max_host(grid)
     }
 
     fn store(&mut self, from: &Vec<T>, to: Target<'_, T>) -> Result<()> {

@@ -1,6 +1,7 @@
 //! Sums and updates of vectors on the host.
 
 use crate::Real;
+use crate::ops::reduce::largest;
 
 /// A sum in double precision with its rounding errors: Neumaier, ZAMM 54 (1974) 39-51.
 #[derive(Default)]
@@ -38,7 +39,7 @@ pub(super) fn dot<T: Real>(a: &[T], b: &[T]) -> T {
 /// The Euclidean norm, free of overflow and underflow in its squares: values far from 1 are scaled by a power of two (Blue,
 /// ACM TOMS 4 (1978) 15-23).
 pub(super) fn norm2<T: Real>(a: &[T]) -> T {
-    let largest = a.iter().map(|a| a.into_f64().abs()).fold(0.0, |m, v| if v > m || v.is_nan() { v } else { m });
+    let largest = largest(a.iter().map(|a| a.into_f64().abs()));
     if largest == 0.0 || !largest.is_finite() {
         return T::from_f64(largest);
     }

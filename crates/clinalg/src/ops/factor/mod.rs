@@ -183,5 +183,5 @@ fn of_columns<T: Scalar>(a: &Dense<T>, number: OfColumn) -> Result<Vec<f64>> {
 
 /// The 1-norm: the largest sum of the moduli of a column; NaN where there is one.
 fn norm1<T: Scalar>(a: &Dense<T>) -> Result<f64> {
-    Ok(largest(&of_columns(a, OfColumn::Sum)?))
+    Ok(largest(of_columns(a, OfColumn::Sum)?))
 }
