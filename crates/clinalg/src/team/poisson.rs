@@ -275,7 +275,7 @@ impl<T: Real> Poisson<T> {
     /// [`Error::Shape`] unless `f` is on the points of this grid; as [`Error::Rank`], what a device reports, such as
     /// [`Error::NoFp64`].
     pub fn load_separable(&mut self, f: &Separable) -> Result<()> {
-        f.check_points("f", self.points())?;
+        f.check_points("f", self.sides())?;
         self.solver.fill(f, &mut self.f)?;
         let strips = strips_mut(&mut self.u);
         self.team.each(|k, _| strips[k].fill(T::zero())).map(drop)
@@ -287,12 +287,12 @@ impl<T: Real> Poisson<T> {
     /// # Errors
     /// As [`Poisson::load_separable`].
     pub fn error_max(&self, exact: &Separable) -> Result<f64> {
-        exact.check_points("exact", self.points())?;
+        exact.check_points("exact", self.sides())?;
         self.solver.error_max(exact, &self.u)
     }
 
     /// Points in each direction.
-    fn points(&self) -> [usize; 3] {
+    fn sides(&self) -> [usize; 3] {
         let PoissonParams { n, dim, .. } = self.params;
         [n, n, if dim == 3 { n } else { 1 }]
     }
