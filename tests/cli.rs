@@ -69,6 +69,11 @@ fn words(line: &str) -> Done {
     run(&line.split_whitespace().collect::<Vec<_>>())
 }
 
+/// The same in a folder.
+fn words_in(folder: &Path, line: &str) -> Done {
+    finish(program().current_dir(folder).args(line.split_whitespace()))
+}
+
 /// Without any OpenCL platform.
 fn without_opencl(line: &str) -> Done {
     finish(program().args(line.split_whitespace()).env("OCL_ICD_VENDORS", "/nonexistent").env_remove("CLINALG_DEVICE"))
@@ -608,7 +613,7 @@ fn pictures_are_drawn_without_fonts_of_the_system() {
     }
 }
 
-const WAVE_KEYS: [&str; 23] = [
+const WAVE_KEYS: [&str; 24] = [
     "n",
     "scheme",
     "backend",
@@ -626,6 +631,7 @@ const WAVE_KEYS: [&str; 23] = [
     "steps_per_pass",
     "energy",
     "energy_drift",
+    "energy_end",
     "error_max",
     "implicit",
     "points_per_second",
@@ -650,7 +656,7 @@ fn waves_keep_their_energy_and_their_period() {
         assert!(number(&reference, "energy_drift") < 1e-8, "{reference:#}");
         // The phase is off by the error of the dispersion relation, at most 4 (pi h)^2 of it here.
         let (steps, dt) = (number(&reference, "steps"), number(&reference, "dt"));
-        assert!((0.9..0.9 + dt).contains(&(steps * dt)));
+        assert!((steps * dt - 0.9).abs() < 1e-12 && number(&reference, "end_time") == steps * dt);
         let h = 1.0 / 64.0;
         let bound = 5.0_f64.sqrt() * std::f64::consts::PI * 0.9 * (2.0 * std::f64::consts::PI * h).powi(2);
         assert!(number(&reference, "error_max") < bound, "{reference:#}");
@@ -669,6 +675,57 @@ fn waves_keep_their_energy_and_their_period() {
             assert!(number(&report, "energy_drift") < 1e-8 && number(&report, "points_per_second") > 0.0);
         }
     }
+}
+
+/// `--end-time 1` ended at 1.00625.
+#[test]
+fn waves_end_at_the_time_asked() {
+    let folder = folder();
+    let run = |line: &str| words_in(folder.path(), line);
+    let line = "wave --backend reference --n 33 --json";
+    let report = run(&format!("{line} --end-time 1 --checkpoint c.npz")).json();
+    let (steps, dt) = (number(&report, "steps"), number(&report, "dt"));
+    let most = 0.7 / 32.0;
+    assert!((number(&report, "end_time") - 1.0).abs() < 1e-12 && dt <= most && dt > most * (1.0 - 1.0 / steps));
+    // A step that fits stays as it is; one that does not becomes smaller.
+    let report = run(&format!("{line} --end-time 1 --dt 0.015625")).json();
+    assert_eq!((number(&report, "dt"), number(&report, "steps")), (0.015625, 64.0));
+    let report = run(&format!("{line} --end-time 1 --dt 0.015")).json();
+    assert!((number(&report, "dt") - 1.0 / 67.0).abs() < 1e-12 && report["steps"] == 67, "{report:#}");
+    // What is continued keeps its step, and other steps are refused.
+    let report = run("wave --resume c.npz --end-time 1.5 --json").json();
+    assert!(number(&report, "dt") == dt && number(&report, "end_time") >= 1.5 - 1e-12, "{report:#}");
+    assert!(number(&report, "end_time") < 1.5 + dt && report["steps"].as_f64() > Some(steps), "{report:#}");
+    let done = run("wave --resume c.npz --end-time 1.5 --dt 0.01");
+    assert!(done.code == 2 && done.stderr.contains("--dt"), "{}", done.stderr);
+}
+
+/// `--frames 6` of 4 steps drew one time twice.
+#[test]
+fn no_frame_of_a_wave_is_drawn_twice() {
+    let folder = folder();
+    let line = "wave --backend reference --n 17 --steps 4 --frames 6 --json --plot u.svg";
+    let report = words_in(folder.path(), line).json();
+    let names: Vec<String> = (0..5).map(|k| format!("u-000{k}.svg")).collect();
+    assert_eq!(report["pictures"], serde_json::json!(names));
+    let dt = number(&report, "dt");
+    for (k, name) in names.iter().enumerate() {
+        let time = format!("t = {:.4}", k as f64 * dt);
+        assert!(svg(&folder.path().join(name)).contains(&time), "{name}: {time}");
+    }
+}
+
+/// "energy drifted by 3.4e3" stood in the report of a wave that a force drives.
+#[test]
+fn a_force_changes_the_energy() {
+    let line = "wave --backend reference --n 17 --steps 30 --initial 0 --force 1";
+    let report = words(&format!("{line} --json")).json();
+    assert!(report["energy_drift"].is_null(), "{report:#}");
+    assert!(number(&report, "energy_end") > 10.0 * number(&report, "energy"), "{report:#}");
+    let text = words(line).fine();
+    assert!(text.contains("the force changes it") && !text.contains("drift"), "{text}");
+    let text = words("wave --backend reference --n 17 --steps 30").fine();
+    assert!(text.contains("at the end") && text.contains("it drifted by"), "{text}");
 }
 
 #[test]

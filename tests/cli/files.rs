@@ -5,10 +5,6 @@ use std::io::Read;
 
 use super::*;
 
-fn inside(folder: &Path, line: &str) -> Done {
-    finish(program().current_dir(folder).args(line.split_whitespace()))
-}
-
 /// Names and contents of the files of a folder, and of the folders in it.
 fn contents(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     let mut all = BTreeMap::new();
@@ -66,7 +62,7 @@ fn a_foreign_checkpoint_overwrote_files() {
         let command = line.split(' ').next().expect("a command");
         let (folder, elsewhere) = (folder(), super::folder());
         file(&folder, "a.mtx", SPD);
-        inside(folder.path(), &format!("{line} --checkpoint c.npz"));
+        words_in(folder.path(), &format!("{line} --checkpoint c.npz"));
         let victim = |name: &str| file(&elsewhere, name, "a file of the user's");
         let more = [
             ["--out".to_owned(), victim("out.npy")],
@@ -80,12 +76,12 @@ fn a_foreign_checkpoint_overwrote_files() {
         more.push(format!("--graph={}", elsewhere.path().join("graphs").display()));
         with_arguments(&folder.path().join("c.npz"), &more);
         let before = [folder.path(), elsewhere.path()].map(contents);
-        let done = inside(folder.path(), &format!("{command} --resume c.npz {limit}"));
+        let done = words_in(folder.path(), &format!("{command} --resume c.npz {limit}"));
         assert!(done.code < 2, "{line}: {}", done.stderr);
         assert!(done.stderr.contains("--out") && done.stderr.contains("--graph="), "{line}: {}", done.stderr);
         assert!([folder.path(), elsewhere.path()].map(contents) == before, "{line}");
         // What the new command line names is written.
-        let done = inside(folder.path(), &format!("{command} --resume c.npz {limit} --checkpoint new.npz"));
+        let done = words_in(folder.path(), &format!("{command} --resume c.npz {limit} --checkpoint new.npz"));
         assert!(done.code < 2 && !done.stderr.contains("--checkpoint"), "{line}: {}", done.stderr);
         assert!(folder.path().join("new.npz").is_file(), "{line}");
     }
@@ -96,7 +92,7 @@ fn a_foreign_checkpoint_overwrote_files() {
 fn a_refused_run_made_folders_and_files() {
     let folder = folder();
     let line = "wave --n 17 --steps 4 --backend reference --checkpoint c.npz";
-    inside(folder.path(), line).fine();
+    words_in(folder.path(), line).fine();
     file(&folder, "old.csv", "t,u\n");
     let before = contents(folder.path());
     for line in [
@@ -105,7 +101,7 @@ fn a_refused_run_made_folders_and_files() {
         "ode --problem heat2d --n 9 --resume none.npz --vtk frames --plot pictures --series u.npy",
         "ode --problem heat2d --n 9 --h 1e-4 --t-end 0.001 --method none-such --vtk frames --series old.csv",
     ] {
-        let done = inside(folder.path(), line);
+        let done = words_in(folder.path(), line);
         assert!(done.code >= 2, "{line}: {}", done.stdout);
         assert!(contents(folder.path()) == before, "{line}: {:?}", contents(folder.path()).keys());
     }
@@ -145,7 +141,7 @@ fn a_full_disk_destroyed_the_previous_result() {
         assert_eq!(done.code, 5, "{line}: {}{}", done.stdout, done.stderr);
         assert!(!done.stderr.contains("ZipWriter"), "{line}: {}", done.stderr);
         assert!(contents(folder.path()) == before, "{line}: {:?}", contents(folder.path()).keys());
-        assert_eq!(inside(folder.path(), line).code % 2, inside(folder.path(), line).code, "{line}");
+        assert_eq!(words_in(folder.path(), line).code % 2, words_in(folder.path(), line).code, "{line}");
         for name in files {
             assert_ne!(std::fs::read(folder.path().join(name)).unwrap(), b"the previous result", "{line}: {name}");
             std::fs::remove_file(folder.path().join(name)).unwrap();

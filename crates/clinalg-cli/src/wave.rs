@@ -25,7 +25,7 @@ use self::report::{Document, Range};
 use crate::Global;
 use crate::args::boxes::{Each, Sides};
 use crate::args::{self, BackendArg, PrecisionArg};
-use crate::checkpoint::{self, Fingerprint};
+use crate::checkpoint::{self, Fingerprint, Loaded};
 use crate::data::{Given, Lattice, SeriesTarget, Target, Values};
 use crate::exit::{Exit, Failure};
 use crate::interrupt;
@@ -82,13 +82,13 @@ series then begin with the next frame.
   ffmpeg -i DIR/wave-%04d.png wave.mp4
 
 JSON keys: n, scheme, backend, precision, device, devices, kernel_family, initial, mode, velocity,
-speed, force, force_time, c, steps, dt, end_time, courant, courant_limit, steps_per_pass, energy, energy_drift,
+speed, force, force_time, c, steps, dt, end_time, courant, courant_limit, steps_per_pass, energy, energy_drift, energy_end,
 error_max, implicit, points_per_second, seconds_setup, seconds_solve,
 peak_device_bytes, out, series, checkpoint, pictures. energy_drift is the largest change of the energy
-relative to its initial value (unless that is 0) over the frames; error_max is null except for
---initial mode;
+relative to its initial value (unless that is 0) over the frames, null with --force, which changes it;
+error_max is null except for --initial mode.
 With --points: points, size, sides and sponge in place of n, scheme, backend, devices, courant,
-courant_limit, steps_per_pass and implicit; dt_limit, energy_end.
+courant_limit, steps_per_pass and implicit; dt_limit.
 implicit holds stop, cycles, relative_residual, and is null for explicit;
 points_per_second counts points times steps over seconds_solve, which excludes
 set-up, energies and pictures. devices lists all devices, device is the first.
@@ -132,13 +132,13 @@ pub(crate) struct Args {
     /// Number of time steps [default: 500]
     #[arg(long, value_name = "COUNT", value_parser = args::positive, conflicts_with = "end_time", allow_hyphen_values = true)]
     steps: Option<usize>,
-    /// End time, in place of --steps; the last step may pass it by a fraction of a step
+    /// End time, in place of --steps; the time step is made a little smaller so that the last step ends there. A resumed run keeps its time step and may pass the new end by a fraction of a step
     #[arg(long, value_name = "T", value_parser = args::above_zero, allow_hyphen_values = true)]
     end_time: Option<f64>,
     /// Courant number c dt / h; on a box h is the smallest spacing [default: 0.7 explicit, 2 implicit, on a box 0.99 of the limit]
     #[arg(long, value_parser = args::above_zero, conflicts_with = "dt", allow_hyphen_values = true)]
     courant: Option<f64>,
-    /// Time step
+    /// Time step; with --end-time at most
     #[arg(long, value_parser = args::above_zero, allow_hyphen_values = true)]
     dt: Option<f64>,
     /// Wave speed, in side lengths of the square per unit of time
@@ -192,7 +192,7 @@ pub(crate) struct Args {
     /// Draw frames into a folder, or into files named after FILE (.png or .svg)
     #[arg(long, value_name = "DIR|FILE")]
     plot: Option<PathBuf>,
-    /// Number of frames from time 0 to the end; the energy is computed as often
+    /// Number of frames from time 0 to the end, at most one for each step; the energy is computed as often
     #[arg(long, default_value_t = 11, value_name = "COUNT", value_parser = args::frames, allow_hyphen_values = true)]
     frames: usize,
 }
@@ -271,8 +271,8 @@ pub(crate) fn run(args: &Args, global: &Global, out: &mut Output) -> Result<Exit
 }
 
 impl Args {
-    /// The parameters for the largest speed `c`.
-    fn params(&self, c: f64) -> WaveParams {
+    /// The parameters for the largest speed `c`, and the number of steps; `loaded` is what is continued.
+    fn params(&self, c: f64, loaded: Option<&Loaded>) -> Result<(WaveParams, usize), Failure> {
         let (scheme, courant) = match self.scheme {
             SchemeArg::Explicit => (Scheme::Explicit, 0.7),
             SchemeArg::Implicit => (Scheme::Implicit, 2.0),
@@ -280,9 +280,11 @@ impl Args {
         let backend = self.backend.into();
         let params =
             WaveParams { n: self.n, backend, scheme, c, steps_per_pass: self.steps_per_pass, ..WaveParams::default() };
-        let params =
-            WaveParams { dt: self.dt.unwrap_or_else(|| params.dt_of(self.courant.unwrap_or(courant))), ..params };
-        WaveParams { tolerance: self.tol.unwrap_or_else(|| self.tolerance(params.courant())), ..params }
+        let dt = self.dt.unwrap_or_else(|| params.dt_of(self.courant.unwrap_or(courant)));
+        let (dt, steps) = self.steps(dt, loaded)?;
+        let params = WaveParams { dt, ..params };
+        let tolerance = self.tol.unwrap_or_else(|| self.tolerance(params.courant()));
+        Ok((WaveParams { tolerance, ..params }, steps))
     }
 
     /// The tolerance where --tol is not given. The matrix of an implicit step, 1 - (c dt)^2 / 4 Laplace_h, has row sums of
@@ -296,17 +298,21 @@ impl Args {
         (eps * (1.0 + 2.0 * courant * courant)).clamp(least, MOST_TOLERANCE)
     }
 
-    /// Time steps to make.
-    fn count(&self, dt: f64) -> Result<usize, Failure> {
-        let Some(end) = self.end_time else { return Ok(self.steps.unwrap_or(500)) };
+    /// The time step and the number of steps: `dt`, with --end-time as much less as lets the last step end there. A run that is continued
+    /// keeps its time step.
+    fn steps(&self, dt: f64, loaded: Option<&Loaded>) -> Result<(f64, usize), Failure> {
+        let kept = loaded.map(|loaded| loaded.number("dt")).transpose()?;
+        let dt = kept.unwrap_or(dt);
+        let Some(end) = self.end_time else { return Ok((dt, self.steps.unwrap_or(500))) };
         // A quotient that rounding put just above a whole number needs no step more.
-        let count = (end / dt * (1.0 - 1e-12)).ceil();
+        let count = (end / dt * (1.0 - 1e-12)).ceil().max(1.0);
         if count > 1e15 {
             return Err(Failure::usage(format!(
                 "--end-time {end:?} needs {count:e} steps of {dt:e}, which are too many"
             )));
         }
-        Ok(count.max(1.0) as usize)
+        let fits = (count * dt / end - 1.0).abs() <= 1e-12;
+        Ok((if kept.is_some() || fits { dt } else { end / count }, count as usize))
     }
 
     fn initial(&self) -> Result<Initial, Failure> {
@@ -388,15 +394,14 @@ fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Result<Exit
     let series = args.series.as_deref().map(|path| SeriesTarget::new("--series", path, args.lattice(), "u"));
     let mut series = series.transpose()?;
     let keep = checkpoint::Target::new(args.checkpoint.as_deref(), "wave")?;
-    let loaded = args.resume.as_deref().map(checkpoint::Loaded::new).transpose()?;
+    let loaded = args.resume.as_deref().map(Loaded::new).transpose()?;
     let initial = args.initial()?;
     let velocity = given("--velocity", &args.velocity, &lattice)?;
     let speed = given("--speed", &args.speed, &lattice)?;
     let force = given("--force", &args.force, &lattice)?;
     let factor = args.amplitude()?;
     let c = args.largest_speed(speed.as_deref())?;
-    let params = args.params(c);
-    let steps = args.count(params.dt)?;
+    let (params, steps) = args.params(c, loaded.as_ref())?;
     out.phase("device");
     let place = Place::new(global, params.backend)?;
     interrupt::watch();
@@ -409,7 +414,8 @@ fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Result<Exit
     let special = speed.is_some() || force.is_some();
     let fingerprint = |u: &[T]| {
         let options = Fingerprint::default().option("--n", args.n).option("--scheme", params.scheme);
-        let options = options.option("--precision", args.precision).option("--c", params.c).option("--dt", params.dt);
+        let options = options.option("--precision", args.precision).option("--c", params.c);
+        let options = options.option("--dt", args.dt).option("--courant", args.courant);
         let options = options.values("--initial", Some(u)).values("--velocity", velocity.as_deref());
         let options = options.values("--speed", speed.as_deref()).values("--force", force.as_deref());
         options.option("--force-time", &args.force_time)
@@ -456,7 +462,7 @@ fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Result<Exit
     out.phase("steps and frames");
     let first = wave.steps();
     let mut range = Range::new(&u, force.is_some());
-    let course = Course { steps, frames: args.frames, shown, progress: &progress };
+    let course = Course::new(steps, args.frames, shown, &progress);
     let travelled = course.run(&mut *wave, begun, implicit, &mut u, |frame, time, u| {
         if let Some(frames) = &pictures {
             document.draw(frames, frame, time, u, range.of(u))?;
@@ -467,7 +473,7 @@ fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Result<Exit
     out.phase("output");
     begun.drift = travelled.drift;
     document.implicit = travelled.implicit;
-    document.journey.end::<T>(&*wave, first, args.n * args.n, &travelled);
+    document.journey.end::<T>(&*wave, first, args.n * args.n, &travelled, force.is_some());
     document.journey.peak_device_bytes = place.peak_bytes_of_all()?;
     let mut displacement = |wave: &mut dyn SquareMotion<T>| -> Result<Vec<T>, Failure> {
         let mut u = std::mem::take(&mut u);
@@ -484,7 +490,7 @@ fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Result<Exit
         });
     }
     if let Some(path) = keep.due(interrupt::asked()) {
-        begun.save(&path, &mut *wave, begins_with()?)?;
+        begun.save(&path, &mut *wave, params.dt, begins_with()?)?;
         document.journey.checkpoint = Some(path.display().to_string());
     }
     if let Some(target) = &target {

@@ -53,7 +53,6 @@ pub(super) struct Document {
     sides: Vec<String>,
     sponge: Option<f64>,
     dt_limit: f64,
-    energy_end: f64,
     #[serde(flatten)]
     journey: Journey,
 }
@@ -221,7 +220,7 @@ fn solve<T: Real>(args: &Args, points: &[usize], global: &Global, out: &mut Outp
     let dt_limit = shape.params(1.0).limit(c)?;
     let smallest = (0..shape.dim()).map(|axis| shape.lattice.spacing(axis)).fold(f64::INFINITY, f64::min);
     let dt = args.dt.or(args.courant.map(|courant| courant * smallest / c)).unwrap_or(PART * dt_limit);
-    let steps = args.count(dt)?;
+    let (dt, steps) = args.steps(dt, loaded.as_ref())?;
     interrupt::watch();
     let progress = Steps::new(out, steps as u64);
     progress.stage("setting up");
@@ -239,8 +238,12 @@ fn solve<T: Real>(args: &Args, points: &[usize], global: &Global, out: &mut Outp
         .collect();
     let options = Fingerprint::default().option("--points", points).option("--size", &shape.size);
     let options = options.option("--sides", &side_names).option("--sponge", args.sponge);
-    let options =
-        options.option("--precision", args.precision).option("--c", c).option("--dt", dt).values("--initial", Some(&u));
+    let options = options
+        .option("--precision", args.precision)
+        .option("--c", c)
+        .option("--dt", args.dt)
+        .option("--courant", args.courant);
+    let options = options.values("--initial", Some(&u));
     let options = options.values("--velocity", velocity.as_deref()).values("--speed", speed.as_deref());
     let fingerprint = options.values("--force", force.as_deref()).option("--force-time", &args.force_time);
     let same = [T::from_f64(c)];
@@ -264,14 +267,13 @@ fn solve<T: Real>(args: &Args, points: &[usize], global: &Global, out: &mut Outp
         sides: side_names,
         sponge: args.sponge,
         dt_limit,
-        energy_end: begun.energy,
         journey: Journey::new::<T>(args, &place, known, begun, target.as_ref(), series.as_ref()),
     };
     out.phase("steps and frames");
     let first = wave.steps();
     let mut range = Range::new(&u, forced);
     let shown = pictures.is_some() || series.is_some();
-    let course = Course { steps, frames: args.frames, shown, progress: &progress };
+    let course = Course::new(steps, args.frames, shown, &progress);
     let travelled = course.run(&mut wave, begun, None, &mut u, |frame, time, u| {
         if let Some(frames) = &pictures {
             document.draw(frames, &shape.lattice, frame, time, u, range.of(u))?;
@@ -281,8 +283,7 @@ fn solve<T: Real>(args: &Args, points: &[usize], global: &Global, out: &mut Outp
     drop(progress);
     out.phase("output");
     begun.drift = travelled.drift;
-    document.energy_end = travelled.energy;
-    document.journey.end::<T>(&wave, first, u.len(), &travelled);
+    document.journey.end::<T>(&wave, first, u.len(), &travelled, forced);
     wave.displacement(&mut u)?;
     if let (Some(square), false, None) = (square, varies || forced, &velocity) {
         let factor = (c * square.sqrt() * wave.time()).cos();
@@ -290,7 +291,7 @@ fn solve<T: Real>(args: &Args, points: &[usize], global: &Global, out: &mut Outp
         document.journey.error_max = Some(error_max(&u, &exact, factor));
     }
     if let Some(path) = keep.due(interrupt::asked()) {
-        begun.save(&path, &mut wave, fingerprint)?;
+        begun.save(&path, &mut wave, dt, fingerprint)?;
         document.journey.checkpoint = Some(path.display().to_string());
     }
     document.journey.peak_device_bytes = place.peak_bytes();
@@ -373,8 +374,7 @@ impl Document {
         journey.print_steps(out)?;
         out.line("")?;
         let of = if journey.energy == 0.0 { "" } else { " of that" };
-        let change = format!("changed by at most {:.1e}{of}", journey.energy_drift);
-        out.field("energy", format!("{:.6e}, at the end {:.6e}; {change}", journey.energy, self.energy_end))?;
+        journey.print_energy(|drift| format!("it changed by at most {drift:.1e}{of}"), out)?;
         journey.print_end(out)
     }
 }

@@ -43,10 +43,11 @@ impl Begun {
         self,
         path: &std::path::Path,
         wave: &mut dyn Motion<T>,
+        dt: f64,
         fingerprint: Fingerprint,
     ) -> Result<(), Failure> {
         let WaveState { u, before, guess, steps } = wave.state()?;
-        let numbers = json!({ "steps": steps, "energy": self.energy, "energy_drift": self.drift });
+        let numbers = json!({ "dt": dt, "steps": steps, "energy": self.energy, "energy_drift": self.drift });
         let mut arrays = vec![("u", Values::of(&u)), ("before", Values::of(&before))];
         arrays.extend(guess.map(|guess| ("guess", Values::of(&guess))));
         checkpoint::save(path, fingerprint, numbers, &arrays)
@@ -55,11 +56,11 @@ impl Begun {
 
 /// The steps to make, and when to look.
 pub(super) struct Course<'a> {
-    pub(super) steps: usize,
-    pub(super) frames: usize,
+    steps: usize,
+    frames: usize,
     /// Whether frames are drawn or written.
-    pub(super) shown: bool,
-    pub(super) progress: &'a Steps,
+    shown: bool,
+    progress: &'a Steps,
 }
 
 /// What came of it.
@@ -78,7 +79,12 @@ impl Travelled {
     }
 }
 
-impl Course<'_> {
+impl<'a> Course<'a> {
+    /// With `frames` frames, or one for each step if that are fewer.
+    pub(super) fn new(steps: usize, frames: usize, shown: bool, progress: &'a Steps) -> Course<'a> {
+        Course { steps, frames: frames.min(steps.saturating_add(1)), shown, progress }
+    }
+
     /// Steps from frame to frame until the end, Ctrl-C, or an implicit step without a solution. `see` gets the number, the time and the
     /// values of each frame; `u` has those of the start, and at the end those of the last one shown. It may be empty where none is.
     pub(super) fn run<T: Real>(

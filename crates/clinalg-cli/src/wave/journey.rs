@@ -35,7 +35,8 @@ pub(super) struct Journey {
     pub(super) dt: f64,
     end_time: f64,
     pub(super) energy: f64,
-    pub(super) energy_drift: f64,
+    pub(super) energy_drift: Option<f64>,
+    pub(super) energy_end: f64,
     pub(super) error_max: Option<f64>,
     points_per_second: f64,
     seconds_setup: f64,
@@ -82,7 +83,8 @@ impl Journey {
             dt: start.dt,
             end_time: 0.0,
             energy: begun.energy,
-            energy_drift: begun.drift,
+            energy_drift: Some(begun.drift),
+            energy_end: begun.energy,
             error_max: None,
             points_per_second: 0.0,
             seconds_setup: start.setup.as_secs_f64(),
@@ -95,9 +97,17 @@ impl Journey {
         }
     }
 
-    /// After the steps from `first` on with `points` points.
-    pub(super) fn end<T: Real>(&mut self, wave: &dyn Motion<T>, first: u64, points: usize, travelled: &Travelled) {
-        self.energy_drift = travelled.drift;
+    /// After the steps from `first` on with `points` points; a force changes the energy.
+    pub(super) fn end<T: Real>(
+        &mut self,
+        wave: &dyn Motion<T>,
+        first: u64,
+        points: usize,
+        travelled: &Travelled,
+        forced: bool,
+    ) {
+        self.energy_drift = (!forced).then_some(travelled.drift);
+        self.energy_end = travelled.energy;
         self.steps = wave.steps();
         self.end_time = wave.time();
         self.seconds_solve = travelled.solving.as_secs_f64();
@@ -148,6 +158,12 @@ impl Journey {
 
     pub(super) fn print_steps(&self, out: &mut Output) -> Result<(), Failure> {
         out.field("steps", format!("{}, to t = {:.6}", self.steps, self.end_time))
+    }
+
+    /// The energy at the start and at the end, and as `change` words it from the largest change, how it is kept.
+    pub(super) fn print_energy(&self, change: impl Fn(f64) -> String, out: &mut Output) -> Result<(), Failure> {
+        let change = self.energy_drift.map_or("the force changes it".to_owned(), change);
+        out.field("energy", format!("{:.6e}, at the end {:.6e}; {change}", self.energy, self.energy_end))
     }
 
     /// What follows the energy.

@@ -128,7 +128,7 @@ impl Document {
         }
         out.line("")?;
         let of = if journey.energy == 0.0 { "" } else { " of it" };
-        out.field("energy", format!("{:.6e}, drifted by {:.1e}{of} at most", journey.energy, journey.energy_drift))?;
+        journey.print_energy(|drift| format!("it drifted by {drift:.1e}{of} at most"), out)?;
         journey.print_end(out)
     }
 }

@@ -28,7 +28,7 @@
 
 use std::sync::Arc;
 
-use clinalg::Real;
+use clinalg::{Precision, Real};
 
 use crate::model::access::{Access, slow_axis};
 use crate::model::events::Watch;
@@ -377,10 +377,37 @@ impl<T: Real> Rhs<T> for System {
     }
 
     fn eval(&self, t: T, y: &[T], f: &mut [T]) {
-        let constants = self.constants();
+        match T::PRECISION {
+            Precision::F32 => {
+                let y: Vec<f32> = y.iter().map(|v| v.into_f64() as f32).collect();
+                f.iter_mut().zip(self.eval_f32(t.into_f64() as f32, &y)).for_each(|(f, v)| *f = T::from_f64(v.into()));
+            }
+            Precision::F64 => {
+                let y: Vec<f64> = y.iter().map(|v| v.into_f64()).collect();
+                f.iter_mut().zip(self.eval_f64(t.into_f64(), &y)).for_each(|(f, v)| *f = T::from_f64(v));
+            }
+        }
+    }
+}
+
+/// The walk over all formulas for each precision: made in this crate, it is optimised whatever the crate that calls it is.
+impl System {
+    #[inline(never)]
+    fn eval_f32(&self, t: f32, y: &[f32]) -> Vec<f32> {
+        self.eval_points(t, y)
+    }
+
+    #[inline(never)]
+    fn eval_f64(&self, t: f64, y: &[f64]) -> Vec<f64> {
+        self.eval_points(t, y)
+    }
+
+    fn eval_points<T: Real>(&self, t: T, y: &[T]) -> Vec<T> {
+        let (constants, mut f) = (self.constants(), vec![T::zero(); y.len()]);
         for p in 0..self.grid.points() {
             self.eval_point(t, p, &constants, &|component| y[component], &mut |component, value| f[component] = value);
         }
+        f
     }
 }
 
