@@ -10,11 +10,14 @@ use std::sync::{Arc, Condvar, Mutex};
 use std::time::Duration;
 
 use clinalg::multigrid::{self, Backend, Cycle, PoissonParams, Separable, Smoother};
+use clinalg::ops::Operator;
+use clinalg::precond::Jacobi;
 use clinalg::runtime::devices;
-use clinalg::solve::{self, CgParams, GmresParams, Solver, Stop, Stopping};
-use clinalg::team::{
-    self, Exchange, Message, Network, Operator, Partition, Poisson, Received, Reduction, Sent, Team, Wave,
+use clinalg::solve::{
+    BiCgStab, Cg, CgParams, FlexibleCg, Gmres, GmresParams, Idr, IdrParams, JacobiIteration, JacobiParams,
+    KrylovMemory, KrylovVector, Minres, Preconditioner, Report, Resumable, Richardson, Solver, Stop, Stopping,
 };
+use clinalg::team::{self, Exchange, Message, Network, Partition, Poisson, Received, Reduction, Sent, Team, Wave};
 use clinalg::wave::{self, Scheme, WaveParams};
 use clinalg::{Buffer, Context, ContextOptions, Csr, CsrParts, Error, KernelFamily, Real, Result};
 use common::{
@@ -634,13 +637,13 @@ fn products<T: Real>(context: &Context, a: &CsrParts<T>, partition: &Partition) 
     let x = noise::<T>(a.cols, 5);
     let (mut want, zeros) = (vec![T::zero(); a.rows], vec![T::zero(); a.rows]);
     oracle(a).mv(T::one(), &x, T::zero(), &mut want);
-    let mut matrix = team::Csr::new(&team, a, partition).unwrap();
+    let matrix = team::Csr::new(&team, a, partition).unwrap();
     let on_team = team::Vector::from_slice(&team, partition, &x).unwrap();
     let mut y = matrix.vector().unwrap();
     // The second product uses the same memory.
     for _ in 0..2 {
         y.fill(T::nan()).unwrap();
-        matrix.apply(&on_team, &mut y).unwrap();
+        matrix.apply(T::one(), &on_team, T::zero(), &mut y).unwrap();
     }
     let mut got = zeros.clone();
     y.read(&mut got).unwrap();
@@ -682,60 +685,139 @@ fn convection(side: usize, wind: f64) -> CsrParts<f64> {
     CsrParts::from_triplets(side * side, side * side, &entries).unwrap()
 }
 
+const METHODS: [&str; 6] = ["cg", "flexible cg", "minres", "bicgstab", "idr", "gmres"];
+
+/// A Krylov method for vectors like this one.
+fn krylov<V: KrylovVector<Scalar = f64>>(name: &str, vector: &V, stopping: Stopping) -> Box<dyn Resumable<f64, V>> {
+    match name {
+        "cg" => Box::new(Cg::like(vector, stopping.into()).unwrap()),
+        "flexible cg" => Box::new(FlexibleCg::like(vector, stopping.into()).unwrap()),
+        "minres" => Box::new(Minres::like(vector, stopping.into()).unwrap()),
+        "bicgstab" => Box::new(BiCgStab::like(vector, stopping.into()).unwrap()),
+        "idr" => Box::new(Idr::like(vector, IdrParams::from(stopping)).unwrap()),
+        _ => Box::new(Gmres::like(vector, GmresParams::from(stopping).restart(20)).unwrap()),
+    }
+}
+
 #[test]
 fn iterative_methods_solve_on_a_team() {
     for context in capable::<f64>() {
         let n = 20 * 20;
         let exact = noise::<f64>(n, 6);
-        for (wind, names) in [(0.0, &["cg", "bicgstab", "gmres"][..]), (0.4, &["bicgstab", "gmres"])] {
+        for (wind, names) in [(0.0, &METHODS[..]), (0.4, &METHODS[3..])] {
             let parts = convection(20, wind);
             let mut b = vec![0.0; n];
             oracle(&parts).mv(1.0, &exact, 0.0, &mut b);
             let team = team(context, 3);
             let partition = Partition::by_entries(&parts.offsets, &[1.0; 3]).unwrap();
-            let mut a = team::Csr::new(&team, &parts, &partition).unwrap();
+            let a = team::Csr::new(&team, &parts, &partition).unwrap();
             let on_team = team::Vector::from_slice(&team, &partition, &b).unwrap();
             let whole = Csr::from_parts(context, &parts).unwrap();
+            let b = clinalg::Vector::from_slice(context, &b).unwrap();
             let stopping = Stopping::default().tolerance(1e-12);
             for (name, preconditioned) in names.iter().flat_map(|&name| [(name, false), (name, true)]) {
                 let mut x = a.vector().unwrap();
-                let mut jacobi = team::Jacobi::new(&team, &partition, &parts.diagonal()).unwrap();
-                let m = preconditioned.then_some(&mut jacobi as &mut dyn team::Preconditioner<f64>);
-                let params = GmresParams::from(stopping.clone()).restart(20);
-                let (report, mut one): (_, Box<dyn Solver<f64>>) = match name {
-                    "cg" => (
-                        team::Cg::new(&team, &partition, stopping.clone().into())
-                            .unwrap()
-                            .solve(&mut a, m, &on_team, &mut x),
-                        Box::new(solve::Cg::new(context, n, stopping.clone().into()).unwrap()),
-                    ),
-                    "bicgstab" => (
-                        team::BiCgStab::new(&team, &partition, stopping.clone().into())
-                            .unwrap()
-                            .solve(&mut a, m, &on_team, &mut x),
-                        Box::new(solve::BiCgStab::new(context, n, stopping.clone().into()).unwrap()),
-                    ),
-                    _ => (
-                        team::Gmres::new(&team, &partition, params.clone()).unwrap().solve(&mut a, m, &on_team, &mut x),
-                        Box::new(solve::Gmres::new(context, n, params).unwrap()),
-                    ),
-                };
-                let report = report.unwrap();
+                let mut jacobi = Jacobi::like(&x, &parts.diagonal()).unwrap();
+                let m = preconditioned.then_some(&mut jacobi as &mut dyn Preconditioner<f64, team::Vector<f64>>);
+                let report = krylov(name, &x, stopping.clone()).solve(&a, m, &on_team, &mut x).unwrap();
                 let what = format!("{name}, wind {wind}, preconditioned {preconditioned}: {report}");
                 assert_eq!(report.stop, Stop::Converged, "{what}");
                 let mut got = vec![0.0; n];
                 x.read(&mut got).unwrap();
                 assert_close(&what, &got, &exact, |_| 1e-9);
-                if !preconditioned {
-                    let b = clinalg::Vector::from_slice(context, &b).unwrap();
-                    let mut x = clinalg::Vector::zeros(context, n).unwrap();
-                    let expected = one.solve(&whole, None, &b, &mut x).unwrap();
-                    // Rounding grows along the iteration.
-                    assert_same_history(&what, &report.history[..8], &expected.history[..8], 1e-9);
-                    assert!(report.iterations.abs_diff(expected.iterations) <= 3, "{what}, on one device {expected}");
-                }
+                let mut x = clinalg::Vector::zeros(context, n).unwrap();
+                let mut jacobi = Jacobi::like(&x, &parts.diagonal()).unwrap();
+                let m = preconditioned.then_some(&mut jacobi as &mut dyn Preconditioner<f64>);
+                let expected = krylov(name, &x, stopping.clone()).solve(&whole, m, &b, &mut x).unwrap();
+                // Rounding grows along the iteration.
+                assert_same_history(&what, &report.history[..8], &expected.history[..8], 1e-9);
+                assert!(report.iterations.abs_diff(expected.iterations) <= 3, "{what}, on one device {expected}");
             }
         }
+    }
+}
+
+/// Without a preconditioner or with the inverse of the diagonal, Richardson iteration is that of one device; so is Jacobi iteration.
+#[test]
+fn stationary_iterations_solve_on_a_team() {
+    for context in capable::<f64>().take(1) {
+        let parts = convection(8, 0.2);
+        let (n, partition) = (parts.rows, Partition::even(parts.rows, 3).unwrap());
+        let team = team(context, 3);
+        let (a, whole) =
+            (team::Csr::new(&team, &parts, &partition).unwrap(), Csr::from_parts(context, &parts).unwrap());
+        let right = noise::<f64>(n, 9);
+        let b = team::Vector::from_slice(&team, &partition, &right).unwrap();
+        let right = clinalg::Vector::from_slice(context, &right).unwrap();
+        let stopping = || Stopping::default().tolerance(1e-6).max_iterations(1000);
+        let (diagonal, mut x, mut y) =
+            (parts.diagonal(), a.vector().unwrap(), clinalg::Vector::zeros(context, n).unwrap());
+        let mut m = Jacobi::like(&x, &diagonal).unwrap();
+        let report = Richardson::like(&x, stopping().into()).unwrap().solve(&a, Some(&mut m), &b, &mut x).unwrap();
+        let mut m = Jacobi::like(&y, &diagonal).unwrap();
+        let mut richardson = Richardson::like(&y, stopping().into()).unwrap();
+        let expected = richardson.solve(&whole, Some(&mut m), &right, &mut y).unwrap();
+        assert_eq!((report.stop, report.iterations), (Stop::Converged, expected.iterations), "{report}");
+        assert_same_history("Richardson", &report.history, &expected.history, 1e-8);
+        x.fill(0.0).unwrap();
+        y.fill(0.0).unwrap();
+        let params = JacobiParams::from(stopping());
+        let report = JacobiIteration::like(&x, &diagonal, params.clone()).unwrap().solve(&a, None, &b, &mut x).unwrap();
+        let mut jacobi = JacobiIteration::like(&y, &diagonal, params).unwrap();
+        let expected = jacobi.solve(&whole, None, &right, &mut y).unwrap();
+        assert_eq!((report.stop, report.iterations), (Stop::Converged, expected.iterations), "{report}");
+        assert_same_history("Jacobi", &report.history, &expected.history, 1e-8);
+    }
+}
+
+/// alpha A x + beta y with rows that refer to values of other ranks.
+#[test]
+fn products_of_a_team_are_added_to_y() {
+    for context in capable::<f64>().take(1) {
+        let parts = convection(6, 0.3);
+        let (n, team) = (parts.rows, team(context, 4));
+        let partition = Partition::weighted(n, &[1.0, 2.0, 1.0, 3.0]).unwrap();
+        let a = team::Csr::new(&team, &parts, &partition).unwrap();
+        let (x, y) = (noise::<f64>(n, 1), noise::<f64>(n, 2));
+        let on_team = team::Vector::from_slice(&team, &partition, &x).unwrap();
+        let mut z = team::Vector::from_slice(&team, &partition, &y).unwrap();
+        a.apply(-2.0, &on_team, 0.5, &mut z).unwrap();
+        let (mut got, mut want) = (vec![0.0; n], y);
+        z.read(&mut got).unwrap();
+        oracle(&parts).mv(-2.0, &x, 0.5, &mut want);
+        assert_close("alpha A x + beta y", &got, &want, |_| 1e-13);
+    }
+}
+
+/// Every process of a team stops at the same iteration, also when it is asked to stop, and continues to the bits of a solve that is not ended.
+#[test]
+fn all_processes_stop_and_continue_at_the_same_iteration() {
+    let Some(context) = capable::<f64>().next() else { return };
+    let parts = convection(12, 0.0);
+    let right = noise::<f64>(parts.rows, 3);
+    for name in METHODS {
+        let solved = in_processes(context, 3, |team| {
+            let partition = Partition::even(parts.rows, 3).unwrap();
+            let a = team::Csr::new(team, &parts, &partition).unwrap();
+            let b = team::Vector::from_slice(team, &partition, &right).unwrap();
+            let run = |memory: &mut KrylovMemory<f64>, last: usize| -> (Report, Vec<f64>) {
+                let mut x = a.vector().unwrap();
+                let mut solver = krylov(name, &b, Stopping::default().tolerance(1e-9));
+                let mut progress = |k, _| if k < last { ControlFlow::Continue(()) } else { ControlFlow::Break(()) };
+                let report = solver.solve_from(memory, &a, None, &b, &mut x, &mut progress).unwrap();
+                let mut values = vec![0.0; parts.rows];
+                x.read(&mut values).unwrap();
+                (report, values[x.local_rows()].to_vec())
+            };
+            let whole = run(&mut KrylovMemory::default(), usize::MAX);
+            let mut memory = KrylovMemory::default();
+            let (stopped, _) = run(&mut memory, 5);
+            assert_eq!((stopped.stop, stopped.iterations, memory.is_empty()), (Stop::Cancelled, 5, false), "{name}");
+            let (continued, x) = run(&mut memory, usize::MAX);
+            assert!(continued == whole.0 && x == whole.1, "{name}: {continued}, without a stop {}", whole.0);
+            continued
+        });
+        assert!(solved.iter().all(|report| report.stop == Stop::Converged && *report == solved[0]), "{name}");
     }
 }
 
@@ -746,10 +828,10 @@ fn systems_without_a_solution_end_with_a_reason() {
         let partition = Partition::even(4, 2).unwrap();
         let run = |entries: &[(usize, usize, f64)], b: [f64; 4], params: CgParams| {
             let parts = CsrParts::from_triplets(4, 4, entries).unwrap();
-            let mut a = team::Csr::new(&team, &parts, &partition).unwrap();
+            let a = team::Csr::new(&team, &parts, &partition).unwrap();
             let b = team::Vector::from_slice(&team, &partition, &b).unwrap();
             let mut x = a.vector().unwrap();
-            let report = team::Cg::new(&team, &partition, params).unwrap().solve(&mut a, None, &b, &mut x).unwrap();
+            let report = Cg::like(&b, params).unwrap().solve(&a, None, &b, &mut x).unwrap();
             (report, x.norm2().unwrap())
         };
         let diagonal = |values: [f64; 4]| [0, 1, 2, 3].map(|i: usize| (i, i, values[i]));
@@ -775,9 +857,9 @@ fn systems_without_a_solution_end_with_a_reason() {
         // What does not belong together.
         let other = Partition::from_starts(vec![0, 1, 4]).unwrap();
         let parts = CsrParts::from_triplets(4, 4, &identity).unwrap();
-        let mut a = team::Csr::new(&team, &parts, &partition).unwrap();
+        let a = team::Csr::new(&team, &parts, &partition).unwrap();
         let (mut x, y) = (a.vector().unwrap(), team::Vector::<f64>::zeros(&team, &other).unwrap());
-        assert_error(a.apply(&y, &mut x), SHAPE, "x");
+        assert_error(a.apply(1.0, &y, 0.0, &mut x), SHAPE, "x");
         let words = assert_error(x.update(1.0, &y, 1.0), SHAPE, "x");
         assert!(words.contains("[0, 1, 4]"), "{words}");
         let elsewhere = Team::of_contexts(vec![beside(context), beside(context)]).unwrap();
@@ -785,10 +867,10 @@ fn systems_without_a_solution_end_with_a_reason() {
         assert_error(x.copy_from(&y), "clinalg:argument:context", "source");
         assert_error(team::Vector::<f64>::zeros(&team, &Partition::even(4, 3).unwrap()), LENGTH, "partition");
         assert_error(team::Csr::new(&team, &parts, &Partition::even(5, 2).unwrap()), SHAPE, "a");
-        assert_error(team::Gmres::<f64>::new(&team, &partition, GmresParams::default().restart(0)), VALUE, "restart");
-        let mut cg = team::Cg::new(&team, &other, params).unwrap();
+        assert_error(Gmres::like(&x, GmresParams::default().restart(0)), VALUE, "restart");
+        let mut cg = Cg::like(&team::Vector::zeros(&team, &other).unwrap(), params).unwrap();
         let b = a.vector().unwrap();
-        assert_error(cg.solve(&mut a, None, &b, &mut x), SHAPE, "b");
+        assert_error(cg.solve(&a, None, &b, &mut x), SHAPE, "b");
     }
 }
 
@@ -824,16 +906,16 @@ fn an_end_is_judged_as_on_one_device() {
         let parts = upwind(32, 1e5);
         let (n, rows) = (parts.rows, partition(&parts));
         let ones = vec![1.0; n];
-        let mut a = team::Csr::new(&team, &parts, &rows).unwrap();
+        let a = team::Csr::new(&team, &parts, &rows).unwrap();
         let b = team::Vector::from_slice(&team, &rows, &ones).unwrap();
-        let mut solver = team::BiCgStab::new(&team, &rows, Stopping::default().tolerance(1e-10).into()).unwrap();
+        let mut solver = BiCgStab::like(&b, Stopping::default().tolerance(1e-10).into()).unwrap();
         let mut x = a.vector().unwrap();
-        let report = solver.solve(&mut a, None, &b, &mut x).unwrap();
+        let report = solver.solve(&a, None, &b, &mut x).unwrap();
         assert!(report.stop == Stop::Converged && report.iterations <= 150, "{report}");
         // Of eight iterations it returns the best, which has no larger residual than the start.
         solver.stopping_mut().max_iterations = 8;
         x.fill(0.0).unwrap();
-        let report = solver.solve(&mut a, None, &b, &mut x).unwrap();
+        let report = solver.solve(&a, None, &b, &mut x).unwrap();
         let mut got = vec![0.0; n];
         x.read(&mut got).unwrap();
         assert_eq!(report.stop, Stop::IterationLimit, "{report}");
@@ -844,21 +926,17 @@ fn an_end_is_judged_as_on_one_device() {
         // A tolerance far below the precision: the solvers stop where a backward stable solution would.
         let parts = convection(12, 0.0);
         let (n, rows) = (parts.rows, partition(&parts));
-        let mut a = team::Csr::new(&team, &parts, &rows).unwrap();
+        let a = team::Csr::new(&team, &parts, &rows).unwrap();
         let exact = noise::<f64>(n, 8);
         let b = team::Vector::from_slice(&team, &rows, &exact).unwrap();
         let tight = Stopping::default().tolerance(1e-3 * eps::<f64>()).max_iterations(5000);
         for name in ["cg", "bicgstab", "gmres"] {
             let mut x = a.vector().unwrap();
             let report = match name {
-                "cg" => team::Cg::new(&team, &rows, tight.clone().into()).unwrap().solve(&mut a, None, &b, &mut x),
-                "bicgstab" => {
-                    team::BiCgStab::new(&team, &rows, tight.clone().into()).unwrap().solve(&mut a, None, &b, &mut x)
+                "gmres" => {
+                    Gmres::like(&b, GmresParams::from(tight.clone()).restart(60)).unwrap().solve(&a, None, &b, &mut x)
                 }
-                _ => {
-                    let params = GmresParams::from(tight.clone()).restart(60);
-                    team::Gmres::new(&team, &rows, params).unwrap().solve(&mut a, None, &b, &mut x)
-                }
+                _ => krylov(name, &b, tight.clone()).solve(&a, None, &b, &mut x),
             };
             let report = report.unwrap();
             assert_eq!(report.stop, Stop::RoundingFloor, "{name}: {report}");
@@ -870,7 +948,7 @@ fn an_end_is_judged_as_on_one_device() {
             assert!(r <= 16.0 * stable, "{name}: {r:e}, eps (|A||x| + |b|) {stable:e}");
         }
         let words = assert_error(
-            team::Jacobi::new(&team, &Partition::even(3, 2).unwrap(), &[1.0, 0.0, 2.0]),
+            Jacobi::like(&team::Vector::zeros(&team, &Partition::even(3, 2).unwrap()).unwrap(), &[1.0, 0.0, 2.0]),
             VALUE,
             "diagonal",
         );

@@ -35,7 +35,7 @@ struct About {
     state: Value,
 }
 
-const VERSION: u32 = 6;
+const VERSION: u32 = 7;
 
 /// The array with the bytes of [`About`] as JSON.
 const ABOUT: &str = "about";

@@ -94,8 +94,8 @@ Complex numbers: if the matrix, the right-hand side or x0 is complex, the system
 solved in complex arithmetic, and x is complex. Symmetric then means Hermitian, above and
 below. Complex systems are supported except by amg, saddle, richardson and --devices.
 
-Several devices (--devices): methods cg, bicgstab and gmres, preconditioners none,
-jacobi, amg, sa and classical.
+Several devices (--devices): all methods but block-cg and those for least squares,
+preconditioners none, jacobi, amg, sa and classical.
 
 JSON keys: matrix, rows, cols, nnz, symmetric (up to rounding; of complex matrices: Hermitian),
 complex, rhs, null_vectors (number of null vectors found), null_part_removed (whether their

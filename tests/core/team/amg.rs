@@ -1,8 +1,6 @@
 //! Algebraic multigrid on a team against one device.
 
 use clinalg::amg::{self, AmgParams, Coarsening, Cycle, Smoother};
-use clinalg::solve::Preconditioner as _;
-use clinalg::team::Preconditioner as _;
 
 use super::*;
 
@@ -87,18 +85,18 @@ fn conjugate_gradients_of_a_team_take_multigrid() {
         let stopping = Stopping::default().tolerance(1e-12);
         let (team, one) = (team(context, 2), Csr::from_parts(context, &parts).unwrap());
         let partition = Partition::by_entries(&parts.offsets, &[1.0; 2]).unwrap();
-        let mut a = team::Csr::new(&team, &parts, &partition).unwrap();
+        let a = team::Csr::new(&team, &parts, &partition).unwrap();
         let mut m = team::Amg::gathered_from(&team, &parts, &partition, None, &params, 100).unwrap();
         let on_team = team::Vector::from_slice(&team, &partition, &b).unwrap();
         let mut x = a.vector().unwrap();
-        let mut cg = team::Cg::new(&team, &partition, stopping.clone().into()).unwrap();
-        let report = cg.solve(&mut a, Some(&mut m), &on_team, &mut x).unwrap();
+        let mut cg = Cg::like(&on_team, stopping.clone().into()).unwrap();
+        let report = cg.solve(&a, Some(&mut m), &on_team, &mut x).unwrap();
         assert_eq!(report.stop, Stop::Converged);
         assert_close("x", &values(&x), &exact, |_| 1e-10);
         let mut m = amg::Amg::new(&one, &params).unwrap();
         let b = clinalg::Vector::from_slice(context, &b).unwrap();
         let mut x = clinalg::Vector::zeros(context, n).unwrap();
-        let mut cg = solve::Cg::new(context, n, stopping.into()).unwrap();
+        let mut cg = Cg::new(context, n, stopping.into()).unwrap();
         let expected = cg.solve(&one, Some(&mut m), &b, &mut x).unwrap();
         assert!(report.iterations.abs_diff(expected.iterations) <= 1, "{report}, on one device {expected}");
     }

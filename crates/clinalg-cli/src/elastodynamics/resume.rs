@@ -38,7 +38,8 @@ impl<S: ComplexScalar> Begun<S> {
 
     /// Writes a checkpoint of the first `done` frequencies.
     pub(super) fn save(&self, path: &Path, fingerprint: Fingerprint, done: usize, table: &str) -> Result<(), Failure> {
-        let state = json!({ "responses": self.responses[..done], "table": table });
+        let krylov = krylov::scalars(&self.memory);
+        let state = json!({ "responses": self.responses[..done], "table": table, "krylov": krylov });
         checkpoint::save(path, fingerprint, state, &krylov::arrays(&self.memory, VECTORS))
     }
 }

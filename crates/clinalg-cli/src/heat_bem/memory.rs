@@ -47,7 +47,8 @@ impl<T: Real> Memory<T> {
     pub(super) fn save(&self, path: &Path, fingerprint: Fingerprint) -> Result<(), Failure> {
         match self {
             Memory::Gmres(memory) => {
-                checkpoint::save(path, fingerprint, serde_json::Value::Null, &krylov::arrays(memory, VECTORS))
+                let state = serde_json::json!({ "krylov": krylov::scalars(memory) });
+                checkpoint::save(path, fingerprint, state, &krylov::arrays(memory, VECTORS))
             }
             Memory::Forward(memory) => {
                 let (x, work) = (("x", Values::of(&memory.x)), ("work", Values::of(&memory.work)));

@@ -41,9 +41,8 @@ fn check<T: Number>(team: &Team, job: &Job<'_, T>) -> Result<(), Failure> {
     if job.args.method.map_or(!is_square, Method::is_least_squares) {
         return Err(Failure::usage("least-squares methods run on one device: use --device instead of --devices"));
     }
-    let method = job.args.method.filter(|method| !matches!(method, Method::Cg | Method::BiCgStab | Method::Gmres));
-    if let Some(method) = method {
-        let message = format!("--devices works with --method cg, bicgstab and gmres, not with {}", method.name());
+    if job.args.method == Some(Method::BlockCg) {
+        let message = "--devices works with one right-hand side at a time, not with --method block-cg; use --method cg";
         return Err(Failure::usage(message));
     }
     if team.ranks() > rows {

@@ -75,13 +75,14 @@ impl<T: Scalar> Solved<T> {
         let Suspended { stage, before, start, memory } = &self.state;
         let before = before.as_ref();
         let histories: Vec<f64> = self.reports.iter().flat_map(|report| report.history.iter().copied()).collect();
-        let state = json!({ "stage": stage, "stops": stops, "before": before.map(end) });
+        let (before_end, krylov) = (before.map(end), krylov::scalars(memory));
+        let state = json!({ "stage": stage, "stops": stops, "before": before_end, "krylov": krylov });
         let before = before.map_or(&[][..], |report| &report.history);
         let [x, start] = [("x", &self.x), ("start", start)].map(|(name, v)| (name, Values::of(&parts(v))));
         let [histories, before] =
             [("histories", &histories[..]), ("before", before)].map(|(name, v)| (name, Values::of(v)));
-        let [iterate, vectors, numbers, history] = krylov::arrays(memory, VECTORS);
-        let arrays = [x, start, iterate, vectors, histories, before, numbers, history];
+        let [iterate, vectors, history] = krylov::arrays(memory, VECTORS);
+        let arrays = [x, start, iterate, vectors, histories, before, history];
         checkpoint::save(path, fingerprint, state, &arrays)
     }
 }

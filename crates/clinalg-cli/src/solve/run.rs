@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use clinalg::automatic::{
     Automatic, AutomaticParams, Decision, Event, NEAR, OneDevice, Plan, PreconditionerKind, Space,
 };
+use clinalg::ops::SpaceVector;
 use clinalg::precond::{NullVectors, Split};
 use clinalg::solve::{Report, Stop, Stopping};
 use clinalg::{CsrParts, Dense, Scalar};
@@ -258,16 +259,16 @@ pub(super) fn solve_columns<S: Space>(
     let mut left = None;
     let mut observe = |event: Event<'_>| observe(args, progress, event);
     for (k, right) in job.b.chunks(rows).enumerate().skip(solved.reports.len()) {
-        system.space().write(&mut b, right)?;
+        b.set_from_host(right)?;
         let start = job.starts.map_or(&zeros[..], |starts| &starts[k * cols..(k + 1) * cols]);
-        system.space().write(&mut x, start)?;
+        x.set_from_host(start)?;
         let mut state = std::mem::take(&mut solved.state);
         let report = system.solve_from(&mut state, &b, &mut x, &mut observe)?;
         if matches!(report.stop, Stop::Cancelled | Stop::IterationLimit) && left.is_none() {
             left = Some(Solved { state, ..solved.clone() });
         }
         solved.reports.push(report);
-        solved.x.extend(system.space().read(&x)?);
+        solved.x.extend(x.to_host()?);
     }
     place.finish()?;
     let took = begin.elapsed();

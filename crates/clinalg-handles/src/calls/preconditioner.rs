@@ -7,7 +7,7 @@ use clinalg::precond::{
     CholeskyParams, Fsai, Ilu, IluKind, IluParams, IncompleteCholesky, Jacobi, Preconditioner, Saddle, SaddleParams,
     SaddleShape, Spai0, Split, Ssor, SsorParams, check_finite, is_hermitian,
 };
-use clinalg::solve::{Operator, Richardson, Solver, Stopping};
+use clinalg::solve::Operator;
 use clinalg::{Complex, Context, Csr, CsrParts, Error, Real, Result, Scalar, Vector, ops};
 use serde::{Deserialize, Serialize};
 
@@ -289,8 +289,6 @@ pub(super) trait Coarsened: Scalar {
     fn reusable_hierarchy(a: &Csr<Self>) -> Result<Box<dyn Remade<Self>>>;
     /// A block preconditioner in this shape.
     fn saddle(a: &Csr<Self>, split: &Split, shape: SaddleShape) -> Result<Box<dyn Preconditioner<Self>>>;
-    /// Richardson iteration for `n` equations.
-    fn richardson(context: &Context, n: usize, stopping: Stopping) -> Result<Box<dyn Solver<Self> + Send>>;
 }
 
 /// Algebraic multigrid, and blocks that are made of it, have no complex form.
@@ -314,10 +312,6 @@ macro_rules! coarsened {
             fn saddle(a: &Csr<$real>, split: &Split, shape: SaddleShape) -> Result<Box<dyn Preconditioner<$real>>> {
                 Ok(Box::new(Saddle::new(a, split, &SaddleParams::default().shape(shape))?))
             }
-
-            fn richardson(context: &Context, n: usize, stopping: Stopping) -> Result<Box<dyn Solver<$real> + Send>> {
-                Ok(Box::new(Richardson::new(context, n, stopping.into())?))
-            }
         })*
         $(impl Coarsened for $complex {
             fn hierarchy(_: &Csr<$complex>, _: usize) -> Result<Box<dyn Preconditioner<$complex>>> {
@@ -330,11 +324,6 @@ macro_rules! coarsened {
 
             fn saddle(_: &Csr<$complex>, _: &Split, _: SaddleShape) -> Result<Box<dyn Preconditioner<$complex>>> {
                 Err(no_complex_form())
-            }
-
-            fn richardson(_: &Context, _: usize, _: Stopping) -> Result<Box<dyn Solver<$complex> + Send>> {
-                let expected = "a real matrix for Richardson iteration; BiCGStab and GMRES take complex ones";
-                Err(Error::value("a", expected, "complex"))
             }
         })*
     };

@@ -163,7 +163,7 @@ fn solve_columns<T: Element + BlockScalar + Coarsened>(
         return Err(Error::Shape { argument: "x", expected, got });
     }
     let mut m = m;
-    let mut solver = solver_of::<T>(method, (&context, n), stopping)?;
+    let mut solver = solver_of(method, &Vector::zeros(&context, n)?, stopping)?;
     each_column((b.as_vector(), x.as_vector_mut()), (n, n, columns), |b, x| {
         let m = m.as_mut().map(|m| &mut **m as &mut dyn Preconditioner<T>);
         solver.solve_with(a, m, b, x, progress)
@@ -274,7 +274,7 @@ impl Registry {
                     let (context, n) = (b.context(), b.len());
                     let preconditioning = (preconditioning, shape_for(method));
                     with_preconditioner(preconditioning, &a, inputs.get(2).copied(), (context, n), |m| {
-                        solver_of::<T>(method, (context, n), stopping)?.solve_with(a.operator()?, m, b, x, progress)
+                        solver_of(method, b, stopping)?.solve_with(a.operator()?, m, b, x, progress)
                     })
                 })
             })

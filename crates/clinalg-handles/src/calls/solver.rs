@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use clinalg::amg::Amg;
 use clinalg::solve::{
-    BiCgStab, Cg, FlexibleCg, Gmres, GmresParams, Idr, IdrParams, Minres, Preconditioner, Progress, Report, Solver,
-    Stopping,
+    BiCgStab, Cg, FlexibleCg, Gmres, GmresParams, Idr, IdrParams, KrylovVector, Minres, Preconditioner, Progress,
+    Report, Richardson, Solver, Stopping,
 };
 use clinalg::{Context, Csr, Error, Result, Scalar, Vector};
 
@@ -21,21 +21,25 @@ use crate::registry::{Operand, Registry};
 /// What errors call the handle of a solver.
 const ARGUMENT: &str = "solver";
 
-/// A solver by this method with its memory.
-pub(super) fn solver_of<T: Coarsened>(
+/// A solver by this method with its memory, for vectors like this one.
+pub(super) fn solver_of<T: Scalar, V: KrylovVector<Scalar = T>>(
     method: Method,
-    (context, n): (&Context, usize),
+    vector: &V,
     stopping: &Stopping,
-) -> Result<Box<dyn Solver<T> + Send>> {
+) -> Result<Box<dyn Solver<T, V> + Send>> {
     let stopping = stopping.clone();
     Ok(match method {
-        Method::Cg => Box::new(Cg::new(context, n, stopping.into())?),
-        Method::BiCgStab => Box::new(BiCgStab::new(context, n, stopping.into())?),
-        Method::Gmres(restart) => Box::new(Gmres::new(context, n, GmresParams::from(stopping).restart(restart))?),
-        Method::Minres => Box::new(Minres::new(context, n, stopping.into())?),
-        Method::Idr(dimensions) => Box::new(Idr::new(context, n, IdrParams::from(stopping).dimensions(dimensions))?),
-        Method::FlexibleCg => Box::new(FlexibleCg::new(context, n, stopping.into())?),
-        Method::Richardson => T::richardson(context, n, stopping)?,
+        Method::Cg => Box::new(Cg::like(vector, stopping.into())?),
+        Method::BiCgStab => Box::new(BiCgStab::like(vector, stopping.into())?),
+        Method::Gmres(restart) => Box::new(Gmres::like(vector, GmresParams::from(stopping).restart(restart))?),
+        Method::Minres => Box::new(Minres::like(vector, stopping.into())?),
+        Method::Idr(dimensions) => Box::new(Idr::like(vector, IdrParams::from(stopping).dimensions(dimensions))?),
+        Method::FlexibleCg => Box::new(FlexibleCg::like(vector, stopping.into())?),
+        Method::Richardson if T::IS_COMPLEX => {
+            let expected = "a real matrix for Richardson iteration; BiCGStab and GMRES take complex ones";
+            return Err(Error::value("a", expected, "complex"));
+        }
+        Method::Richardson => Box::new(Richardson::like(vector, stopping.into())?),
     })
 }
 
@@ -138,7 +142,7 @@ impl Registry {
                     Some(inverse) => Kept::Inverse(inverse),
                     None => kept(preconditioning, &a)?,
                 };
-                let solver = solver_of::<T>(method, (context, n), stopping)?;
+                let solver = solver_of(method, &Vector::<T>::zeros(context, n)?, stopping)?;
                 Ok(T::erase_solver(KrylovSolver::new(Krylov { solver, preconditioner, a: cell })))
             })
         })?;

@@ -6,12 +6,14 @@ use std::ops::ControlFlow;
 
 use clinalg::amg::AmgParams;
 use clinalg::multigrid::{self, PoissonParams, PoissonReport};
-use clinalg::solve::{GmresParams, Progress, Report, Stopping};
+use clinalg::precond::Jacobi;
+use clinalg::solve::{Preconditioner, Progress, Report, Stopping};
 use clinalg::team::{self, Team};
 use clinalg::wave::WaveParams;
 use clinalg::{Context, ContextOptions, Error, Precision, Result, runtime};
 
 use super::solve::{INVERSE, Method, Preconditioning};
+use super::solver::solver_of;
 use crate::calls::sparse::sparse;
 use crate::kind::{Kind, ScalarType};
 use crate::object::{AnyWave, Distributed, Membrane, Object, RealElement, TeamAmg, typed_real};
@@ -165,19 +167,15 @@ pub(super) fn solve<T: RealElement>(
             return Err(Error::Length { argument, expected: a.rows, got });
         }
     }
-    let mut matrix = a.lock();
-    let (team, partition) = {
-        let matrix: &dyn team::Operator<T> = &*matrix;
-        (matrix.team().clone(), matrix.partition().clone())
-    };
-    let right = team::Vector::from_slice(&team, &partition, &b.to_vec()?)?;
-    let mut left = team::Vector::from_slice(&team, &partition, &x.to_vec()?)?;
+    let (team, partition) = (a.layout().team(), a.layout().partition());
+    let right = team::Vector::from_slice(team, partition, &b.to_vec()?)?;
+    let mut left = team::Vector::from_slice(team, partition, &x.to_vec()?)?;
     let mut jacobi;
     let mut amg;
-    let m: Option<&mut dyn team::Preconditioner<T>> = match preconditioning {
+    let m: Option<&mut dyn Preconditioner<T, team::Vector<T>>> = match preconditioning {
         Preconditioning::None => None,
         Preconditioning::Jacobi => {
-            jacobi = team::Jacobi::new(&team, &partition, &a.diagonal)?;
+            jacobi = Jacobi::like(&right, &a.diagonal)?;
             Some(&mut jacobi)
         }
         Preconditioning::Inverse(_) => {
@@ -197,24 +195,7 @@ pub(super) fn solve<T: RealElement>(
             return Err(Error::unsuitable(INVERSE, reason));
         }
     };
-    let stopping = stopping.clone();
-    let (operator, solution) = (&mut *matrix, &mut left);
-    let report = match method {
-        Method::Cg => {
-            team::Cg::new(&team, &partition, stopping.into())?.solve_with(operator, m, &right, solution, progress)
-        }
-        Method::BiCgStab => {
-            team::BiCgStab::new(&team, &partition, stopping.into())?.solve_with(operator, m, &right, solution, progress)
-        }
-        Method::Gmres(restart) => {
-            let params = GmresParams::from(stopping).restart(restart);
-            team::Gmres::new(&team, &partition, params)?.solve_with(operator, m, &right, solution, progress)
-        }
-        Method::Minres | Method::Idr(_) | Method::FlexibleCg | Method::Richardson => {
-            let reason = "a matrix on a team takes conjugate gradients, BiCGStab or GMRES; the other methods are for matrices on one device";
-            return Err(Error::unsuitable("method", reason));
-        }
-    }?;
+    let report = solver_of(method, &right, stopping)?.solve_with(&a.matrix, m, &right, &mut left, progress)?;
     let mut values = vec![T::zero(); a.rows];
     left.read(&mut values)?;
     x.write(&values)?;

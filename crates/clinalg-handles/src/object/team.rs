@@ -3,29 +3,29 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use clinalg::amg::{AmgParams, AmgReport};
-use clinalg::team::{Amg, Csr, Operator as _, Partition, Team};
+use clinalg::ops::Operator as _;
+use clinalg::team::{Amg, Csr, Layout, Partition, Team};
 use clinalg::{CsrParts, Precision, Real, Result};
 
-/// A sparse matrix whose rows are distributed over the devices of a team, for one caller at a time.
+/// A sparse matrix whose rows are distributed over the devices of a team.
 #[derive(Debug)]
 pub struct Distributed<T: Real> {
     pub(crate) rows: usize,
     pub(crate) entries: usize,
     /// Of all rows.
     pub(crate) diagonal: Vec<T>,
-    matrix: Mutex<Csr<T>>,
+    pub(crate) matrix: Csr<T>,
 }
 
 impl<T: Real> Distributed<T> {
     pub(crate) fn new(team: &Team, a: &CsrParts<T>) -> Result<Distributed<T>> {
         let partition = Partition::by_entries(&a.offsets, &vec![1.0; team.ranks()])?;
-        let matrix = Mutex::new(Csr::new(team, a, &partition)?);
+        let matrix = Csr::new(team, a, &partition)?;
         Ok(Distributed { rows: a.rows, entries: a.nnz(), diagonal: a.diagonal(), matrix })
     }
 
-    pub(crate) fn lock(&self) -> MutexGuard<'_, Csr<T>> {
-        // A panic leaves a matrix as it was: a product changes only its scratch memory.
-        self.matrix.lock().unwrap_or_else(PoisonError::into_inner)
+    pub(crate) fn layout(&self) -> &Layout {
+        self.matrix.context()
     }
 }
 
@@ -66,11 +66,8 @@ pub struct TeamAmg<T: Real> {
 impl<T: Real> TeamAmg<T> {
     /// For the rows of `matrix`; `a` has its entries.
     pub(crate) fn new(matrix: &Distributed<T>, a: &CsrParts<T>, params: &AmgParams) -> Result<TeamAmg<T>> {
-        let (team, partition) = {
-            let matrix = matrix.lock();
-            (matrix.team().clone(), matrix.partition().clone())
-        };
-        Ok(TeamAmg { rows: a.rows, amg: Mutex::new(Amg::new(&team, a, &partition, params)?) })
+        let layout = matrix.layout();
+        Ok(TeamAmg { rows: a.rows, amg: Mutex::new(Amg::new(layout.team(), a, layout.partition(), params)?) })
     }
 
     pub(crate) fn lock(&self) -> MutexGuard<'_, Amg<T>> {

@@ -52,9 +52,9 @@ pub use conflict::Conflict;
 pub use decision::{Decision, Event};
 pub use method::Method;
 pub use plan::Plan;
-pub use preconditioner::{PreconditionerKind, PreconditionerParams, Prepared};
+pub use preconditioner::{Boxed, PreconditionerKind, PreconditionerParams, Prepared};
 pub use scalar::SystemScalar;
-pub use space::{DeviceSolver, OnTeam, OneDevice, Space, TeamPreconditioner, TeamSolver};
+pub use space::{MethodSolver, OnTeam, OneDevice, PreparedFor, Space};
 pub use stages::{Automatic, Suspended};
 
 use crate::solve::{GmresParams, IdrParams, Stopping};

@@ -3,7 +3,7 @@
 use super::decision::{Decision, Event};
 use super::policy::{self, Facts};
 use super::preconditioner::Prepared;
-use super::space::{OnTeam, OneDevice, Space};
+use super::space::{MethodSolver, OnTeam, OneDevice, PreparedFor, Space};
 use super::stages::{Automatic, Stage};
 use super::{AutomaticParams, Conflict, Method, Observer, PreconditionerKind, SystemScalar};
 use crate::amg::Cycle;
@@ -35,7 +35,7 @@ impl<'a, T: SystemScalar> Plan<OneDevice<'a, T>> {
 }
 
 impl<'a, T: Real + SystemScalar> Plan<OnTeam<'a, T>> {
-    /// For systems on a team. Methods that take over have the preconditioner of the first one.
+    /// For systems on a team. GMRES, where it takes over, has the preconditioner of the first method.
     ///
     /// # Errors
     /// As [`Plan::of`] and [`OnTeam::new`].
@@ -186,10 +186,10 @@ impl<S: Space> Plan<S> {
         };
         let setup = SetUp { space: &space, params: &params, inspection: &inspection, method, unknowns_per_node };
         let (prepared, has_fallback) = setup.first(kind, &mut observe)?;
-        let solver = space.solver(method, &params)?;
+        let solver = MethodSolver::new(&space, method, &params)?;
         let mut methods = vec![method];
         if params.method.is_none() {
-            methods.extend(policy::takeovers(method, inspection.hermitian, S::IS_TEAM));
+            methods.extend(policy::takeovers(method, inspection.hermitian));
         }
         let mut stages = vec![Stage::Own(prepared)];
         stages.resize_with(methods.len(), || Stage::Pending);
@@ -219,13 +219,13 @@ struct SetUp<'s, S: Space> {
 }
 
 impl<S: Space> SetUp<'_, S> {
-    fn of(&self, kind: PreconditionerKind, observe: Observer<'_>) -> Result<Prepared<S::Preconditioner>> {
+    fn of(&self, kind: PreconditionerKind, observe: Observer<'_>) -> Result<PreparedFor<S>> {
         self.space.set_up(kind, self.method, self.params, self.unknowns_per_node, observe)
     }
 
     /// The first preconditioner. If it was chosen and is unstable or cannot be set up, ILUT stands in for ILU(0), the factors of a last resort for ILUT,
     /// and the diagonal, or none, for all. Also returns whether the factors are those of the last resort.
-    fn first(&self, kind: PreconditionerKind, observe: Observer<'_>) -> Result<(Prepared<S::Preconditioner>, bool)> {
+    fn first(&self, kind: PreconditionerKind, observe: Observer<'_>) -> Result<(PreparedFor<S>, bool)> {
         let mut last = self.of(kind, observe);
         if !self.params.may_replace() {
             return Ok((last?, false));

@@ -166,8 +166,8 @@ fn for_richardson(_: &Facts<'_>) -> String {
 /// The preconditioner, and why.
 pub(super) fn preconditioner(facts: &Facts<'_>) -> (PreconditionerKind, String) {
     let rule = RULES.iter().find(|rule| (rule.applies)(facts)).expect("the last rule always applies");
-    // M has to be close to A, unless it is multigrid.
-    if facts.method == Some(Method::Richardson) && !rule.kind.is_multigrid() {
+    // M has to be close to A, unless it is multigrid; a team has no such factors.
+    if facts.method == Some(Method::Richardson) && !rule.kind.is_multigrid() && !facts.on_team {
         return (PreconditionerKind::Ilut, for_richardson(facts));
     }
     (rule.kind, (rule.reason)(facts))
@@ -188,9 +188,9 @@ pub(super) fn method(matrix: &Inspection, kind: PreconditionerKind, varies: bool
 }
 
 /// The methods that take over one after the other where `first`, which was chosen by [`method`], fails.
-pub(super) fn takeovers(first: Method, hermitian: bool, on_team: bool) -> &'static [Method] {
+pub(super) fn takeovers(first: Method, hermitian: bool) -> &'static [Method] {
     match first {
-        Method::Cg | Method::Minres | Method::BiCgStab if hermitian && !on_team => &[Method::Gmres, Method::Minres],
+        Method::Cg | Method::Minres | Method::BiCgStab if hermitian => &[Method::Gmres, Method::Minres],
         Method::Cg | Method::Minres | Method::BiCgStab => &[Method::Gmres],
         _ => &[],
     }

@@ -10,7 +10,7 @@ use crate::precond::{
     CholeskyParams, Fsai, Ilu, IluKind, IluParams, IncompleteCholesky, Jacobi, Ordering, Preconditioner, Spai0, Ssor,
     SsorParams, is_unsuited,
 };
-use crate::{Csr, CsrParts, Error, Result, Scalar};
+use crate::{Csr, CsrParts, Error, Result, Scalar, Vector};
 
 /// A preconditioner.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -172,8 +172,8 @@ impl<M> Prepared<M> {
     }
 }
 
-/// A preconditioner on one device.
-pub(super) type Boxed<T> = Box<dyn Preconditioner<T>>;
+/// Any preconditioner.
+pub type Boxed<T, V = Vector<T>> = Box<dyn Preconditioner<T, V>>;
 
 /// Incomplete or complete LU factors with their description.
 pub(super) fn factors<T: Scalar>(m: Ilu<T>, nnz: usize) -> Prepared<Boxed<T>> {

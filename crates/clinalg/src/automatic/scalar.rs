@@ -8,8 +8,8 @@ use super::decision::Event;
 use super::preconditioner::{Boxed, Source, in_a_line, or_by_unknowns};
 use crate::amg::{Amg, Coarsening};
 use crate::precond::{Saddle, SaddleParams, SaddleShape, Split};
-use crate::solve::{BlockScalar, Richardson, Solver, Stopping};
-use crate::{Complex, Context, Error, Real, Result};
+use crate::solve::BlockScalar;
+use crate::{Complex, Error, Real, Result};
 
 /// The scalars of a system: `f32`, `f64` and complex numbers of both.
 pub trait SystemScalar: BlockScalar {
@@ -24,14 +24,10 @@ pub trait SystemScalar: BlockScalar {
     /// A block preconditioner of a saddle point, in the shape that the method takes, with its description.
     #[doc(hidden)]
     fn saddle(source: &Source<'_, Self>) -> Result<(Boxed<Self>, String)>;
-
-    /// Richardson iteration for `n` equations.
-    #[doc(hidden)]
-    fn richardson(context: &Context, n: usize, stopping: Stopping) -> Result<Box<dyn Solver<Self>>>;
 }
 
 /// An error about a matrix that has to be real.
-fn not_real(what: &str, instead: &str) -> Error {
+pub(super) fn not_real(what: &str, instead: &str) -> Error {
     Error::value("a", format!("a real matrix for {what}; {instead} complex ones"), "complex")
 }
 
@@ -86,10 +82,6 @@ macro_rules! scalars {
             fn saddle(source: &Source<'_, Self>) -> Result<(Boxed<Self>, String)> {
                 saddle(source)
             }
-
-            fn richardson(context: &Context, n: usize, stopping: Stopping) -> Result<Box<dyn Solver<Self>>> {
-                Ok(Box::new(Richardson::new(context, n, stopping.into())?))
-            }
         }
 
         impl SystemScalar for Complex<$real> {
@@ -99,10 +91,6 @@ macro_rules! scalars {
 
             fn saddle(_: &Source<'_, Self>) -> Result<(Boxed<Self>, String)> {
                 Err(not_real("blocks of a saddle point", "incomplete factors take"))
-            }
-
-            fn richardson(_: &Context, _: usize, _: Stopping) -> Result<Box<dyn Solver<Self>>> {
-                Err(not_real("Richardson iteration", "GMRES and BiCGStab take"))
             }
         }
     )*};

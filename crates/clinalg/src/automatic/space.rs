@@ -6,15 +6,16 @@ use once_cell::unsync::OnceCell;
 
 use super::inspection::inspect;
 use super::preconditioner::{Boxed, Prepared, Source, factors, in_a_line, or_by_unknowns};
-use super::scalar::{SystemScalar, narrowed};
+use super::scalar::{SystemScalar, narrowed, not_real};
 use super::{AutomaticParams, Method, Observer, PreconditionerKind};
 use crate::amg::Coarsening;
 use crate::matrix::{Inspection, unknowns_per_node};
-use crate::ops::{self, conj_transpose};
-use crate::precond::{self, Jacobi, NullVectors, Preconditioner, fallback_factors};
+use crate::ops::conj_transpose;
+use crate::precond::{self, Jacobi, NullVectors, fallback_factors};
 use crate::solve::{
-    BiCgStab, Cg, FlexibleCg, Gmres, GmresParams, Idr, IdrParams, KrylovMemory, LeastSquares, LeastSquaresMethod,
-    LeastSquaresParams, Minres, Progress, Report, Resumable, Solver, Stopping,
+    BiCgStab, Cg, FlexibleCg, Gmres, GmresParams, Idr, IdrParams, KrylovMemory, KrylovVector, LeastSquares,
+    LeastSquaresMethod, LeastSquaresParams, Minres, Operator, Preconditioner, Progress, Report, Resumable, Richardson,
+    Solver, Stopping,
 };
 use crate::team::{self, Partition, Team};
 use crate::{Context, Csr, CsrParts, Error, Real, Result, Scalar, Vector};
@@ -24,13 +25,9 @@ pub trait Space {
     /// The type of the numbers.
     type Scalar: SystemScalar;
     /// A vector.
-    type Vector;
-    /// A preconditioner that was set up.
-    type Preconditioner;
-    /// A method with its vectors.
-    type Solver;
+    type Vector: KrylovVector<Scalar = Self::Scalar>;
 
-    /// Whether it is a team, which has fewer methods and preconditioners.
+    /// Whether it is a team, which has fewer preconditioners.
     const IS_TEAM: bool;
 
     /// The host form of the matrix.
@@ -69,38 +66,24 @@ pub trait Space {
     /// Those of an allocation and of an upload.
     fn vector(&self, values: &[Self::Scalar]) -> Result<Self::Vector>;
 
-    /// A copy.
+    /// A vector of zeros, as long as the matrix has rows.
     ///
     /// # Errors
     /// Those of an allocation.
-    fn duplicate(&self, x: &Self::Vector) -> Result<Self::Vector>;
+    fn zeros(&self) -> Result<Self::Vector>;
 
-    /// Makes `y` equal to `x`.
-    ///
-    /// # Errors
-    /// Those of the device.
-    fn copy(&self, x: &Self::Vector, y: &mut Self::Vector) -> Result<()>;
+    /// The matrix.
+    fn operator(&self) -> &dyn Operator<Self::Scalar, Self::Vector>;
 
-    /// Sets the values of a vector.
-    ///
-    /// # Errors
-    /// Those of an upload.
-    fn write(&self, x: &mut Self::Vector, values: &[Self::Scalar]) -> Result<()>;
-
-    /// All values of a vector, on every process.
-    ///
-    /// # Errors
-    /// Those of a download.
-    fn read(&self, x: &Self::Vector) -> Result<Vec<Self::Scalar>>;
-
-    /// A method.
+    /// A method for least squares or for several right-hand sides.
     ///
     /// # Errors
     /// [`Error::Value`] for a method that does not run here; those of an allocation.
-    fn solver(&self, method: Method, params: &AutomaticParams) -> Result<Self::Solver>;
-
-    /// The stopping criteria of a method, for changes.
-    fn stopping_mut(solver: &mut Self::Solver) -> &mut Stopping;
+    fn other_solver(
+        &self,
+        method: Method,
+        params: &AutomaticParams,
+    ) -> Result<MethodSolver<Self::Scalar, Self::Vector>>;
 
     /// Sets up a preconditioner; `unknowns_per_node` is what the pattern of the matrix shows.
     ///
@@ -113,39 +96,115 @@ pub trait Space {
         params: &AutomaticParams,
         unknowns_per_node: Option<usize>,
         observe: Observer<'_>,
-    ) -> Result<Prepared<Self::Preconditioner>>;
+    ) -> Result<PreparedFor<Self>>;
 
     /// By how much a preconditioner enlarges the vector of ones if that shows that it is unstable: [`instability`](precond::instability).
     ///
     /// # Errors
     /// Those of the device.
-    fn instability(
-        &self,
-        prepared: &mut Prepared<Self::Preconditioner>,
-        inspection: &Inspection,
-    ) -> Result<Option<f64>>;
+    fn instability(&self, prepared: &mut PreparedFor<Self>, inspection: &Inspection) -> Result<Option<f64>>;
 
     /// Factors to fall back on: [`fallback_factors`].
     ///
     /// # Errors
     /// [`Error::Value`] on a team, which has none; those of [`fallback_factors`].
-    fn fallback(&self, params: &AutomaticParams) -> Result<Prepared<Self::Preconditioner>>;
+    fn fallback(&self, params: &AutomaticParams) -> Result<PreparedFor<Self>>;
 
-    /// Solves A x = b from x, or from `memory` if there is one that is not empty, and leaves there what another solve
-    /// needs to continue. A team leaves nothing.
+    /// Minimises |b - A x| from x, or from `memory` if there is one that is not empty.
     ///
     /// # Errors
-    /// Those of the method.
-    fn solve(
-        &mut self,
-        solver: &mut Self::Solver,
-        prepared: &mut Prepared<Self::Preconditioner>,
+    /// [`Error::Value`] on a team; those of the method.
+    fn least_squares(
+        &self,
+        solver: &mut LeastSquares<Self::Scalar>,
+        m: Option<&mut dyn Preconditioner<Self::Scalar, Self::Vector>>,
         memory: Option<&mut KrylovMemory<Self::Scalar>>,
         b: &Self::Vector,
         x: &mut Self::Vector,
         progress: Progress<'_>,
     ) -> Result<Report>;
 }
+
+/// A method with its vectors.
+pub enum MethodSolver<T: Scalar, V: KrylovVector<Scalar = T>> {
+    /// A method that can be continued from a memory.
+    Resumable(Box<dyn Resumable<T, V>>),
+    /// A method that begins anew.
+    Stationary(Box<dyn Solver<T, V>>),
+    /// A method for matrices that need not be square.
+    LeastSquares(Box<LeastSquares<T>>),
+    /// Block conjugate gradients, whose vectors depend on the number of right-hand sides.
+    Block(Stopping),
+}
+
+impl<T: SystemScalar, V: KrylovVector<Scalar = T>> MethodSolver<T, V> {
+    /// A method for a matrix in `space` and vectors like this one.
+    ///
+    /// # Errors
+    /// [`Error::Value`] for a method that does not run here; those of an allocation.
+    pub fn new<S: Space<Scalar = T, Vector = V>>(
+        space: &S,
+        method: Method,
+        params: &AutomaticParams,
+    ) -> Result<MethodSolver<T, V>> {
+        if method.is_least_squares() || method == Method::BlockCg {
+            return space.other_solver(method, params);
+        }
+        let (vector, stopping) = (&space.zeros()?, params.stopping.clone());
+        let resumable: Box<dyn Resumable<T, V>> = match method {
+            Method::Cg => Box::new(Cg::like(vector, stopping.into())?),
+            Method::FlexibleCg => Box::new(FlexibleCg::like(vector, stopping.into())?),
+            Method::Minres => Box::new(Minres::like(vector, stopping.into())?),
+            Method::BiCgStab => Box::new(BiCgStab::like(vector, stopping.into())?),
+            Method::Idr => Box::new(Idr::like(vector, IdrParams::from(stopping).dimensions(params.idr_dimensions))?),
+            Method::Gmres => Box::new(Gmres::like(vector, GmresParams::from(stopping).restart(params.restart))?),
+            Method::Richardson if T::IS_COMPLEX => {
+                return Err(not_real("Richardson iteration", "GMRES and BiCGStab take"));
+            }
+            Method::Richardson => {
+                return Ok(MethodSolver::Stationary(Box::new(Richardson::like(vector, stopping.into())?)));
+            }
+            Method::Lsqr | Method::Lsmr | Method::BlockCg => unreachable!("it is another solver"),
+        };
+        Ok(MethodSolver::Resumable(resumable))
+    }
+
+    /// The stopping criteria, for changes.
+    pub(super) fn stopping_mut(&mut self) -> &mut Stopping {
+        match self {
+            MethodSolver::Resumable(solver) => solver.stopping_mut(),
+            MethodSolver::Stationary(solver) => solver.stopping_mut(),
+            MethodSolver::LeastSquares(solver) => solver.stopping_mut(),
+            MethodSolver::Block(stopping) => stopping,
+        }
+    }
+
+    /// Solves A x = b from x, or from `memory` if there is one that is not empty, and leaves there what another solve needs to continue.
+    pub(super) fn solve<S: Space<Scalar = T, Vector = V>>(
+        &mut self,
+        space: &S,
+        prepared: &mut Prepared<Boxed<T, V>>,
+        memory: Option<&mut KrylovMemory<T>>,
+        (b, x): (&V, &mut V),
+        progress: Progress<'_>,
+    ) -> Result<Report> {
+        let (a, m) = (space.operator(), prepared.preconditioner.as_mut());
+        let m = m.map(|m| &mut **m as &mut dyn Preconditioner<T, V>);
+        match (self, memory) {
+            (MethodSolver::Resumable(solver), Some(memory)) => solver.solve_from(memory, a, m, b, x, progress),
+            (MethodSolver::Resumable(solver), None) => solver.solve_with(a, m, b, x, progress),
+            (MethodSolver::Stationary(solver), _) => solver.solve_with(a, m, b, x, progress),
+            (MethodSolver::LeastSquares(solver), memory) => space.least_squares(solver, m, memory, b, x, progress),
+            (MethodSolver::Block(_), _) => {
+                let expected = "a method for one right-hand side; `solve_block` takes several at once";
+                Err(Error::value("method", expected, Method::BlockCg.name()))
+            }
+        }
+    }
+}
+
+/// A preconditioner that was set up for a matrix in the space `S`.
+pub type PreparedFor<S> = Prepared<Boxed<<S as Space>::Scalar, <S as Space>::Vector>>;
 
 /// A matrix on one device.
 pub struct OneDevice<'a, T: Scalar> {
@@ -165,23 +224,9 @@ impl<'a, T: Scalar> OneDevice<'a, T> {
     }
 }
 
-/// A method on one device.
-pub enum DeviceSolver<T: Scalar> {
-    /// A method that can be continued from a memory.
-    Resumable(Box<dyn Resumable<T>>),
-    /// A method that begins anew.
-    Stationary(Box<dyn Solver<T>>),
-    /// A method for matrices that need not be square.
-    LeastSquares(Box<LeastSquares<T>>),
-    /// Block conjugate gradients, whose vectors depend on the number of right-hand sides.
-    Block(Stopping),
-}
-
 impl<T: SystemScalar> Space for OneDevice<'_, T> {
     type Scalar = T;
     type Vector = Vector<T>;
-    type Preconditioner = Boxed<T>;
-    type Solver = DeviceSolver<T>;
 
     const IS_TEAM: bool = false;
 
@@ -213,51 +258,24 @@ impl<T: SystemScalar> Space for OneDevice<'_, T> {
         Vector::from_slice(self.a.context(), values)
     }
 
-    fn duplicate(&self, x: &Vector<T>) -> Result<Vector<T>> {
-        x.copy_range(0..x.len())
+    fn zeros(&self) -> Result<Vector<T>> {
+        Vector::zeros(self.a.context(), self.a.rows())
     }
 
-    fn copy(&self, x: &Vector<T>, y: &mut Vector<T>) -> Result<()> {
-        ops::copy(x, y)
+    fn operator(&self) -> &dyn Operator<T> {
+        self.a
     }
 
-    fn write(&self, x: &mut Vector<T>, values: &[T]) -> Result<()> {
-        x.write(values)
-    }
-
-    fn read(&self, x: &Vector<T>) -> Result<Vec<T>> {
-        x.to_vec()
-    }
-
-    fn solver(&self, method: Method, params: &AutomaticParams) -> Result<DeviceSolver<T>> {
-        let (context, n, stopping) = (self.a.context(), self.a.rows(), params.stopping.clone());
-        let resumable: Box<dyn Resumable<T>> = match method {
-            Method::Cg => Box::new(Cg::new(context, n, stopping.into())?),
-            Method::FlexibleCg => Box::new(FlexibleCg::new(context, n, stopping.into())?),
-            Method::Minres => Box::new(Minres::new(context, n, stopping.into())?),
-            Method::BiCgStab => Box::new(BiCgStab::new(context, n, stopping.into())?),
-            Method::Idr => Box::new(Idr::new(context, n, IdrParams::from(stopping).dimensions(params.idr_dimensions))?),
-            Method::Gmres => Box::new(Gmres::new(context, n, GmresParams::from(stopping).restart(params.restart))?),
-            Method::Richardson => return Ok(DeviceSolver::Stationary(T::richardson(context, n, stopping)?)),
-            Method::Lsqr | Method::Lsmr => {
-                let lsqr = method == Method::Lsqr;
-                let method = if lsqr { LeastSquaresMethod::Lsqr } else { LeastSquaresMethod::Lsmr };
-                let params = LeastSquaresParams::from(stopping).method(method);
-                let solver = LeastSquares::new(context, n, self.a.cols(), params)?;
-                return Ok(DeviceSolver::LeastSquares(Box::new(solver)));
-            }
-            Method::BlockCg => return Ok(DeviceSolver::Block(stopping)),
+    fn other_solver(&self, method: Method, params: &AutomaticParams) -> Result<MethodSolver<T, Vector<T>>> {
+        let stopping = params.stopping.clone();
+        let method = match method {
+            Method::Lsqr => LeastSquaresMethod::Lsqr,
+            Method::Lsmr => LeastSquaresMethod::Lsmr,
+            _ => return Ok(MethodSolver::Block(stopping)),
         };
-        Ok(DeviceSolver::Resumable(resumable))
-    }
-
-    fn stopping_mut(solver: &mut DeviceSolver<T>) -> &mut Stopping {
-        match solver {
-            DeviceSolver::Resumable(solver) => solver.stopping_mut(),
-            DeviceSolver::Stationary(solver) => solver.stopping_mut(),
-            DeviceSolver::LeastSquares(solver) => solver.stopping_mut(),
-            DeviceSolver::Block(stopping) => stopping,
-        }
+        let params = LeastSquaresParams::from(stopping).method(method);
+        let solver = LeastSquares::new(self.a.context(), self.a.rows(), self.a.cols(), params)?;
+        Ok(MethodSolver::LeastSquares(Box::new(solver)))
     }
 
     fn set_up(
@@ -300,31 +318,20 @@ impl<T: SystemScalar> Space for OneDevice<'_, T> {
         Ok(factors(m, self.a.nnz()))
     }
 
-    fn solve(
-        &mut self,
-        solver: &mut DeviceSolver<T>,
-        prepared: &mut Prepared<Boxed<T>>,
+    fn least_squares(
+        &self,
+        solver: &mut LeastSquares<T>,
+        m: Option<&mut dyn Preconditioner<T>>,
         memory: Option<&mut KrylovMemory<T>>,
         b: &Vector<T>,
         x: &mut Vector<T>,
         progress: Progress<'_>,
     ) -> Result<Report> {
-        let m = prepared.preconditioner.as_mut().map(|m| &mut **m as &mut dyn Preconditioner<T>);
-        match solver {
-            DeviceSolver::Resumable(solver) => match memory {
-                Some(memory) => solver.solve_from(memory, self.a, m, b, x, progress),
-                None => solver.solve_with(self.a, m, b, x, progress),
-            },
-            DeviceSolver::Stationary(solver) => solver.solve_with(self.a, m, b, x, progress),
-            DeviceSolver::LeastSquares(solver) => match memory {
-                Some(memory) => Ok(solver.solve_from(memory, self.a, m, b, x, progress)?.report),
-                None => Ok(solver.solve_with(self.a, m, b, x, progress)?.report),
-            },
-            DeviceSolver::Block(_) => {
-                let expected = "a method for one right-hand side; `solve_block` takes several at once";
-                Err(Error::value("method", expected, Method::BlockCg.name()))
-            }
-        }
+        let report = match memory {
+            Some(memory) => solver.solve_from(memory, self.a, m, b, x, progress),
+            None => solver.solve_with(self.a, m, b, x, progress),
+        };
+        Ok(report?.report)
     }
 }
 
@@ -353,7 +360,7 @@ impl<'a, T: Real> OnTeam<'a, T> {
         params: &AutomaticParams,
         unknowns_per_node: Option<usize>,
         observe: Observer<'_>,
-    ) -> Result<Prepared<TeamPreconditioner<T>>> {
+    ) -> Result<Prepared<Boxed<T, team::Vector<T>>>> {
         let params = &params.preconditioner_params;
         let amg = params.hierarchy(coarsening, unknowns_per_node);
         let near_null = params.near_null.as_ref().map(narrowed::<T>);
@@ -379,17 +386,9 @@ impl<'a, T: Real> OnTeam<'a, T> {
     }
 }
 
-/// A preconditioner on a team.
-pub type TeamPreconditioner<T> = Box<dyn team::Preconditioner<T>>;
-
-/// A method on a team.
-pub enum TeamSolver<T: Real> {
-    /// Conjugate gradients.
-    Cg(Box<team::Cg<T>>),
-    /// BiCGStab.
-    BiCgStab(Box<team::BiCgStab<T>>),
-    /// Restarted GMRES.
-    Gmres(Box<team::Gmres<T>>),
+/// The error about a method that does not run on a team.
+fn not_on_team(method: &str) -> Error {
+    Error::value("method", "one for a square matrix and one right-hand side on several devices", method)
 }
 
 /// The error about a preconditioner that does not run on a team.
@@ -400,8 +399,6 @@ fn unsupported(kind: PreconditionerKind) -> Error {
 impl<T: Real + SystemScalar> Space for OnTeam<'_, T> {
     type Scalar = T;
     type Vector = team::Vector<T>;
-    type Preconditioner = TeamPreconditioner<T>;
-    type Solver = TeamSolver<T>;
 
     const IS_TEAM: bool = true;
 
@@ -433,48 +430,16 @@ impl<T: Real + SystemScalar> Space for OnTeam<'_, T> {
         team::Vector::from_slice(self.team, &self.partition, values)
     }
 
-    fn duplicate(&self, x: &team::Vector<T>) -> Result<team::Vector<T>> {
-        let mut copy = team::Vector::zeros(self.team, &self.partition)?;
-        copy.copy_from(x)?;
-        Ok(copy)
+    fn zeros(&self) -> Result<team::Vector<T>> {
+        self.a.vector()
     }
 
-    fn copy(&self, x: &team::Vector<T>, y: &mut team::Vector<T>) -> Result<()> {
-        y.copy_from(x)
+    fn operator(&self) -> &dyn Operator<T, team::Vector<T>> {
+        &self.a
     }
 
-    fn write(&self, x: &mut team::Vector<T>, values: &[T]) -> Result<()> {
-        x.write(values)
-    }
-
-    fn read(&self, x: &team::Vector<T>) -> Result<Vec<T>> {
-        let mut values = vec![T::zero(); x.len()];
-        x.read(&mut values)?;
-        self.team.gather(&self.partition, 1, &mut values)?;
-        Ok(values)
-    }
-
-    fn solver(&self, method: Method, params: &AutomaticParams) -> Result<TeamSolver<T>> {
-        let (team, partition, stopping) = (self.team, &self.partition, params.stopping.clone());
-        Ok(match method {
-            Method::Cg => TeamSolver::Cg(Box::new(team::Cg::new(team, partition, stopping.into())?)),
-            Method::BiCgStab => TeamSolver::BiCgStab(Box::new(team::BiCgStab::new(team, partition, stopping.into())?)),
-            Method::Gmres => {
-                let params = GmresParams::from(stopping).restart(params.restart);
-                TeamSolver::Gmres(Box::new(team::Gmres::new(team, partition, params)?))
-            }
-            other => {
-                return Err(Error::value("method", "CG, BiCGStab or GMRES on several devices", other.name()));
-            }
-        })
-    }
-
-    fn stopping_mut(solver: &mut TeamSolver<T>) -> &mut Stopping {
-        match solver {
-            TeamSolver::Cg(solver) => solver.stopping_mut(),
-            TeamSolver::BiCgStab(solver) => solver.stopping_mut(),
-            TeamSolver::Gmres(solver) => solver.stopping_mut(),
-        }
+    fn other_solver(&self, method: Method, _: &AutomaticParams) -> Result<MethodSolver<T, team::Vector<T>>> {
+        Err(not_on_team(method.name()))
     }
 
     fn set_up(
@@ -484,40 +449,35 @@ impl<T: Real + SystemScalar> Space for OnTeam<'_, T> {
         params: &AutomaticParams,
         unknowns_per_node: Option<usize>,
         observe: Observer<'_>,
-    ) -> Result<Prepared<TeamPreconditioner<T>>> {
+    ) -> Result<Prepared<Boxed<T, team::Vector<T>>>> {
         match kind.coarsening(&params.preconditioner_params.amg) {
             Some(coarsening) => self.hierarchy(kind, coarsening, params, unknowns_per_node, observe),
             None if kind == PreconditionerKind::None => Ok(Prepared::none()),
             None if kind == PreconditionerKind::Jacobi => {
-                let m = team::Jacobi::new(self.team, &self.partition, &self.parts.diagonal())?;
+                let m = Jacobi::like(&self.a.vector()?, &self.parts.diagonal())?;
                 Ok(Prepared::new(kind, Box::new(m), String::new()))
             }
             None => Err(unsupported(kind)),
         }
     }
 
-    fn instability(&self, _: &mut Prepared<TeamPreconditioner<T>>, _: &Inspection) -> Result<Option<f64>> {
+    fn instability(&self, _: &mut Prepared<Boxed<T, team::Vector<T>>>, _: &Inspection) -> Result<Option<f64>> {
         Ok(None)
     }
 
-    fn fallback(&self, _: &AutomaticParams) -> Result<Prepared<TeamPreconditioner<T>>> {
+    fn fallback(&self, _: &AutomaticParams) -> Result<Prepared<Boxed<T, team::Vector<T>>>> {
         Err(unsupported(PreconditionerKind::Lu))
     }
 
-    fn solve(
-        &mut self,
-        solver: &mut TeamSolver<T>,
-        prepared: &mut Prepared<TeamPreconditioner<T>>,
+    fn least_squares(
+        &self,
+        _: &mut LeastSquares<T>,
+        _: Option<&mut dyn Preconditioner<T, team::Vector<T>>>,
         _: Option<&mut KrylovMemory<T>>,
-        b: &team::Vector<T>,
-        x: &mut team::Vector<T>,
-        progress: Progress<'_>,
+        _: &team::Vector<T>,
+        _: &mut team::Vector<T>,
+        _: Progress<'_>,
     ) -> Result<Report> {
-        let m = prepared.preconditioner.as_mut().map(|m| &mut **m as &mut dyn team::Preconditioner<T>);
-        match solver {
-            TeamSolver::Cg(solver) => solver.solve_with(&mut self.a, m, b, x, progress),
-            TeamSolver::BiCgStab(solver) => solver.solve_with(&mut self.a, m, b, x, progress),
-            TeamSolver::Gmres(solver) => solver.solve_with(&mut self.a, m, b, x, progress),
-        }
+        Err(not_on_team("least squares"))
     }
 }

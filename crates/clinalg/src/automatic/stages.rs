@@ -4,10 +4,11 @@ use std::ops::ControlFlow;
 
 use super::decision::{Decision, Event};
 use super::plan::Plan;
-use super::preconditioner::Prepared;
-use super::space::{OneDevice, Space};
+use super::preconditioner::{Boxed, Prepared};
+use super::space::{MethodSolver, OneDevice, PreparedFor, Space};
 use super::{AutomaticParams, Method, NEAR, Observer, PreconditionerKind, SystemScalar};
 use crate::matrix::Inspection;
+use crate::ops::SpaceVector;
 use crate::precond::{NullVectors, diagnose_singularity, is_unsuited, verdict};
 use crate::solve::{BlockCg, BlockReport, KrylovMemory, Preconditioner, Progress, Report, Stop, Stopping};
 use crate::{Csr, Dense, Error, Result};
@@ -22,14 +23,14 @@ pub struct Automatic<S: Space> {
     /// The first method and those that take over, one after the other.
     pub(super) methods: Vec<Method>,
     /// The preconditioner of each of them: one that was not needed yet, or that of the first method.
-    pub(super) stages: Vec<Stage<S::Preconditioner>>,
+    pub(super) stages: Vec<Stage<Boxed<S::Scalar, S::Vector>>>,
     /// That in use.
     pub(super) stage: usize,
     /// Whether the first preconditioner has the factors of the last resort.
     pub(super) has_fallback: bool,
     /// Whether the last right-hand side was solved with none of the methods, so that the next one begins with the first.
     pub(super) is_exhausted: bool,
-    pub(super) solver: S::Solver,
+    pub(super) solver: MethodSolver<S::Scalar, S::Vector>,
 }
 
 /// The preconditioner of a method that takes over.
@@ -98,7 +99,7 @@ impl<S: Space> Automatic<S> {
         (self.stage > 0).then(|| self.methods[0])
     }
 
-    fn prepared_for(&self, stage: usize) -> &Prepared<S::Preconditioner> {
+    fn prepared_for(&self, stage: usize) -> &PreparedFor<S> {
         match (&self.stages[stage], &self.stages[0]) {
             (Stage::Own(prepared), _) | (_, Stage::Own(prepared)) => prepared,
             _ => unreachable!("the first method has a preconditioner of its own"),
@@ -187,16 +188,16 @@ impl<S: Space> Automatic<S> {
             self.go_to(0, observe)?;
         }
         // What a method that takes over may start from.
-        let initial = if self.methods.len() > 1 { Some(self.space.duplicate(x)?) } else { None };
+        let initial = if self.methods.len() > 1 { Some(x.duplicate()?) } else { None };
         if !start.is_empty() {
-            self.space.write(x, &start)?;
+            x.set_from_host(&start)?;
         }
         loop {
-            let start = before.is_some().then(|| self.space.duplicate(x)).transpose()?;
+            let start = before.is_some().then(|| x.duplicate()).transpose()?;
             // From an x that has grown along null vectors, the next method would have no accuracy left.
             let has_grown = before.as_ref().is_some_and(|before| before.stop == Stop::Unbounded);
             if let (true, true, Some(initial)) = (has_grown, memory.is_empty(), &initial) {
-                self.space.copy(initial, x)?;
+                x.set_copy(initial)?;
             }
             let kept = keeps.then_some(&mut memory);
             let mut report = self.by_method(before.as_ref(), kept, b, x, observe)?;
@@ -205,7 +206,7 @@ impl<S: Space> Automatic<S> {
                 let has_risen;
                 (report, has_risen) = report.or_start(before.relative_residual);
                 if has_risen {
-                    self.space.copy(start, x)?;
+                    x.set_copy(start)?;
                 }
                 if has_grown && report.stop.is_failure_of_method() {
                     report.stop = Stop::Unbounded;
@@ -223,7 +224,7 @@ impl<S: Space> Automatic<S> {
             if matches!(stop, Stop::Cancelled | Stop::IterationLimit)
                 && let Some(state) = state
             {
-                let start = start.map_or_else(|| Ok(Vec::new()), |start| self.space.read(&start))?;
+                let start = start.map_or_else(|| Ok(Vec::new()), |start| start.to_host())?;
                 *state = Suspended { stage: self.stage, before: before.clone(), start, memory };
             }
             self.is_exhausted = !matches!(stop, Stop::Converged | Stop::RoundingFloor | Stop::Cancelled);
@@ -247,7 +248,7 @@ impl<S: Space> Automatic<S> {
         let Stage::Own(prepared) = &mut stages[at] else {
             unreachable!("the first method has a preconditioner of its own")
         };
-        space.solve(solver, prepared, memory, b, x, progress)
+        solver.solve(space, prepared, memory, (b, x), progress)
     }
 
     /// One iteration with the method in use, whose result is dropped, so that its kernels are built.
@@ -257,9 +258,9 @@ impl<S: Space> Automatic<S> {
     pub fn warm_up(&mut self, b: &S::Vector) -> Result<()> {
         let zeros = vec![num_traits::Zero::zero(); self.inspection.cols];
         let mut x = self.space.vector(&zeros)?;
-        S::stopping_mut(&mut self.solver).max_iterations = 1;
+        self.solver.stopping_mut().max_iterations = 1;
         let warmed = self.by_method(None, None, b, &mut x, &mut unobserved);
-        S::stopping_mut(&mut self.solver).max_iterations = self.params.stopping.max_iterations;
+        self.solver.stopping_mut().max_iterations = self.params.stopping.max_iterations;
         warmed.map(drop)
     }
 
@@ -292,13 +293,13 @@ impl<S: Space> Automatic<S> {
                 self.decisions.push(decision);
             }
         }
-        self.solver = self.space.solver(method, &self.params)?;
+        self.solver = MethodSolver::new(&self.space, method, &self.params)?;
         self.stage = stage;
         Ok(())
     }
 
     /// The preconditioner of a method that takes over, `None` for that of the first, and the error of another one that could not be set up.
-    fn take_over(&self, method: Method) -> Result<TakeOver<S::Preconditioner>> {
+    fn take_over(&self, method: Method) -> Result<TakeOver<Boxed<S::Scalar, S::Vector>>> {
         // Without a preconditioner it needs no definite matrix, and its residual never rises.
         if method == Method::Minres {
             return Ok((Some(Prepared::none()), None));

@@ -3,16 +3,15 @@
 //! A part of each is left per work-group or chunk, and the kernels of a solver join them, so that nothing is read back. The
 //! partition depends on the device and the matrix only.
 
-use super::product::{self, MOST_PARTS};
-use super::{DotParts, Operator};
-use crate::error::check_length;
+use super::product::MOST_PARTS;
+use super::{Operator, SpaceDots, SpaceVector};
 use crate::matrix::RowProduct;
 use crate::matrix::{
     Band, Columns, Csr, Dense, Dia, NnzBalanced, Sorted, SortedColumns, Stencil, Tiles, Values, Vector,
 };
 use crate::runtime::kernels::{band, csr, dense, nnz_balanced, sell_sorted, stencil};
 use crate::runtime::{In, KernelFamily, Out, Range};
-use crate::{Context, Error, Result, Scalar};
+use crate::{Context, Result, Scalar};
 
 /// Diagonals of a band up to which a loop over them is unrolled.
 const UNROLLED: usize = 32;
@@ -39,42 +38,41 @@ impl<'a, T: Scalar> Operands<'a, T> {
 }
 
 /// y = alpha A x + beta u with the dot products y'w and y'y.
-pub(super) struct Fused<'a, T: Scalar> {
+pub(super) struct Fused<'a, T: Scalar, V: SpaceVector<Scalar = T> = Vector<T>> {
     pub(super) alpha: T,
-    pub(super) x: &'a Vector<T>,
-    pub(super) plus: Option<(T, &'a Vector<T>)>,
-    pub(super) w: &'a Vector<T>,
-    pub(super) y: &'a mut Vector<T>,
-    pub(super) dots: &'a mut DotParts<T>,
+    pub(super) x: &'a V,
+    pub(super) plus: Option<(T, &'a V)>,
+    pub(super) w: &'a V,
+    pub(super) y: &'a mut V,
+    pub(super) dots: &'a mut V::Dots,
 }
 
-impl<T: Scalar> Fused<'_, T> {
-    /// An error unless all vectors fit a `rows` x `cols` operator of `context`.
-    pub(super) fn check(&self, context: &Context, rows: usize, cols: usize) -> Result<()> {
-        product::check_operands(context, rows, cols, self.x, self.y)?;
-        for (argument, vector) in [("u", self.plus.map(|(_, u)| u)), ("w", Some(self.w))] {
-            let Some(vector) = vector else { continue };
-            if !context.same(vector.context()) {
-                return Err(Error::Context { argument });
-            }
-            check_length(argument, rows, vector.len())?;
+impl<T: Scalar, V: SpaceVector<Scalar = T>> Fused<'_, T, V> {
+    /// An error unless all vectors fit a `rows` x `cols` operator in `space`.
+    pub(super) fn check(&self, space: &V::Space, rows: usize, cols: usize) -> Result<()> {
+        let vectors = [("x", cols, Some(self.x)), ("y", rows, Some(&*self.y))];
+        let others = [("u", rows, self.plus.map(|(_, u)| u)), ("w", rows, Some(self.w))];
+        for (argument, size, vector) in vectors.into_iter().chain(others) {
+            vector.map_or(Ok(()), |vector| vector.check(space, size, argument))?;
         }
-        self.dots.check(context)
+        self.dots.check_space(space)
     }
 
     /// The product, and the dot products by a launch of their own.
-    pub(super) fn apart(self, a: &(impl Operator<T> + ?Sized)) -> Result<()> {
+    pub(super) fn apart(self, a: &(impl Operator<T, V> + ?Sized)) -> Result<()> {
         let beta = match self.plus {
             Some((beta, u)) => {
-                super::copy(u, self.y)?;
+                self.y.set_copy(u)?;
                 beta
             }
             None => T::zero(),
         };
         a.apply(self.alpha, self.x, beta, self.y)?;
-        self.dots.set_pair(self.y, self.w)
+        self.dots.set_dots(self.y, self.w)
     }
+}
 
+impl<T: Scalar> Fused<'_, T> {
     /// What a kernel takes that leaves `parts` parts of each dot product.
     fn operands(&mut self, parts: usize) -> Operands<'_, T> {
         let (beta, u) = self.plus.map_or((T::zero(), self.x), |(beta, u)| (beta, u));
@@ -418,6 +416,7 @@ mod tests {
     use crate::canary::oracle;
     use crate::matrix::CsrParts;
     use crate::matrix::Format;
+    use crate::ops::DotParts;
     use crate::runtime::devices;
     use crate::{ContextOptions, Real, tuner};
 

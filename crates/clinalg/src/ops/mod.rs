@@ -25,6 +25,7 @@ mod map;
 mod part;
 pub(crate) mod product;
 pub(crate) mod reduce;
+mod space;
 pub(crate) mod sparse;
 
 pub use elementwise::{
@@ -41,3 +42,4 @@ pub use part::{Span, put, take, transpose};
 pub use product::{MultiRhs, Operator, Transposed, mm, mv, mv_conj_transposed, mv_transposed};
 pub(crate) use reduce::norm_of_squares;
 pub use reduce::{DotParts, dot, dotu, norm_inf, norm1, norm2, sum};
+pub use space::{SpaceDots, SpaceVector};

@@ -5,21 +5,21 @@ mod sparse;
 pub(crate) mod tuning;
 
 use super::fused::{Fused, Operands, is_gpu};
-use super::{DotParts, norm2};
+use super::{DotParts, SpaceDots, SpaceVector, norm2};
 use crate::matrix::{Band, Csr, Dense, Prepared, Values, Vector};
 use crate::runtime::kernels::{band, dense};
 use crate::runtime::{KernelFamily, Out, Range};
 use crate::{Context, Error, Real, Result, Scalar};
 
-/// A linear map y = A x on device vectors: a matrix of any storage, a stencil, a matrix applied on
+/// A linear map y = A x on device vectors, those of one device or of a team: a matrix of any storage, a stencil, a matrix applied on
 /// the fly.
-pub trait Operator<T: Scalar> {
+pub trait Operator<T: Scalar, V: SpaceVector<Scalar = T> = Vector<T>> {
     /// Length of the result.
     fn rows(&self) -> usize;
     /// Length of the argument.
     fn cols(&self) -> usize;
-    /// The context the operator lives in.
-    fn context(&self) -> &Context;
+    /// Where the operator lives: a context, or the layout of a team.
+    fn context(&self) -> &V::Space;
     /// The matrix itself where it is one of compressed sparse rows, for methods that need its entries.
     fn as_csr(&self) -> Option<&Csr<T>> {
         None
@@ -28,14 +28,14 @@ pub trait Operator<T: Scalar> {
     ///
     /// # Errors
     /// [`Error::Length`] or [`Error::Context`] that names `x` or `y`.
-    fn apply(&self, alpha: T, x: &Vector<T>, beta: T, y: &mut Vector<T>) -> Result<()>;
+    fn apply(&self, alpha: T, x: &V, beta: T, y: &mut V) -> Result<()>;
     /// y = A x for a square A, and x'y (x is conjugated) in the same pass where the operator can; enqueued.
     ///
     /// # Errors
     /// As [`Operator::apply`]; [`Error::Length`] where A is not square.
-    fn apply_dot(&self, x: &Vector<T>, y: &mut Vector<T>, dot: &mut DotParts<T>) -> Result<()> {
+    fn apply_dot(&self, x: &V, y: &mut V, dot: &mut V::Dots) -> Result<()> {
         self.apply(T::one(), x, T::zero(), y)?;
-        dot.set(x, y)
+        dot.set_dot(x, y)
     }
     /// y = alpha A x + beta u, where `plus` holds beta and u, and the dot products of y with w (y is conjugated) and with itself, in the same
     /// pass where the operator can; enqueued. With alpha = -1, beta = 1 and the right-hand side for u, this is the residual
@@ -43,15 +43,7 @@ pub trait Operator<T: Scalar> {
     ///
     /// # Errors
     /// [`Error::Length`] or [`Error::Context`] that names `x`, `u`, `w` or `y`.
-    fn apply_dots(
-        &self,
-        alpha: T,
-        x: &Vector<T>,
-        plus: Option<(T, &Vector<T>)>,
-        w: &Vector<T>,
-        y: &mut Vector<T>,
-        dots: &mut DotParts<T>,
-    ) -> Result<()> {
+    fn apply_dots(&self, alpha: T, x: &V, plus: Option<(T, &V)>, w: &V, y: &mut V, dots: &mut V::Dots) -> Result<()> {
         let fused = Fused { alpha, x, plus, w, y, dots };
         fused.check(self.context(), self.rows(), self.cols())?;
         fused.apart(self)
@@ -102,12 +94,12 @@ pub fn mm<T: Scalar>(alpha: T, a: &(impl MultiRhs<T> + ?Sized), x: &Dense<T>, be
 ///
 /// # Errors
 /// [`Error::Length`] or [`Error::Context`] that names `x` or `y`.
-pub fn mv<T: Scalar>(
+pub fn mv<T: Scalar, V: SpaceVector<Scalar = T>>(
     alpha: T,
-    a: &(impl Operator<T> + ?Sized),
-    x: &Vector<T>,
+    a: &(impl Operator<T, V> + ?Sized),
+    x: &V,
     beta: T,
-    y: &mut Vector<T>,
+    y: &mut V,
 ) -> Result<()> {
     a.apply(alpha, x, beta, y)
 }

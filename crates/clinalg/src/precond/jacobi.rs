@@ -1,8 +1,8 @@
 //! The diagonal of the matrix as a preconditioner.
 
-use crate::matrix::Values;
-use crate::solve::{Preconditioner, invert_diagonal};
-use crate::{Context, Csr, Precision, Result, Scalar, Vector, ops};
+use crate::ops::SpaceVector;
+use crate::solve::{Preconditioner, invert_diagonal, inverted};
+use crate::{Csr, Precision, Result, Scalar, Vector};
 
 /// M = diag(A) (Saad 2003, section 10.2).
 ///
@@ -21,8 +21,8 @@ use crate::{Context, Csr, Precision, Result, Scalar, Vector, ops};
 /// # Ok::<(), clinalg::Error>(())
 /// ```
 #[derive(Debug)]
-pub struct Jacobi<T: Scalar> {
-    inverse: Vector<T>,
+pub struct Jacobi<T: Scalar, V: SpaceVector<Scalar = T> = Vector<T>> {
+    inverse: V,
     /// For the normal equations, the Frobenius norm of the matrix with its columns scaled.
     norm: Option<f64>,
 }
@@ -36,9 +36,7 @@ impl<T: Scalar> Jacobi<T> {
     /// [`Error::Unsuitable`](crate::Error::Unsuitable) that names the first row (counted from 1) whose entry is zero, not finite or too
     /// small to be inverted; [`Error::Allocation`](crate::Error::Allocation).
     pub fn new(diagonal: &Vector<T>) -> Result<Jacobi<T>> {
-        let mut values = diagonal.to_vec()?;
-        invert_diagonal(&mut values)?;
-        Ok(Jacobi { inverse: Vector::from_slice(diagonal.context(), &values)?, norm: None })
+        Jacobi::like(diagonal, &diagonal.to_vec()?)
     }
 
     /// M = diag(A^H A), for least squares with any A: it scales the columns of A to a norm of 1. The norm of a column of zeros is taken as 1. If a squared
@@ -72,6 +70,16 @@ impl<T: Scalar> Jacobi<T> {
     }
 }
 
+impl<T: Scalar, V: SpaceVector<Scalar = T>> Jacobi<T, V> {
+    /// For vectors like this one, from the diagonal of a matrix, given for all rows.
+    ///
+    /// # Errors
+    /// As [`Jacobi::new`]; [`Error::Length`](crate::Error::Length) that names `diagonal`.
+    pub fn like(vector: &V, diagonal: &[T]) -> Result<Jacobi<T, V>> {
+        Ok(Jacobi { inverse: inverted(vector, diagonal)?, norm: None })
+    }
+}
+
 /// The exponent of 2 nearest to 0 that takes norms between `least` and `most`, divided by it, into the range in which squares and their inverses
 /// are normal numbers; the middle if there is none.
 fn exponent<T: Scalar>(least: f64, most: f64) -> f64 {
@@ -86,19 +94,20 @@ fn exponent<T: Scalar>(least: f64, most: f64) -> f64 {
     0.0_f64.max(lowest).min(highest).clamp(-1000.0, 1000.0)
 }
 
-impl<T: Scalar> Preconditioner<T> for Jacobi<T> {
+impl<T: Scalar, V: SpaceVector<Scalar = T>> Preconditioner<T, V> for Jacobi<T, V> {
     fn size(&self) -> usize {
-        self.inverse.len()
+        self.inverse.size()
     }
 
-    fn context(&self) -> &Context {
-        self.inverse.context()
+    fn context(&self) -> &V::Space {
+        self.inverse.space()
     }
 
-    fn apply(&mut self, r: &Vector<T>, z: &mut Vector<T>) -> Result<()> {
-        self.inverse.check_same(r, "r")?;
-        self.inverse.check_same(z, "z")?;
-        ops::multiply(r, &self.inverse, z)
+    fn apply(&mut self, r: &V, z: &mut V) -> Result<()> {
+        for (argument, vector) in [("r", r), ("z", &*z)] {
+            vector.check(self.inverse.space(), self.inverse.size(), argument)?;
+        }
+        z.set_products(r, &self.inverse)
     }
 
     fn preconditioned_frobenius_norm(&self) -> Option<f64> {
@@ -109,8 +118,8 @@ impl<T: Scalar> Preconditioner<T> for Jacobi<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::CsrParts;
     use crate::solve::{LeastSquares, LeastSquaresParams, Stop};
+    use crate::{Context, CsrParts};
 
     #[test]
     fn the_exponent_is_the_nearest_to_zero_that_suffices() {

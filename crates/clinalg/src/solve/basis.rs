@@ -1,6 +1,6 @@
 //! Products with several vectors at once.
 
-use crate::ops::scale_raw;
+use crate::ops::SpaceVector;
 use crate::runtime::kernels::{complex_krylov, krylov};
 use crate::runtime::{In, KernelFamily, Out, Range};
 use crate::{Buffer, Context, Result, Scalar, Vector};
@@ -15,7 +15,7 @@ pub(super) const MAX_BATCH: usize = 32;
 
 /// Orthogonalises a vector against a basis, with the coefficients in device memory.
 #[derive(Debug)]
-pub(super) struct Projection<T: Scalar> {
+pub struct Projection<T: Scalar> {
     /// Partial sums of dot products, grouped by vector.
     partial: Buffer<T>,
     /// For each orthogonalisation not yet read, the dot products of the first and the second pass, with the squared norm of the vector before and
@@ -28,7 +28,7 @@ pub(super) struct Projection<T: Scalar> {
 
 impl<T: Scalar> Projection<T> {
     /// For vectors of `n` values, at most `most` of them in a basis, and at most `together` orthogonalisations before their coefficients are read.
-    pub(super) fn new(context: &Context, n: usize, most: usize, together: usize) -> Result<Projection<T>> {
+    pub(crate) fn new(context: &Context, n: usize, most: usize, together: usize) -> Result<Projection<T>> {
         let parts = match context.family() {
             KernelFamily::Gpu => n.div_ceil(context.local()).min(context.units() * GROUPS).max(1),
             KernelFamily::Cpu => context.chunks().min(n).max(1),
@@ -38,17 +38,13 @@ impl<T: Scalar> Projection<T> {
         Ok(Projection { partial, number, counts: Vec::with_capacity(together), parts })
     }
 
-    /// w -= V V'w twice for orthonormal columns `v` of V. Returns the sums of the coefficients in `column`, and |w| before and
-    /// after.
-    pub(super) fn apply(&mut self, v: &[Vector<T>], w: &mut Vector<T>, column: &mut [T::Wide]) -> Result<(f64, f64)> {
+    /// w -= V V'w twice for orthonormal columns `v` of V; returns the norm of the new w.
+    pub(super) fn orthogonalise(&mut self, v: &[&Vector<T>], w: &mut Vector<T>) -> Result<f64> {
         self.begin();
         self.enqueue(v, w)?;
-        let mut norms = (f64::NAN, f64::NAN);
-        self.read(|_, read, before, after| {
-            column[..read.len()].copy_from_slice(read);
-            norms = (before, after);
-        })?;
-        Ok(norms)
+        let mut norm = f64::NAN;
+        self.read(|_, _, _, after| norm = after)?;
+        Ok(norm)
     }
 
     /// Discards coefficients that were never read, such as those of a solve that ended with an error.
@@ -56,8 +52,8 @@ impl<T: Scalar> Projection<T> {
         self.counts.clear();
     }
 
-    /// As [`Projection::apply`], without reading the coefficients; returns the position of |w|^2 among the numbers.
-    fn enqueue(&mut self, v: &[Vector<T>], w: &mut Vector<T>) -> Result<usize> {
+    /// As [`Projection::orthogonalise`], without reading the coefficients; returns the position of |w|^2 among the numbers.
+    fn enqueue(&mut self, v: &[&Vector<T>], w: &mut Vector<T>) -> Result<usize> {
         let (at, count) = (self.counts.iter().map(|count| 2 * count + 2).sum::<usize>(), v.len());
         self.counts.push(count);
         self.dots(v, true, w)?;
@@ -71,8 +67,8 @@ impl<T: Scalar> Projection<T> {
         Ok(last)
     }
 
-    /// As [`Projection::apply`], and divides w by its norm, without reading anything: the coefficients are those of [`Projection::read`].
-    pub(super) fn extend(&mut self, v: &[Vector<T>], w: &mut Vector<T>) -> Result<()> {
+    /// As [`Projection::orthogonalise`], and divides w by its norm, without reading anything: the coefficients are those of [`Projection::read`].
+    pub(super) fn extend(&mut self, v: &[&Vector<T>], w: &mut Vector<T>) -> Result<()> {
         let at = self.enqueue(v, w)?;
         let context = w.context();
         let (range, n, at) = (Self::range(context, self.parts), w.len() * T::COMPONENTS, at * T::COMPONENTS);
@@ -97,23 +93,28 @@ impl<T: Scalar> Projection<T> {
     }
 
     /// The dot products of the vectors `v` (conjugated) with w.
-    pub(super) fn dot(&mut self, v: &[Vector<T>], w: &Vector<T>, products: &mut [T::Wide]) -> Result<()> {
-        self.dots(v, false, w)?;
-        self.join(v.len(), 0)?;
-        let mut numbers = vec![T::zero(); v.len()];
+    pub(super) fn dot(&mut self, v: &[&Vector<T>], w: &Vector<T>, products: &mut [T::Wide]) -> Result<()> {
+        self.enqueue_dots(v, false, w)?;
+        self.read_dots(products)
+    }
+
+    /// Enqueues the dot products of [`Projection::read_dots`]: of w with the vectors `v` and, if `itself`, last with itself.
+    pub(crate) fn enqueue_dots(&mut self, v: &[&Vector<T>], itself: bool, w: &Vector<T>) -> Result<()> {
+        self.dots(v, itself, w)?;
+        self.join(v.len() + usize::from(itself), 0)
+    }
+
+    /// Reads the first of these dot products.
+    pub(crate) fn read_dots(&self, products: &mut [T::Wide]) -> Result<()> {
+        let mut numbers = vec![T::zero(); products.len()];
         self.number.read_range(0, &mut numbers)?;
         products.iter_mut().zip(numbers).for_each(|(product, number)| *product = number.widen());
         Ok(())
     }
 
     /// x += sum of y times the vectors of the basis.
-    pub(super) fn combine(
-        &mut self,
-        v: &[Vector<T>],
-        y: impl Iterator<Item = T::Wide>,
-        x: &mut Vector<T>,
-    ) -> Result<()> {
-        self.number.write_range(0, &y.map(|y| T::narrow(-y)).collect::<Vec<_>>())?;
+    pub(crate) fn combine(&mut self, v: &[&Vector<T>], y: &[T::Wide], x: &mut Vector<T>) -> Result<()> {
+        self.number.write_range(0, &y.iter().map(|&y| T::narrow(-y)).collect::<Vec<_>>())?;
         self.subtract(v, x, 0)
     }
 
@@ -134,14 +135,14 @@ impl<T: Scalar> Projection<T> {
     }
 
     /// The dot products of w with the vectors and, last, with itself.
-    fn dots(&self, v: &[Vector<T>], itself: bool, w: &Vector<T>) -> Result<()> {
+    fn dots(&self, v: &[&Vector<T>], itself: bool, w: &Vector<T>) -> Result<()> {
         let context = w.context();
         let (range, n, partial) = (Self::range(context, self.parts), w.len(), &self.partial);
         let count = v.len() + usize::from(itself);
         for first in (0..count).step_by(VECTORS) {
             let some = VECTORS.min(count - first) as u32;
             // w is the placeholder for missing vectors, too.
-            let vector = |k: usize| v.get(first + k).unwrap_or(w).buffer();
+            let vector = |k: usize| v.get(first + k).copied().unwrap_or(w).buffer();
             let w = w.buffer();
             if T::IS_COMPLEX {
                 let (program, basis) = (complex_krylov::Program::new(), std::array::from_fn(|k| vector(k).into()));
@@ -167,7 +168,7 @@ impl<T: Scalar> Projection<T> {
     }
 
     /// w -= V c, where c begins at position `from`; leaves partial sums of |w|^2.
-    fn subtract(&self, v: &[Vector<T>], w: &mut Vector<T>, from: usize) -> Result<()> {
+    fn subtract(&self, v: &[&Vector<T>], w: &mut Vector<T>, from: usize) -> Result<()> {
         let context = w.context();
         let (range, n, w) = (Self::range(context, self.parts), w.len(), w.buffer());
         let (number, partial) = (&self.number, &self.partial);
@@ -190,6 +191,6 @@ impl<T: Scalar> Projection<T> {
 }
 
 /// v = v / length.
-pub(super) fn shrink<T: Scalar>(v: &mut Vector<T>, length: f64) -> Result<()> {
-    scale_raw(T::from_f64(1.0 / length), v.buffer(), v.buffer())
+pub(super) fn shrink<V: SpaceVector>(v: &mut V, length: f64) -> Result<()> {
+    v.scale_by(V::Scalar::from_f64(1.0 / length))
 }

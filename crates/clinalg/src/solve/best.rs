@@ -1,36 +1,10 @@
 //! The best iterate of a method whose residuals may rise.
 
-use crate::{Real, Result, Scalar, Vector, ops};
+use num_traits::Zero;
+use serde::{Deserialize, Serialize};
 
-/// A vector of one device or of a team.
-pub(crate) trait Iterate: Sized {
-    /// Copies `other`, which has the same length.
-    fn set(&mut self, other: &Self) -> Result<()>;
-
-    fn set_zero(&mut self) -> Result<()>;
-
-    fn is_zero(&self) -> Result<bool>;
-
-    fn copied(&self) -> Result<Self>;
-}
-
-impl<T: Scalar> Iterate for Vector<T> {
-    fn set(&mut self, other: &Vector<T>) -> Result<()> {
-        ops::copy(other, self)
-    }
-
-    fn set_zero(&mut self) -> Result<()> {
-        self.fill(T::zero())
-    }
-
-    fn is_zero(&self) -> Result<bool> {
-        Ok(ops::norm2(self)?.into_f64() == 0.0)
-    }
-
-    fn copied(&self) -> Result<Vector<T>> {
-        self.copy_range(0..self.len())
-    }
-}
+use crate::Result;
+use crate::ops::SpaceVector;
 
 /// The initial guess. It takes no memory if it is zero.
 #[derive(Debug)]
@@ -39,18 +13,18 @@ pub(crate) struct Start<V> {
     is_zero: bool,
 }
 
-impl<V: Iterate> Start<V> {
+impl<V: SpaceVector> Start<V> {
     pub(crate) fn new() -> Start<V> {
         Start { x: None, is_zero: true }
     }
 
     /// Keeps x.
     pub(crate) fn keep(&mut self, x: &V) -> Result<()> {
-        self.is_zero = x.is_zero()?;
+        self.is_zero = x.norm()? == 0.0;
         match &mut self.x {
             _ if self.is_zero => {}
-            Some(own) => own.set(x)?,
-            None => self.x = Some(x.copied()?),
+            Some(own) => own.set_copy(x)?,
+            None => self.x = Some(x.duplicate()?),
         }
         Ok(())
     }
@@ -58,8 +32,8 @@ impl<V: Iterate> Start<V> {
     /// Resets x to the initial guess kept.
     pub(crate) fn give(&self, x: &mut V) -> Result<()> {
         match self.vector() {
-            Some(own) => x.set(own),
-            None => x.set_zero(),
+            Some(own) => x.set_copy(own),
+            None => x.set_all(V::Scalar::zero()),
         }
     }
 
@@ -80,7 +54,7 @@ impl<V: Iterate> Start<V> {
 ///
 /// Residuals of recurrences drift from the true ones, so that what is kept may be worse than the initial guess, which is therefore kept too.
 #[derive(Debug)]
-pub(crate) struct Best<V> {
+pub struct Best<V> {
     x: V,
     /// Its |b - A x|, and its number.
     norm: f64,
@@ -88,32 +62,42 @@ pub(crate) struct Best<V> {
     /// |b - A x| of the iterate before the next one.
     last: f64,
     start: Start<V>,
-    /// Whether the initial guess is in `start`.
-    has_start: bool,
+    /// Whether the initial guess is kept.
+    keeps_start: bool,
 }
 
-impl<V: Iterate> Best<V> {
-    /// `x` provides the memory for the best iterate.
+/// The iterate kept, but for its values.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub(super) struct BestState {
+    norm: f64,
+    at: usize,
+    last: f64,
+    /// Whether an initial guess that is not zero is kept too.
+    pub(super) has_start: bool,
+}
+
+impl<V: SpaceVector> Best<V> {
+    /// `x` provides the memory for the best iterate. For a method that only shows iterates with their true residuals.
+    pub(crate) fn of_true(x: V) -> Best<V> {
+        Best { x, norm: f64::NAN, at: 0, last: f64::NAN, start: Start::new(), keeps_start: false }
+    }
+
+    /// The same for a method that shows iterates with residuals of recurrences.
     pub(crate) fn new(x: V) -> Best<V> {
-        Best { x, norm: f64::NAN, at: 0, last: f64::NAN, start: Start::new(), has_start: false }
+        Best { keeps_start: true, ..Best::of_true(x) }
     }
 
     /// Keeps the initial guess x, whose residual has this norm.
     pub(crate) fn start(&mut self, x: &V, norm: f64) -> Result<()> {
-        self.has_start = true;
-        self.start.keep(x)?;
-        self.keep(x, norm, 0)
-    }
-
-    /// The same for a method that only shows iterates with their true residuals.
-    pub(crate) fn start_true(&mut self, x: &V, norm: f64) -> Result<()> {
-        self.has_start = false;
+        if self.keeps_start {
+            self.start.keep(x)?;
+        }
         self.keep(x, norm, 0)
     }
 
     fn keep(&mut self, x: &V, norm: f64, at: usize) -> Result<()> {
         (self.norm, self.at, self.last) = (norm, at, norm);
-        self.x.set(x)
+        self.x.set_copy(x)
     }
 
     /// Before x, iterate number `at`, is replaced by one whose residual has the norm `next`: keeps it if it is the best one so far and the
@@ -147,26 +131,31 @@ impl<V: Iterate> Best<V> {
         self.at
     }
 
-    /// What [`Best::restore`] takes besides the iterate.
-    pub(crate) fn numbers(&self) -> [f64; 3] {
-        [self.norm, self.at as f64, self.last]
+    /// What [`Best::restore`] takes besides the values.
+    pub(super) fn state(&self) -> BestState {
+        let has_start = self.start.vector().is_some();
+        BestState { norm: self.norm, at: self.at, last: self.last, has_start }
     }
 
-    /// Continues with these numbers; the iterate is written to [`Best::parts_mut`].
-    pub(crate) fn restore(&mut self, [norm, at, last]: [f64; 3]) {
-        (self.norm, self.at, self.last) = (norm, at as usize, last);
-    }
-
-    /// The memory of the iterate kept, and the initial guess, for a solve that continues.
-    pub(crate) fn parts_mut(&mut self) -> (&mut V, &mut Start<V>) {
-        self.has_start = true;
-        (&mut self.x, &mut self.start)
-    }
-
-    /// The memory of the iterate kept, for a method that only shows iterates with their true residuals.
-    pub(crate) fn vector_mut(&mut self) -> &mut V {
-        self.has_start = false;
-        &mut self.x
+    /// Continues with the values of [`Best::vectors`].
+    ///
+    /// # Errors
+    /// Those of an allocation and of an upload.
+    pub(super) fn restore(
+        &mut self,
+        state: BestState,
+        values: &[V::Scalar],
+        start: Option<&[V::Scalar]>,
+    ) -> Result<()> {
+        (self.norm, self.at, self.last) = (state.norm, state.at, state.last);
+        self.x.set_from_host(values)?;
+        let start = start.map(|values| -> Result<V> {
+            let mut start = self.x.duplicate()?;
+            start.set_from_host(values)?;
+            Ok(start)
+        });
+        self.start.restore(start.transpose()?);
+        Ok(())
     }
 
     /// The iterate kept.
@@ -213,7 +202,7 @@ impl<V: Iterate> Best<V> {
         if self.norm < norm || !norm.is_finite() {
             let own = residual(&self.x)?;
             if own < norm || !norm.is_finite() {
-                x.set(&self.x)?;
+                x.set_copy(&self.x)?;
                 (self.norm, self.last) = (own, own);
                 (now, number) = (own, Some(self.at));
             } else {
@@ -221,7 +210,7 @@ impl<V: Iterate> Best<V> {
                 self.keep(x, norm, at)?;
             }
         }
-        if self.has_start && (first < now || !now.is_finite()) {
+        if self.keeps_start && (first < now || !now.is_finite()) {
             self.start.give(x)?;
             residual(x)?;
             self.keep(x, first, 0)?;

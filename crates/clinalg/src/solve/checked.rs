@@ -2,63 +2,64 @@
 //! vector to `y` and the next launches of the solver rely on its length and context.
 
 use super::{Operator, Preconditioner};
-use crate::ops::DotParts;
-use crate::{Context, Csr, Error, Result, Scalar, Vector};
+use crate::ops::{SpaceDots, SpaceVector};
+use crate::{Csr, Error, Result, Scalar, Vector};
 
 /// A matrix of `n` rows that a caller gave to a solver.
-pub(super) struct CheckedOperator<'a, T: Scalar> {
-    operator: &'a dyn Operator<T>,
+pub(super) struct CheckedOperator<'a, T: Scalar, V: SpaceVector<Scalar = T> = Vector<T>> {
+    operator: &'a dyn Operator<T, V>,
     n: usize,
 }
 
 /// A preconditioner of `n` rows that a caller gave to a solver.
-pub(super) struct CheckedPreconditioner<'a, T: Scalar> {
-    preconditioner: &'a mut dyn Preconditioner<T>,
+pub(super) struct CheckedPreconditioner<'a, T: Scalar, V: SpaceVector<Scalar = T> = Vector<T>> {
+    preconditioner: &'a mut dyn Preconditioner<T, V>,
     n: usize,
 }
 
-impl<'a, T: Scalar> CheckedOperator<'a, T> {
-    pub(super) fn new(operator: &'a dyn Operator<T>, n: usize) -> CheckedOperator<'a, T> {
+impl<'a, T: Scalar, V: SpaceVector<Scalar = T>> CheckedOperator<'a, T, V> {
+    pub(super) fn new(operator: &'a dyn Operator<T, V>, n: usize) -> CheckedOperator<'a, T, V> {
         CheckedOperator { operator, n }
     }
 }
 
-impl<'a, T: Scalar> CheckedPreconditioner<'a, T> {
-    pub(super) fn new(preconditioner: &'a mut dyn Preconditioner<T>, n: usize) -> CheckedPreconditioner<'a, T> {
+impl<'a, T: Scalar, V: SpaceVector<Scalar = T>> CheckedPreconditioner<'a, T, V> {
+    pub(super) fn new(preconditioner: &'a mut dyn Preconditioner<T, V>, n: usize) -> CheckedPreconditioner<'a, T, V> {
         CheckedPreconditioner { preconditioner, n }
     }
 }
 
-/// An error that names `argument` unless `y` has `n` values and lives in `context`.
-fn check<T: Scalar>(argument: &'static str, n: usize, context: &Context, y: &Vector<T>) -> Result<()> {
-    let same = y.context().same(context);
-    if y.len() == n && same {
+/// An error that names `argument` unless `y` has `n` values and lives in `space`.
+fn check<V: SpaceVector>(argument: &'static str, n: usize, space: &V::Space, y: &V) -> Result<()> {
+    let same = V::is_same_space(y.space(), space);
+    if y.size() == n && same {
         return Ok(());
     }
     let place = if same { "" } else { " of another context" };
     Err(Error::value(
         argument,
         format!("an operator that writes to the output vector of length {n} that it was given"),
-        format!("one that replaced it by a vector of length {}{place}", y.len()),
+        format!("one that replaced it by a vector of length {}{place}", y.size()),
     ))
 }
 
 /// An error unless a solver's own vectors are as long as its first one and in its context, which they are not after a
 /// solve that ended with the error above.
-pub(super) fn check_own<'v, T: Scalar>(vectors: impl IntoIterator<Item = &'v Vector<T>>) -> Result<()> {
+pub(super) fn check_own<'v, V: SpaceVector + 'v>(vectors: impl IntoIterator<Item = &'v V>) -> Result<()> {
     let mut vectors = vectors.into_iter();
     let Some(first) = vectors.next() else { return Ok(()) };
     vectors.try_for_each(|vector| {
-        if vector.len() == first.len() && vector.context().same(first.context()) {
+        if vector.size() == first.size() && V::is_same_space(vector.space(), first.space()) {
             return Ok(());
         }
         let expected =
             "a solver whose operators and preconditioners have not replaced its vectors; create a new solver";
-        Err(Error::value("self", expected, format!("one with vectors of lengths {} and {}", first.len(), vector.len())))
+        let got = format!("one with vectors of lengths {} and {}", first.size(), vector.size());
+        Err(Error::value("self", expected, got))
     })
 }
 
-impl<T: Scalar> Operator<T> for CheckedOperator<'_, T> {
+impl<T: Scalar, V: SpaceVector<Scalar = T>> Operator<T, V> for CheckedOperator<'_, T, V> {
     fn rows(&self) -> usize {
         self.operator.rows()
     }
@@ -67,7 +68,7 @@ impl<T: Scalar> Operator<T> for CheckedOperator<'_, T> {
         self.operator.cols()
     }
 
-    fn context(&self) -> &Context {
+    fn context(&self) -> &V::Space {
         self.operator.context()
     }
 
@@ -75,44 +76,36 @@ impl<T: Scalar> Operator<T> for CheckedOperator<'_, T> {
         self.operator.as_csr()
     }
 
-    fn apply(&self, alpha: T, x: &Vector<T>, beta: T, y: &mut Vector<T>) -> Result<()> {
+    fn apply(&self, alpha: T, x: &V, beta: T, y: &mut V) -> Result<()> {
         self.operator.apply(alpha, x, beta, y)?;
-        check("a", self.n, x.context(), y)
+        check("a", self.n, x.space(), y)
     }
 
-    fn apply_dot(&self, x: &Vector<T>, y: &mut Vector<T>, dot: &mut DotParts<T>) -> Result<()> {
+    fn apply_dot(&self, x: &V, y: &mut V, dot: &mut V::Dots) -> Result<()> {
         self.operator.apply_dot(x, y, dot)?;
-        check("a", self.n, x.context(), y)?;
-        dot.check(x.context())
+        check("a", self.n, x.space(), y)?;
+        dot.check_space(x.space())
     }
 
-    fn apply_dots(
-        &self,
-        alpha: T,
-        x: &Vector<T>,
-        plus: Option<(T, &Vector<T>)>,
-        w: &Vector<T>,
-        y: &mut Vector<T>,
-        dots: &mut DotParts<T>,
-    ) -> Result<()> {
+    fn apply_dots(&self, alpha: T, x: &V, plus: Option<(T, &V)>, w: &V, y: &mut V, dots: &mut V::Dots) -> Result<()> {
         self.operator.apply_dots(alpha, x, plus, w, y, dots)?;
-        check("a", self.n, x.context(), y)?;
-        dots.check(x.context())
+        check("a", self.n, x.space(), y)?;
+        dots.check_space(x.space())
     }
 }
 
-impl<T: Scalar> Preconditioner<T> for CheckedPreconditioner<'_, T> {
+impl<T: Scalar, V: SpaceVector<Scalar = T>> Preconditioner<T, V> for CheckedPreconditioner<'_, T, V> {
     fn size(&self) -> usize {
         self.preconditioner.size()
     }
 
-    fn context(&self) -> &Context {
+    fn context(&self) -> &V::Space {
         self.preconditioner.context()
     }
 
-    fn apply(&mut self, r: &Vector<T>, z: &mut Vector<T>) -> Result<()> {
+    fn apply(&mut self, r: &V, z: &mut V) -> Result<()> {
         self.preconditioner.apply(r, z)?;
-        check("m", self.n, r.context(), z)
+        check("m", self.n, r.space(), z)
     }
 
     fn preconditioned_frobenius_norm(&self) -> Option<f64> {

@@ -1,5 +1,7 @@
 //! The stopping criteria, from residual norms alone: the same for one device and for a team.
 
+use serde::{Deserialize, Serialize};
+
 use super::{Progress, Report, Stop, Stopping};
 use crate::Real;
 
@@ -26,11 +28,44 @@ pub(crate) fn unit<R: Real>(norm: f64) -> f64 {
     norm.log2().floor().clamp(-top, top).exp2()
 }
 
-/// Length of [`Judge::numbers`].
-pub(crate) const JUDGED: usize = 6;
+/// When a residual is small enough.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Threshold {
+    norm_b: f64,
+    /// Relative residual to reach.
+    tolerance: f64,
+}
+
+impl Threshold {
+    /// One that no residual meets.
+    pub(crate) fn never() -> Threshold {
+        Threshold { norm_b: 1.0, tolerance: -1.0 }
+    }
+
+    /// Whether a residual of this norm meets the tolerance.
+    pub(crate) fn is_met(&self, norm: f64) -> bool {
+        relative(norm, self.norm_b) <= self.tolerance
+    }
+}
+
+/// `norm` / |b|; 0 for a zero residual, whatever b is.
+fn relative(norm: f64, norm_b: f64) -> f64 {
+    if norm == 0.0 { 0.0 } else { norm / norm_b }
+}
+
+/// What [`Judge::restore`] takes besides the history.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub(crate) struct JudgeState {
+    norm: f64,
+    best: f64,
+    mark: usize,
+    first: f64,
+    restarted_at: f64,
+    idle: usize,
+}
 
 /// The state of a solve, judged by its residual norms.
-pub(crate) struct Judge<'a> {
+pub struct Judge<'a> {
     stopping: Stopping,
     /// Relative residual to reach.
     tolerance: f64,
@@ -170,9 +205,14 @@ impl<'a> Judge<'a> {
         self.relative_to_b(self.norm)
     }
 
-    /// `norm` / |b|; 0 for a zero residual, whatever b is.
-    pub(crate) fn relative_to_b(&self, norm: f64) -> f64 {
-        if norm == 0.0 { 0.0 } else { norm / self.norm_b }
+    /// `norm` / |b|.
+    fn relative_to_b(&self, norm: f64) -> f64 {
+        relative(norm, self.norm_b)
+    }
+
+    /// When a residual is small enough.
+    pub(crate) fn threshold(&self) -> Threshold {
+        Threshold { norm_b: self.norm_b, tolerance: self.tolerance }
     }
 
     /// The squared norm that meets the tolerance, divided by the square of `unit`.
@@ -211,7 +251,7 @@ impl<'a> Judge<'a> {
 
     /// Whether a residual of this norm meets the tolerance.
     pub(crate) fn reaches(&self, norm: f64) -> bool {
-        self.relative_to_b(norm) <= self.tolerance
+        self.threshold().is_met(norm)
     }
 
     /// Records an iteration whose recurrence gives the residual norm `norm`. `measure` is the quantity that the method minimises: the same norm, or
@@ -248,15 +288,16 @@ impl<'a> Judge<'a> {
         }
     }
 
-    /// What [`Judge::restore`] takes besides the history.
-    pub(crate) fn numbers(&self) -> [f64; JUDGED] {
-        [self.norm, self.best, self.mark as f64, self.first, self.restarted_at, self.idle as f64]
+    /// For a memory.
+    pub(crate) fn state(&self) -> JudgeState {
+        let Judge { norm, best, mark, first, restarted_at, idle, .. } = *self;
+        JudgeState { norm, best, mark, first, restarted_at, idle }
     }
 
-    /// Continues a solve of the same system for which another judge gave these numbers and this history.
-    pub(crate) fn restore(&mut self, [norm, best, mark, first, restarted_at, idle]: [f64; JUDGED], history: &[f64]) {
-        (self.norm, self.best, self.mark) = (norm, best, mark as usize);
-        (self.first, self.restarted_at, self.idle) = (first, restarted_at, idle as usize);
+    /// Continues a solve of the same system whose judge had this state and this history.
+    pub(crate) fn restore(&mut self, state: JudgeState, history: &[f64]) {
+        (self.norm, self.best, self.mark) = (state.norm, state.best, state.mark);
+        (self.first, self.restarted_at, self.idle) = (state.first, state.restarted_at, state.idle);
         self.history = history.to_vec();
     }
 

@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 use super::basis::shrink;
 use super::best::Start;
 use super::checked::CheckedPreconditioner;
-use super::judge::{FLOOR_CEILING, FLOOR_FACTOR, JUDGED, RESTART_PROGRESS};
-use super::memory::{Kept, Kind, numbers_from};
+use super::judge::{FLOOR_CEILING, FLOOR_FACTOR, RESTART_PROGRESS};
+use super::memory::{self, KrylovState};
 use super::{KrylovMemory, LeastSquaresParams, Preconditioner, Progress, Report, Stop};
 use crate::error::check_length;
 use crate::ops::{self, Transposed, scatter_signs};
@@ -186,7 +186,7 @@ impl<T: Scalar> LeastSquares<T> {
 
     fn solve_kept(
         &mut self,
-        memory: Option<&mut KrylovMemory<T>>,
+        mut memory: Option<&mut KrylovMemory<T>>,
         a: &dyn Transposed<T>,
         m: Option<&mut dyn Preconditioner<T>>,
         b: &Vector<T>,
@@ -201,20 +201,15 @@ impl<T: Scalar> LeastSquares<T> {
             (None, Some(_)) => self.p = None,
             _ => {}
         }
-        let kind = match self.params.method {
-            LeastSquaresMethod::Lsqr => Kind::Lsqr,
-            LeastSquaresMethod::Lsmr => Kind::Lsmr,
-        };
-        let mut kept = Kept::new(kind, memory);
+        let before = memory.as_mut().map(|memory| std::mem::take(&mut **memory)).filter(|memory| !memory.is_empty());
+        let mut left = None;
         let tolerance = self.params.stopping.tolerance_of::<T>();
         let norm_b = ops::norm2(b)?.into_f64();
         let relative = |norm: f64| if norm == 0.0 { 0.0 } else { norm / norm_b };
         let (mut stop, mut normal, mut go_on) = (None, f64::NAN, true);
         let (mut state, mut history);
-        let own = [&mut self.u, &mut self.v, &mut self.h, &mut self.bar].into_iter().chain(&mut self.p);
-        kept.load(x, own, Some(&mut self.start))?;
-        if let Some((numbers, before)) = kept.take() {
-            (state, history) = (State::of(&numbers), before);
+        if let Some(before) = before {
+            (state, history) = self.restore(x, before)?;
         } else {
             if norm_b == 0.0 {
                 x.fill(T::zero())?;
@@ -244,8 +239,7 @@ impl<T: Scalar> LeastSquares<T> {
             };
             let seen = self.iterate(a, m.as_mut(), x, &mut state, [tolerance * norm_b, tolerance], each)?;
             if matches!(seen, Stop::Cancelled | Stop::IterationLimit) {
-                let own = [&self.u, &self.v, &self.h, &self.bar].into_iter().chain(&self.p).chain(self.start.vector());
-                kept.store([0.0; JUDGED], &history, x, own, state.numbers())?;
+                left = memory.is_some().then(|| self.saved(x, &state, &history)).transpose()?;
             }
             let norm = self.residual(a, b, x)?;
             *history.last_mut().expect("the history starts with the first residual") = relative(norm);
@@ -267,8 +261,7 @@ impl<T: Scalar> LeastSquares<T> {
             } else if go_on {
                 None
             } else {
-                let own = [&self.u, &self.v, &self.h, &self.bar].into_iter().chain(&self.p).chain(self.start.vector());
-                kept.store([0.0; JUDGED], &history, x, own, state.numbers())?;
+                left = memory.is_some().then(|| self.saved(x, &state, &history)).transpose()?;
                 Some(Stop::Cancelled)
             };
         }
@@ -283,7 +276,50 @@ impl<T: Scalar> LeastSquares<T> {
                 (_, normal) = self.begin(a, m.as_mut(), &mut state, norm, tolerance)?;
             }
         }
-        Ok(LeastSquaresReport { report: kept.end(report), normal_residual: normal })
+        if let (Some(memory), Some(left), Stop::Cancelled | Stop::IterationLimit) = (memory, left, report.stop) {
+            *memory = left;
+        }
+        Ok(LeastSquaresReport { report, normal_residual: normal })
+    }
+
+    /// The memory of a solve that is ended here.
+    fn saved(&self, x: &Vector<T>, state: &State, history: &[f64]) -> Result<KrylovMemory<T>> {
+        let own = [&self.u, &self.v, &self.h, &self.bar].into_iter().chain(&self.p).chain(self.start.vector());
+        let vectors = own.map(Vector::to_vec).collect::<Result<Vec<_>>>()?.concat();
+        let has_start = self.start.vector().is_some();
+        let saved = SavedState { method: self.params.method, has_start, state: *state };
+        let state = Some(KrylovState(Box::new(memory::State::LeastSquares(saved))));
+        Ok(KrylovMemory { x: x.to_vec()?, vectors, state, history: history.to_vec() })
+    }
+
+    /// Continues from a memory; returns the scalars and the history.
+    fn restore(&mut self, x: &mut Vector<T>, memory: KrylovMemory<T>) -> Result<(State, Vec<f64>)> {
+        let KrylovMemory { x: iterate, vectors, state, history } = memory;
+        let values = self.u.len() + (3 + usize::from(self.p.is_some())) * x.len();
+        let saved = match state.map(|state| *state.0) {
+            Some(memory::State::LeastSquares(saved))
+                if saved.method == self.params.method
+                    && iterate.len() == x.len()
+                    && vectors.len() == values + usize::from(saved.has_start) * x.len() =>
+            {
+                saved
+            }
+            _ => {
+                let expected = format!("that of a solve for {} unknowns by the same method", x.len());
+                let got = format!("{} unknowns, {} values of vectors", iterate.len(), vectors.len());
+                return Err(Error::value("memory", expected, got));
+            }
+        };
+        x.write(&iterate)?;
+        let mut rest = &vectors[..];
+        for vector in [&mut self.u, &mut self.v, &mut self.h, &mut self.bar].into_iter().chain(&mut self.p) {
+            let (values, others) = rest.split_at(vector.len());
+            vector.write(values)?;
+            rest = others;
+        }
+        let start = saved.has_start.then(|| Vector::from_slice(x.context(), rest)).transpose()?;
+        self.start.restore(start);
+        Ok((saved.state, history))
     }
 
     /// The Frobenius norm of A, or of A L^-H for a preconditioner L L^H. Where it is not known, half of the estimate by a vector of random
@@ -447,8 +483,17 @@ impl<T: Scalar> LeastSquares<T> {
     }
 }
 
+/// What a memory holds.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct SavedState {
+    method: LeastSquaresMethod,
+    /// Whether the initial guess is not zero.
+    has_start: bool,
+    state: State,
+}
+
 /// The state of a solve after an iteration.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 struct State {
     iteration: usize,
     alpha: f64,
@@ -487,21 +532,10 @@ impl State {
         }
         is_less
     }
-
-    fn numbers(&self) -> impl Iterator<Item = f64> + use<> {
-        let State { iteration, alpha, norm_of_a, restarted_at: [system, normal], rho_bar, phi_bar, lsmr } = *self;
-        [iteration as f64, alpha, norm_of_a, system, normal, rho_bar, phi_bar].into_iter().chain(lsmr.numbers())
-    }
-
-    fn of(numbers: &[f64]) -> State {
-        let [iteration, alpha, norm_of_a, system, normal, rho_bar, phi_bar] = numbers_from(numbers, 0);
-        let (restarted_at, lsmr) = ([system, normal], Lsmr::of(numbers_from(numbers, 7)));
-        State { iteration: iteration as usize, alpha, norm_of_a, restarted_at, rho_bar, phi_bar, lsmr }
-    }
 }
 
 /// The scalars of LSMR without damping (Fong and Saunders 2011, sections 2 and 5).
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 struct Lsmr {
     alpha_bar: f64,
     zeta_bar: f64,
@@ -536,36 +570,6 @@ impl Lsmr {
             theta_tilde: 0.0,
             tau_d: 0.0,
         }
-    }
-
-    /// All of them, in the order of a memory.
-    fn fields(&mut self) -> [&mut f64; 13] {
-        let Lsmr {
-            alpha_bar,
-            zeta_bar,
-            rho,
-            rho_bar,
-            c_bar,
-            s_bar,
-            zeta,
-            beta_dd,
-            beta_d,
-            rho_d,
-            tau_tilde,
-            theta_tilde,
-            tau_d,
-        } = self;
-        [alpha_bar, zeta_bar, rho, rho_bar, c_bar, s_bar, zeta, beta_dd, beta_d, rho_d, tau_tilde, theta_tilde, tau_d]
-    }
-
-    fn numbers(mut self) -> [f64; 13] {
-        self.fields().map(|field| *field)
-    }
-
-    fn of(numbers: [f64; 13]) -> Lsmr {
-        let mut lsmr = Lsmr::default();
-        lsmr.fields().into_iter().zip(numbers).for_each(|(field, number)| *field = number);
-        lsmr
     }
 
     /// The factors of h-bar, of x and of h.

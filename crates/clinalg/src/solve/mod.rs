@@ -16,6 +16,26 @@
 //! its parameters and vectors and can be reused; iterations allocate nothing on the device and read back only
 //! the scalars needed to decide when to stop. The same solve gives the same bits.
 //!
+//! The vectors are those of one device or, except for [`LeastSquares`], [`BlockCg`] and [`RedBlackGaussSeidel`], of a [team](crate::team): a
+//! method is written once for any [`KrylovVector`]. `new` of a method takes a context, `like` a vector of either kind:
+//!
+//! ```
+//! use clinalg::solve::{Cg, CgParams, Solver};
+//! use clinalg::team::{Csr, Partition, Team, Vector};
+//! use clinalg::{Context, ContextOptions, CsrParts, Device};
+//!
+//! let context = || Context::new(&Device::default_device()?, &ContextOptions::default());
+//! let team = Team::of_contexts(vec![context()?, context()?])?;
+//! let a = CsrParts::from_triplets(2, 2, &[(0, 0, 4.0), (0, 1, 1.0), (1, 0, 1.0), (1, 1, 3.0)])?;
+//! let partition = Partition::even(2, team.ranks())?;
+//! let a = Csr::new(&team, &a, &partition)?;
+//! let b = Vector::from_slice(&team, &partition, &[1.0, 2.0])?;
+//! let mut x = a.vector()?;
+//! let report = Cg::like(&b, CgParams::default())?.solve(&a, None, &b, &mut x)?;
+//! assert!(report.stop.is_success());
+//! # Ok::<(), clinalg::Error>(())
+//! ```
+//!
 //! A solve ends when the true relative residual |b - A x| / |b| meets the tolerance, or for another
 //! reason that [`Report::stop`] names. When the recurrence of a Krylov method meets the tolerance,
 //! the true residual is computed; if it is too large, the iteration restarts from it as long as this reduces it. A solve that fails
@@ -34,22 +54,33 @@
 //! formed in the working precision: the squares of |A| must be representable (in single precision
 //! entries between about 1e-15 and 1e15).
 
-mod basis;
+pub(crate) mod basis;
 pub(crate) mod best;
 mod bicgstab;
+mod bicgstab_device;
+pub(crate) mod bicgstab_host;
+mod bicgstab_state;
+pub(crate) mod bicgstab_steps;
 pub(crate) mod block;
 mod block_cg;
-pub(crate) mod cg;
+mod cg;
+pub(crate) mod cg_device;
+pub(crate) mod cg_host;
+pub(crate) mod cg_steps;
 mod checked;
+mod driver;
 mod flexible;
 mod gmres;
-mod gmres_memory;
+mod gmres_state;
 mod idr;
+mod idr_state;
 mod inverse;
 pub(crate) mod judge;
+mod krylov_vector;
 mod least_squares;
 mod memory;
 mod minres;
+mod minres_state;
 mod params;
 mod precondition;
 mod report;
@@ -58,8 +89,9 @@ mod run;
 pub(crate) mod scalars;
 mod solver;
 mod stationary;
+mod sweeps;
 
-pub use crate::ops::Operator;
+pub use crate::ops::{Operator, SpaceVector};
 pub use bicgstab::BiCgStab;
 pub use block::BlockScalar;
 pub use block_cg::{BlockCg, BlockReport};
@@ -68,8 +100,9 @@ pub use flexible::FlexibleCg;
 pub use gmres::Gmres;
 pub use idr::Idr;
 pub use inverse::inverse_definite;
+pub use krylov_vector::{BasisProducts, EachColumn, KrylovVector};
 pub use least_squares::{LeastSquares, LeastSquaresMethod, LeastSquaresReport};
-pub use memory::KrylovMemory;
+pub use memory::{KrylovMemory, KrylovState};
 pub use minres::Minres;
 pub use params::{
     BiCgStabParams, CgParams, FlexibleCgParams, GaussSeidelParams, GmresParams, IdrParams, JacobiParams,
@@ -79,5 +112,5 @@ pub use precondition::{Identity, Preconditioner};
 pub use report::{Report, Stop};
 pub use richardson::Richardson;
 pub use solver::{Progress, Resumable, Solver};
-pub(crate) use stationary::{ColouredRows, colour, invert_diagonal};
+pub(crate) use stationary::{ColouredRows, colour, invert_diagonal, inverted};
 pub use stationary::{JacobiIteration, RedBlackGaussSeidel};

@@ -1,22 +1,23 @@
 //! What solvers require of a preconditioner.
 
 use crate::error::check_length;
+use crate::ops::SpaceVector;
 use crate::{Context, Result, Scalar, Vector, ops};
 
 /// An approximation M of a matrix whose inverse is cheap to apply.
 ///
 /// M must be the same linear map in every call; for [`Cg`](crate::solve::Cg) it must be symmetric
 /// positive definite.
-pub trait Preconditioner<T: Scalar> {
+pub trait Preconditioner<T: Scalar, V: SpaceVector<Scalar = T> = Vector<T>> {
     /// Rows and columns of M.
     fn size(&self) -> usize;
-    /// The context it lives in.
-    fn context(&self) -> &Context;
+    /// Where it lives: a context, or the layout of a team.
+    fn context(&self) -> &V::Space;
     /// z = M^-1 r, enqueued; allocates nothing on the device.
     ///
     /// # Errors
     /// [`Error::Length`](crate::Error::Length) or [`Error::Context`](crate::Error::Context) that names `r` or `z`.
-    fn apply(&mut self, r: &Vector<T>, z: &mut Vector<T>) -> Result<()>;
+    fn apply(&mut self, r: &V, z: &mut V) -> Result<()>;
     /// The Frobenius norm of the preconditioned matrix A L^-H, for a preconditioner M = L L^H of the normal equations A^H A that knows it. With `None`,
     /// [`LeastSquares`](crate::solve::LeastSquares) estimates it.
     fn preconditioned_frobenius_norm(&self) -> Option<f64> {

@@ -1,4 +1,4 @@
-//! What all single-device solvers share: argument checks, the residual, and its use in the stopping criteria.
+//! What all solvers share: argument checks, the residual, and its use in the stopping criteria.
 
 use std::ops::{Deref, DerefMut};
 
@@ -7,18 +7,27 @@ use num_traits::Float;
 use super::best::{Best, Start};
 use super::judge::{Judge, Verdict, unit};
 use super::{Operator, Preconditioner, Progress, Report, Stop, Stopping};
-use crate::error::check_length;
-use crate::ops::{self, DotParts, norm_of_squares, scale_raw, scatter_signs};
-use crate::{Context, Error, Real, Result, Scalar, Vector};
+use crate::ops::{SpaceDots, SpaceVector, norm_of_squares};
+use crate::{Error, Real, Result, Scalar};
 
 /// One solve in progress.
-pub(super) struct Run<'a, T: Scalar> {
-    a: &'a dyn Operator<T>,
-    b: &'a Vector<T>,
+pub struct Run<'a, T: Scalar, V: SpaceVector<Scalar = T>> {
+    pub(super) a: &'a dyn Operator<T, V>,
+    b: &'a V,
     judge: Judge<'a>,
 }
 
-impl<'a, T: Scalar> Deref for Run<'a, T> {
+/// What the outer loop of a method works with: r = b - A x, and two vectors that may be overwritten between cycles.
+pub struct Workspace<'w, V: SpaceVector> {
+    pub(super) r: &'w mut V,
+    pub(super) p: &'w mut V,
+    pub(super) q: &'w mut V,
+    pub(super) best: &'w mut Best<V>,
+    /// Of the norm of r.
+    pub(super) norms: &'w mut V::Dots,
+}
+
+impl<'a, T: Scalar, V: SpaceVector<Scalar = T>> Deref for Run<'a, T, V> {
     type Target = Judge<'a>;
 
     fn deref(&self) -> &Judge<'a> {
@@ -26,25 +35,25 @@ impl<'a, T: Scalar> Deref for Run<'a, T> {
     }
 }
 
-impl<T: Scalar> DerefMut for Run<'_, T> {
+impl<T: Scalar, V: SpaceVector<Scalar = T>> DerefMut for Run<'_, T, V> {
     fn deref_mut(&mut self) -> &mut Self::Target {
         &mut self.judge
     }
 }
 
-/// An error unless A is `n` x `n`, b and x have `n` values and all live in `context`.
-pub(super) fn check_system<T: Scalar>(
-    context: &Context,
+/// An error unless A is `n` x `n`, b and x have `n` values and all live in `space`.
+pub(super) fn check_system<T: Scalar, V: SpaceVector<Scalar = T>>(
+    space: &V::Space,
     n: usize,
-    a: &dyn Operator<T>,
-    m: Option<&dyn Preconditioner<T>>,
-    b: &Vector<T>,
-    x: &Vector<T>,
+    a: &dyn Operator<T, V>,
+    m: Option<&dyn Preconditioner<T, V>>,
+    b: &V,
+    x: &V,
 ) -> Result<()> {
-    let contexts = [("a", Some(a.context())), ("m", m.map(|m| m.context()))];
-    let contexts = contexts.into_iter().chain([("b", Some(b.context())), ("x", Some(x.context()))]);
-    for (argument, other) in contexts {
-        if other.is_some_and(|other| !context.same(other)) {
+    let spaces = [("a", Some(a.context())), ("m", m.map(|m| m.context()))];
+    let spaces = spaces.into_iter().chain([("b", Some(b.space())), ("x", Some(x.space()))]);
+    for (argument, other) in spaces {
+        if other.is_some_and(|other| !V::is_same_space(space, other)) {
             return Err(Error::Context { argument });
         }
     }
@@ -54,80 +63,63 @@ pub(super) fn check_system<T: Scalar>(
             return Err(Error::Shape { argument, expected: format!("{n} x {n}"), got: format!("{rows} x {cols}") });
         }
     }
-    check_length("b", n, b.len())?;
-    check_length("x", n, x.len())
+    b.check(space, n, "b")?;
+    x.check(space, n, "x")
 }
 
-impl<'a, T: Scalar> Run<'a, T> {
+impl<'a, T: Scalar, V: SpaceVector<Scalar = T>> Run<'a, T, V> {
     /// Before the first residual.
     pub(super) fn new(
-        a: &'a dyn Operator<T>,
-        b: &'a Vector<T>,
+        a: &'a dyn Operator<T, V>,
+        b: &'a V,
         stopping: Stopping,
         progress: Progress<'a>,
-    ) -> Result<Run<'a, T>> {
+    ) -> Result<Run<'a, T, V>> {
         stopping.check()?;
-        let norm_b = ops::norm2(b)?.into_f64();
+        let norm_b = b.norm()?;
         let tolerance = stopping.tolerance_of::<T>();
         Ok(Run { a, b, judge: Judge::new::<T::Real>(norm_b, stopping, tolerance, progress) })
     }
 
-    /// Leaves r = b - A x. The second component is the reason if there is nothing to iterate.
-    pub(super) fn start(
-        a: &'a dyn Operator<T>,
-        b: &'a Vector<T>,
-        x: &mut Vector<T>,
-        r: &mut Vector<T>,
-        norms: &mut DotParts<T>,
-        stopping: Stopping,
-        progress: Progress<'a>,
-    ) -> Result<(Run<'a, T>, Option<Stop>)> {
-        let mut run = Run::new(a, b, stopping, progress)?;
-        if !run.norm_b().is_finite() {
-            return Ok((run, Some(Stop::NotFinite)));
+    /// Leaves r = b - A x. Returns the reason if there is nothing to iterate.
+    pub(super) fn start(&mut self, x: &mut V, r: &mut V, norms: &mut V::Dots) -> Result<Option<Stop>> {
+        if !self.norm_b().is_finite() {
+            return Ok(Some(Stop::NotFinite));
         }
-        if run.norm_b() == 0.0 {
-            x.fill(T::zero())?;
+        if self.norm_b() == 0.0 {
+            x.set_all(T::zero())?;
         }
-        let stop = run.check(x, r, norms)?;
-        let stop = run.begin(stop);
-        Ok((run, stop))
+        let stop = self.check(x, r, norms)?;
+        Ok(self.begin(stop))
     }
 
     /// r = b - A x and its norm, in one pass where the operator can; `norms` is for the parts of the norm.
-    pub(super) fn residual(&self, x: &Vector<T>, r: &mut Vector<T>, norms: &mut DotParts<T>) -> Result<f64> {
+    pub(super) fn residual(&self, x: &V, r: &mut V, norms: &mut V::Dots) -> Result<f64> {
         self.a.apply_dots(-T::one(), x, Some((T::one(), self.b)), self.b, r, norms)?;
-        let (_, squares) = norms.values()?;
-        Ok(match norm_of_squares::<T::Real>(squares, r.len() * T::COMPONENTS) {
+        let (_, squares) = norms.both()?;
+        Ok(match norm_of_squares::<T::Real>(squares, r.size() * T::COMPONENTS) {
             Some(norm) => T::Real::from_f64(norm).into_f64(),
-            None => ops::norm2(r)?.into_f64(),
+            None => r.norm()?,
         })
     }
 
     /// Computes r = b - A x, replaces the last entry of the history by its norm, and returns a reason to stop, if there is one.
-    pub(super) fn check(&mut self, x: &Vector<T>, r: &mut Vector<T>, norms: &mut DotParts<T>) -> Result<Option<Stop>> {
+    pub(super) fn check(&mut self, x: &V, r: &mut V, norms: &mut V::Dots) -> Result<Option<Stop>> {
         let norm = self.residual(x, r, norms)?;
         Ok(self.enter(norm))
     }
 
     /// Divides r by the power of two next to the norm of the last residual and returns it, so that
     /// squares neither overflow nor vanish. Exact.
-    pub(super) fn rescale(&self, r: &mut Vector<T>) -> Result<f64> {
+    pub(super) fn rescale(&self, r: &mut V) -> Result<f64> {
         let unit = unit::<T::Real>(self.norm());
-        scale_raw(T::from_f64(1.0 / unit), r.buffer(), r.buffer())?;
+        r.scale_by(T::from_f64(1.0 / unit))?;
         Ok(unit)
     }
 
     /// Records an iteration that changed x, of a method without a residual recurrence: leaves r = b - A x and
     /// returns a reason to stop, if there is one. `p` and `q` may be overwritten.
-    pub(super) fn step(
-        &mut self,
-        x: &Vector<T>,
-        r: &mut Vector<T>,
-        p: &mut Vector<T>,
-        q: &mut Vector<T>,
-        norms: &mut DotParts<T>,
-    ) -> Result<Option<Stop>> {
+    pub(super) fn step(&mut self, x: &V, [r, p, q]: [&mut V; 3], norms: &mut V::Dots) -> Result<Option<Stop>> {
         let norm = self.residual(x, r, norms)?;
         self.set_norm(norm);
         match self.record(norm, norm) {
@@ -137,25 +129,16 @@ impl<'a, T: Scalar> Run<'a, T> {
         }
     }
 
-    /// Judges the end `seen` by the recurrence against the true residual, which it leaves in r.
-    /// `None` asks for a restart from r. `p` and `q` are overwritten.
-    pub(super) fn confirm(
-        &mut self,
-        seen: Stop,
-        x: &Vector<T>,
-        r: &mut Vector<T>,
-        p: &mut Vector<T>,
-        q: &mut Vector<T>,
-        norms: &mut DotParts<T>,
-    ) -> Result<Option<Stop>> {
-        match self.check(x, r, norms)? {
-            None => self.judge_at(seen, x, p, q),
-            stop => Ok(stop),
+    /// Computes the true residual r, and judges by it the end `seen` of the recurrence, if there is one. `None` asks for a restart from r.
+    pub(super) fn confirm(&mut self, seen: Option<Stop>, x: &V, work: &mut Workspace<'_, V>) -> Result<Option<Stop>> {
+        match (self.check(x, work.r, work.norms)?, seen) {
+            (None, Some(seen)) => self.judge_at(seen, x, work.p, work.q),
+            (stop, _) => Ok(stop),
         }
     }
 
     /// As [`Run::confirm`] where b - A x was just computed and is not small enough.
-    fn judge_at(&mut self, seen: Stop, x: &Vector<T>, p: &mut Vector<T>, q: &mut Vector<T>) -> Result<Option<Stop>> {
+    fn judge_at(&mut self, seen: Stop, x: &V, p: &mut V, q: &mut V) -> Result<Option<Stop>> {
         Ok(match self.judge(seen) {
             Verdict::End(stop) => Some(stop),
             Verdict::Restart => None,
@@ -164,22 +147,16 @@ impl<'a, T: Scalar> Run<'a, T> {
     }
 
     /// After the method has reset x to a better iterate: leaves r = b - A x, returns its norm and monitors progress anew.
-    pub(super) fn go_back(&mut self, x: &Vector<T>, r: &mut Vector<T>, norms: &mut DotParts<T>) -> Result<f64> {
+    pub(super) fn go_back(&mut self, x: &V, r: &mut V, norms: &mut V::Dots) -> Result<f64> {
         self.check(x, r, norms)?;
         self.watch_anew();
         Ok(self.norm())
     }
 
     /// After [`Run::confirm`] returned `end`: keeps x if it is the best iterate and the iteration goes on, and resets it to the best
-    /// iterate, with r = b - A x, if the solve fails. Returns the reason to stop, which is that of the x returned. `p` and `q` may be overwritten.
-    pub(super) fn settle(
-        &mut self,
-        end: Option<Stop>,
-        best: &mut Best<Vector<T>>,
-        x: &mut Vector<T>,
-        [r, p, q]: [&mut Vector<T>; 3],
-        norms: &mut DotParts<T>,
-    ) -> Result<Option<Stop>> {
+    /// iterate, with r = b - A x, if the solve fails. Returns the reason to stop, which is that of the x returned.
+    pub(super) fn settle(&mut self, end: Option<Stop>, x: &mut V, work: &mut Workspace<'_, V>) -> Result<Option<Stop>> {
+        let Workspace { r, p, q, best, norms } = work;
         let last = (self.norm(), self.iterations());
         let Some(stop) = end else {
             best.look_at_true(x, last, |x| self.residual(x, r, norms))?;
@@ -188,7 +165,7 @@ impl<'a, T: Scalar> Run<'a, T> {
         if stop == Stop::Converged {
             return Ok(end);
         }
-        let length = if stop == Stop::RoundingFloor { ops::norm2(x)?.into_f64() } else { 0.0 };
+        let length = if stop == Stop::RoundingFloor { x.norm()? } else { 0.0 };
         let first = self.first();
         let Some(number) = best.take(x, last, first, |x| self.go_back(x, r, norms))? else { return Ok(end) };
         self.went_back_to(number);
@@ -196,17 +173,17 @@ impl<'a, T: Scalar> Run<'a, T> {
             return Ok(end);
         }
         let rounding = self.rounding(x, p, q)?;
-        Ok(Some(self.end_after(length, ops::norm2(x)?.into_f64(), rounding)))
+        Ok(Some(self.end_after(length, x.norm()?, rounding)))
     }
 
     /// Resets x to the initial guess if the solve ended with `stop`, without success, and the residual has grown.
     pub(super) fn no_worse(
         &mut self,
         stop: Stop,
-        start: &Start<Vector<T>>,
-        x: &mut Vector<T>,
-        r: &mut Vector<T>,
-        norms: &mut DotParts<T>,
+        start: &Start<V>,
+        x: &mut V,
+        r: &mut V,
+        norms: &mut V::Dots,
     ) -> Result<()> {
         let has_grown = self.norm() > self.first() || !self.norm().is_finite();
         if has_grown && self.iterations() > 0 && !matches!(stop, Stop::Converged | Stop::Cancelled) {
@@ -220,10 +197,10 @@ impl<'a, T: Scalar> Run<'a, T> {
     /// The rounding error of b - A x, as eps (|A s| + |b|) where s is x with scattered signs: what
     /// relative errors eps of either sign in x do to the residual, row by row (compare Higham,
     /// Accuracy and Stability of Numerical Algorithms, 2002, section 7.2).
-    fn rounding(&self, x: &Vector<T>, p: &mut Vector<T>, q: &mut Vector<T>) -> Result<f64> {
-        scatter_signs(x, p)?;
+    fn rounding(&self, x: &V, p: &mut V, q: &mut V) -> Result<f64> {
+        p.set_scattered_signs(x)?;
         self.a.apply(T::one(), p, T::zero(), q)?;
-        Ok(T::Real::epsilon().into_f64() * (ops::norm2(q)?.into_f64() + self.norm_b()))
+        Ok(T::Real::epsilon().into_f64() * (q.norm()? + self.norm_b()))
     }
 
     /// The final report, after which x no longer changes.

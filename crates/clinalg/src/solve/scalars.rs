@@ -1,20 +1,23 @@
 //! Scalars of an iteration that stay on the device.
 
-use super::Preconditioner;
-use super::cg::CG;
-use super::judge::Judge;
+use serde::{Deserialize, Serialize};
+
+use super::cg_device::CG;
+use super::judge::{Judge, Threshold};
+use super::{Preconditioner, Stop};
+use crate::ops::SpaceVector;
 use crate::ops::reduce::REDUCE_PARTIALS;
 use crate::runtime::kernels::krylov;
 use crate::runtime::{KernelFamily, Out, Range};
-use crate::{Buffer, Context, Real, Result, Scalar, Vector};
+use crate::{Buffer, Context, Real, Result, Scalar};
 
 /// Maximum number of iterations enqueued before the host checks them.
-const MOST_AT_ONCE: usize = 32;
+pub(super) const MOST_AT_ONCE: usize = 32;
 /// One row more than iterations at a time: each writes the row of its successor.
 const ROWS: usize = MOST_AT_ONCE + 1;
 
 /// The blocks of iterations after which the host checks them. They are the same if a solve is ended within one and resumed.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub(super) struct Blocks {
     /// Iterations of the current block, and how many of them are left.
     length: usize,
@@ -32,30 +35,21 @@ impl Blocks {
         self.left == 0
     }
 
-    /// How many iterations to enqueue: those of the next block, or the rest of the current one, within the iteration limit.
-    pub(super) fn next(&mut self, judge: &Judge<'_>) -> usize {
+    /// How many iterations to enqueue: those of the next block, at most `at_once`, or the rest of the current one, within the iteration limit.
+    pub(super) fn next(&mut self, judge: &Judge<'_>, at_once: usize) -> usize {
         if self.is_at_end() {
-            self.length = judge.planned(self.length, MOST_AT_ONCE);
+            self.length = judge.planned(self.length, at_once);
             self.left = self.length;
         }
         let count = self.left.min(judge.room()).max(1);
         self.left -= count;
         count
     }
-
-    /// For a memory; [`Blocks::of`] takes them.
-    pub(super) fn numbers(self) -> [f64; 2] {
-        [self.length as f64, self.left as f64]
-    }
-
-    pub(super) fn of([length, left]: [f64; 2]) -> Blocks {
-        Blocks { length: (length as usize).clamp(1, MOST_AT_ONCE), left: (left as usize).min(MOST_AT_ONCE) }
-    }
 }
 
-/// Where an iteration stops on the device: a safety margin before the host's own criterion, whose rounding may differ.
+/// Where an iteration stops, on the device with a safety margin before the host's own criterion, whose rounding may differ.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Limits<T> {
+pub struct Limits<T> {
     /// A little more than the machine precision: smaller quotients count as zero.
     pub(super) unsound: T,
     /// Squares of the norms that meet the tolerance and that are too large, in units.
@@ -63,16 +57,19 @@ pub(super) struct Limits<T> {
     pub(super) high: T,
     /// The scale of the residual.
     pub(super) unit: T,
+    /// The host's criterion.
+    pub(super) threshold: Threshold,
 }
 
 impl<T: Real> Limits<T> {
-    pub(super) fn new(unit: f64, low: f64, high: f64) -> Limits<T> {
+    pub(super) fn new(unit: f64, low: f64, high: f64, threshold: Threshold) -> Limits<T> {
         let margin = 16.0 * T::epsilon().into_f64();
         Limits {
             unsound: T::from_f64(T::epsilon().into_f64() * (1.0 + margin)),
             low: T::from_f64(low * (1.0 + margin)),
             high: T::from_f64(high * (1.0 - margin)),
             unit: T::from_f64(unit),
+            threshold,
         }
     }
 }
@@ -159,11 +156,11 @@ pub(crate) fn after_step<W: Scalar<Real = f64>>(length: f64, mixed: W, square: f
 }
 
 /// M^-1 r in z, or r itself without a preconditioner.
-pub(super) fn precondition<'v, 'm, T: Scalar>(
-    m: &mut Option<&mut (dyn Preconditioner<T> + 'm)>,
-    r: &'v Vector<T>,
-    z: &'v mut Vector<T>,
-) -> Result<&'v Vector<T>> {
+pub(super) fn precondition<'v, V: SpaceVector>(
+    m: &mut Option<&mut (dyn Preconditioner<V::Scalar, V> + '_)>,
+    r: &'v V,
+    z: &'v mut V,
+) -> Result<&'v V> {
     match m {
         Some(m) => {
             m.apply(r, z)?;
@@ -171,4 +168,24 @@ pub(super) fn precondition<'v, 'm, T: Scalar>(
         }
         None => Ok(r),
     }
+}
+
+/// Sets z = M^-1 v; returns sqrt(v^H z), or why it does not exist.
+pub(super) fn scaled<V: SpaceVector>(
+    m: &mut Option<&mut (dyn Preconditioner<V::Scalar, V> + '_)>,
+    v: &V,
+    z: &mut V,
+) -> Result<std::result::Result<f64, Stop>> {
+    let Some(m) = m else {
+        z.set_copy(v)?;
+        let norm = v.norm()?;
+        return Ok(if norm.is_finite() { Ok(norm) } else { Err(Stop::NotFinite) });
+    };
+    m.apply(v, z)?;
+    let square = v.dot(z)?.widen().re();
+    Ok(match square {
+        s if !s.is_finite() => Err(Stop::NotFinite),
+        s if s < 0.0 => Err(Stop::Indefinite),
+        s => Ok(s.sqrt()),
+    })
 }

@@ -3,7 +3,8 @@
 use std::ops::ControlFlow;
 
 use super::{KrylovMemory, Operator, Preconditioner, Report, Stopping};
-use crate::{Context, Result, Scalar, Vector};
+use crate::ops::SpaceVector;
+use crate::{Result, Scalar, Vector};
 
 /// Called with the number of each iteration, 0 for the start, and its relative residual; [`ControlFlow::Break`] stops the
 /// solve with [`Stop::Cancelled`](super::Stop::Cancelled).
@@ -13,6 +14,8 @@ use crate::{Context, Result, Scalar, Vector};
 pub type Progress<'a> = &'a mut dyn FnMut(usize, f64) -> ControlFlow<()>;
 
 /// An iterative method for A x = b, which owns its vectors and its parameters.
+///
+/// Vectors are those of one device, or [`team::Vector`](crate::team::Vector)s. All processes of a team have to stop at the same iteration.
 ///
 /// ```
 /// use std::ops::ControlFlow;
@@ -36,12 +39,12 @@ pub type Progress<'a> = &'a mut dyn FnMut(usize, f64) -> ControlFlow<()>;
 /// assert_eq!(report.stop, Stop::Converged);
 /// # Ok::<(), clinalg::Error>(())
 /// ```
-pub trait Solver<T: Scalar> {
+pub trait Solver<T: Scalar, V: SpaceVector<Scalar = T> = Vector<T>> {
     /// Number of equations.
     fn size(&self) -> usize;
 
-    /// The context in which its vectors live.
-    fn context(&self) -> &Context;
+    /// Where its vectors live: a context, or the layout of a team.
+    fn context(&self) -> &V::Space;
 
     /// The stopping criteria.
     fn stopping(&self) -> &Stopping;
@@ -59,10 +62,10 @@ pub trait Solver<T: Scalar> {
     /// [`Report::stop`].
     fn solve_with(
         &mut self,
-        a: &dyn Operator<T>,
-        m: Option<&mut dyn Preconditioner<T>>,
-        b: &Vector<T>,
-        x: &mut Vector<T>,
+        a: &dyn Operator<T, V>,
+        m: Option<&mut dyn Preconditioner<T, V>>,
+        b: &V,
+        x: &mut V,
         progress: Progress<'_>,
     ) -> Result<Report>;
 
@@ -72,10 +75,10 @@ pub trait Solver<T: Scalar> {
     /// As [`Solver::solve_with`].
     fn solve(
         &mut self,
-        a: &dyn Operator<T>,
-        m: Option<&mut dyn Preconditioner<T>>,
-        b: &Vector<T>,
-        x: &mut Vector<T>,
+        a: &dyn Operator<T, V>,
+        m: Option<&mut dyn Preconditioner<T, V>>,
+        b: &V,
+        x: &mut V,
     ) -> Result<Report> {
         self.solve_with(a, m, b, x, &mut |_, _| ControlFlow::Continue(()))
     }
@@ -101,7 +104,7 @@ pub trait Solver<T: Scalar> {
 /// assert_eq!((report.stop, report.iterations, memory.is_empty()), (Stop::Converged, 2, true));
 /// # Ok::<(), clinalg::Error>(())
 /// ```
-pub trait Resumable<T: Scalar>: Solver<T> {
+pub trait Resumable<T: Scalar, V: SpaceVector<Scalar = T> = Vector<T>>: Solver<T, V> {
     /// As [`Solver::solve_with`]. A solve that `progress` or the limit of iterations ends leaves in `memory` what another solve of the same
     /// system, on the same device, needs to continue to the same bits. If `memory` is not empty, the solve continues from it instead of from x. It is
     /// empty after a solve that ended for another reason, and where no iteration was made. The vectors of the iteration are copied to the host once, at the end.
@@ -112,69 +115,10 @@ pub trait Resumable<T: Scalar>: Solver<T> {
     fn solve_from(
         &mut self,
         memory: &mut KrylovMemory<T>,
-        a: &dyn Operator<T>,
-        m: Option<&mut dyn Preconditioner<T>>,
-        b: &Vector<T>,
-        x: &mut Vector<T>,
+        a: &dyn Operator<T, V>,
+        m: Option<&mut dyn Preconditioner<T, V>>,
+        b: &V,
+        x: &mut V,
         progress: Progress<'_>,
     ) -> Result<Report>;
 }
-
-/// [`Solver::solve_with`] of a solver with `solve_kept`.
-macro_rules! without_memory {
-    () => {
-        fn solve_with(
-            &mut self,
-            a: &dyn Operator<T>,
-            m: Option<&mut dyn Preconditioner<T>>,
-            b: &Vector<T>,
-            x: &mut Vector<T>,
-            progress: Progress<'_>,
-        ) -> Result<Report> {
-            self.solve_kept(None, a, m, b, x, progress)
-        }
-    };
-}
-pub(super) use without_memory;
-
-/// [`Resumable`] for a solver with `solve_kept`.
-macro_rules! resumable {
-    ($solver:ident) => {
-        impl<T: Scalar> $crate::solve::Resumable<T> for $solver<T> {
-            fn solve_from(
-                &mut self,
-                memory: &mut $crate::solve::KrylovMemory<T>,
-                a: &dyn Operator<T>,
-                m: Option<&mut dyn Preconditioner<T>>,
-                b: &Vector<T>,
-                x: &mut Vector<T>,
-                progress: Progress<'_>,
-            ) -> Result<Report> {
-                self.solve_kept(Some(memory), a, m, b, x, progress)
-            }
-        }
-    };
-}
-pub(super) use resumable;
-
-/// The accessors of a [`Solver`] that has `params` with its stopping criteria and this vector among its own.
-macro_rules! own_parts {
-    ($vector:ident) => {
-        fn size(&self) -> usize {
-            self.$vector.len()
-        }
-
-        fn context(&self) -> &$crate::Context {
-            self.$vector.context()
-        }
-
-        fn stopping(&self) -> &$crate::solve::Stopping {
-            &self.params.stopping
-        }
-
-        fn stopping_mut(&mut self) -> &mut $crate::solve::Stopping {
-            &mut self.params.stopping
-        }
-    };
-}
-pub(super) use own_parts;

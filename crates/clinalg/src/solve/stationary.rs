@@ -3,18 +3,16 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use super::best::Start;
-use super::checked::{CheckedOperator, check_own};
-use super::run::{Run, check_system};
-use super::solver::own_parts;
-use super::{GaussSeidelParams, JacobiParams, Operator, Preconditioner, Progress, Report, Solver};
+use super::krylov_vector::like;
+use super::sweeps::Sweeps;
+use super::{GaussSeidelParams, JacobiParams, Operator, Preconditioner, Progress, Report, Solver, Stopping};
 use crate::error::check_length;
 use crate::matrix::CsrParts;
 use crate::matrix::{Structure, Values};
-use crate::ops::DotParts;
+use crate::ops::SpaceVector;
 use crate::runtime::kernels::csr;
 use crate::runtime::{KernelFamily, Out, Range};
-use crate::{Buffer, Csr, Error, Real, Result, Scalar, Vector, ops};
+use crate::{Buffer, Context, Csr, Error, Real, Result, Scalar, Vector};
 
 /// Weighted Jacobi iteration x += omega D^-1 (b - A x) with D = diag(A) (Saad, Iterative Methods for
 /// Sparse Linear Systems, 2003, sections 4.1 and 13.2.2).
@@ -23,64 +21,79 @@ use crate::{Buffer, Csr, Error, Real, Result, Scalar, Vector, ops};
 /// of D^-1 A, and for diagonally dominant A where omega <= 1. Owns four vectors of `n` values, and one more where the initial guess is not
 /// zero. Every entry of the history is a true residual.
 #[derive(Debug)]
-pub struct JacobiIteration<T: Real> {
+pub struct JacobiIteration<T: Scalar, V: SpaceVector<Scalar = T> = Vector<T>> {
     params: JacobiParams,
     /// One over the diagonal.
-    inverse: Vector<T>,
-    r: Vector<T>,
-    z: Vector<T>,
-    q: Vector<T>,
-    start: Start<Vector<T>>,
-    norms: DotParts<T>,
+    inverse: V,
+    sweeps: Sweeps<V>,
 }
 
-impl<T: Real> JacobiIteration<T> {
+impl<T: Scalar> JacobiIteration<T> {
     /// A solver for operators with this diagonal.
     ///
     /// # Errors
     /// [`Error::Value`] that names the first row (counted from 1) whose entry is zero, not finite or too
     /// small to be inverted; [`Error::Allocation`].
     pub fn new(diagonal: &Vector<T>, params: JacobiParams) -> Result<JacobiIteration<T>> {
-        let vector = || Vector::uninit(diagonal.context(), diagonal.len());
-        let mut inverse = diagonal.to_vec()?;
-        invert_diagonal(&mut inverse)?;
-        let inverse = Vector::from_slice(diagonal.context(), &inverse)?;
-        let norms = DotParts::new(diagonal.context())?;
-        let [r, z, q] = [vector()?, vector()?, vector()?];
-        Ok(JacobiIteration { params, inverse, r, z, q, start: Start::new(), norms })
+        JacobiIteration::like(diagonal, &diagonal.to_vec()?, params)
     }
 }
 
-impl<T: Real> Solver<T> for JacobiIteration<T> {
-    own_parts!(r);
+impl<T: Scalar, V: SpaceVector<Scalar = T>> JacobiIteration<T, V> {
+    /// A solver for systems whose vectors are like this one, and operators with this diagonal, given for all rows.
+    ///
+    /// # Errors
+    /// As [`JacobiIteration::new`]; [`Error::Length`] that names `diagonal`.
+    pub fn like(vector: &V, diagonal: &[T], params: JacobiParams) -> Result<JacobiIteration<T, V>> {
+        let (inverse, [r]) = (inverted(vector, diagonal)?, like(vector)?);
+        Ok(JacobiIteration { params, inverse, sweeps: Sweeps::with(r)? })
+    }
+}
+
+impl<T: Scalar, V: SpaceVector<Scalar = T>> Solver<T, V> for JacobiIteration<T, V> {
+    fn size(&self) -> usize {
+        self.inverse.size()
+    }
+
+    fn context(&self) -> &V::Space {
+        self.inverse.space()
+    }
+
+    fn stopping(&self) -> &Stopping {
+        &self.params.stopping
+    }
+
+    fn stopping_mut(&mut self) -> &mut Stopping {
+        &mut self.params.stopping
+    }
 
     fn solve_with(
         &mut self,
-        a: &dyn Operator<T>,
-        m: Option<&mut dyn Preconditioner<T>>,
-        b: &Vector<T>,
-        x: &mut Vector<T>,
+        a: &dyn Operator<T, V>,
+        m: Option<&mut dyn Preconditioner<T, V>>,
+        b: &V,
+        x: &mut V,
         progress: Progress<'_>,
     ) -> Result<Report> {
-        let JacobiIteration { params, inverse, r, z, q, start, norms } = self;
+        let JacobiIteration { params, inverse, sweeps } = self;
         check_unpreconditioned(m)?;
-        check_own([&*inverse, r, z, q])?;
-        check_system(r.context(), r.len(), a, None, b, x)?;
-        let a = &CheckedOperator::new(a, r.len());
+        sweeps.check(a, None, b, x)?;
         params.check()?;
-        let (mut run, mut end) = Run::start(a, b, x, r, norms, params.stopping.clone(), progress)?;
-        if end.is_none() {
-            start.keep(x)?;
-        }
-        while end.is_none() {
-            ops::multiply(r, inverse, z)?;
-            ops::update(T::from_f64(params.omega), z, T::one(), x)?;
-            end = run.step(x, r, z, q, norms)?;
-        }
-        let stop = end.expect("the loop ends with a reason");
-        run.no_worse(stop, start, x, r, norms)?;
-        Ok(run.report(stop))
+        sweeps.solve((a, b), x, (&params.stopping, progress), &mut |r, z, x| {
+            z.set_products(r, inverse)?;
+            x.axpby(T::from_f64(params.omega), z, T::one())
+        })
     }
+}
+
+/// A vector like this one with the reciprocals of a diagonal, which is given for all rows; an error that names the first row where there is none.
+pub(crate) fn inverted<V: SpaceVector>(vector: &V, diagonal: &[V::Scalar]) -> Result<V> {
+    check_length("diagonal", vector.size(), diagonal.len())?;
+    let mut values = diagonal.to_vec();
+    invert_diagonal(&mut values)?;
+    let [mut inverse] = like(vector)?;
+    inverse.set_from_host(&values)?;
+    Ok(inverse)
 }
 
 /// Replaces each value by its reciprocal; an error that names the first row where there is none.
@@ -104,7 +117,9 @@ pub(crate) fn invert_diagonal<T: Scalar>(diagonal: &mut [T]) -> Result<()> {
 }
 
 /// An error where a preconditioner is given to a method that takes none.
-fn check_unpreconditioned<T: Real>(m: Option<&mut dyn Preconditioner<T>>) -> Result<()> {
+fn check_unpreconditioned<T: Scalar, V: SpaceVector<Scalar = T>>(
+    m: Option<&mut dyn Preconditioner<T, V>>,
+) -> Result<()> {
     match m {
         Some(_) => Err(Error::value("m", "no preconditioner: the method takes none; use CG, BiCGStab or GMRES", "one")),
         None => Ok(()),
@@ -126,11 +141,7 @@ pub struct RedBlackGaussSeidel<T: Real> {
     params: GaussSeidelParams,
     structure: Arc<Structure>,
     rows: ColouredRows,
-    r: Vector<T>,
-    z: Vector<T>,
-    q: Vector<T>,
-    start: Start<Vector<T>>,
-    norms: DotParts<T>,
+    sweeps: Sweeps<Vector<T>>,
 }
 
 impl<T: Real> RedBlackGaussSeidel<T> {
@@ -159,16 +170,11 @@ impl<T: Real> RedBlackGaussSeidel<T> {
         // Rows fit 32 bits, as every index of a sparse matrix does; the sort keeps their order.
         let mut order: Vec<u32> = (0..rows as u32).collect();
         order.sort_by_key(|&i| colours[i as usize]);
-        let vector = || Vector::uninit(a.context(), rows);
         Ok(RedBlackGaussSeidel {
             params,
             structure: a.structure().clone(),
             rows: ColouredRows::new(Buffer::from_slice(a.context(), &order)?, starts),
-            r: vector()?,
-            z: vector()?,
-            q: vector()?,
-            start: Start::new(),
-            norms: DotParts::new(a.context())?,
+            sweeps: Sweeps::with(Vector::uninit(a.context(), rows)?)?,
         })
     }
 
@@ -179,7 +185,21 @@ impl<T: Real> RedBlackGaussSeidel<T> {
 }
 
 impl<T: Real> Solver<T> for RedBlackGaussSeidel<T> {
-    own_parts!(r);
+    fn size(&self) -> usize {
+        self.structure.rows
+    }
+
+    fn context(&self) -> &Context {
+        self.sweeps.r.context()
+    }
+
+    fn stopping(&self) -> &Stopping {
+        &self.params.stopping
+    }
+
+    fn stopping_mut(&mut self) -> &mut Stopping {
+        &mut self.params.stopping
+    }
 
     fn solve_with(
         &mut self,
@@ -190,29 +210,16 @@ impl<T: Real> Solver<T> for RedBlackGaussSeidel<T> {
         progress: Progress<'_>,
     ) -> Result<Report> {
         check_unpreconditioned(m)?;
-        let n = self.structure.rows;
-        check_own([&self.r, &self.z, &self.q])?;
-        check_length("self", n, self.r.len())?;
-        check_system(self.r.context(), n, a, None, b, x)?;
+        check_length("self", self.structure.rows, self.sweeps.r.len())?;
+        self.sweeps.check(a, None, b, x)?;
         let matrix =
             a.as_csr().filter(|a| Arc::ptr_eq(&self.structure, a.structure())).ok_or_else(|| Error::Shape {
                 argument: "a",
                 expected: "the matrix the solver was made for, or one that shares its structure".into(),
                 got: "another operator".into(),
             })?;
-        let a = &CheckedOperator::new(a, n);
-        let RedBlackGaussSeidel { params, r, z, q, start, norms, .. } = self;
-        let (mut run, mut end) = Run::start(a, b, x, r, norms, params.stopping.clone(), progress)?;
-        if end.is_none() {
-            start.keep(x)?;
-        }
-        while end.is_none() {
-            self.rows.sweep(matrix, b, x, false)?;
-            end = run.step(x, r, z, q, norms)?;
-        }
-        let stop = end.expect("the loop ends with a reason");
-        run.no_worse(stop, start, x, r, norms)?;
-        Ok(run.report(stop))
+        let RedBlackGaussSeidel { params, rows, sweeps, .. } = self;
+        sweeps.solve((a, b), x, (&params.stopping, progress), &mut |_, _, x| rows.sweep(matrix, b, x, false))
     }
 }
 

@@ -2,14 +2,15 @@
 
 use std::fmt;
 
-use super::vector::check_partition;
-use super::{Csr, Exchange, Message, Operator, Partition, Preconditioner, Reduction, Team, Vector};
+use super::{Csr, Exchange, Layout, Message, Partition, Reduction, Team, Vector};
 use crate::amg::{self, AmgParams, AmgReport, Cycle, HostLevel, Smoother, Step};
 use crate::error::check_length;
+use crate::ops::{SpaceVector, mv};
 use crate::runtime::{View, ViewMut};
+use crate::solve::Preconditioner;
 use crate::{CsrParts, Error, Real, Result};
 
-/// Algebraic multigrid as a preconditioner for the methods of a team: a cycle of [`amg::Amg`], to rounding.
+/// Algebraic multigrid as a preconditioner on a team: a cycle of [`amg::Amg`], to rounding.
 ///
 /// The hierarchy is set up on the device of rank 0, whose memory has to hold it meanwhile. Its finer levels are then distributed by rows;
 /// the first level of at most [`Amg::GATHERED`] rows, and the coarser ones, stay on that device. A cycle exchanges values at each product of a
@@ -17,8 +18,8 @@ use crate::{CsrParts, Error, Real, Result};
 ///
 /// ```
 /// use clinalg::amg::AmgParams;
-/// use clinalg::solve::CgParams;
-/// use clinalg::team::{Amg, Cg, Csr, Partition, Team, Vector};
+/// use clinalg::solve::{Cg, CgParams, Solver};
+/// use clinalg::team::{Amg, Csr, Partition, Team, Vector};
 /// use clinalg::{Context, ContextOptions, CsrParts, Device};
 ///
 /// let context = || Context::new(&Device::default_device()?, &ContextOptions::default());
@@ -29,15 +30,16 @@ use crate::{CsrParts, Error, Real, Result};
 /// let a = CsrParts::from_triplets(n, n, &entries)?;
 /// let partition = Partition::by_entries(&a.offsets, &[1.0, 1.0])?;
 /// let mut m = Amg::new(&team, &a, &partition, &AmgParams::default())?;
-/// let mut a = Csr::new(&team, &a, &partition)?;
+/// let a = Csr::new(&team, &a, &partition)?;
 /// let b = Vector::from_slice(&team, &partition, &vec![1.0; n])?;
 /// let mut x = a.vector()?;
-/// let report = Cg::new(&team, &partition, CgParams::default())?.solve(&mut a, Some(&mut m), &b, &mut x)?;
+/// let report = Cg::like(&b, CgParams::default())?.solve(&a, Some(&mut m), &b, &mut x)?;
 /// assert!(report.stop.is_success() && report.iterations < 40);
 /// # Ok::<(), clinalg::Error>(())
 /// ```
 pub struct Amg<T: Real> {
-    team: Team,
+    /// Of the finest level.
+    layout: Layout,
     cycle: Cycle,
     levels: Vec<Level<T>>,
     end: Gathered<T>,
@@ -59,7 +61,6 @@ struct Level<T: Real> {
 
 /// The levels on the device of rank 0, with what brings vectors there and back.
 struct Gathered<T: Real> {
-    partition: Partition,
     gather: Exchange<T>,
     scatter: Exchange<T>,
     /// In the process of rank 0: the hierarchy, b and x.
@@ -70,8 +71,12 @@ struct Gathered<T: Real> {
 
 impl<T: Real> fmt::Debug for Amg<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Amg { team, levels, report, .. } = self;
-        f.debug_struct("Amg").field("team", team).field("shared", &levels.len()).field("report", report).finish()
+        let Amg { layout, levels, report, .. } = self;
+        f.debug_struct("Amg")
+            .field("team", layout.team())
+            .field("shared", &levels.len())
+            .field("report", report)
+            .finish()
     }
 }
 
@@ -198,7 +203,7 @@ impl<T: Real> Amg<T> {
             fine = coarse;
         }
         let end = Gathered::new(team, fine, root)?;
-        Ok(Amg { team: team.clone(), cycle: params.cycle, levels, end, report })
+        Ok(Amg { layout: Layout::new(team, partition)?, cycle: params.cycle, levels, end, report })
     }
 
     /// Levels, sizes and complexities of the whole hierarchy, in the process of rank 0.
@@ -223,7 +228,6 @@ impl<T: Real> Gathered<T> {
             scatter: Exchange::new(team, &Message::scatter(&stored, 1, 0)?)?,
             root: root.map(with_vectors).transpose().map_err(|error| team.at(0, error))?,
             none: team.each(|_, context| crate::Vector::zeros(context, 0))?,
-            partition,
         })
     }
 
@@ -256,7 +260,7 @@ fn smooth<T: Real>(level: &mut Level<T>, b: &Vector<T>, x: &mut Vector<T>, fresh
     for (k, &weights) in steps.iter().enumerate() {
         let from_zero = k == 0 && fresh;
         if !from_zero {
-            a.apply(x, product)?;
+            mv(T::one(), a, x, T::zero(), product)?;
         }
         let team = inverse.team();
         team.each(|r, _| {
@@ -279,25 +283,29 @@ fn visit<T: Real>(
 ) -> Result<()> {
     let Some((level, coarser)) = levels.split_first_mut() else { return end.visit(b, x, fresh) };
     smooth(level, b, x, fresh)?;
-    level.a.apply(x, &mut level.product)?;
+    mv(T::one(), &level.a, x, T::zero(), &mut level.product)?;
     level.product.update(T::one(), b, -T::one())?;
-    level.restrict.apply(&level.product, &mut level.b)?;
+    mv(T::one(), &level.restrict, &level.product, T::zero(), &mut level.b)?;
     let visits = if cycle == Cycle::W { 2 } else { 1 };
     (0..visits).try_for_each(|k| visit(coarser, end, cycle, &level.b, &mut level.x, k == 0))?;
-    level.prolong.apply(&level.x, &mut level.product)?;
+    mv(T::one(), &level.prolong, &level.x, T::zero(), &mut level.product)?;
     x.update(T::one(), &level.product, T::one())?;
     smooth(level, b, x, false)
 }
 
-impl<T: Real> Preconditioner<T> for Amg<T> {
+impl<T: Real> Preconditioner<T, Vector<T>> for Amg<T> {
+    fn size(&self) -> usize {
+        self.layout.partition().rows()
+    }
+
+    fn context(&self) -> &Layout {
+        &self.layout
+    }
+
     fn apply(&mut self, r: &Vector<T>, z: &mut Vector<T>) -> Result<()> {
-        let Amg { team, cycle, levels, end, .. } = self;
+        let Amg { layout, cycle, levels, end, .. } = self;
         for (argument, vector) in [("r", r), ("z", &*z)] {
-            if !team.same(vector.team()) {
-                return Err(Error::Context { argument });
-            }
-            let partition = levels.first().map_or(&end.partition, |level| level.inverse.partition());
-            check_partition(argument, partition, vector.partition())?;
+            vector.check(layout, layout.partition().rows(), argument)?;
         }
         visit(levels, end, *cycle, r, z, true)
     }

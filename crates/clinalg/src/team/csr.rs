@@ -1,31 +1,14 @@
 //! Sparse matrices on a team.
 
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use super::vector::{Vector, check_partition};
-use super::{Exchange, Message, Partition, Team};
+use super::{Exchange, Layout, Message, Partition, Team, Vector};
 use crate::error::check_length;
-use crate::ops::{self, Operator as _};
+use crate::ops::{self, Operator, SpaceVector};
 use crate::runtime::kernels::team as kernels;
 use crate::runtime::{Out, View, ViewMut};
 use crate::{Buffer, Context, CsrParts, Error, Real, Result};
-
-/// A square matrix on vectors of a team: what the iterative methods of a team take.
-pub trait Operator<T: Real> {
-    /// The team it lives on.
-    fn team(&self) -> &Team;
-
-    /// The rows of each rank, in x and in y.
-    fn partition(&self) -> &Partition;
-
-    /// y = A x.
-    ///
-    /// # Errors
-    /// [`Error::Context`] for a vector of another team; [`Error::Shape`] for another partition; as [`Error::Rank`], what a device
-    /// reports.
-    fn apply(&mut self, x: &Vector<T>, y: &mut Vector<T>) -> Result<()>;
-}
 
 /// A square sparse matrix whose rows are distributed.
 ///
@@ -34,17 +17,18 @@ pub trait Operator<T: Real> {
 /// format than the whole matrix, and add them up in another order.
 ///
 /// ```
-/// use clinalg::team::{Csr, Operator, Partition, Team, Vector};
+/// use clinalg::ops::mv;
+/// use clinalg::team::{Csr, Partition, Team, Vector};
 /// use clinalg::{Context, ContextOptions, CsrParts, Device};
 ///
 /// let context = || Context::new(&Device::default_device()?, &ContextOptions::default());
 /// let team = Team::of_contexts(vec![context()?, context()?])?;
 /// let a = CsrParts::from_triplets(2, 2, &[(0, 0, 4.0_f64), (0, 1, 1.0), (1, 0, 1.0), (1, 1, 3.0)])?;
 /// let partition = Partition::by_entries(&a.offsets, &[1.0, 1.0])?;
-/// let mut a = Csr::new(&team, &a, &partition)?;
+/// let a = Csr::new(&team, &a, &partition)?;
 /// let x = Vector::from_slice(&team, &partition, &[1.0, 2.0])?;
 /// let mut y = Vector::zeros(&team, &partition)?;
-/// a.apply(&x, &mut y)?;
+/// mv(1.0, &a, &x, 0.0, &mut y)?;
 /// let mut values = [0.0; 2];
 /// y.read(&mut values)?;
 /// assert_eq!(values, [6.0, 7.0]);
@@ -52,10 +36,15 @@ pub trait Operator<T: Real> {
 /// ```
 #[derive(Debug)]
 pub struct Csr<T: Real> {
-    team: Team,
-    /// Of the rows, and of the columns.
-    partition: Arc<Partition>,
-    columns: Arc<Partition>,
+    rows: Layout,
+    columns: Layout,
+    /// A product changes what the devices have of x.
+    shared: Mutex<Shared<T>>,
+}
+
+/// The rows of each rank of this process, and the exchange between all ranks.
+#[derive(Debug)]
+struct Shared<T: Real> {
     parts: Vec<Part<T>>,
     exchange: Exchange<T>,
 }
@@ -140,13 +129,14 @@ impl<T: Real> Csr<T> {
         };
         let parts = team.each(part)?;
         let exchange = Exchange::new(team, &messages)?;
-        let [rows, columns] = [rows, columns].map(|partition| Arc::new(partition.clone()));
-        Ok(Csr { team: team.clone(), partition: rows, columns, parts, exchange })
+        let (rows, columns) = (Layout::new(team, rows)?, Layout::new(team, columns)?);
+        Ok(Csr { rows, columns, shared: Mutex::new(Shared { parts, exchange }) })
     }
 
     /// How each rank of this process stores its rows, in a line each.
     pub fn explain(&self) -> String {
-        let lines = self.parts.iter().zip(self.team.local()).map(|(part, rank)| {
+        let shared = self.lock();
+        let lines = shared.parts.iter().zip(self.rows.team().local()).map(|(part, rank)| {
             let (rows, outside) = (part.interior.rows(), part.boundary.rows());
             format!(
                 "rank {rank}: {rows} rows, {outside} of them with values of other ranks; {}",
@@ -161,7 +151,12 @@ impl<T: Real> Csr<T> {
     /// # Errors
     /// As [`Vector::zeros`].
     pub fn vector(&self) -> Result<Vector<T>> {
-        Vector::shared(&self.team, &self.partition)
+        Vector::zeros_in(&self.rows)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Shared<T>> {
+        // A panic leaves a matrix as it was: a product changes only its scratch memory.
+        self.shared.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -222,45 +217,52 @@ impl<T: Real> Part<T> {
         kernels::Program::<T>::new().pick_values(context, ops::items(context, n), n, &self.list, x.buffer(), out)
     }
 
-    /// The rows that refer to values of other ranks.
-    fn apply_boundary(&mut self, y: &mut crate::Vector<T>) -> Result<()> {
+    /// The rows that refer to values of other ranks, of alpha A x + y, or alpha A x where `fresh`.
+    fn apply_boundary(&mut self, alpha: T, fresh: bool, y: &mut crate::Vector<T>) -> Result<()> {
         let (context, n) = (y.context().clone(), self.rows.len());
         if n == 0 {
             return Ok(());
         }
-        self.boundary.apply(T::one(), &self.x, T::zero(), &mut self.product)?;
-        let (program, y) = (kernels::Program::<T>::new(), Out::shared(y.buffer()));
-        program.place_values(&context, ops::items(&context, n), n, &self.rows, self.product.buffer(), y)
+        let (program, items) = (kernels::Program::<T>::new(), ops::items(&context, n));
+        let mut beta = T::zero();
+        if !fresh {
+            program.pick_values(&context, items, n, &self.rows, y.buffer(), Out::shared(self.product.buffer()))?;
+            beta = T::one();
+        }
+        self.boundary.apply(alpha, &self.x, beta, &mut self.product)?;
+        program.place_values(&context, items, n, &self.rows, self.product.buffer(), Out::shared(y.buffer()))
     }
 }
 
-impl<T: Real> Operator<T> for Csr<T> {
-    fn team(&self) -> &Team {
-        &self.team
+impl<T: Real> Operator<T, Vector<T>> for Csr<T> {
+    fn rows(&self) -> usize {
+        self.rows.partition().rows()
     }
 
-    fn partition(&self) -> &Partition {
-        &self.partition
+    fn cols(&self) -> usize {
+        self.columns.partition().rows()
     }
 
-    fn apply(&mut self, x: &Vector<T>, y: &mut Vector<T>) -> Result<()> {
-        let Csr { team, partition, columns, parts, exchange } = self;
-        for (argument, vector, partition) in [("x", x, columns), ("y", &*y, partition)] {
-            if !team.same(vector.team()) {
-                return Err(Error::Context { argument });
-            }
-            check_partition(argument, partition, vector.partition())?;
-        }
+    /// The layout of the rows.
+    fn context(&self) -> &Layout {
+        &self.rows
+    }
+
+    fn apply(&self, alpha: T, x: &Vector<T>, beta: T, y: &mut Vector<T>) -> Result<()> {
+        x.check(&self.columns, self.cols(), "x")?;
+        y.check(&self.rows, self.rows(), "y")?;
+        let team = self.rows.team();
+        let Shared { parts, exchange } = &mut *self.lock();
         team.each(|k, _| parts[k].send(&x.parts[k]))?;
         let outboxes: Vec<View<'_, T>> = parts.iter().map(|part| (&part.outbox).into()).collect();
         let reads = exchange.begin(&outboxes)?;
         team.each(|k, context| {
-            ops::mv(T::one(), &parts[k].interior, &parts[k].x, T::zero(), &mut y.parts[k])?;
+            ops::mv(alpha, &parts[k].interior, &parts[k].x, beta, &mut y.parts[k])?;
             context.queue().flush()
         })?;
         drop(reads);
         let mut inboxes: Vec<ViewMut<'_, T>> = parts.iter_mut().map(|part| (&mut part.x).into()).collect();
         exchange.finish(&mut inboxes)?;
-        team.each(|k, _| parts[k].apply_boundary(&mut y.parts[k])).map(drop)
+        team.each(|k, _| parts[k].apply_boundary(alpha, beta == T::zero(), &mut y.parts[k])).map(drop)
     }
 }

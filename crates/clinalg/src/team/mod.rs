@@ -10,7 +10,7 @@
 //! | [`Poisson`], in 2-D and 3-D | the solution after each cycle; residual norms to 1e-12, as they are summed per rank |
 //! | [`Wave`] | displacement and velocity; the energy to rounding |
 //! | [`Csr`] | no: to rounding, as a device may store its rows in another format and add them up in another order |
-//! | [`Cg`], [`BiCgStab`], [`Gmres`] | no: to rounding, as dot products are summed per rank |
+//! | the methods of [`solve`](crate::solve) | no: to rounding, as dot products are summed per rank |
 //! | [`Amg`] | no: the hierarchy has the bits of one device, a cycle is that of one device to rounding |
 //!
 //! [`ClusterModel`] predicts the time on another number of devices.
@@ -35,9 +35,7 @@ mod csr;
 mod cycles;
 mod exchange;
 mod gather;
-mod krylov;
 mod layers;
-mod methods;
 mod model;
 mod network;
 mod partition;
@@ -48,16 +46,14 @@ mod vector;
 mod wave;
 
 pub use amg::Amg;
-pub use csr::{Csr, Operator};
+pub use csr::Csr;
 pub use exchange::{Exchange, Message};
-pub use krylov::{Jacobi, Preconditioner};
-pub use methods::{BiCgStab, Cg, Gmres};
 pub use model::{ClusterModel, Link, Work};
 pub use network::{Network, Received, Sent};
 pub use partition::Partition;
 pub use phases::{Phase, PhaseTime};
 pub use poisson::Poisson;
-pub use vector::Vector;
+pub use vector::{Layout, Vector};
 pub use wave::Wave;
 
 use std::fmt;
@@ -221,14 +217,25 @@ impl Team {
         for part in parts {
             crate::error::check_length("parts", count, part.len())?;
         }
-        let all = self.inner.network.all_gather(&parts.concat())?;
-        crate::error::check_length("parts", self.ranks() * count, all.len())?;
+        let all = self.gathered(parts)?;
         let join = |sum: f64, value: f64| match reduction {
             Reduction::Sum => sum + value,
             Reduction::Max => larger(sum, value),
         };
         let column = |k: usize| all.iter().skip(k).step_by(count).copied();
         Ok((0..count).map(|k| column(k).reduce(join).unwrap_or(0.0)).collect())
+    }
+
+    /// The values of all ranks, as many of each, one rank after the other.
+    fn gathered(&self, parts: &[Vec<f64>]) -> Result<Vec<f64>> {
+        let all = self.inner.network.all_gather(&parts.concat())?;
+        crate::error::check_length("parts", self.ranks() * parts[0].len(), all.len())?;
+        Ok(all)
+    }
+
+    /// Starts all enqueued work of the devices of this process.
+    fn flush(&self) -> Result<()> {
+        self.each(|_, context| context.queue().flush()).map(drop)
     }
 
     /// [`Team::all_reduce`] of one sum.
@@ -240,12 +247,7 @@ impl Team {
     /// The Euclidean norm of all ranks' values from the norm of each rank's.
     pub(crate) fn norm(&self, parts: Vec<f64>) -> Result<f64> {
         let each: Vec<_> = parts.iter().map(|&part| vec![part]).collect();
-        let largest = self.all_reduce(Reduction::Max, &each)?[0];
-        if largest == 0.0 || !largest.is_finite() {
-            return Ok(largest);
-        }
-        // Scaled, so that no square leaves the range.
-        Ok(largest * self.sum(parts.iter().map(|part| (part / largest).powi(2)).collect())?.sqrt())
+        Ok(joined_norm(&self.gathered(&each)?))
     }
 
     /// What `work` gives for each rank of this process, counted from 0 there; an error names the rank.
@@ -272,4 +274,14 @@ impl Team {
     pub(crate) fn network(&self) -> &dyn Network {
         &*self.inner.network
     }
+}
+
+/// The Euclidean norm of a vector whose parts have these norms.
+fn joined_norm(norms: &[f64]) -> f64 {
+    let largest = norms.iter().copied().fold(0.0, |most, norm| if norm > most || norm.is_nan() { norm } else { most });
+    if largest == 0.0 || !largest.is_finite() {
+        return largest;
+    }
+    // Scaled, so that no square leaves the range.
+    largest * norms.iter().map(|norm| (norm / largest).powi(2)).sum::<f64>().sqrt()
 }

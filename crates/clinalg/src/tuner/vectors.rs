@@ -4,7 +4,7 @@ use super::{Trial, Tunable, both_precisions, chunks_candidates, first_difference
 use crate::ops::elementwise::{ELEMENTWISE, ELEMENTWISE_CPU};
 use crate::ops::reduce::{REDUCE, REDUCE_CPU};
 use crate::ops::{axpby, dot, norm_inf, norm1, sum};
-use crate::solve::cg::{CG, CG_ITEMS, Iteration};
+use crate::solve::cg_device::{CG, CG_ITEMS, Iteration};
 use crate::tune::Choice;
 use crate::{Context, DeviceInfo, Precision, Real, Result, Vector};
 

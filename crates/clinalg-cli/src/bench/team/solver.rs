@@ -192,13 +192,13 @@ fn iterations<'a, T: Real>(team: &'a Team, one: Option<&'a Context>, side: usize
     let params = CgParams::default().tolerance(f64::MIN_POSITIVE).max_iterations(ITERATIONS);
     let Some(context) = one else {
         let partition = Partition::by_entries(&a.offsets, &vec![1.0; team.ranks()])?;
-        let mut a = team::Csr::new(team, &a, &partition)?;
+        let a = team::Csr::new(team, &a, &partition)?;
         let b = team::Vector::from_slice(team, &partition, &right)?;
         let mut x = a.vector()?;
-        let mut cg = team::Cg::new(team, &partition, params)?;
+        let mut cg = Cg::like(&b, params)?;
         return Ok(Box::new(move || {
             x.fill(T::zero())?;
-            clocked(team, || Ok(cg.solve(&mut a, None, &b, &mut x)?.iterations))
+            clocked(team, || Ok(cg.solve(&a, None, &b, &mut x)?.iterations))
         }));
     };
     let a = Csr::from_parts(context, &a)?;

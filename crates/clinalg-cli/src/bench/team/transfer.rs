@@ -2,6 +2,7 @@
 
 use std::time::Instant;
 
+use clinalg::ops::SpaceVector as _;
 use clinalg::runtime::{Staging, View, ViewMut};
 use clinalg::team::{Exchange, Message, Partition, Team, Vector};
 use clinalg::{Buffer, Context, Real};
@@ -142,7 +143,7 @@ pub(super) fn contention<T: Real>(team: &Team, samples: usize) -> Result<f64, Fa
     let [alone, together] = [&first, team].map(|team| {
         let ranks = team.ranks();
         let mut vector = Vector::<T>::zeros(team, &Partition::even(ranks * VALUES, ranks)?)?;
-        seconds(samples, VALUES * size_of::<T>(), || Ok(vector.scale(T::one())?), || Ok(team.finish()?))
+        seconds(samples, VALUES * size_of::<T>(), || Ok(vector.scale_by(T::one())?), || Ok(team.finish()?))
     });
     Ok((together? / alone?).max(1.0))
 }
