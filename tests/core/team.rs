@@ -737,7 +737,8 @@ fn iterative_methods_solve_on_a_team() {
     }
 }
 
-/// Without a preconditioner or with the inverse of the diagonal, Richardson iteration is that of one device; so is Jacobi iteration.
+/// Without a preconditioner or with the inverse of the diagonal, Richardson iteration is that of one device; so is
+/// Jacobi iteration.
 #[test]
 fn stationary_iterations_solve_on_a_team() {
     for context in capable::<f64>().take(1) {
@@ -789,7 +790,8 @@ fn products_of_a_team_are_added_to_y() {
     }
 }
 
-/// Every process of a team stops at the same iteration, also when it is asked to stop, and continues to the bits of a solve that is not ended.
+/// Every process of a team stops at the same iteration, also when it is asked to stop, and continues to the bits of a
+/// solve that is not ended.
 #[test]
 fn all_processes_stop_and_continue_at_the_same_iteration() {
     let Some(context) = capable::<f64>().next() else { return };

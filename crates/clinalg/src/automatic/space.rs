@@ -179,7 +179,8 @@ impl<T: SystemScalar, V: KrylovVector<Scalar = T>> MethodSolver<T, V> {
         }
     }
 
-    /// Solves A x = b from x, or from `memory` if there is one that is not empty, and leaves there what another solve needs to continue.
+    /// Solves A x = b from x, or from `memory` if there is one that is not empty, and leaves there what another solve
+    /// needs to continue.
     pub(super) fn solve<S: Space<Scalar = T, Vector = V>>(
         &mut self,
         space: &S,

@@ -11,7 +11,8 @@ use crate::runtime::kernels::{band, dense};
 use crate::runtime::{KernelFamily, Out, Range};
 use crate::{Context, Error, Real, Result, Scalar};
 
-/// A linear map y = A x on device vectors, those of one device or of a team: a matrix of any storage, a stencil, a matrix applied on
+/// A linear map y = A x on device vectors, those of one device or of a team: a matrix of any storage, a stencil, a
+/// matrix applied on
 /// the fly.
 pub trait Operator<T: Scalar, V: SpaceVector<Scalar = T> = Vector<T>> {
     /// Length of the result.

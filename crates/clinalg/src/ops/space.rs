@@ -6,7 +6,8 @@ use super::{DotParts, multiply, norm2, scale_raw, scatter_signs, update};
 use crate::error::check_length;
 use crate::{Context, Error, Real, Result, Scalar, Vector};
 
-/// A vector of a space in which iterative methods work: [`Vector`] on one device, [`team::Vector`](crate::team::Vector) on several.
+/// A vector of a space in which iterative methods work: [`Vector`] on one device, [`team::Vector`](crate::team::Vector)
+/// on several.
 ///
 /// What changes a vector is enqueued; what returns a number waits for the devices.
 pub trait SpaceVector: Sized + fmt::Debug + Send + Sync {

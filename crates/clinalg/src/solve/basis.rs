@@ -52,7 +52,8 @@ impl<T: Scalar> Projection<T> {
         self.counts.clear();
     }
 
-    /// As [`Projection::orthogonalise`], without reading the coefficients; returns the position of |w|^2 among the numbers.
+    /// As [`Projection::orthogonalise`], without reading the coefficients; returns the position of |w|^2 among the
+    /// numbers.
     fn enqueue(&mut self, v: &[&Vector<T>], w: &mut Vector<T>) -> Result<usize> {
         let (at, count) = (self.counts.iter().map(|count| 2 * count + 2).sum::<usize>(), v.len());
         self.counts.push(count);
@@ -67,7 +68,8 @@ impl<T: Scalar> Projection<T> {
         Ok(last)
     }
 
-    /// As [`Projection::orthogonalise`], and divides w by its norm, without reading anything: the coefficients are those of [`Projection::read`].
+    /// As [`Projection::orthogonalise`], and divides w by its norm, without reading anything: the coefficients are
+    /// those of [`Projection::read`].
     pub(super) fn extend(&mut self, v: &[&Vector<T>], w: &mut Vector<T>) -> Result<()> {
         let at = self.enqueue(v, w)?;
         let context = w.context();
@@ -98,7 +100,8 @@ impl<T: Scalar> Projection<T> {
         self.read_dots(products)
     }
 
-    /// Enqueues the dot products of [`Projection::read_dots`]: of w with the vectors `v` and, if `itself`, last with itself.
+    /// Enqueues the dot products of [`Projection::read_dots`]: of w with the vectors `v` and, if `itself`, last with
+    /// itself.
     pub(crate) fn enqueue_dots(&mut self, v: &[&Vector<T>], itself: bool, w: &Vector<T>) -> Result<()> {
         self.dots(v, itself, w)?;
         self.join(v.len() + usize::from(itself), 0)

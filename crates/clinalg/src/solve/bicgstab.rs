@@ -18,8 +18,8 @@ use crate::{Context, Result, Scalar, Vector};
 /// Owns eight vectors of `n` values, and one more where the initial guess is not zero. One iteration takes two products with two dot products each
 /// ([`Operator::apply_dots`](crate::ops::Operator::apply_dots)) and three launches on vectors; a preconditioner is
 /// applied twice. Real scalars stay on the device and the host checks several iterations at once, as in
-/// [`Cg`](crate::solve::Cg); complex ones are read back five times per iteration. On a team the scalars are on the host, and an iteration takes three
-/// reductions.
+/// [`Cg`](crate::solve::Cg); complex ones are read back five times per iteration. On a team the scalars are on the
+/// host, and an iteration takes three reductions.
 ///
 /// If a coefficient or A M^-1 p vanishes to working precision, the iteration restarts from the true residual. Where that does
 /// not help, and where the residual grew or no longer falls, it restarts from the best iterate with another shadow residual: the

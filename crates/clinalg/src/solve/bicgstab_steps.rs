@@ -48,9 +48,11 @@ pub enum Scalars {
     },
 }
 
-/// The vector updates of an iteration of BiCGStab, with the scalars that they need. An iteration calls them in the order of the trait.
+/// The vector updates of an iteration of BiCGStab, with the scalars that they need. An iteration calls them in the
+/// order of the trait.
 pub trait BiCgStabSteps<T: Scalar, V: SpaceVector<Scalar = T>>: fmt::Debug + Send + Sync {
-    /// The most iterations that are made before their rows are read. Where it is 1, an iterate is shown to [`Best::before`] before it is replaced.
+    /// The most iterations that are made before their rows are read. Where it is 1, an iterate is shown to
+    /// [`Best::before`] before it is replaced.
     fn at_once(&self) -> usize;
 
     /// Begins a cycle whose shadow residual, of norm `length`, is r, or `scattered`. Sets p = r. Returns the first row.
@@ -74,8 +76,8 @@ pub trait BiCgStabSteps<T: Scalar, V: SpaceVector<Scalar = T>>: fmt::Debug + Sen
     /// Those of the enqueue; what a device reports.
     fn half(&mut self, limits: &Limits<T::Real>, directions: (&V, &V), r: &mut V) -> Result<()>;
 
-    /// x += unit (alpha y + omega z) with the `steps` y and z, of which the second is r where it is `None`; r -= omega t. `products` are t and the shadow
-    /// residual; x comes with the number of the iterate that it is.
+    /// x += unit (alpha y + omega z) with the `steps` y and z, of which the second is r where it is `None`; r -= omega
+    /// t. `products` are t and the shadow residual; x comes with the number of the iterate that it is.
     ///
     /// # Errors
     /// As [`BiCgStabSteps::half`].

@@ -21,8 +21,8 @@ use crate::{Context, Real, Result, Scalar, Vector};
 /// ([`Operator::apply_dot`](crate::ops::Operator::apply_dot)) and two launches on vectors; a preconditioner adds its
 /// own work and one more launch. The scalars stay on the device: the host enqueues 1 to 32 iterations, more while convergence is
 /// far away, then reads their scalars and checks each iteration. Iterations after convergence are enqueued but change nothing, so
-/// x, the number of iterations and the history are the same as with one iteration at a time. On a team the scalars are on the host, and an
-/// iteration takes two reductions.
+/// x, the number of iterations and the history are the same as with one iteration at a time. On a team the scalars are
+/// on the host, and an iteration takes two reductions.
 ///
 /// The residual may rise for a long time while the error falls, so the stagnation window is at least `n`. If the solve does not converge, the one with the
 /// smallest residual among the initial guess, the last iterate of each block of iterations and the final one is returned

@@ -23,8 +23,8 @@ fn numbers(row: Row) -> [f64; NUMBERS] {
     [rho, squares, square, largest, steepest, stop, curvature, made]
 }
 
-/// The scalars of conjugate gradients on the device. They are real for Hermitian matrices, so that the launches on complex
-/// vectors are those on their real and imaginary parts.
+/// The scalars of conjugate gradients on the device. They are real for Hermitian matrices, so that the launches on
+/// complex vectors are those on their real and imaginary parts.
 #[derive(Debug)]
 pub(super) struct DeviceCg<T: Scalar> {
     ring: Ring<T::Real, NUMBERS>,

@@ -30,7 +30,8 @@ pub struct Row {
 }
 
 impl Row {
-    /// Why the iteration must not have been made, given the largest Rayleigh quotients of M^-1 A and of M^-1 so far, which it updates.
+    /// Why the iteration must not have been made, given the largest Rayleigh quotients of M^-1 A and of M^-1 so far,
+    /// which it updates.
     pub(super) fn end(&self, [largest, steepest]: [&mut f64; 2], eps: f64) -> Option<Stop> {
         let Row { rho, squares, square, curvature, made, .. } = *self;
         if !rho.is_finite() {
@@ -59,9 +60,11 @@ fn semidefinite(quotient: f64, singular: f64) -> Stop {
     if singular > 0.0 && quotient >= -singular { Stop::Breakdown } else { Stop::Indefinite }
 }
 
-/// The vector updates of an iteration of conjugate gradients, with the scalars that they need. An iteration calls them in the order of the trait.
+/// The vector updates of an iteration of conjugate gradients, with the scalars that they need. An iteration calls them
+/// in the order of the trait.
 pub trait CgSteps<T: Scalar, V: SpaceVector<Scalar = T>>: fmt::Debug + Send + Sync {
-    /// The most iterations that are made before their rows are read. Where it is 1, an iterate is shown to [`Best::before`] before it is replaced.
+    /// The most iterations that are made before their rows are read. Where it is 1, an iterate is shown to
+    /// [`Best::before`] before it is replaced.
     fn at_once(&self) -> usize;
 
     /// r'z, where a cycle starts.
@@ -85,8 +88,8 @@ pub trait CgSteps<T: Scalar, V: SpaceVector<Scalar = T>>: fmt::Debug + Send + Sy
     /// Those of the enqueue; what a device reports.
     fn residual(&mut self, limits: &Limits<T::Real>, q: &V, r: &mut V) -> Result<()>;
 
-    /// x += unit step p, p = z + beta p, and advances to the next iteration. The `residuals` are r and z = M^-1 r, `None` for r; x comes with the number
-    /// of the iterate that it is.
+    /// x += unit step p, p = z + beta p, and advances to the next iteration. The `residuals` are r and z = M^-1 r,
+    /// `None` for r; x comes with the number of the iterate that it is.
     ///
     /// # Errors
     /// As [`CgSteps::residual`].

@@ -15,7 +15,8 @@ pub trait Method {
     /// The type of vectors.
     type Vector: KrylovVector<Scalar = Self::Scalar>;
 
-    /// Whether a solve that is stopped on request returns its last iterate: its error is the smallest even where the residual has risen.
+    /// Whether a solve that is stopped on request returns its last iterate: its error is the smallest even where the
+    /// residual has risen.
     const RETURNS_LAST: bool = false;
 
     /// When a solve ends.
@@ -43,8 +44,8 @@ pub trait Method {
         true
     }
 
-    /// Iterates from the residual in the workspace, or from where a cycle of a former solve was ended if it `continues`, until a stopping criterion
-    /// is met; `None` asks for another cycle from the true residual.
+    /// Iterates from the residual in the workspace, or from where a cycle of a former solve was ended if it
+    /// `continues`, until a stopping criterion is met; `None` asks for another cycle from the true residual.
     ///
     /// # Errors
     /// Those of the operator and the preconditioner; what a device reports.

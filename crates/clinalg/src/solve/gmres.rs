@@ -38,7 +38,8 @@ pub struct Gmres<T: Scalar, V: KrylovVector<Scalar = T> = Vector<T>> {
     products: V::Basis,
     small: Small<T::Wide>,
     cycle: Cycle,
-    /// The preconditioned residual at the beginning of the last cycle, and the number of iterations between the last reads.
+    /// The preconditioned residual at the beginning of the last cycle, and the number of iterations between the last
+    /// reads.
     last: f64,
     together: usize,
 }

@@ -46,8 +46,8 @@ pub struct SavedState {
 }
 
 impl Cycle {
-    /// Rotates the next column, where the norms of the vector were `before` and `after` its orthogonalisation; returns the norm of the residual, or `None`
-    /// where they are not finite.
+    /// Rotates the next column, where the norms of the vector were `before` and `after` its orthogonalisation; returns
+    /// the norm of the residual, or `None` where they are not finite.
     pub(super) fn advance<W: Scalar<Real = f64>>(
         &mut self,
         small: &mut Small<W>,
@@ -78,8 +78,8 @@ impl<W: Scalar<Real = f64>> Small<W> {
         }
     }
 
-    /// Rotates column j into R, whose diagonal is real. Returns the norm of the new residual, or `None` where the column
-    /// depends on the former ones to working precision `eps` and must be dropped.
+    /// Rotates column j into R, whose diagonal is real. Returns the norm of the new residual, or `None` where the
+    /// column depends on the former ones to working precision `eps` and must be dropped.
     fn rotate(&mut self, j: usize, eps: f64) -> Option<f64> {
         let (former, rest) = self.columns.split_at_mut(j);
         let column = &mut rest[0];

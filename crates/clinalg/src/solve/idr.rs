@@ -21,7 +21,7 @@ use crate::{Context, Error, Real, Result, Scalar, Vector};
 /// default, it needs about as many products as GMRES without restarts where that needs few. Shadow vectors are random, and the
 /// same in every solve.
 ///
-/// The best iterate is returned if the solve does not converge ([`Report::iterate`]).
+/// The best iterate is returned if the solve does not converge ([`Report::iterate`](super::Report::iterate)).
 #[derive(Debug)]
 pub struct Idr<T: Scalar, V: KrylovVector<Scalar = T> = Vector<T>> {
     params: IdrParams,

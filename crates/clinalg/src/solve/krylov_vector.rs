@@ -16,7 +16,8 @@ pub trait KrylovVector: SpaceVector + 'static {
     /// Products with the vectors of a basis.
     type Basis: BasisProducts<Self::Scalar, Self>;
 
-    /// Room for products with at most `most` vectors like this one, of at most `at_once` vectors before their coefficients are read.
+    /// Room for products with at most `most` vectors like this one, of at most `at_once` vectors before their
+    /// coefficients are read.
     ///
     /// # Errors
     /// As [`SpaceVector::dots`].
@@ -35,7 +36,8 @@ pub trait KrylovVector: SpaceVector + 'static {
     fn bicgstab_steps(&self) -> Result<Box<dyn BiCgStabSteps<Self::Scalar, Self>>>;
 }
 
-/// Called with the number of an orthogonalisation, the sums of its coefficients, and the norm of the vector before and after.
+/// Called with the number of an orthogonalisation, the sums of its coefficients, and the norm of the vector before and
+/// after.
 pub type EachColumn<'e, W> = &'e mut dyn FnMut(usize, &[W], f64, f64);
 
 /// Products of a vector with several others.
@@ -52,7 +54,8 @@ pub trait BasisProducts<T: Scalar, V>: fmt::Debug + Send + Sync {
     /// Discards coefficients that were never read, such as those of a solve that ended with an error.
     fn begin(&mut self);
 
-    /// w -= V V'w twice for orthonormal columns `v` of V, then w /= |w|. The coefficients are those of [`BasisProducts::read`].
+    /// w -= V V'w twice for orthonormal columns `v` of V, then w /= |w|. The coefficients are those of
+    /// [`BasisProducts::read`].
     ///
     /// # Errors
     /// What a device reports.

@@ -35,7 +35,8 @@ impl<T> KrylovMemory<T> {
     }
 }
 
-/// The scalars and the control data of a solve that was ended. Some are infinite: the format in which it is stored must keep every bit.
+/// The scalars and the control data of a solve that was ended. Some are infinite: the format in which it is stored must
+/// keep every bit.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct KrylovState(pub(super) Box<State>);
 

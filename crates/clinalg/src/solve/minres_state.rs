@@ -17,12 +17,15 @@ const GRADIENT_STEP: f64 = 0.5;
 const LEAST: f64 = 8.0;
 /// Where it was zero in the recurrence and no restart helps, that of the returned x may be this many times as large.
 const RECOMPUTED: f64 = 4.0;
-/// The true residual may be this many times the best one; with a preconditioner, where another norm decreases, [`DRIFT_OTHER`] times.
+/// The true residual may be this many times the best one; with a preconditioner, where another norm decreases,
+/// [`DRIFT_OTHER`] times.
 const DRIFT: f64 = 1.5;
 const DRIFT_OTHER: f64 = 30.0;
-/// A residual counts as smaller than that of an approximate least-squares solution if it is at most this fraction of it.
+/// A residual counts as smaller than that of an approximate least-squares solution if it is at most this fraction of
+/// it.
 const GAIN: f64 = 0.999;
-/// After such a minimum, the true residual is computed again after this many further iterations plus this fraction of those done.
+/// After such a minimum, the true residual is computed again after this many further iterations plus this fraction of
+/// those done.
 const CHECK: (usize, f64) = (16, 0.25);
 
 /// After the last iteration.
@@ -44,8 +47,8 @@ pub struct State {
     s0: f64,
     /// The largest entry of the tridiagonal matrices so far.
     pub(super) largest: f64,
-    /// The smallest |A r| / (|A| |r|) of the cycle among the iterates whose true residual was computed, and whether a much smaller residual of the recurrence
-    /// is still to be checked against the best of these.
+    /// The smallest |A r| / (|A| |r|) of the cycle among the iterates whose true residual was computed, and whether a
+    /// much smaller residual of the recurrence is still to be checked against the best of these.
     least: f64,
     is_open: bool,
     /// The iteration after which the true residual is computed again.
@@ -135,8 +138,9 @@ impl State {
         (if self.was_zero { GAIN } else { self.drift() }) * best
     }
 
-    /// Computes the true residual where x, the iterate before this column, may be an approximate least-squares solution, and keeps x if that is the
-    /// smallest. Returns false if it shows that the residuals of the recurrence are false.
+    /// Computes the true residual where x, the iterate before this column, may be an approximate least-squares
+    /// solution, and keeps x if that is the smallest. Returns false if it shows that the residuals of the recurrence
+    /// are false.
     pub(super) fn checked<T: Scalar, V: SpaceVector<Scalar = T>>(
         &mut self,
         run: &Run<'_, T, V>,

@@ -16,8 +16,9 @@
 //! its parameters and vectors and can be reused; iterations allocate nothing on the device and read back only
 //! the scalars needed to decide when to stop. The same solve gives the same bits.
 //!
-//! The vectors are those of one device or, except for [`LeastSquares`], [`BlockCg`] and [`RedBlackGaussSeidel`], of a [team](crate::team): a
-//! method is written once for any [`KrylovVector`]. `new` of a method takes a context, `like` a vector of either kind:
+//! The vectors are those of one device or, except for [`LeastSquares`], [`BlockCg`] and [`RedBlackGaussSeidel`], of a
+//! [team](crate::team): a method is written once for any [`KrylovVector`]. `new` of a method takes a context, `like` a
+//! vector of either kind:
 //!
 //! ```
 //! use clinalg::solve::{Cg, CgParams, Solver};

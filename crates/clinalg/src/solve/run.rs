@@ -129,7 +129,8 @@ impl<'a, T: Scalar, V: SpaceVector<Scalar = T>> Run<'a, T, V> {
         }
     }
 
-    /// Computes the true residual r, and judges by it the end `seen` of the recurrence, if there is one. `None` asks for a restart from r.
+    /// Computes the true residual r, and judges by it the end `seen` of the recurrence, if there is one. `None` asks
+    /// for a restart from r.
     pub(super) fn confirm(&mut self, seen: Option<Stop>, x: &V, work: &mut Workspace<'_, V>) -> Result<Option<Stop>> {
         match (self.check(x, work.r, work.norms)?, seen) {
             (None, Some(seen)) => self.judge_at(seen, x, work.p, work.q),

@@ -35,7 +35,8 @@ impl Blocks {
         self.left == 0
     }
 
-    /// How many iterations to enqueue: those of the next block, at most `at_once`, or the rest of the current one, within the iteration limit.
+    /// How many iterations to enqueue: those of the next block, at most `at_once`, or the rest of the current one,
+    /// within the iteration limit.
     pub(super) fn next(&mut self, judge: &Judge<'_>, at_once: usize) -> usize {
         if self.is_at_end() {
             self.length = judge.planned(self.length, at_once);
@@ -47,7 +48,8 @@ impl Blocks {
     }
 }
 
-/// Where an iteration stops, on the device with a safety margin before the host's own criterion, whose rounding may differ.
+/// Where an iteration stops, on the device with a safety margin before the host's own criterion, whose rounding may
+/// differ.
 #[derive(Debug, Clone, Copy)]
 pub struct Limits<T> {
     /// A little more than the machine precision: smaller quotients count as zero.

@@ -15,7 +15,8 @@ pub type Progress<'a> = &'a mut dyn FnMut(usize, f64) -> ControlFlow<()>;
 
 /// An iterative method for A x = b, which owns its vectors and its parameters.
 ///
-/// Vectors are those of one device, or [`team::Vector`](crate::team::Vector)s. All processes of a team have to stop at the same iteration.
+/// Vectors are those of one device, or [`team::Vector`](crate::team::Vector)s. All processes of a team have to stop at
+/// the same iteration.
 ///
 /// ```
 /// use std::ops::ControlFlow;
