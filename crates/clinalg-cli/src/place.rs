@@ -10,8 +10,8 @@ use crate::exit::Failure;
 use crate::output::bytes;
 use crate::processes;
 
-/// Points from which devices compute separable functions. For fewer, the host takes less time than a driver takes to build
-/// the kernels.
+/// The smallest number of points for which devices compute separable functions. For fewer, the host takes less time than
+/// a driver takes to build the kernels.
 const SEPARABLE_POINTS: usize = 1 << 22;
 
 /// Plain Rust, a device, or several.

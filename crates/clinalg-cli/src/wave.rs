@@ -132,13 +132,13 @@ pub(crate) struct Args {
     /// Number of time steps [default: 500]
     #[arg(long, value_name = "COUNT", value_parser = args::positive, conflicts_with = "end_time", allow_hyphen_values = true)]
     steps: Option<usize>,
-    /// End time, in place of --steps; the time step is made a little smaller so that the last step ends there. A resumed run keeps its time step and may pass the new end by a fraction of a step
+    /// End time, in place of --steps; the time step is reduced so that the last step ends there. A resumed run keeps its time step and may pass the new end by a fraction of a step
     #[arg(long, value_name = "T", value_parser = args::above_zero, allow_hyphen_values = true)]
     end_time: Option<f64>,
     /// Courant number c dt / h; on a box h is the smallest spacing [default: 0.7 explicit, 2 implicit, on a box 0.99 of the limit]
     #[arg(long, value_parser = args::above_zero, conflicts_with = "dt", allow_hyphen_values = true)]
     courant: Option<f64>,
-    /// Time step; with --end-time at most
+    /// Time step; with --end-time, an upper bound
     #[arg(long, value_parser = args::above_zero, allow_hyphen_values = true)]
     dt: Option<f64>,
     /// Wave speed, in side lengths of the square per unit of time
@@ -192,7 +192,7 @@ pub(crate) struct Args {
     /// Draw frames into a folder, or into files named after FILE (.png or .svg)
     #[arg(long, value_name = "DIR|FILE")]
     plot: Option<PathBuf>,
-    /// Number of frames from time 0 to the end, at most one for each step; the energy is computed as often
+    /// Number of frames from time 0 to the end, at most one per step besides the one at time 0; the energy is computed at each frame
     #[arg(long, default_value_t = 11, value_name = "COUNT", value_parser = args::frames, allow_hyphen_values = true)]
     frames: usize,
 }
@@ -298,12 +298,12 @@ impl Args {
         (eps * (1.0 + 2.0 * courant * courant)).clamp(least, MOST_TOLERANCE)
     }
 
-    /// The time step and the number of steps: `dt`, with --end-time as much less as lets the last step end there. A run that is continued
-    /// keeps its time step.
+    /// The time step and the number of steps. The time step is `dt`, with --end-time reduced so that the last step ends
+    /// there; a run that is continued keeps its own.
     fn steps(&self, dt: f64, loaded: Option<&Loaded>) -> Result<(f64, usize), Failure> {
+        let Some(end) = self.end_time else { return Ok((dt, self.steps.unwrap_or(500))) };
         let kept = loaded.map(|loaded| loaded.number("dt")).transpose()?;
         let dt = kept.unwrap_or(dt);
-        let Some(end) = self.end_time else { return Ok((dt, self.steps.unwrap_or(500))) };
         // A quotient that rounding put just above a whole number needs no step more.
         let count = (end / dt * (1.0 - 1e-12)).ceil().max(1.0);
         if count > 1e15 {

@@ -80,13 +80,13 @@ impl Travelled {
 }
 
 impl<'a> Course<'a> {
-    /// With `frames` frames, or one for each step if that are fewer.
+    /// With `frames` frames, but at most the initial one and one per step.
     pub(super) fn new(steps: usize, frames: usize, shown: bool, progress: &'a Steps) -> Course<'a> {
         Course { steps, frames: frames.min(steps.saturating_add(1)), shown, progress }
     }
 
     /// Steps from frame to frame until the end, Ctrl-C, or an implicit step without a solution. `see` gets the number, the time and the
-    /// values of each frame; `u` has those of the start, and at the end those of the last one shown. It may be empty where none is.
+    /// values of each frame; `u` has those of the start, and at the end those of the last one shown. It may be empty where no frame is shown.
     pub(super) fn run<T: Real>(
         &self,
         wave: &mut dyn Motion<T>,

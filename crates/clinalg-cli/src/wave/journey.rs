@@ -160,7 +160,7 @@ impl Journey {
         out.field("steps", format!("{}, to t = {:.6}", self.steps, self.end_time))
     }
 
-    /// The energy at the start and at the end, and as `change` words it from the largest change, how it is kept.
+    /// The energy at the start and at the end, and its largest change as text from `change`.
     pub(super) fn print_energy(&self, change: impl Fn(f64) -> String, out: &mut Output) -> Result<(), Failure> {
         let change = self.energy_drift.map_or("the force changes it".to_owned(), change);
         out.field("energy", format!("{:.6e}, at the end {:.6e}; {change}", self.energy, self.energy_end))

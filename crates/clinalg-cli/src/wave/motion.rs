@@ -21,7 +21,7 @@ pub(super) trait Motion<T: Real> {
     }
 }
 
-/// One on the square, which takes and judges separable functions where it runs.
+/// A wave on the square, which evaluates separable functions, and compares with them, where it runs.
 pub(super) trait SquareMotion<T: Real>: Motion<T> {
     fn start_separable(&mut self, u: &Separable, v: Option<&[T]>) -> clinalg::Result<Option<ImplicitReport>>;
     /// The largest difference of the displacement from `exact`; NaN if a value is NaN. All processes call it.

@@ -21,7 +21,7 @@ use crate::registry::{Operand, Registry};
 /// What errors call the handle of a solver.
 const ARGUMENT: &str = "solver";
 
-/// A solver by this method with its memory, for vectors like this one.
+/// A solver that uses this method, for vectors like `vector`.
 pub(super) fn solver_of<T: Scalar, V: KrylovVector<Scalar = T>>(
     method: Method,
     vector: &V,

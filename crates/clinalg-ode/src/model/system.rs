@@ -390,7 +390,8 @@ impl<T: Real> Rhs<T> for System {
     }
 }
 
-/// The walk over all formulas for each precision: made in this crate, it is optimised whatever the crate that calls it is.
+/// Evaluation of all formulas in each precision. Not generic, so that it is compiled in this crate, with this crate's
+/// optimisation.
 impl System {
     #[inline(never)]
     fn eval_f32(&self, t: f32, y: &[f32]) -> Vec<f32> {

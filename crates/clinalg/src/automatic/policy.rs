@@ -166,7 +166,7 @@ fn for_richardson(_: &Facts<'_>) -> String {
 /// The preconditioner, and why.
 pub(super) fn preconditioner(facts: &Facts<'_>) -> (PreconditionerKind, String) {
     let rule = RULES.iter().find(|rule| (rule.applies)(facts)).expect("the last rule always applies");
-    // M has to be close to A, unless it is multigrid; a team has no such factors.
+    // M has to be close to A, unless it is multigrid; a team has no incomplete factors, which would be.
     if facts.method == Some(Method::Richardson) && !rule.kind.is_multigrid() && !facts.on_team {
         return (PreconditionerKind::Ilut, for_richardson(facts));
     }

@@ -28,7 +28,7 @@ pub trait Operator<T: Scalar, V: SpaceVector<Scalar = T> = Vector<T>> {
     /// y = alpha A x + beta y, enqueued; `beta = 0` never reads `y`.
     ///
     /// # Errors
-    /// [`Error::Length`] or [`Error::Context`] that names `x` or `y`.
+    /// [`Error::Length`], [`Error::Context`] or, for another partition on a team, [`Error::Shape`] that names `x` or `y`.
     fn apply(&self, alpha: T, x: &V, beta: T, y: &mut V) -> Result<()>;
     /// y = A x for a square A, and x'y (x is conjugated) in the same pass where the operator can; enqueued.
     ///
@@ -43,7 +43,8 @@ pub trait Operator<T: Scalar, V: SpaceVector<Scalar = T> = Vector<T>> {
     /// and its norm.
     ///
     /// # Errors
-    /// [`Error::Length`] or [`Error::Context`] that names `x`, `u`, `w` or `y`.
+    /// [`Error::Length`], [`Error::Context`] or, for another partition on a team, [`Error::Shape`] that names `x`, `u`, `w`
+    /// or `y`.
     fn apply_dots(&self, alpha: T, x: &V, plus: Option<(T, &V)>, w: &V, y: &mut V, dots: &mut V::Dots) -> Result<()> {
         let fused = Fused { alpha, x, plus, w, y, dots };
         fused.check(self.context(), self.rows(), self.cols())?;

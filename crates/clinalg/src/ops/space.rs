@@ -24,7 +24,7 @@ pub trait SpaceVector: Sized + fmt::Debug + Send + Sync {
     /// Where it lives.
     fn space(&self) -> &Self::Space;
 
-    /// Whether vectors of both spaces can be combined, if their sizes agree.
+    /// Whether both are on the same device or team; partitions of a team may differ, see [`SpaceVector::check`].
     fn is_same_space(one: &Self::Space, other: &Self::Space) -> bool;
 
     /// An error that names `argument` unless this vector has `size` values and lives in `space`.
@@ -36,7 +36,7 @@ pub trait SpaceVector: Sized + fmt::Debug + Send + Sync {
     /// A vector of the same size in the same space.
     ///
     /// # Safety
-    /// Every value is written before it is read.
+    /// The caller must write every value before it is read.
     ///
     /// # Errors
     /// [`Error::Allocation`], [`Error::NoFp64`].
@@ -59,7 +59,8 @@ pub trait SpaceVector: Sized + fmt::Debug + Send + Sync {
     /// As [`SpaceVector::uninit_like`].
     fn dots(&self) -> Result<Self::Dots>;
 
-    /// All values; of a team in several processes in that of rank 0, where the others have their own rows.
+    /// All values. On a team of several processes only the process of rank 0 gets them all; the others get their own rows,
+    /// and zeros elsewhere.
     ///
     /// # Errors
     /// What a device or the network reports.
@@ -107,7 +108,7 @@ pub trait SpaceVector: Sized + fmt::Debug + Send + Sync {
     /// As [`SpaceVector::set_copy`].
     fn set_scattered_signs(&mut self, x: &Self) -> Result<()>;
 
-    /// The Euclidean norm; no square leaves the range.
+    /// The Euclidean norm, without overflow or underflow of the squares.
     ///
     /// # Errors
     /// What a device reports.

@@ -25,7 +25,7 @@ use crate::{Context, Real, Result, Scalar, Vector};
 /// on the host, and an iteration takes two reductions.
 ///
 /// The residual may rise for a long time while the error falls, so the stagnation window is at least `n`. If the solve does not converge, the one with the
-/// smallest residual among the initial guess, the last iterate of each block of iterations and the final one is returned
+/// smallest residual among the initial guess, the last iterate of each block of iterations (on a team every iterate) and the final one is returned
 /// ([`Report::iterate`](super::Report::iterate)), except where the callback stops it.
 ///
 /// A direction p with p'Ap <= 0 ends the solve with [`Stop::Indefinite`]; one with p'Ap below the machine

@@ -55,7 +55,7 @@ impl Row {
     }
 }
 
-/// The reason to stop at a Rayleigh quotient of at most `singular`, the smallest that counts as positive.
+/// The reason to stop at a Rayleigh quotient of at most `singular`, the largest that does not count as positive.
 fn semidefinite(quotient: f64, singular: f64) -> Stop {
     if singular > 0.0 && quotient >= -singular { Stop::Breakdown } else { Stop::Indefinite }
 }

@@ -35,7 +35,7 @@ fn check<V: SpaceVector>(argument: &'static str, n: usize, space: &V::Space, y: 
     if y.size() == n && same {
         return Ok(());
     }
-    let place = if same { "" } else { " of another context" };
+    let place = if same { "" } else { " of another context or team" };
     Err(Error::value(
         argument,
         format!("an operator that writes to the output vector of length {n} that it was given"),

@@ -88,7 +88,7 @@ pub trait Method {
     /// What a device reports.
     fn state(&self) -> Result<MethodState>;
 
-    /// Continues from these scalars; returns false if they are those of another method or size.
+    /// Continues from these scalars; returns false if they are those of another method or of other parameters.
     ///
     /// # Errors
     /// Those of an upload.
@@ -242,7 +242,7 @@ fn restore<M: Method>(
     let KrylovMemory { x: iterate, vectors, state, history } = memory;
     let unfit = || {
         let expected = format!("that of a solve for {n} unknowns by the same method with the same parameters");
-        let got = format!("{} unknowns, {} values of vectors", iterate.len(), vectors.len());
+        let got = format!("one for {} unknowns, with {} vector entries", iterate.len(), vectors.len());
         Error::value("memory", expected, got)
     };
     let Some(State::System(SystemState { judge, best, seen, method: state })) = state.map(|state| *state.0) else {

@@ -21,7 +21,8 @@ use crate::{Context, Error, Real, Result, Scalar, Vector};
 /// about `j / 2 + 9` launches. Coefficients are read back for batches of 1 to 32 iterations: at most half of those that the
 /// convergence so far predicts, and at most twice the previous batch. While convergence is far off and `restart` is at most 32, a cycle takes two
 /// reads, with a preconditioner three. `progress` is called for the whole batch after each read; products beyond the iteration at which the solve
-/// stops are wasted.
+/// stops are wasted. On a team the coefficients are read in every iteration, which takes three reductions, and no product
+/// is wasted.
 ///
 /// With a preconditioner the method minimises |M^-1 (b - A x)|. The history then is this norm,
 /// scaled at each restart to agree with |b - A x|; the tolerance holds for the true residual in any

@@ -16,8 +16,8 @@ pub trait KrylovVector: SpaceVector + 'static {
     /// Products with the vectors of a basis.
     type Basis: BasisProducts<Self::Scalar, Self>;
 
-    /// Room for products with at most `most` vectors like this one, of at most `at_once` vectors before their
-    /// coefficients are read.
+    /// Memory for products with a basis of at most `most` vectors like this one, and for the coefficients of at most
+    /// `at_once` orthogonalisations that have not been read yet.
     ///
     /// # Errors
     /// As [`SpaceVector::dots`].
@@ -73,7 +73,7 @@ pub trait BasisProducts<T: Scalar, V>: fmt::Debug + Send + Sync {
     /// What a device reports.
     fn dots(&mut self, v: &[V], w: &V, products: &mut [T::Wide]) -> Result<()>;
 
-    /// x += sum of y times the vectors `v`.
+    /// x += V y, the sum of `y[j]` times `v[j]`.
     ///
     /// # Errors
     /// Those of the enqueue.

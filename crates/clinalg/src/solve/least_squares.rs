@@ -306,7 +306,7 @@ impl<T: Scalar> LeastSquares<T> {
             }
             _ => {
                 let expected = format!("that of a solve for {} unknowns by the same method", x.len());
-                let got = format!("{} unknowns, {} values of vectors", iterate.len(), vectors.len());
+                let got = format!("one for {} unknowns, with {} vector entries", iterate.len(), vectors.len());
                 return Err(Error::value("memory", expected, got));
             }
         };

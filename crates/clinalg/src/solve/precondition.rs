@@ -16,7 +16,8 @@ pub trait Preconditioner<T: Scalar, V: SpaceVector<Scalar = T> = Vector<T>> {
     /// z = M^-1 r, enqueued; allocates nothing on the device.
     ///
     /// # Errors
-    /// [`Error::Length`](crate::Error::Length) or [`Error::Context`](crate::Error::Context) that names `r` or `z`.
+    /// [`Error::Length`](crate::Error::Length), [`Error::Context`](crate::Error::Context) or, for another partition on a
+    /// team, [`Error::Shape`](crate::Error::Shape) that names `r` or `z`.
     fn apply(&mut self, r: &V, z: &mut V) -> Result<()>;
     /// The Frobenius norm of the preconditioned matrix A L^-H, for a preconditioner M = L L^H of the normal equations A^H A that knows it. With `None`,
     /// [`LeastSquares`](crate::solve::LeastSquares) estimates it.

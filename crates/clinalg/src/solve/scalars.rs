@@ -48,8 +48,8 @@ impl Blocks {
     }
 }
 
-/// Where an iteration stops, on the device with a safety margin before the host's own criterion, whose rounding may
-/// differ.
+/// The limits at which an iteration stops. Those of the device include a safety margin, so that it stops before the
+/// host's criterion is met although rounding may differ.
 #[derive(Debug, Clone, Copy)]
 pub struct Limits<T> {
     /// A little more than the machine precision: smaller quotients count as zero.

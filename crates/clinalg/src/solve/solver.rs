@@ -15,8 +15,8 @@ pub type Progress<'a> = &'a mut dyn FnMut(usize, f64) -> ControlFlow<()>;
 
 /// An iterative method for A x = b, which owns its vectors and its parameters.
 ///
-/// Vectors are those of one device, or [`team::Vector`](crate::team::Vector)s. All processes of a team have to stop at
-/// the same iteration.
+/// Vectors are those of one device, or [`team::Vector`](crate::team::Vector)s. On a team of several processes,
+/// `progress` must stop the solve at the same iteration on each of them.
 ///
 /// ```
 /// use std::ops::ControlFlow;
@@ -107,7 +107,7 @@ pub trait Solver<T: Scalar, V: SpaceVector<Scalar = T> = Vector<T>> {
 /// ```
 pub trait Resumable<T: Scalar, V: SpaceVector<Scalar = T> = Vector<T>>: Solver<T, V> {
     /// As [`Solver::solve_with`]. A solve that `progress` or the limit of iterations ends leaves in `memory` what another solve of the same
-    /// system, on the same device, needs to continue to the same bits. If `memory` is not empty, the solve continues from it instead of from x. It is
+    /// system, on the same device or the same team, needs to continue with the same bits. If `memory` is not empty, the solve continues from it instead of from x. It is
     /// empty after a solve that ended for another reason, and where no iteration was made. The vectors of the iteration are copied to the host once, at the end.
     ///
     /// # Errors

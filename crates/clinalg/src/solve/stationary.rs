@@ -87,7 +87,7 @@ impl<T: Scalar, V: SpaceVector<Scalar = T>> Solver<T, V> for JacobiIteration<T, 
 }
 
 /// A vector like this one with the reciprocals of a diagonal, which is given for all rows; an error that names the
-/// first row where there is none.
+/// first row whose entry has no reciprocal.
 pub(crate) fn inverted<V: SpaceVector>(vector: &V, diagonal: &[V::Scalar]) -> Result<V> {
     check_length("diagonal", vector.size(), diagonal.len())?;
     let mut values = diagonal.to_vec();

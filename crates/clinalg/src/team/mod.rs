@@ -10,7 +10,7 @@
 //! | [`Poisson`], in 2-D and 3-D | the solution after each cycle; residual norms to 1e-12, as they are summed per rank |
 //! | [`Wave`] | displacement and velocity; the energy to rounding |
 //! | [`Csr`] | no: to rounding, as a device may store its rows in another format and add them up in another order |
-//! | the methods of [`solve`](crate::solve) | no: to rounding, as dot products are summed per rank |
+//! | the methods of [`solve`](crate::solve), except least squares, block CG and Gauss-Seidel | no: to rounding, as dot products are summed per rank |
 //! | [`Amg`] | no: the hierarchy has the bits of one device, a cycle is that of one device to rounding |
 //!
 //! [`ClusterModel`] predicts the time on another number of devices.

@@ -221,7 +221,7 @@ impl<T: Real> SpaceVector for Vector<T> {
         if layout.partition == self.layout.partition {
             return Ok(());
         }
-        let rows = |partition: &Partition| format!("shared out at rows {:?}", partition.starts());
+        let rows = |partition: &Partition| format!("partitioned at rows {:?}", partition.starts());
         Err(Error::Shape { argument, expected: rows(&layout.partition), got: rows(self.partition()) })
     }
 
