@@ -69,9 +69,14 @@ fn words(line: &str) -> Done {
     run(&line.split_whitespace().collect::<Vec<_>>())
 }
 
-/// The same in a folder.
+/// As [`run`], in a folder.
+fn run_in(folder: &Path, args: &[&str]) -> Done {
+    finish(program().current_dir(folder).args(args))
+}
+
+/// As [`words`], in a folder.
 fn words_in(folder: &Path, line: &str) -> Done {
-    finish(program().current_dir(folder).args(line.split_whitespace()))
+    run_in(folder, &line.split_whitespace().collect::<Vec<_>>())
 }
 
 /// Without any OpenCL platform.

@@ -4,10 +4,6 @@ use std::path::Path;
 
 use super::*;
 
-fn inside(folder: &Path, args: &[&str]) -> Done {
-    finish(program().current_dir(folder).args(args))
-}
-
 /// On every kind of side without loss a standing wave moves with the frequency of the scheme, sin^2(w' dt / 2) = dt^2 sum of sin^2(k h / 2) / h^2.
 #[test]
 fn standing_waves_on_boxes_meet_the_scheme() {
@@ -52,7 +48,7 @@ fn forces_files_and_checkpoints_of_boxes() {
     let folder = folder();
     let line = "wave --points 33x17 --size 1x0.5 --initial 0 --force sin(pi*x)*sin(2*pi*y) --force-time 1+t";
     let line: Vec<&str> = line.split(' ').collect();
-    let run = |rest: &str| inside(folder.path(), &[&line[..], &rest.split(' ').collect::<Vec<_>>()].concat()).json();
+    let run = |rest: &str| run_in(folder.path(), &[&line[..], &rest.split(' ').collect::<Vec<_>>()].concat()).json();
     let straight = run("--steps 30 --frames 4 --json --series s.npz --out u.npy --plot u.svg");
     // The energy at the start, half a step before it, is that of the force's first push.
     assert!(number(&straight, "energy") < 0.01 * number(&straight, "energy_end"), "{straight:#}");
@@ -65,10 +61,10 @@ fn forces_files_and_checkpoints_of_boxes() {
     assert!(svg(&folder.path().join("u-0003.svg")).contains("Wave equation, 33 × 17 points"));
     run("--steps 11 --frames 2 --json --checkpoint c.npz");
     let rest = "wave --resume c.npz --steps 30 --frames 4 --json --out resumed.npy";
-    let resumed = inside(folder.path(), &rest.split(' ').collect::<Vec<_>>()).json();
+    let resumed = run_in(folder.path(), &rest.split(' ').collect::<Vec<_>>()).json();
     assert_eq!(resumed["steps"], 30);
     assert!(npy_values(&folder.path().join("resumed.npy")) == values);
-    let done = inside(folder.path(), &["wave", "--resume", "c.npz", "--sides", "x=free"]);
+    let done = run_in(folder.path(), &["wave", "--resume", "c.npz", "--sides", "x=free"]);
     assert!(done.code == 2 && done.stderr.contains("--sides"), "{}", done.stderr);
 }
 
@@ -136,7 +132,7 @@ fn tensors_that_vary_on_boxes() {
         return;
     }
     let folder = folder();
-    let run = |line: &str| inside(folder.path(), &line.split(' ').collect::<Vec<_>>());
+    let run = |line: &str| run_in(folder.path(), &line.split(' ').collect::<Vec<_>>());
     // D grad u = ((2 + x) y + x^2 y / 2, x y^2 / 2 + (1 + y) x), whose divergence is y + x y + x y + x.
     let line =
         "poisson --points 25x33 --dxx 2+x --dyy 1+y --dxy x*y/2 --boundary x*y --f -(x+y+2*x*y) --out u.npy --json";

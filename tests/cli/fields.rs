@@ -12,11 +12,6 @@ fn npy(path: &Path) -> Vec<f64> {
     bytes[10 + header..].chunks_exact(8).map(|v| f64::from_le_bytes(v.try_into().expect("8 bytes"))).collect()
 }
 
-/// Runs a command line whose words hold blanks in a folder.
-fn inside(folder: &Path, args: &[&str]) -> Done {
-    finish(program().current_dir(folder).args(args))
-}
-
 /// u is linear on either side of a jump and continuous with its flux, which cells meet exactly.
 #[test]
 fn a_coefficient_that_jumps_at_a_line_is_met_exactly() {
@@ -25,7 +20,7 @@ fn a_coefficient_that_jumps_at_a_line_is_met_exactly() {
     let line = "poisson --n 33 --backend reference --f 0 --tol 1e-12 --out u.npy --json --coefficient";
     let mut args: Vec<&str> = line.split(' ').collect();
     args.extend(["1 + 1000*(x>0.5)", "--boundary", boundary]);
-    let done = inside(folder.path(), &args);
+    let done = run_in(folder.path(), &args);
     let report = done.json();
     assert!(report["converged"] == true && report["error_max"].is_null() && report["rhs"].is_null(), "{report:#}");
     assert_eq!(report["coefficient"], "1 + 1000*(x>0.5)");
@@ -34,7 +29,7 @@ fn a_coefficient_that_jumps_at_a_line_is_met_exactly() {
         let want = if x <= 0.5 { x } else { 0.5 + (x - 0.5) / 1001.0 };
         assert!((u - want).abs() < 1e-9, "point {k}: {u}, expected {want}");
     }
-    let words = inside(folder.path(), &args[..args.len() - 5]).fine();
+    let words = run_in(folder.path(), &args[..args.len() - 5]).fine();
     assert!(words.contains("u.npy"), "{words}");
 }
 
@@ -43,7 +38,7 @@ fn fields_of_files_are_those_of_formulas() {
     let folder = folder();
     let run = |args: &[&str]| {
         let base = ["poisson", "--n", "9", "--backend", "reference", "--json"];
-        inside(folder.path(), &[&base[..], args].concat()).json()
+        run_in(folder.path(), &[&base[..], args].concat()).json()
     };
     let formula = run(&["--f", "1 + x*y", "--boundary", "x - y", "--out", "u.npz"]);
     let value = |k: usize| ((k % 9) as f64 / 8.0, (k / 9) as f64 / 8.0);
@@ -58,7 +53,7 @@ fn fields_of_files_are_those_of_formulas() {
     // The solution as the start value and boundary: only the boundary is taken.
     let again = run(&["--f", "f.csv", "--boundary", "u.npz", "--out", "v.vtu"]);
     assert!(again["error"]["message"].as_str().expect("a message").contains("u, x, y"), "{again:#}");
-    inside(folder.path(), &["poisson", "--n", "9", "--backend", "reference", "--f", "1", "--out", "w.vti"]).fine();
+    run_in(folder.path(), &["poisson", "--n", "9", "--backend", "reference", "--f", "1", "--out", "w.vti"]).fine();
     let bytes = std::fs::read(folder.path().join("w.vti")).expect("written");
     assert!(String::from_utf8_lossy(&bytes).contains("WholeExtent=\"0 8 0 8 0 0\""));
 }
@@ -121,7 +116,7 @@ fn boxes_take_coefficients_tensors_and_pictures() {
     let folder = folder();
     let line = "poisson --points 40x6 --cells --size 1x0.3 --sides x1=neumann,y=periodic --f 0 --out u.npy --plot u.png --json --tol 1e-12";
     let words = [&line.split(' ').collect::<Vec<_>>()[..], &["--coefficient", "1 + 9*(x>0.5)", "--boundary", "x"]];
-    let report = inside(folder.path(), &words.concat()).json();
+    let report = run_in(folder.path(), &words.concat()).json();
     assert!(report["converged"] == true && report["coefficient"] == "1 + 9*(x>0.5)", "{report:#}");
     assert_eq!(report["pictures"], serde_json::json!(["u.png", "u-convergence.png"]));
     for (k, u) in npy(&folder.path().join("u.npy")).into_iter().enumerate() {
@@ -132,7 +127,7 @@ fn boxes_take_coefficients_tensors_and_pictures() {
     let picture = std::fs::read(folder.path().join("u.png")).unwrap();
     assert!(picture.starts_with(b"\x89PNG"), "{:?}", &picture[..8]);
     let line = "poisson --points 9x7 --mixed 0.5 --f -1 --boundary x*y --out v.npy --json --tol 1e-12";
-    let report = inside(folder.path(), &line.split(' ').collect::<Vec<_>>()).json();
+    let report = run_in(folder.path(), &line.split(' ').collect::<Vec<_>>()).json();
     assert!(report["converged"] == true && report["mixed"] == serde_json::json!([0.5]), "{report:#}");
     for (k, u) in npy(&folder.path().join("v.npy")).into_iter().enumerate() {
         let exact = (k % 9) as f64 / 8.0 * ((k / 9) as f64 / 6.0);
@@ -145,7 +140,7 @@ fn boxes_take_coefficients_tensors_and_pictures() {
 fn boxes_take_conditions_and_formulas() {
     let folder = folder();
     let line = "poisson --points 41x6 --size 1x0.3 --sides x1=neumann,y=periodic --f 2 --out u.npy --json --tol 1e-12";
-    let report = inside(folder.path(), &line.split(' ').collect::<Vec<_>>()).json();
+    let report = run_in(folder.path(), &line.split(' ').collect::<Vec<_>>()).json();
     assert!(report["converged"] == true && report["imbalance"].is_null(), "{report:#}");
     assert_eq!(report["sides"], serde_json::json!(["x0=dirichlet", "x1=neumann", "y0=periodic", "y1=periodic"]));
     for (k, u) in npy(&folder.path().join("u.npy")).into_iter().enumerate() {
@@ -172,7 +167,7 @@ fn boxes_take_conditions_and_formulas() {
     let (coarse, fine) = (error("21x25"), error("41x49"));
     assert!((15.0..17.0).contains(&(coarse / fine)), "{coarse:e} / {fine:e}");
     let line = "poisson --points 17x13 --order 4 --tol 1e-12 --f=-12*x^2 --boundary x^4 --out u.npy --json";
-    assert!(inside(folder.path(), &line.split(' ').collect::<Vec<_>>()).json()["converged"] == true);
+    assert!(run_in(folder.path(), &line.split(' ').collect::<Vec<_>>()).json()["converged"] == true);
     for (k, u) in npy(&folder.path().join("u.npy")).into_iter().enumerate() {
         let x = (k % 17) as f64 / 16.0;
         assert!((u - x.powi(4)).abs() < 1e-10, "point {k}: {u} at x = {x}");
@@ -211,7 +206,7 @@ fn waves_take_forces_and_write_series() {
     let factor = format!("2 + {eigenvalue}*t^2");
     let args = ["wave", "--n", "17", "--backend", "reference", "--steps", "30", "--frames", "3", "--json"];
     let force = ["--initial", "0", "--force", "sin(pi*x)*sin(pi*y)", "--force-time", &factor];
-    let report = inside(folder.path(), &[&args[..], &force, &["--series", "s.npy", "--out", "u.csv"]].concat()).json();
+    let report = run_in(folder.path(), &[&args[..], &force, &["--series", "s.npy", "--out", "u.csv"]].concat()).json();
     let t = number(&report, "end_time");
     let series = npy(&folder.path().join("s.npy"));
     assert_eq!(series.len(), 3 * n * n);
@@ -222,7 +217,7 @@ fn waves_take_forces_and_write_series() {
     let text = std::fs::read_to_string(folder.path().join("u.csv")).expect("written");
     assert!(text.starts_with("x,y,u\n") && text.lines().count() == 1 + n * n);
     let speed = ["--initial", "gauss", "--speed", "1 + (y>0.5)", "--series", "w.pvd"];
-    let report = inside(folder.path(), &[&args[..], &speed].concat()).json();
+    let report = run_in(folder.path(), &[&args[..], &speed].concat()).json();
     assert!(number(&report, "energy_drift") < 1e-10 && number(&report, "c") == 2.0, "{report:#}");
     assert!(folder.path().join("w-0002.vti").is_file() && folder.path().join("w.pvd").is_file());
 }
@@ -262,7 +257,7 @@ fn a_checkpoint_goes_on_to_the_same_bits() {
                 words = [&line[..line.find(' ').expect("a command")]].into_iter().chain(rest.split(' ')).collect();
                 words.push("--json");
             }
-            inside(folder.path(), &words).json()
+            run_in(folder.path(), &words).json()
         };
         run(&format!("{some} --checkpoint c.npz"));
         // Differential equations are written as text, with all digits.
@@ -290,10 +285,10 @@ fn a_checkpoint_goes_on_to_the_same_bits() {
         ("ode --problem bruss2d-mix --n 6 --checkpoint c.txt", ".npz"),
         ("ode --problem heat2d --resume none.npz", "none.npz"),
     ] {
-        let done = inside(folder.path(), &words.split(' ').collect::<Vec<_>>());
+        let done = run_in(folder.path(), &words.split(' ').collect::<Vec<_>>());
         assert!(done.code != 0 && done.stderr.contains(needle), "{words}: {}", done.stderr);
     }
-    let done = inside(folder.path(), &["ode", "--resume", "c.npz"]);
+    let done = run_in(folder.path(), &["ode", "--resume", "c.npz"]);
     assert!(done.code == 2 && done.stderr.contains("clinalg poisson"), "{}", done.stderr);
 }
 
@@ -304,7 +299,7 @@ fn a_relaxation_goes_on_from_its_checkpoint() {
         return;
     }
     let folder = folder();
-    let run = |line: String| inside(folder.path(), &line.split(' ').collect::<Vec<_>>()).json();
+    let run = |line: String| run_in(folder.path(), &line.split(' ').collect::<Vec<_>>()).json();
     let line = "waveform --problem bruss2d-mix --n 12 --steps 12 --windows 3 --json";
     for rest in ["--variant block-boundary --block 4x4 --eps 1e-9", "--precision f32 --adaptive 3 --eps 1e-4"] {
         let straight = run(format!("{line} {rest} --series straight.npy"));
@@ -326,7 +321,7 @@ fn a_relaxation_goes_on_from_its_checkpoint() {
         assert_eq!(straight.len() - resumed.len(), frames / (counts.len() - 1) * 2, "{rest}");
         assert!(straight.ends_with(&resumed[resumed.len() - frames..]), "{rest}");
     }
-    let done = inside(folder.path(), &["waveform", "--resume", "c.npz", "--windows", "2"]);
+    let done = run_in(folder.path(), &["waveform", "--resume", "c.npz", "--windows", "2"]);
     assert!(
         done.code == 2 && done.stderr.contains("with --windows 3, but is continued with --windows 2"),
         "{}",
@@ -341,7 +336,7 @@ fn heat_goes_on_from_its_checkpoint() {
         return;
     }
     let folder = folder();
-    let run = |line: String| inside(folder.path(), &line.split(' ').collect::<Vec<_>>());
+    let run = |line: String| run_in(folder.path(), &line.split(' ').collect::<Vec<_>>());
     let line = "heat-bem --refine 0 --steps 8 --json";
     for rest in ["--restart 5", "--problem neumann --preconditioner opposite"] {
         let straight = run(format!("{line} {rest} --vtk straight.vtu")).json();
@@ -367,7 +362,7 @@ fn frequencies_go_on_from_their_checkpoint() {
         return;
     }
     let folder = folder();
-    let run = |line: String| inside(folder.path(), &line.split(' ').collect::<Vec<_>>());
+    let run = |line: String| run_in(folder.path(), &line.split(' ').collect::<Vec<_>>());
     let line = "elastodynamics --mesh cavity:2 --problem neumann --method gmres --frequencies 0.5:2.5:3 --json";
     for rest in ["", " --otf --precision f32"] {
         let straight = run(format!("{line}{rest} --out straight.csv --vtk straight.vtu")).json();
@@ -423,9 +418,9 @@ fn interrupted_frequencies_go_on() {
     let done = report["responses"].as_array().expect("an array").len();
     assert!((1..40).contains(&done) && report["checkpoint"] == "c.npz" && report["converged"] == true, "{report:#}");
     let resume = ["elastodynamics", "--resume", "c.npz", "--out", "resumed.csv"];
-    inside(folder.path(), &resume).fine();
+    run_in(folder.path(), &resume).fine();
     let words: Vec<&str> = line.split(' ').collect();
-    inside(folder.path(), &[&words[..], &["--out", "straight.csv"]].concat()).fine();
+    run_in(folder.path(), &[&words[..], &["--out", "straight.csv"]].concat()).fine();
     let bytes = |name: &str| std::fs::read(folder.path().join(name)).expect("written");
     assert!(bytes("resumed.csv") == bytes("straight.csv"));
 }
@@ -433,7 +428,7 @@ fn interrupted_frequencies_go_on() {
 #[test]
 fn checkpoints_of_other_problems_are_refused() {
     let folder = folder();
-    let run = |line: &str| inside(folder.path(), &line.split(' ').collect::<Vec<_>>());
+    let run = |line: &str| run_in(folder.path(), &line.split(' ').collect::<Vec<_>>());
     let ode = "ode --problem heat2d --n 9 --variant reference --step-limit 3 --reference none";
     let mut cases = vec![
         ("wave --n 17 --backend reference --steps 3", "--speed 1+x --initial gauss", "with --c 1.0"),
@@ -482,9 +477,9 @@ fn an_interrupted_wave_leaves_a_checkpoint() {
     let steps = (number(&report, "steps") as u64 + 10).to_string();
     let last = ["--steps", &steps, "--frames", "2", "--out"];
     let resume = ["wave", "--resume", "clinalg-wave-checkpoint.npz"];
-    inside(folder.path(), &[&resume[..], &last, &["resumed.npy"]].concat()).fine();
+    run_in(folder.path(), &[&resume[..], &last, &["resumed.npy"]].concat()).fine();
     let line: Vec<&str> = line.split(' ').collect();
-    inside(folder.path(), &[&line[..], &last, &["straight.npy"]].concat()).fine();
+    run_in(folder.path(), &[&line[..], &last, &["straight.npy"]].concat()).fine();
     assert!(npy(&folder.path().join("resumed.npy")) == npy(&folder.path().join("straight.npy")));
 }
 
@@ -492,14 +487,14 @@ fn an_interrupted_wave_leaves_a_checkpoint() {
 fn options_come_from_a_file() {
     let folder = folder();
     let line = ["poisson", "--n", "17", "--backend", "reference", "--f", "1 + x", "--print-options"];
-    let text = inside(folder.path(), &line).fine();
+    let text = run_in(folder.path(), &line).fine();
     assert!(text.contains("n = 17\n") && text.contains("# cycle = \"v\""), "{text}");
     std::fs::write(folder.path().join("run.toml"), text).expect("written");
-    let report = inside(folder.path(), &["--options", "run.toml", "--json"]).json();
+    let report = run_in(folder.path(), &["--options", "run.toml", "--json"]).json();
     assert!(report["n"] == 17 && report["f"] == "1 + x" && report["backend"] == "reference", "{report:#}");
-    let report = inside(folder.path(), &["poisson", "--options", "run.toml", "--json", "--n", "33"]).json();
+    let report = run_in(folder.path(), &["poisson", "--options", "run.toml", "--json", "--n", "33"]).json();
     assert_eq!(report["n"], 33);
-    let done = inside(folder.path(), &["wave", "--options", "run.toml"]);
+    let done = run_in(folder.path(), &["wave", "--options", "run.toml"]);
     assert!(done.code == 2 && done.stderr.contains("clinalg poisson"), "{}", done.stderr);
 }
 
@@ -531,7 +526,7 @@ fn a_stabilised_method_takes_few_evaluations_of_a_diffusion() {
 fn bodies_are_drawn_as_paths() {
     let folder = folder();
     let line = "ode --problem nbody --n 3 --variant reference --t-end 1 --frames 9 --plot paths.svg --json";
-    let report = inside(folder.path(), &line.split(' ').collect::<Vec<_>>()).json();
+    let report = run_in(folder.path(), &line.split(' ').collect::<Vec<_>>()).json();
     let picture = report["pictures"][0].as_str().expect("a picture");
     assert_eq!(report["pictures"].as_array().map(Vec::len), Some(1));
     let svg = std::fs::read_to_string(folder.path().join(picture)).expect("it is written");

@@ -257,14 +257,19 @@ pub(super) fn solve_columns<S: Space>(
     out.phase("solve");
     let begin = Instant::now();
     let mut left = None;
+    // Only what a checkpoint can hold is kept.
+    let is_resumable = !S::IS_TEAM && args.method.is_none_or(Method::is_resumable);
     let mut observe = |event: Event<'_>| observe(args, progress, event);
     for (k, right) in job.b.chunks(rows).enumerate().skip(solved.reports.len()) {
         b.set_from_host(right)?;
         let start = job.starts.map_or(&zeros[..], |starts| &starts[k * cols..(k + 1) * cols]);
         x.set_from_host(start)?;
         let mut state = std::mem::take(&mut solved.state);
-        let report = system.solve_from(&mut state, &b, &mut x, &mut observe)?;
-        if matches!(report.stop, Stop::Cancelled | Stop::IterationLimit) && left.is_none() {
+        let report = match is_resumable {
+            true => system.solve_from(&mut state, &b, &mut x, &mut observe)?,
+            false => system.solve_with(&b, &mut x, &mut observe)?,
+        };
+        if is_resumable && matches!(report.stop, Stop::Cancelled | Stop::IterationLimit) && left.is_none() {
             left = Some(Solved { state, ..solved.clone() });
         }
         solved.reports.push(report);
@@ -277,8 +282,7 @@ pub(super) fn solve_columns<S: Space>(
     // NaN counts as the largest.
     let worst = |a: &Report, b: &Report| a.relative_residual.abs().total_cmp(&b.relative_residual.abs());
     let report = reports.into_iter().max_by(worst).unwrap_or_else(|| Report::new(Stop::Converged, vec![0.0]));
-    let is_resumable = !S::IS_TEAM && args.method.is_none_or(Method::is_resumable);
-    let left = left.filter(|left| is_resumable && !left.is_empty());
+    let left = left.filter(|left| !left.is_empty());
     let mut checkpoint = None;
     if let (Some(path), Some(left)) = (job.keep.due(interrupt::asked()), left) {
         left.save(&path, resume::fingerprint(args, parts, job.b, job.starts)?)?;

@@ -211,12 +211,15 @@ impl<T: Real> Kernels<T> {
         self.pitch
     }
 
-    /// A vector without padding for the values of a host.
-    fn staging(&mut self) -> Result<Vector<T>> {
-        match self.staging.take() {
-            Some(staging) => Ok(staging),
-            None => Vector::uninit(&self.context, self.params.n * self.height),
-        }
+    /// Calls `work` with a vector for the values of a grid without padding, which is kept for the next call.
+    fn with_staging<R>(&mut self, work: impl FnOnce(&Self, &mut Vector<T>) -> Result<R>) -> Result<R> {
+        let mut staging = match self.staging.take() {
+            Some(staging) => staging,
+            None => Vector::uninit(&self.context, self.params.n * self.height)?,
+        };
+        let result = work(self, &mut staging)?;
+        self.staging = Some(staging);
+        Ok(result)
     }
 }
 
@@ -237,43 +240,34 @@ impl<T: Real> Parts<T> for Kernels<T> {
         let n = self.params.n;
         match from {
             Source::Device(vector) => self.copy(edges, n, vector, self.pitch, to),
-            Source::Host(values) => {
-                let mut staging = self.staging()?;
+            Source::Host(values) => self.with_staging(|own, staging| {
                 staging.write(values)?;
-                self.copy(edges, n, &staging, self.pitch, to)?;
-                self.staging = Some(staging);
-                Ok(())
-            }
-            Source::Separable(function) => {
-                let mut staging = self.staging()?;
-                function.fill(&mut staging)?;
-                self.copy(edges, n, &staging, self.pitch, to)?;
-                self.staging = Some(staging);
-                Ok(())
-            }
+                own.copy(edges, n, staging, own.pitch, to)
+            }),
+            Source::Separable(function) => self.with_staging(|own, staging| {
+                function.fill(staging)?;
+                own.copy(edges, n, staging, own.pitch, to)
+            }),
         }
     }
 
     fn error_max(&mut self, grid: &Vector<T>, exact: &Separable) -> Result<f64> {
         let n = self.params.n;
-        let mut staging = self.staging()?;
-        self.copy(true, self.pitch, grid, n, &mut staging)?;
-        let error = exact.error_max(staging.slice(self.own.start * n..self.own.end * n)?)?;
-        self.staging = Some(staging);
-        Ok(error)
+        let rows = self.own.clone();
+        self.with_staging(|own, staging| {
+            own.copy(true, own.pitch, grid, n, staging)?;
+            exact.error_max(staging.slice(rows.start * n..rows.end * n)?)
+        })
     }
 
     fn store(&mut self, from: &Vector<T>, to: Target<'_, T>) -> Result<()> {
         let n = self.params.n;
         match to {
             Target::Device(vector) => self.copy(true, self.pitch, from, n, vector),
-            Target::Host(values) => {
-                let mut staging = self.staging()?;
-                self.copy(true, self.pitch, from, n, &mut staging)?;
-                staging.read(values)?;
-                self.staging = Some(staging);
-                Ok(())
-            }
+            Target::Host(values) => self.with_staging(|own, staging| {
+                own.copy(true, own.pitch, from, n, staging)?;
+                staging.read(values)
+            }),
         }
     }
 
