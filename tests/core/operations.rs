@@ -13,5 +13,6 @@ mod matrix;
 mod multivector;
 mod ops;
 mod props;
+mod random;
 mod scalars;
 mod sparse;

@@ -100,6 +100,15 @@ impl KernelFile {
         KernelFile::parse(name, &include::resolve(folder, &format!("{name}.cl"))?).map_err(|e| e.within(path.display()))
     }
 
+    /// The text of a file with what it includes, which is in the same folder, in its place.
+    ///
+    /// # Errors
+    /// The file cannot be read.
+    pub fn resolved(path: &Path) -> Result<String> {
+        let name = path.file_name().and_then(|s| s.to_str()).ok_or_else(|| Error::new("no file name"))?;
+        include::resolve(path.parent().unwrap_or(Path::new(".")), name)
+    }
+
     /// As [`KernelFile::read`] for a text.
     ///
     /// # Errors

@@ -10,9 +10,9 @@ use crate::exit::Failure;
 use crate::output::bytes;
 use crate::processes;
 
-/// The smallest number of points for which devices compute separable functions. For fewer, the host takes less time than
-/// a driver takes to build the kernels.
-const SEPARABLE_POINTS: usize = 1 << 22;
+/// The smallest number of points for which devices compute what is known in closed form. For fewer, the host takes less
+/// time than a driver takes to build the kernels.
+const COMPUTED_POINTS: usize = 1 << 22;
 
 /// Plain Rust, a device, or several.
 pub(crate) enum Place {
@@ -80,10 +80,14 @@ impl Place {
         Ok(team.all_reduce(Reduction::Sum, &bytes)?[0] as u64)
     }
 
-    /// Whether devices compute the values of separable functions at so many points; they need double precision for it.
+    /// Whether devices compute values at so many points.
+    pub(crate) fn computes_values(&self, points: usize) -> bool {
+        points >= COMPUTED_POINTS && !self.contexts().is_empty()
+    }
+
+    /// Whether they compute the values of separable functions, for which they need double precision.
     pub(crate) fn computes_separable(&self, points: usize) -> bool {
-        let contexts = self.contexts();
-        points >= SEPARABLE_POINTS && !contexts.is_empty() && contexts.iter().all(|context| context.device().fp64)
+        self.computes_values(points) && self.contexts().iter().all(|context| context.device().fp64)
     }
 
     /// Waits for all devices.

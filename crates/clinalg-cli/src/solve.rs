@@ -20,12 +20,11 @@ use clinalg::multigrid::Backend;
 use clinalg::precond::{check_finite, check_zeros};
 use clinalg::solve::{GmresParams, IdrParams, Stop, Stopping};
 use clinalg::{Complex, Csr, CsrParts, Error, Scalar};
-use rand::rngs::StdRng;
-use rand::{Rng, SeedableRng};
 
 use crate::Global;
 use crate::args::{self, PrecisionArg};
 use crate::checkpoint;
+use crate::data::random_numbers;
 use crate::exit::{Exit, Failure};
 use crate::files::{self, Role};
 use crate::interrupt;
@@ -526,10 +525,9 @@ impl Args {
             if self.rhs == "ones" {
                 return Ok(vec![T::one(); rows]);
             }
-            let mut rng = StdRng::seed_from_u64(self.seed.unwrap_or(SEED));
-            let mut part = || T::Real::from_f64(rng.random_range(-1.0..1.0));
-            let zero = T::Real::from_f64(0.0);
-            return Ok((0..rows).map(|_| T::from_parts(part(), if T::IS_COMPLEX { part() } else { zero })).collect());
+            let mut values = vec![T::zero(); rows];
+            random_numbers(self.seed.unwrap_or(SEED)).fill_host(&mut values);
+            return Ok(values);
         };
         let b = file.columns()?;
         let is_empty = b.cols == 0 && rows > 0;

@@ -242,12 +242,11 @@ pub(crate) fn run(workspace: &Workspace, installer: &Installer, names: &[String]
     if let Err(reasons) = setup::provide(workspace, installer, &needs) {
         println!("{reasons:#}\nThe checks that need it are skipped.");
     }
-    let on_ci = std::env::var("CI").is_ok_and(|value| value == "true");
     let one = |check: &&Check| {
         println!("\n== {}: {}", check.name, check.about);
         let start = Instant::now();
         let verdict = match check.needs.iter().find(|need| !need.is_there(workspace)) {
-            Some(Need::Loader | Need::Pocl) if on_ci && check.name == "pocl" => {
+            Some(Need::Loader | Need::Pocl) if system::on_ci() && check.name == "pocl" => {
                 Verdict::failed("PoCL is missing, which CI must have")
             }
             Some(need) => Verdict::skipped(format!("{} is missing", need.name())),

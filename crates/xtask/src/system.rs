@@ -51,6 +51,11 @@ pub(crate) struct Workspace {
     pub(crate) thorough: bool,
 }
 
+/// Whether this is `.ci/run`, or a service that says so.
+pub(crate) fn on_ci() -> bool {
+    std::env::var("CI").is_ok_and(|value| value == "true")
+}
+
 impl Workspace {
     pub(crate) fn find() -> Result<Workspace> {
         let package = std::env::var_os("CARGO_MANIFEST_DIR").unwrap_or(env!("CARGO_MANIFEST_DIR").into());
@@ -76,9 +81,10 @@ impl Workspace {
     }
 
     /// The words for cargo that choose the packages to test. Chosen one by one, packages would get dependencies with fewer
-    /// features, and be compiled once more. cbindgen, which compares the C header with its crate, is compiled for thorough runs only.
+    /// features, and be compiled once more. cbindgen, which compares the C header with its crate, is compiled for thorough runs and
+    /// on CI only.
     pub(crate) fn packages(&self) -> &'static [&'static str] {
-        if self.thorough { &["--workspace"] } else { &["--workspace", "--exclude", "clinalg-header"] }
+        if self.thorough || on_ci() { &["--workspace"] } else { &["--workspace", "--exclude", "clinalg-header"] }
     }
 
     /// Builds the program `clinalg`.

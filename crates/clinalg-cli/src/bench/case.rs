@@ -9,12 +9,11 @@ use clinalg::wave::{Wave, WaveParams};
 use clinalg::{Band, BandParts, Context, Csr, CsrParts, Dense, Error, Precision, Real, Vector, ops};
 use clinalg_bem::Mesh;
 use clinalg_bem::heat::{Form, HeatParams, HeatSpace, Kind, OperatorOptions};
-use rand::rngs::StdRng;
-use rand::{Rng, SeedableRng};
 
 use super::dense;
 use super::document::KernelTime;
 use super::operation::{Limit, Operation, Work};
+use crate::data::random_numbers;
 use crate::exit::Failure;
 
 /// One operation with its data on the device.
@@ -57,8 +56,9 @@ const LAUNCHES: usize = 200;
 
 /// Uniform in (-1, 1).
 pub(super) fn random<T: Real>(len: usize, seed: u64) -> Vec<T> {
-    let mut rng = StdRng::seed_from_u64(seed);
-    (0..len).map(|_| T::from_f64(rng.random_range(-1.0..1.0))).collect()
+    let mut values = vec![T::zero(); len];
+    random_numbers(seed).fill_host(&mut values);
+    values
 }
 
 /// To the tolerance by default of the precision.

@@ -8,8 +8,6 @@ use clinalg::multigrid::{
 };
 use clinalg::solve::Stop;
 use clinalg::{KernelFamily, Real};
-use rand::rngs::StdRng;
-use rand::{Rng, SeedableRng};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -21,7 +19,7 @@ use crate::Global;
 use crate::args::DeviceName;
 use crate::args::boxes::{self, ENDS, Each, Sides};
 use crate::checkpoint;
-use crate::data::{Given, Lattice, Target, Values};
+use crate::data::{Given, Lattice, Target, Values, random_numbers};
 use crate::exit::{Exit, Failure};
 use crate::interrupt;
 use crate::output::{Output, bytes, norm, seconds};
@@ -253,8 +251,9 @@ fn solve<T: Real>(
         (Some(given), _) => given.at_points(&lattice, |k| args.order == 4 || !held(grid, centring, k))?,
         (None, Some(sine)) => sine.solution(grid)?.into_iter().map(|u| T::from_f64(sine.eigenvalue * u)).collect(),
         (None, None) => {
-            let mut rng = StdRng::seed_from_u64(args.seed);
-            (0..grid.len()).map(|_| T::from_f64(rng.random_range(-1.0..1.0))).collect()
+            let mut values = vec![T::zero(); grid.len()];
+            random_numbers(args.seed).fill_host(&mut values);
+            values
         }
     };
     let sides = side_values::<T>(grid, boundary.as_ref())?;

@@ -2,13 +2,11 @@
 
 use std::f64::consts::PI;
 
-use clinalg::Real;
 use clinalg::multigrid::{Coefficient, Separable};
-use rand::rngs::StdRng;
-use rand::{Rng, SeedableRng};
+use clinalg::{Context, Real, Vector};
 
 use super::{Args, RightSide};
-use crate::data::{self, Given, Lattice};
+use crate::data::{self, Given, Lattice, random_numbers};
 use crate::exit::Failure;
 use crate::place::Place;
 
@@ -129,6 +127,18 @@ impl Problem {
         self.lattice.dim() as f64 * PI * PI + self.shift
     }
 
+    /// The right-hand side on a device, which computes what it can.
+    pub(super) fn right_side_on<T: Real>(&self, place: &Place, context: &Context) -> Result<Vector<T>, Failure> {
+        if let Some(formula) = self.separable_right_side(place) {
+            return Ok(formula.vector(context)?);
+        }
+        let points = self.lattice.len();
+        if self.rhs() == Some(RightSide::Random) && place.computes_values(points) {
+            return Ok(random_numbers(self.seed).vector(context, points)?);
+        }
+        Ok(Vector::from_slice(context, &self.right_side()?)?)
+    }
+
     pub(super) fn right_side<T: Real>(&self) -> Result<Vec<T>, Failure> {
         if let Some(given) = &self.f {
             // Values on the boundary are never read.
@@ -138,10 +148,7 @@ impl Problem {
         let mut f = grid(side, dim)?;
         match self.rhs {
             RightSide::Sine => self.sine_product(self.sine_scale()).fill_host(&mut f)?,
-            RightSide::Random => {
-                let mut rng = StdRng::seed_from_u64(self.seed);
-                f.iter_mut().for_each(|value| *value = T::from_f64(rng.random_range(-1.0..1.0)));
-            }
+            RightSide::Random => random_numbers(self.seed).fill_host(&mut f),
         }
         Ok(f)
     }

@@ -49,10 +49,7 @@ impl<'a, T: Real> Solver<'a, T> {
                     Some(faces) => Poisson::with_coefficient(Some(context), params, faces.borrowed())?,
                     None => Poisson::new(context, params)?,
                 };
-                let f = match problem.separable_right_side(place) {
-                    Some(formula) => formula.vector(context)?,
-                    None => Vector::from_slice(context, &problem.right_side()?)?,
-                };
+                let f = problem.right_side_on(place, context)?;
                 let u = match boundary {
                     Some(values) => Vector::from_slice(context, values)?,
                     None => Vector::zeros(context, problem.lattice.len())?,

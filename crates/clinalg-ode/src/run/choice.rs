@@ -6,6 +6,7 @@ use std::fmt::Write;
 use std::hash::{Hash, Hasher};
 use std::time::Instant;
 
+use clinalg::ops::{self, Uniform};
 use clinalg::tune::{self, Problem, Table};
 use clinalg::{Context, KernelFamily, Precision, Real};
 
@@ -108,10 +109,10 @@ fn settled<T: Real>(context: &Context, class: &str, system: &System, fits: &[Can
     fits.iter().any(|c| c.options == options).then_some(Choice { options, reason })
 }
 
-/// Median seconds of a step, and a hash of the solution after the first `options.steps` steps.
+/// Median seconds of a step, and the fingerprint of the solution after the first `options.steps` steps.
 fn trial<T: Real>(context: &Context, method: &Method, system: &System, options: &DeviceOptions) -> Result<(f64, u64)> {
     let mut stepper = DeviceStepper::<T>::with(context, method, system, options)?;
-    let result = solution_hash(&mut stepper, options.steps)?;
+    let result = solution_fingerprint(&mut stepper, options.steps)?;
     let times = vec![0.0; options.steps];
     let mut seconds = Vec::new();
     for run in 0..WARM + RUNS {
@@ -126,32 +127,25 @@ fn trial<T: Real>(context: &Context, method: &Method, system: &System, options: 
     Ok((seconds[RUNS / 2], result))
 }
 
-/// What every variant has to compute, to the last bit: the hash of the solution after `steps` steps by kernels without tiles;
+/// What every variant has to compute, to the last bit: the fingerprint of the solution after `steps` steps by kernels without tiles;
 /// `None` where those do not run.
 fn untiled<T: Real>(context: &Context, method: &Method, system: &System, steps: usize) -> Option<u64> {
     [Variant::Fused, Variant::Basic].into_iter().find_map(|variant| {
         let options = DeviceOptions { variant, steps: 1, tile: None };
         let mut stepper = DeviceStepper::<T>::with(context, method, system, &options).ok()?;
-        solution_hash(&mut stepper, steps).ok()
+        solution_fingerprint(&mut stepper, steps).ok()
     })
 }
 
-/// Takes `steps` small steps from a state without symmetries; a hash of the solution, in which all NaN are the same.
-fn solution_hash<T: Real>(stepper: &mut DeviceStepper<T>, steps: usize) -> Result<u64> {
+/// Takes `steps` small steps from a random state; the fingerprint of the solution.
+fn solution_fingerprint<T: Real>(stepper: &mut DeviceStepper<T>, steps: usize) -> Result<u64> {
     const STEP: f64 = 1.0 / 1048576.0;
-    const GOLDEN: f64 = 0.618_033_988_749_895;
-    let n = stepper.components();
-    let inputs = stepper.method().inputs().len();
-    let state = |input: usize| (0..n).map(|k| T::from_f64(1.0 + 0.5 * ((k + input) as f64 * GOLDEN).fract())).collect();
-    stepper.set(&(0..inputs).map(state).collect::<Vec<_>>())?;
+    for input in 0..stepper.method().inputs().len() {
+        Uniform::new(input as u64, 1.0..1.5)?.fill(stepper.input_mut(input))?;
+    }
     let times: Vec<f64> = (0..steps).map(|k| k as f64 * STEP).collect();
     stepper.advance(&times, STEP)?;
-    let mut hasher = DefaultHasher::new();
-    for value in stepper.solution()? {
-        let value = value.into_f64();
-        hasher.write_u64(if value.is_nan() { u64::MAX } else { value.to_bits() });
-    }
-    Ok(hasher.finish())
+    Ok(ops::fingerprint(stepper.solution_on_device()?)?)
 }
 
 /// Names the class of problems: the method with its coefficients, the kernels' family, the system with its formulas, boundaries

@@ -354,6 +354,15 @@ impl<T: Real> DeviceStepper<T> {
         })
     }
 
+    /// The solution after the steps that were accepted.
+    pub(super) fn solution_on_device(&self) -> Result<&Vector<T>> {
+        let graph = self.one.plan.graph();
+        let carry = graph.carries().iter().find(|(_, value)| *value == graph.solution());
+        let (input, _) = carry.expect("the solution of a finished graph is carried on");
+        self.check()?;
+        Ok(self.vector(*input))
+    }
+
     /// What an input of the graph holds.
     pub(crate) fn input_mut(&mut self, input: usize) -> &mut Vector<T> {
         let place = self.one.plan.graph().inputs()[input];
@@ -470,11 +479,7 @@ impl<T: Real> Stepper<T> for DeviceStepper<T> {
     }
 
     fn solution(&self) -> Result<Vec<T>> {
-        let graph = self.one.plan.graph();
-        let carry = graph.carries().iter().find(|(_, value)| *value == graph.solution());
-        let (input, _) = carry.expect("the solution of a finished graph is carried on");
-        self.check()?;
-        Ok(self.vector(*input).to_vec()?)
+        Ok(self.solution_on_device()?.to_vec()?)
     }
 
     fn sibling(&self, method: &Method) -> Result<Self> {

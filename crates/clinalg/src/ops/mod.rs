@@ -14,6 +14,7 @@
 //! | out = a(rows, cols), a(rows, cols) = values, the transpose | [`take`], [`put`], [`transpose`] |
 //! | f(x), f(x, y) element by element; sums, extrema along a dimension | [`map`], [`map2`]; [`reduce_along`] |
 //! | A B, alpha A + beta B, A(p, q), triangles, diag(l) A diag(r) of sparse matrices | methods of [`Csr`](crate::Csr): `multiply`, `combine`, `select`, `band_part`, `scale` |
+//! | uniform random numbers; a number that tells vectors apart | [`Uniform`]; [`fingerprint`] |
 //! | sum, dot products, norms | [`sum`], [`dot`], [`dotu`], [`norm1`], [`norm2`], [`norm_inf`] |
 
 pub(crate) mod elementwise;
@@ -24,6 +25,7 @@ pub(crate) mod gemm;
 mod map;
 mod part;
 pub(crate) mod product;
+mod random;
 pub(crate) mod reduce;
 mod space;
 pub(crate) mod sparse;
@@ -40,6 +42,7 @@ pub use map::{Binary, Reduction, Unary, expanded, map, map2, reduce_along};
 pub(crate) use part::Positions;
 pub use part::{Span, put, take, transpose};
 pub use product::{MultiRhs, Operator, Transposed, mm, mv, mv_conj_transposed, mv_transposed};
+pub use random::{Uniform, fingerprint};
 pub(crate) use reduce::norm_of_squares;
 pub use reduce::{DotParts, dot, dotu, norm_inf, norm1, norm2, sum};
 pub use space::{SpaceDots, SpaceVector};

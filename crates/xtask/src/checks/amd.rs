@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 
+use super::judged::Judged;
 use super::kernels::{self, Build, Precision};
 use crate::ci::Verdict;
 use crate::setup;
@@ -47,7 +48,8 @@ pub(crate) fn run(workspace: &Workspace) -> Result<Verdict> {
         builds.retain(|build| build.for_gpus() && build.capability() == 0);
         builds
     });
-    let jobs: Vec<(&Build, &Target)> = TARGETS
+    let mut judged = Judged::read(workspace, "amd", vec![workspace.command("clang-19")], &system_libraries()?)?;
+    let all: Vec<(&Build, &Target)> = TARGETS
         .iter()
         .filter(|t| t.representative || workspace.long)
         .flat_map(|t| {
@@ -56,37 +58,56 @@ pub(crate) fn run(workspace: &Workspace) -> Result<Verdict> {
             builds.chain(generated).map(move |b| (b, t))
         })
         .collect();
+    let count = all.len();
+    let mut jobs = all;
+    jobs.retain(|(build, target)| {
+        let texts = [&*build.text, &build.options(workspace), &OPTIONS.join(" "), target.name];
+        judged.is_new(&named(build, target), &texts)
+    });
     let results = system::parallel(&jobs, |(build, target)| compile(workspace, build, target, &libraries));
     let mut table = format!("{:<8} {:<24} {}\n", "target", "build", Usage::HEADER);
-    let mut faults = Vec::new();
-    let mut judged = 0;
+    let (mut faults, mut faulty) = (Vec::new(), Vec::new());
+    let mut kernels_judged = 0;
     for ((build, target), result) in jobs.iter().zip(results) {
-        let build = build.title();
+        let (name, build, before) = (named(build, target), build.title(), faults.len());
         match result {
             Ok(kernels) => {
                 for kernel in kernels {
                     writeln!(table, "{:<8} {build:<24} {}", target.name, kernel.row())?;
                     let found = if kernel.name.ends_with("_cpu") { Vec::new() } else { kernel.faults() };
-                    judged += usize::from(!kernel.name.ends_with("_cpu"));
+                    kernels_judged += usize::from(!kernel.name.ends_with("_cpu"));
                     faults.extend(found.iter().map(|f| format!("{} {build} {}: {f}", target.name, kernel.name)));
                 }
             }
             Err(error) => faults.push(format!("{} {build}: {error:#}", target.name)),
         }
+        if faults.len() > before {
+            faulty.push(name);
+        }
     }
+    judged.write(&faulty)?;
     system::write_file(&workspace.path(TABLE), &table)?;
     for fault in &faults {
         println!("{fault}");
     }
     Ok(match faults.len() {
-        0 => Verdict::ok(format!("{judged} kernels of {} compilations, see {TABLE}", jobs.len())),
+        0 => Verdict::ok(format!(
+            "{kernels_judged} kernels of {} compilations, see {TABLE}; {} are unchanged since they were found faultless",
+            jobs.len(),
+            count - jobs.len()
+        )),
         n => Verdict::failed(format!("{n} faults, see above and {TABLE}")),
     })
 }
 
+/// The device libraries of the system.
+fn system_libraries() -> Result<PathBuf> {
+    setup::device_libs().context("the folder of rocm-device-libs is gone")
+}
+
 /// A copy of the device libraries, with the files that the newer targets want.
 fn device_libraries(workspace: &Workspace) -> Result<PathBuf> {
-    let system = setup::device_libs().context("the folder of rocm-device-libs is gone")?;
+    let system = system_libraries()?;
     let folder = workspace.path(FOLDER).join("bitcode");
     system::fresh_folder(&folder)?;
     for entry in std::fs::read_dir(system)? {
@@ -109,11 +130,18 @@ fn device_libraries(workspace: &Workspace) -> Result<PathBuf> {
     Ok(folder)
 }
 
+/// A compilation in the record.
+fn named(build: &Build, target: &Target) -> String {
+    format!("{}-{}", target.name, build.title())
+}
+
+/// The options beside those of the build.
+const OPTIONS: [&str; 5] = ["-target", "amdgcn-amd-amdhsa", "-O3", "-S", "-mcode-object-version=5"];
+
 fn compile(workspace: &Workspace, build: &Build, target: &Target, libraries: &Path) -> Result<Vec<Usage>> {
-    let assembly = workspace.path(FOLDER).join(format!("{}-{}.s", target.name, build.title()));
+    let assembly = workspace.path(FOLDER).join(format!("{}.s", named(build, target)));
     let mut clang = build.clang(workspace);
-    clang.args(["-target", "amdgcn-amd-amdhsa", "-O3", "-S", "-mcode-object-version=5"]);
-    clang.arg(format!("-mcpu={}", target.name));
+    clang.args(OPTIONS).arg(format!("-mcpu={}", target.name));
     clang.arg(format!("--rocm-device-lib-path={}", libraries.display())).arg("-o").arg(&assembly);
     system::capture_ok(&mut clang)?;
     let text = std::fs::read_to_string(&assembly).with_context(|| format!("cannot read {}", assembly.display()))?;

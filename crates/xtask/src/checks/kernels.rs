@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::process::Command;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use anyhow::{Context, Result};
 use clinalg_build::KernelFile;
@@ -39,9 +39,16 @@ pub(crate) struct Build {
     pub(crate) defines: Vec<String>,
     is_rounded: bool,
     has_doubles: bool,
+    /// The file with what it includes.
+    pub(crate) text: Arc<str>,
 }
 
 impl Build {
+    /// What the compilation depends on beside the text and the target.
+    pub(crate) fn options(&self, workspace: &Workspace) -> String {
+        system::words(&self.clang(workspace))
+    }
+
     /// Whether it is for GPUs: `CPU` and `PROCESSOR` make the kernels of CPUs.
     pub(crate) fn for_gpus(&self) -> bool {
         !self.defines.iter().any(|define| define.starts_with("CPU=") || define.starts_with("PROCESSOR="))
@@ -124,11 +131,14 @@ pub(crate) fn generated(workspace: &Workspace) -> Result<Vec<String>> {
 
 /// Builds of [`generated`] kernels.
 pub(crate) fn generated_builds(workspace: &Workspace) -> Result<Vec<Build>> {
-    let build = |file| {
+    let common = KernelFile::resolved(&workspace.path(COMMON))?;
+    let build = |file: String| {
+        let own = std::fs::read_to_string(workspace.path(format!("{GENERATED}/{file}.cl")))?;
         let (folder, precision, defines) = (GENERATED, Precision::Double, Vec::new());
-        Build { folder, file, precision, defines, is_rounded: false, has_doubles: false }
+        let text = Arc::from(common.clone() + &own);
+        Ok(Build { folder, file, precision, defines, is_rounded: false, has_doubles: false, text })
     };
-    Ok(generated(workspace)?.into_iter().map(build).collect())
+    generated(workspace)?.into_iter().map(build).collect()
 }
 
 /// Every way in which the library compiles the kernel files, as their headers say.
@@ -144,12 +154,13 @@ pub(crate) fn builds(workspace: &Workspace) -> Result<Vec<Build>> {
 /// The builds of the kernel file `name`, in both precisions.
 fn builds_of(name: &str, file: &KernelFile) -> Vec<Build> {
     let mut builds = Vec::new();
+    let text: Arc<str> = Arc::from(file.text.as_str());
     for build in &file.builds {
         let defines: Vec<String> = build.defines.iter().map(|(name, value)| format!("{name}={value}")).collect();
         for precision in [Precision::Single, Precision::Double] {
             let (is_rounded, has_doubles) = (file.is_rounded, file.has_doubles);
-            let (folder, file, defines) = (KERNELS, name.to_owned(), defines.clone());
-            let build = Build { folder, file, precision, defines, is_rounded, has_doubles };
+            let (folder, file, defines, text) = (KERNELS, name.to_owned(), defines.clone(), text.clone());
+            let build = Build { folder, file, precision, defines, is_rounded, has_doubles, text };
             if precision == Precision::Double || build.capability() == 0 {
                 builds.push(build);
             }

@@ -7,6 +7,7 @@ pub(crate) mod capi;
 pub(crate) mod cargo;
 pub(crate) mod dist;
 pub(crate) mod drivers;
+pub(crate) mod judged;
 pub(crate) mod kernels;
 pub(crate) mod layers;
 pub(crate) mod licences;

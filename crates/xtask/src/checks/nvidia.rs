@@ -7,6 +7,7 @@ use std::path::Path;
 
 use anyhow::{Context, Result, bail};
 
+use super::judged::Judged;
 use super::kernels::{self, Build};
 use crate::ci::Verdict;
 use crate::setup;
@@ -24,13 +25,21 @@ pub(crate) fn run(workspace: &Workspace) -> Result<Verdict> {
     let mut builds = kernels::builds(workspace)?;
     builds.extend(kernels::generated_builds(workspace)?);
     builds.retain(Build::for_gpus);
+    let compilers = vec![workspace.command("clang-19"), workspace.command(&ptxas)];
+    let mut judged = Judged::read(workspace, "nvidia", compilers, &libclc)?;
+    let count = builds.len();
+    builds.retain(|build| {
+        let texts =
+            [&*build.text, &build.options(workspace), &OPTIONS.join(" "), &TARGETS.map(|t| t.to_string()).join(" ")];
+        judged.is_new(&build.title(), &texts)
+    });
     std::fs::create_dir_all(workspace.path(FOLDER))?;
     let results = system::parallel(&builds, |build| compile(workspace, build, &libclc, &ptxas));
     let mut table = format!("{:<7} {:<24} {}\n", "target", "build", Usage::HEADER);
-    let mut faults = Vec::new();
-    let mut judged = 0;
+    let (mut faults, mut faulty) = (Vec::new(), Vec::new());
+    let mut kernels_judged = 0;
     for (build, result) in builds.iter().zip(results) {
-        let build = build.title();
+        let (build, before) = (build.title(), faults.len());
         let kernels = result.unwrap_or_else(|error| {
             faults.push(format!("{build}: {error:#}"));
             Vec::new()
@@ -38,21 +47,33 @@ pub(crate) fn run(workspace: &Workspace) -> Result<Verdict> {
         for (target, kernel) in kernels {
             writeln!(table, "{target:<7} {build:<24} {}", kernel.row())?;
             if !kernel.name.ends_with("_cpu") {
-                judged += 1;
+                kernels_judged += 1;
                 let fault = kernel.fault();
                 faults.extend(fault.map(|f| format!("{target} {build} {}: {f}", kernel.name)));
             }
         }
+        if faults.len() > before {
+            faulty.push(build);
+        }
     }
+    judged.write(&faulty)?;
     system::write_file(&workspace.path(TABLE), &table)?;
     for fault in &faults {
         println!("{fault}");
     }
     Ok(match faults.len() {
-        0 => Verdict::ok(format!("{judged} kernels of {} builds, see {TABLE}", builds.len())),
+        0 => Verdict::ok(format!(
+            "{kernels_judged} kernels of {} builds, see {TABLE}; {} are unchanged since they were found faultless",
+            builds.len(),
+            count - builds.len()
+        )),
         n => Verdict::failed(format!("{n} faults, see above and {TABLE}")),
     })
 }
+
+/// The options beside those of the build.
+const OPTIONS: [&str; 7] =
+    ["-target", "nvptx64-nvidia-cuda", "-O3", "-S", "-nogpulib", "-Xclang", "-finclude-default-header"];
 
 /// The kernels of a build on each target that can run it, with the target's name. One PTX, for the first, serves all of
 /// them, as it does in drivers; but for the target's name clang makes the same for each.
@@ -62,7 +83,7 @@ fn compile(workspace: &Workspace, build: &Build, libclc: &Path, ptxas: &Path) ->
     let first = targets.peek().context("no target can run it")?;
     let ptx = workspace.path(FOLDER).join(format!("{}.ptx", build.title()));
     let mut clang = build.clang(workspace);
-    clang.args(["-target", "nvptx64-nvidia-cuda", "-O3", "-S", "-nogpulib", "-Xclang", "-finclude-default-header"]);
+    clang.args(OPTIONS);
     // The library names another vendor in its triple.
     clang.args(["-Wno-linker-warnings", "-Xclang", "-mlink-builtin-bitcode", "-Xclang"]).arg(libclc);
     clang.arg(format!("-march={first}")).arg("-o").arg(&ptx);
