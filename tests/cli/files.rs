@@ -87,6 +87,31 @@ fn a_foreign_checkpoint_overwrote_files() {
     }
 }
 
+/// A resumed run replaced the frames of the run before by those after its checkpoint.
+#[test]
+fn a_resumed_run_replaced_the_series_of_the_run_before() {
+    let folder = folder();
+    for (line, series, limit) in [
+        ("wave --n 17 --steps 4 --backend reference", "--series s.csv", "--steps 8"),
+        ("wave --points 9,9 --steps 4 --backend reference", "--series b.npy", "--steps 8"),
+        ("ode --problem heat2d --n 9 --h 1e-4 --variant plain --step-limit 4", "--series o.csv", "--step-limit 8"),
+        ("ode --problem heat2d --n 9 --h 1e-4 --variant plain --step-limit 4", "--vtk frames", "--step-limit 8"),
+    ] {
+        let command = line.split(' ').next().expect("a command");
+        let done = words_in(folder.path(), &format!("{line} {series} --checkpoint c.npz"));
+        assert!(done.code < 2, "{line} {series}: {}", done.stderr);
+        let before = contents(folder.path());
+        let done = words_in(folder.path(), &format!("{command} --resume c.npz {limit} {series}"));
+        assert!(done.code == 2 && done.stderr.contains("name another file"), "{line} {series}: {}", done.stderr);
+        assert!(contents(folder.path()) == before, "{line} {series}");
+        let other = series.replace("s.", "s2.").replace("b.", "b2.").replace("o.", "o2.").replace("frames", "frames2");
+        let done = words_in(folder.path(), &format!("{command} --resume c.npz {limit} {other}"));
+        assert!(done.code < 2, "{line} {other}: {}", done.stderr);
+        let after = contents(folder.path());
+        assert!(before.iter().all(|(name, text)| after.get(name) == Some(text)) && after.len() > before.len(), "{line}");
+    }
+}
+
 /// `--plot` and `--vtk` made their folders before options and checkpoint were looked at.
 #[test]
 fn a_refused_run_made_folders_and_files() {

@@ -33,6 +33,21 @@ pub(crate) fn check_target(path: &Path) -> Result<(), Failure> {
     created.map_err(|error| Failure::File { path: path.to_owned(), reason: error.to_string() })
 }
 
+/// An error where a resumed run, whose series begins after the checkpoint, would replace the frames of the run before.
+///
+/// # Errors
+/// [`Failure::Usage`].
+pub(crate) fn check_series(option: &str, path: &Path, is_resumed: bool) -> Result<(), Failure> {
+    if is_resumed && processes::writes() && path.is_file() {
+        return Err(Failure::usage(format!(
+            "{option}: {} is there; a resumed run writes the frames after its checkpoint alone and would replace those \
+             before: name another file",
+            path.display()
+        )));
+    }
+    Ok(())
+}
+
 /// An error unless the name of a file to write ends in one of these, in small or capital letters.
 ///
 /// # Errors

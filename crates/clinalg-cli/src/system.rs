@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clinalg::io::matrix_market;
 use clinalg_ode::problems::{self, PROBLEMS, Problem};
-use clinalg_ode::{Description, System};
+use clinalg_ode::{Description, Function, System};
 
 use crate::args;
 use crate::checkpoint::Fingerprint;
@@ -69,10 +69,8 @@ fn named(text: &str) -> Result<(String, String), String> {
 
 fn parameter(text: &str) -> Result<(String, f64), String> {
     let (name, value) = named(text)?;
-    match value.parse::<f64>() {
-        Ok(number) if number.is_finite() => Ok((name, number)),
-        _ => Err(format!("`{value}` is not a finite number")),
-    }
+    let expected = |_| format!("`{value}` is neither a finite number nor a formula of numbers such as 8/3");
+    Ok((name, Function::number(&value).map_err(expected)?))
 }
 
 impl SystemArgs {

@@ -340,7 +340,7 @@ fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Result<Exit
     };
     let loaded = args.resume.as_deref().map(checkpoint::Loaded::new).transpose()?;
     let state = loaded.map(|loaded| restored::<T>(&loaded, &fingerprint())).transpose()?;
-    let mut series = args.series.open::<T>(&problem, "waveform")?;
+    let mut series = args.series.open::<T>(&problem, "waveform", args.resume.is_some())?;
     if state.is_none() {
         series.keep(&problem, problem.t0, &y0)?;
     }

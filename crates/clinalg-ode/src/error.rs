@@ -69,7 +69,10 @@ pub enum Error {
         distance: usize,
     },
     /// A value outside its range.
-    #[error("argument `{argument}` is {got}, expected {expected}")]
+    #[error("{}", match argument.starts_with("line ") {
+        true => format!("{argument}: expected {expected}, found {got}"),
+        false => format!("argument `{argument}` is {got}, expected {expected}"),
+    })]
     Value {
         /// The argument's name.
         argument: String,
@@ -111,14 +114,19 @@ pub enum Error {
         grows: Option<(String, f64)>,
     },
     /// The limit on the number of steps was met.
-    #[error("after {steps} steps t is only {t:?}{}", slides.as_ref().map_or(
-        "; raise the step limit or loosen the tolerance".into(),
-        |component| format!(
+    #[error("after {steps} steps t is only {t:?}{}", match (slides, stiff) {
+        (Some(component), _) => format!(
             ", with steps of {h:.1e}: the right-hand side of {component} jumps back and forth there (chattering), the \
              solution slides along a switch; end the integration at the switch by a terminal event and continue with the \
              equation of the sliding motion, or make the switch smooth"
-        )
-    ))]
+        ),
+        (None, Some(since)) => format!(
+            ", with steps of {h:.1e}: the problem is stiff, from t = {since:.3e} on stability, not accuracy, bounds the \
+             steps; a stabilised method (rkc) takes larger ones where the stiff eigenvalues are near the negative \
+             real axis, as with diffusion"
+        ),
+        (None, None) => "; raise the step limit or loosen the tolerance".into(),
+    })]
     StepLimit {
         /// Steps tried.
         steps: usize,
@@ -128,6 +136,8 @@ pub enum Error {
         h: f64,
         /// The component whose derivative jumps back and forth, as messages name it, where that keeps the steps small.
         slides: Option<String>,
+        /// Where stiffness was found first ([`Report::stiff`](crate::integrate::Report::stiff)).
+        stiff: Option<f64>,
     },
     /// A fixed step past the stability limit.
     #[error("the step {h:e} is past the stability limit of `{method}` for this problem, about {limit:.2e}")]

@@ -88,7 +88,8 @@ fn stiff_and_switched_problems_are_not_taken_for_sliding() {
     let loose = Options { relative: 1e-4, absolute: 1e-6, step_limit: 30_000, ..Options::default() };
     // Stability bounds the steps.
     let stiff = run("y' = -1e6*(y - cos(t))", &[1.0], [0.0, 100.0], &loose).unwrap_err();
-    assert!(matches!(stiff, Error::StepLimit { slides: None, .. }), "{stiff}");
+    assert!(matches!(stiff, Error::StepLimit { slides: None, stiff: Some(_), .. }), "{stiff}");
+    assert!(stiff.to_string().contains("stability, not accuracy") && !stiff.to_string().contains("loosen"), "{stiff}");
     // Jumps that the solution passes.
     let switched = run("y' = if(sin(50*t) > 0, 1, -1) - y", &[1.0], [0.0, 1e5], &loose).unwrap_err();
     assert!(matches!(switched, Error::StepLimit { steps: 30_000, .. }), "{switched}");

@@ -9,7 +9,7 @@ use super::array::{self, Content, Packing, failure};
 use super::field::{Lattice, Values};
 use super::vtk;
 use crate::exit::Failure;
-use crate::output::check_target;
+use crate::output::{check_series, check_target};
 use crate::processes;
 
 /// A format of a field on a grid.
@@ -129,13 +129,15 @@ enum SeriesFormat {
 }
 
 impl SeriesTarget {
+    /// The file that `--series` names.
+    ///
     /// # Errors
-    /// As [`Target::new`].
+    /// As [`Target::new`]; [`Failure::Usage`] for a file that a resumed run would replace.
     pub(crate) fn new(
-        option: &str,
         path: &Path,
         lattice: Lattice,
         name: &'static str,
+        is_resumed: bool,
     ) -> Result<SeriesTarget, Failure> {
         let format = match array::extension(path).as_str() {
             "npy" => SeriesFormat::Npy,
@@ -143,10 +145,11 @@ impl SeriesTarget {
             "csv" => SeriesFormat::Csv,
             "pvd" => SeriesFormat::Pvd,
             _ => {
-                let words = format!("{option} {}: the name must end in .npy, .npz, .csv or .pvd", path.display());
+                let words = format!("--series {}: the name must end in .npy, .npz, .csv or .pvd", path.display());
                 return Err(Failure::usage(words));
             }
         };
+        check_series("--series", path, is_resumed)?;
         check_target(path)?;
         Ok(SeriesTarget { path: path.to_owned(), format, lattice, name, times: Vec::new(), frames: Vec::new() })
     }
@@ -240,7 +243,7 @@ mod tests {
         let text = std::fs::read_to_string(target.path()).unwrap();
         assert_eq!(text, "x,y,u\n0e0,0e0,1e-1\n1e0,0e0,2e0\n0e0,1e0,3e0\n1e0,1e0,4e0\n");
         for name in ["s.npy", "s.npz", "s.csv", "s.pvd"] {
-            let mut series = SeriesTarget::new("--series", &folder.path().join(name), lattice.clone(), "u").unwrap();
+            let mut series = SeriesTarget::new(&folder.path().join(name), lattice.clone(), "u", false).unwrap();
             series.add(0.0, values(0.0)).unwrap();
             series.add(0.5, values(4.0)).unwrap();
             let path = series.finish().unwrap();

@@ -13,7 +13,7 @@ use self::csv::Csv;
 use self::npy::Npy;
 use self::vti::Images;
 use crate::exit::Failure;
-use crate::output::{check_folder, check_target};
+use crate::output::{check_folder, check_series, check_target};
 use crate::processes;
 use crate::system::extension;
 
@@ -23,7 +23,8 @@ pub(crate) const HELP: &str = "\
 fields. --series FILE.npy writes one array for NumPy: frames, fields, then the
 axes of the grid, z first. --vtk DIR writes DIR/NAME-0000.vti, ... and DIR/NAME.pvd,
 which ParaView opens as a film. If the integration fails the files hold the
-frames before that.";
+frames before that. A resumed run writes the frames after its checkpoint, to files
+of other names.";
 
 #[derive(clap::Args)]
 pub(crate) struct SeriesArgs {
@@ -44,8 +45,9 @@ impl SeriesArgs {
     /// Opens the files; those of images begin with `stem`.
     ///
     /// # Errors
-    /// [`Failure::Usage`] for a name with another extension, [`Failure::File`].
-    pub(crate) fn open<T: Real>(&self, problem: &Problem, stem: &str) -> Result<Series, Failure> {
+    /// [`Failure::Usage`] for a name with another extension, and for files that a resumed run would replace;
+    /// [`Failure::File`].
+    pub(crate) fn open<T: Real>(&self, problem: &Problem, stem: &str, is_resumed: bool) -> Result<Series, Failure> {
         let mut tables: Vec<Box<dyn Sink>> = Vec::new();
         let mut files = Vec::new();
         if !processes::writes() {
@@ -57,6 +59,7 @@ impl SeriesArgs {
                 let words = format!("--series {}: the name must end in .csv or .npy", path.display());
                 return Err(Failure::usage(words));
             }
+            check_series("--series", path, is_resumed)?;
             check_target(path)?;
             let failed = failure(path);
             tables.push(match kind.as_deref() {
@@ -68,6 +71,7 @@ impl SeriesArgs {
         if let Some(folder) = &self.vtk {
             check_folder(folder)?;
             let images = Images::new(folder, stem);
+            check_series("--vtk", images.collection(), is_resumed)?;
             files.push(images.collection().display().to_string());
             tables.push(Box::new(images));
         }

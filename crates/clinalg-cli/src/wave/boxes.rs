@@ -204,7 +204,7 @@ fn solve<T: Real>(args: &Args, points: &[usize], global: &Global, out: &mut Outp
     let initial = args.initial.clone().unwrap_or_else(|| default.into());
     let pictures = args.plot.as_deref().map(|path| Frames::new(path, "wave", args.frames)).transpose()?;
     let target = args.out.as_deref().map(|path| Target::new("--out", path)).transpose()?;
-    let series = args.series.as_deref().map(|path| SeriesTarget::new("--series", path, shape.lattice.clone(), "u"));
+    let series = args.series.as_deref().map(|path| SeriesTarget::new(path, shape.lattice.clone(), "u", args.resume.is_some()));
     let mut series = series.transpose()?;
     let keep = checkpoint::Target::new(args.checkpoint.as_deref(), "wave")?;
     let loaded = args.resume.as_deref().map(checkpoint::Loaded::new).transpose()?;

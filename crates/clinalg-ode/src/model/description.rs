@@ -1,5 +1,6 @@
 //! Systems from text, for the program and the language bindings.
 
+use crate::model::function::Function;
 use crate::model::grid::{Boundary, Grid, Layout, Side};
 use crate::model::memory::check_host;
 use crate::model::parse::Powers;
@@ -82,11 +83,12 @@ impl Description {
             "grid" => {
                 self.points = numbers(rest).ok_or_else(|| fail("grid and the number of points along each axis"))?
             }
-            "origin" => self.origin = Some(numbers(rest).ok_or_else(|| fail("origin and a coordinate for each axis"))?),
-            "spacing" => self.spacing = Some(numbers(rest).ok_or_else(|| fail("spacing and a number for each axis"))?),
+            "origin" => self.origin = Some(reals(rest).ok_or_else(|| fail("origin and a coordinate for each axis"))?),
+            "spacing" => self.spacing = Some(reals(rest).ok_or_else(|| fail("spacing and a number for each axis"))?),
             "parameter" => {
-                let (name, value) = named(rest).ok_or_else(|| fail("parameter name = number"))?;
-                let value: f64 = value.parse().map_err(|_| fail("parameter name = number"))?;
+                let expected = "parameter name = number, which may be a formula of numbers such as 8/3";
+                let (name, value) = named(rest).ok_or_else(|| fail(expected))?;
+                let value = Function::number(value).map_err(|_| fail(expected))?;
                 self.parameters.push((name.into(), value));
             }
             "define" => {
@@ -99,9 +101,9 @@ impl Description {
             }
             "time" => {
                 let expected = "time and two numbers, the beginning and a later end";
-                let times: Vec<f64> = numbers(rest).ok_or_else(|| fail(expected))?;
+                let times = reals(rest).ok_or_else(|| fail(expected))?;
                 match times[..] {
-                    [begin, end] if begin.is_finite() && end.is_finite() && begin < end => {
+                    [begin, end] if begin < end => {
                         self.time = Some([begin, end]);
                     }
                     _ => return Err(fail(expected)),
@@ -109,11 +111,7 @@ impl Description {
             }
             "stop" => {
                 let expected = "stop and finite times";
-                let times: Vec<f64> = numbers(rest).ok_or_else(|| fail(expected))?;
-                if times.iter().any(|t| !t.is_finite()) {
-                    return Err(fail(expected));
-                }
-                self.stops.extend(times);
+                self.stops.extend(reals(rest).ok_or_else(|| fail(expected))?);
             }
             "data" => self.data.push(rest.into()),
             "event" => self.events.push((number, rest.into())),
@@ -293,8 +291,15 @@ impl System {
     }
 }
 
-fn numbers<T: std::str::FromStr>(text: &str) -> Option<Vec<T>> {
-    let all: Option<Vec<T>> = text.split_whitespace().map(|word| word.parse().ok()).collect();
+/// Whole numbers, at least one.
+fn numbers(text: &str) -> Option<Vec<usize>> {
+    let all: Option<Vec<usize>> = text.split_whitespace().map(|word| word.parse().ok()).collect();
+    all.filter(|all| !all.is_empty())
+}
+
+/// Finite numbers, at least one; formulas of numbers stand without spaces.
+fn reals(text: &str) -> Option<Vec<f64>> {
+    let all: Option<Vec<f64>> = text.split_whitespace().map(|word| Function::number(word).ok()).collect();
     all.filter(|all| !all.is_empty())
 }
 
@@ -390,6 +395,21 @@ mod tests {
         assert!(fails("u' = 1", &[vec![1.0]]).contains("data"));
         assert!(fails("u' = 1 + q", &[]).contains("column 5"));
         assert!(fails("", &[]).contains("fields"));
+    }
+
+    #[test]
+    fn numbers_can_be_formulas_of_numbers() {
+        let text = "grid 3\norigin -1/2\nspacing 1/4\nparameter b = 8/3\nu' = b\ninitial u = x\ntime 0 2*pi\nstop pi";
+        let problem = Description::read(text).unwrap().problem("numbers", &[]).unwrap();
+        assert_eq!(problem.y0, [-0.5, -0.25, 0.0]);
+        assert_eq!((problem.t_end, &problem.stops[..]), (std::f64::consts::TAU, &[std::f64::consts::PI][..]));
+        let mut f = [0.0; 3];
+        problem.system.eval(0.0, &problem.y0, &mut f);
+        assert_eq!(f, [8.0 / 3.0; 3]);
+        for line in ["parameter a = t", "parameter a = 1/0", "parameter a = nan", "time 0 inf", "stop 1/0", "time 0 t"] {
+            let error = Description::read(&format!("u' = 1\n{line}")).unwrap_err().to_string();
+            assert!(error.contains("line 2"), "{line}: {error}");
+        }
     }
 
     #[test]

@@ -44,6 +44,28 @@ impl Function {
         Ok(Function { text: text.into(), variables: variables.len(), expr })
     }
 
+    /// The value of a formula of numbers alone, such as `8/3` or `2*pi`.
+    ///
+    /// ```
+    /// assert_eq!(clinalg_ode::Function::number("8/3")?, 8.0 / 3.0);
+    /// assert!(clinalg_ode::Function::number("1/0").is_err());
+    /// # Ok::<(), clinalg_ode::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::Formula`] for what cannot be read; [`Error::Value`] for a formula of the time, and for a value that is not
+    /// finite.
+    pub fn number(text: &str) -> Result<f64> {
+        let formula = Function::parse(text, &[])?;
+        let mut reads_time = false;
+        formula.expr.walk(&mut |part| reads_time |= matches!(part, Expr::Time));
+        let value = formula.at(&[], 0.0);
+        if reads_time || !value.is_finite() {
+            return Err(Error::value("number", "a finite number or a formula of numbers", text));
+        }
+        Ok(value)
+    }
+
     /// The formula as it was given.
     pub fn text(&self) -> &str {
         &self.text
@@ -101,6 +123,16 @@ mod tests {
     fn variables_come_in_the_order_of_their_names() {
         let f = Function::parse("x - 2*y + 100*z*t", &["x", "y", "z"]).unwrap();
         assert_eq!(f.at(&[1.0, 2.0, 3.0], 0.5), 147.0);
+    }
+
+    #[test]
+    fn numbers_can_be_formulas() {
+        for (text, value) in [("3", 3.0), ("-1e-3", -1e-3), ("8/3", 8.0 / 3.0), ("2*pi", std::f64::consts::TAU)] {
+            assert_eq!(Function::number(text).unwrap(), value, "{text}");
+        }
+        for text in ["", "t", "2*t", "a", "1/0", "0/0", "1 2", "inf"] {
+            assert!(Function::number(text).is_err(), "{text}");
+        }
     }
 
     #[test]

@@ -94,6 +94,7 @@ impl Problem {
     /// Those of [`System::set_parameter`].
     pub fn set_parameter(&mut self, name: &str, value: f64) -> Result<()> {
         self.system.set_parameter(name, value)?;
+        self.title = with_value(&self.title, name, value);
         self.changed();
         Ok(())
     }
@@ -121,6 +122,18 @@ impl Problem {
             _ => None,
         }
     }
+}
+
+/// A title in which a parameter that it gives as `name = number` has another value.
+fn with_value(title: &str, name: &str, value: f64) -> String {
+    let mark = format!("{name} = ");
+    let begins_word = |at: &usize| !title[..*at].ends_with(|c: char| c.is_alphanumeric() || c == '_');
+    let Some(at) = title.match_indices(&mark).map(|(at, _)| at).find(begins_word) else {
+        return title.to_owned();
+    };
+    let (before, rest) = title.split_at(at + mark.len());
+    let end = rest.find([',', ' ']).unwrap_or(rest.len());
+    format!("{before}{value}{}", &rest[end..])
 }
 
 /// Heat on a line of points from 0 to 1 with mirrored ends: the eigenvectors are cos(pi k j / m).
@@ -492,5 +505,19 @@ impl<T: Real> Rhs<T> for NBody {
             out[..3].copy_from_slice(&y[6 * i + 3..6 * i + 6]);
             out[3..].copy_from_slice(&a);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_title_has_the_value_of_a_parameter_that_was_changed() {
+        let mut changed = problem("bruss2d-mix", 3).unwrap();
+        changed.set_parameter("alpha", 0.01).unwrap();
+        assert_eq!(changed.title, "Brusselator, alpha = 0.01, mirrored boundary, fields interleaved");
+        assert_eq!(with_value("alpha = 1, a = 2 and b", "a", 0.5), "alpha = 1, a = 0.5 and b");
+        assert_eq!(with_value("alpha = 1", "pha", 3.0), "alpha = 1");
     }
 }

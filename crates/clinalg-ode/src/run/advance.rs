@@ -55,7 +55,7 @@ impl<T: Real, S: Stepper<T>> Integrator<'_, T, S> {
     fn step_limit(&self, steps: usize, h: f64, jumps: bool) -> Result<Error> {
         let t = self.report.t;
         let slides = if jumps { start::slides(&*self.stepper, t, h)? } else { None };
-        Ok(Error::StepLimit { steps, t, h, slides })
+        Ok(Error::StepLimit { steps, t, h, slides, stiff: self.report.stiff })
     }
 
     /// Why no step of a size that floating-point time can represent is good.
