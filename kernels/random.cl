@@ -13,7 +13,7 @@
 #define FOR_EACH(i, n) for (size_t i = get_global_id(0); i < (n); i += get_global_size(0))
 #endif
 
-// Number `i` of the generator SplitMix64 from `seed` (Steele, Lea and Flood, 2014).
+// Output `i`, counted from 0, of SplitMix64 with this seed (Steele, Lea and Flood, 2014).
 inline ulong splitmix(ulong seed, ulong i)
 {
     ulong z = seed + (i + 1) * 0x9e3779b97f4a7c15UL;
@@ -39,7 +39,7 @@ __kernel void fill_uniform(ulong n, ulong seed, REAL low, REAL width, __global R
     }
 }
 
-// The sums of the items are sums over the elements modulo 2^64, so their order does not matter. All NaN are the same.
+// Each work-item sums the hashes of its elements modulo 2^64, so the total does not depend on their order. All NaNs hash alike.
 __kernel void fingerprint(ulong n, __global const REAL *x, __global ulong *partial)
 {
     ulong sum = 0;

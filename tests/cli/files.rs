@@ -102,13 +102,16 @@ fn a_resumed_run_replaced_the_series_of_the_run_before() {
         assert!(done.code < 2, "{line} {series}: {}", done.stderr);
         let before = contents(folder.path());
         let done = words_in(folder.path(), &format!("{command} --resume c.npz {limit} {series}"));
-        assert!(done.code == 2 && done.stderr.contains("name another file"), "{line} {series}: {}", done.stderr);
+        assert!(done.code == 2 && done.stderr.contains("give another name"), "{line} {series}: {}", done.stderr);
         assert!(contents(folder.path()) == before, "{line} {series}");
         let other = series.replace("s.", "s2.").replace("b.", "b2.").replace("o.", "o2.").replace("frames", "frames2");
         let done = words_in(folder.path(), &format!("{command} --resume c.npz {limit} {other}"));
         assert!(done.code < 2, "{line} {other}: {}", done.stderr);
         let after = contents(folder.path());
-        assert!(before.iter().all(|(name, text)| after.get(name) == Some(text)) && after.len() > before.len(), "{line}");
+        assert!(
+            before.iter().all(|(name, text)| after.get(name) == Some(text)) && after.len() > before.len(),
+            "{line}"
+        );
     }
 }
 

@@ -30,7 +30,7 @@ fn numbers<T: Real>(context: &Context) {
             assert_same(&format!("{n} of {uniform:?}"), &got.to_vec().unwrap(), &want);
         }
     }
-    // They fill the range evenly: the mean and the variance to four standard deviations.
+    // The mean and the mean square lie within four standard deviations.
     let values = uniform.vector::<T>(context, LARGE).unwrap().to_vec().unwrap();
     let n = LARGE as f64;
     let mean = values.iter().map(|v| v.into_f64()).sum::<f64>() / n;
@@ -52,7 +52,7 @@ fn fingerprints<T: Real>(context: &Context) {
         if n < 2 {
             continue;
         }
-        // The last bit of one value, wherever it is; two values exchanged; one less.
+        // The last bits of one value, at any position; two values swapped; one value fewer.
         for place in [0, n / 2, n - 1] {
             let mut off = x.clone();
             off[place] = off[place] * (T::one() + T::epsilon() + T::epsilon());

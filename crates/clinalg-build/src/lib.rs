@@ -100,7 +100,7 @@ impl KernelFile {
         KernelFile::parse(name, &include::resolve(folder, &format!("{name}.cl"))?).map_err(|e| e.within(path.display()))
     }
 
-    /// The text of a file with what it includes, which is in the same folder, in its place.
+    /// The text of a file with each `#include` replaced by the file it names, from the same folder.
     ///
     /// # Errors
     /// The file cannot be read.

@@ -10,8 +10,8 @@ use crate::exit::Failure;
 use crate::output::bytes;
 use crate::processes;
 
-/// The smallest number of points for which devices compute what is known in closed form. For fewer, the host takes less
-/// time than a driver takes to build the kernels.
+/// The smallest number of points at which devices compute values themselves (separable functions, random numbers). For
+/// fewer, the host needs less time than the driver needs to build the kernels.
 const COMPUTED_POINTS: usize = 1 << 22;
 
 /// Plain Rust, a device, or several.
@@ -80,7 +80,7 @@ impl Place {
         Ok(team.all_reduce(Reduction::Sum, &bytes)?[0] as u64)
     }
 
-    /// Whether devices compute values at so many points.
+    /// Whether the devices compute the values at this many points.
     pub(crate) fn computes_values(&self, points: usize) -> bool {
         points >= COMPUTED_POINTS && !self.contexts().is_empty()
     }

@@ -45,7 +45,7 @@ Problems:
           pi^2 h^2 / 12. Rounding limits the relative residual to about
           1e-16 * 8 / h^2 * |u| / |f|; the solver stops there and reports it.
           On the cube: 3 pi^2, a third sine and 12 / h^2.
-  random  f uniform in (-1, 1), whose residual can fall much further.
+  random  f uniform in [-1, 1), whose residual can fall much further.
 
 Formulas have x, y, z (0 to 1; with --points the coordinates on the box), pi, + - * / ^, comparisons (1 or 0), && ||, if(c, a, b),
 min, max, mod, sin, cos, tan, exp, log, sqrt, abs, sign, floor, ...; 2^3^2 is 2^(3^2) = 512. Files: .npy, .npz (the array named as the

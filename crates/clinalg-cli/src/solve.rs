@@ -135,7 +135,7 @@ pub(crate) struct Args {
     /// The last of them: one given beside --resume or --options stands in for the one named there.
     #[arg(skip)]
     matrix: PathBuf,
-    /// Right-hand side: a file with one column (or row) or several columns, `ones`, or `random` (uniform in (-1, 1), for complex A in real and imaginary part; see --seed)
+    /// Right-hand side: a file with one column (or row) or several columns, `ones`, or `random` (uniform in [-1, 1), for complex A in real and imaginary part; see --seed)
     #[arg(long, default_value = "ones", value_name = "FILE|ones|random")]
     rhs: String,
     /// Seed of the random numbers for --rhs random [default: 1]

@@ -8,8 +8,9 @@ use clinalg_ode::{Description, Function, System};
 
 use crate::args;
 use crate::checkpoint::Fingerprint;
+use crate::data::Array;
 use crate::exit::Failure;
-use crate::series::{csv, npy};
+use crate::series::csv;
 
 /// What stands in the help of both commands.
 pub(crate) const HELP: &str = "\
@@ -69,8 +70,8 @@ fn named(text: &str) -> Result<(String, String), String> {
 
 fn parameter(text: &str) -> Result<(String, f64), String> {
     let (name, value) = named(text)?;
-    let expected = |_| format!("`{value}` is neither a finite number nor a formula of numbers such as 8/3");
-    Ok((name, Function::number(&value).map_err(expected)?))
+    let expected = |_| format!("`{value}`: expected a finite number or a constant expression such as 8/3");
+    Ok((name, Function::constant(&value).map_err(expected)?))
 }
 
 impl SystemArgs {
@@ -169,7 +170,7 @@ fn formula(text: &str) -> Option<(&str, &str)> {
 /// All numbers of a file, points along x first.
 fn values(path: &Path) -> Result<Vec<f64>, Failure> {
     match extension(path).as_deref() {
-        Some("npy") => npy::read(path),
+        Some("npy") => Ok(Array::read(path, "", usize::MAX)?.values),
         Some("mtx") => Ok(matrix_market::read(path)?.to_column_major()?),
         _ => Err(Failure::usage(format!("{}: the name must end in .npy or .mtx", path.display()))),
     }

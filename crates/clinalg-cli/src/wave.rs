@@ -26,13 +26,14 @@ use crate::Global;
 use crate::args::boxes::{Each, Sides};
 use crate::args::{self, BackendArg, PrecisionArg};
 use crate::checkpoint::{self, Fingerprint, Loaded};
-use crate::data::{Given, Lattice, SeriesTarget, Target, Values};
+use crate::data::{Given, Lattice, Target, Values};
 use crate::exit::{Exit, Failure};
 use crate::interrupt;
 use crate::output::{Output, norm};
 use crate::place::Place;
 use crate::plot::Frames;
 use crate::progress::Steps;
+use crate::series::Series;
 
 /// Integrate the wave equation
 ///
@@ -75,7 +76,7 @@ series with the frame as its first index. With --speed the energy is that of the
 
 Ctrl-C ends after the steps at hand and writes a checkpoint; clinalg wave --resume FILE
 goes on as if nothing had happened, on the same device to the same bits. Frames and
-series then begin with the next frame; a series needs a file of another name.
+series then begin with the next frame; give --series another file name.
 
 --plot DIR writes --frames pictures DIR/wave-0000.png, ...; --plot FILE, ending in
 .png or .svg, writes FILE with -0000, ... before the extension. To make a film:
@@ -391,7 +392,7 @@ fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Result<Exit
     let pictures = args.plot.as_deref().map(|path| Frames::new(path, "wave", args.frames)).transpose()?;
     let lattice = args.lattice();
     let target = args.out.as_deref().map(|path| Target::new("--out", path)).transpose()?;
-    let series = args.series.as_deref().map(|path| SeriesTarget::new(path, args.lattice(), "u", args.resume.is_some()));
+    let series = args.series.as_deref().map(|path| Series::of_field(path, &args.lattice(), "u", args.resume.is_some()));
     let mut series = series.transpose()?;
     let keep = checkpoint::Target::new(args.checkpoint.as_deref(), "wave")?;
     let loaded = args.resume.as_deref().map(Loaded::new).transpose()?;
@@ -467,7 +468,7 @@ fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Result<Exit
         if let Some(frames) = &pictures {
             document.draw(frames, frame, time, u, range.of(u))?;
         }
-        series.iter_mut().try_for_each(|series| series.add(time, Values::of(u)))
+        series.iter_mut().try_for_each(|series| Ok(series.keep(time, &Values::of(u))?))
     })?;
     drop(progress);
     out.phase("output");

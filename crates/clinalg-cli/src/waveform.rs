@@ -340,14 +340,14 @@ fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Result<Exit
     };
     let loaded = args.resume.as_deref().map(checkpoint::Loaded::new).transpose()?;
     let state = loaded.map(|loaded| restored::<T>(&loaded, &fingerprint())).transpose()?;
-    let mut series = args.series.open::<T>(&problem, "waveform", args.resume.is_some())?;
+    let mut series = args.series.open(&problem, "waveform", args.resume.is_some())?;
     if state.is_none() {
-        series.keep(&problem, problem.t0, &y0)?;
+        series.keep_solution(&problem, problem.t0, &y0)?;
     }
     interrupt::watch();
     let limit = args.iteration_limit.unwrap_or(usize::MAX);
     let span = Span { limit, keep_state: !several, resume: state.as_ref() };
-    let see = |t: f64, y: &[T]| Ok(series.keep(&problem, t, y)?);
+    let see = |t: f64, y: &[T]| Ok(series.keep_solution(&problem, t, y)?);
     out.phase("relaxation, and the method itself");
     let Measured { result, seconds, seconds_setup, compared } = measure(&place, &problem, &y0, &options, span, see)?;
     out.phase("prediction");

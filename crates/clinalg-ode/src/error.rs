@@ -69,12 +69,13 @@ pub enum Error {
         distance: usize,
     },
     /// A value outside its range.
-    #[error("{}", match argument.starts_with("line ") {
-        true => format!("{argument}: expected {expected}, found {got}"),
-        false => format!("argument `{argument}` is {got}, expected {expected}"),
+    #[error("{}", if argument.starts_with("line ") {
+        format!("{argument}: expected {expected}, found {got}")
+    } else {
+        format!("argument `{argument}` is {got}, expected {expected}")
     })]
     Value {
-        /// The argument's name.
+        /// The argument's name, or `line N` of a description.
         argument: String,
         /// The expected range.
         expected: String,
@@ -121,9 +122,9 @@ pub enum Error {
              equation of the sliding motion, or make the switch smooth"
         ),
         (None, Some(since)) => format!(
-            ", with steps of {h:.1e}: the problem is stiff, from t = {since:.3e} on stability, not accuracy, bounds the \
-             steps; a stabilised method (rkc) takes larger ones where the stiff eigenvalues are near the negative \
-             real axis, as with diffusion"
+            "; since t = {since:.3e}, stability rather than accuracy has limited the steps (the problem is stiff), last to \
+             {h:.1e}. If the stiff eigenvalues lie near the negative real axis, as in diffusion, use a stabilised method \
+             (rkc); otherwise raise the step limit"
         ),
         (None, None) => "; raise the step limit or loosen the tolerance".into(),
     })]
@@ -136,7 +137,7 @@ pub enum Error {
         h: f64,
         /// The component whose derivative jumps back and forth, as messages name it, where that keeps the steps small.
         slides: Option<String>,
-        /// Where stiffness was found first ([`Report::stiff`](crate::integrate::Report::stiff)).
+        /// The time at which stiffness was first detected ([`Report::stiff`](crate::integrate::Report::stiff)).
         stiff: Option<f64>,
     },
     /// A fixed step past the stability limit.

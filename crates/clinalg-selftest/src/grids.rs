@@ -160,8 +160,8 @@ fn operator<T: Real>(suite: &mut Suite<'_>) {
     });
 }
 
-/// Points per side of a quick check. Matrices are stored in a format for each level, most of which have kernels of their own
-/// to build.
+/// Points per side in a quick check. With the matrix backend each level can have another format, whose kernels must be
+/// built, so fewer and smaller grids are checked.
 fn quick_sides(backend: Backend) -> &'static [usize] {
     if backend == Backend::Matrix { &[3, 9] } else { &[3, 5, 17] }
 }

@@ -51,7 +51,7 @@ pub(crate) struct Workspace {
     pub(crate) thorough: bool,
 }
 
-/// Whether this is `.ci/run`, or a service that says so.
+/// Whether this runs in CI: `.ci/run` and CI services set `CI=true`.
 pub(crate) fn on_ci() -> bool {
     std::env::var("CI").is_ok_and(|value| value == "true")
 }

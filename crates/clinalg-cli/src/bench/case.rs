@@ -54,7 +54,7 @@ const MOST_HEAT: usize = 257;
 /// Launches in a row of which the host's part is timed; drivers take so many without waiting.
 const LAUNCHES: usize = 200;
 
-/// Uniform in (-1, 1).
+/// Uniform in [-1, 1).
 pub(super) fn random<T: Real>(len: usize, seed: u64) -> Vec<T> {
     let mut values = vec![T::zero(); len];
     random_numbers(seed).fill_host(&mut values);

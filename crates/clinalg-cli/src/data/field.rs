@@ -43,11 +43,6 @@ impl Lattice {
         Lattice { points: points.to_vec(), lengths: lengths.to_vec(), intervals, first: vec![0.0; points.len()] }
     }
 
-    /// Coordinates of the first point, 0 along a third axis of a square.
-    pub(crate) fn first(&self, axis: usize) -> f64 {
-        self.first.get(axis).copied().unwrap_or(0.0)
-    }
-
     pub(crate) fn dim(&self) -> usize {
         self.points.len()
     }
@@ -80,6 +75,11 @@ impl Lattice {
     pub(crate) fn coordinates(&self, axis: usize) -> Vec<f64> {
         let (n, length) = (self.points[axis], self.lengths[axis]);
         (0..n).map(|i| self.first[axis] + length * (i as f64 / self.intervals[axis] as f64)).collect()
+    }
+
+    /// Coordinates of the points along each axis, x first.
+    pub(crate) fn axes(&self) -> Vec<Vec<f64>> {
+        (0..self.dim()).map(|axis| self.coordinates(axis)).collect()
     }
 
     /// Coordinates of the centres of the cells along `axis`.
@@ -127,6 +127,14 @@ impl Values {
         match self {
             Values::F32(values) => format!("{:e}", values[k]),
             Values::F64(values) => format!("{:e}", values[k]),
+        }
+    }
+
+    /// NumPy's name of their type.
+    pub(crate) fn dtype(&self) -> &'static str {
+        match self {
+            Values::F32(_) => "<f4",
+            Values::F64(_) => "<f8",
         }
     }
 

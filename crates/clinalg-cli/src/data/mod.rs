@@ -3,22 +3,21 @@
 pub(crate) mod array;
 mod field;
 mod given;
-mod npy;
+pub(crate) mod npy;
 mod points;
 mod source;
 mod target;
-mod vtk;
+pub(crate) mod vtk;
 
 use clinalg::ops::Uniform;
 
-#[cfg(test)]
-use self::array::Array;
+pub(crate) use self::array::Array;
 pub(crate) use self::field::{Lattice, Values};
 pub(crate) use self::given::{Given, Place};
 pub(crate) use self::points::read_points;
-pub(crate) use self::target::{SeriesTarget, Target};
+pub(crate) use self::target::{AXES, Target, write_names, write_rows};
 
-/// The numbers of `--rhs random`.
+/// The numbers of `--rhs random` and of the benchmarks.
 pub(crate) fn random_numbers(seed: u64) -> Uniform {
-    Uniform::new(seed, -1.0..1.0).expect("the range is 2 wide")
+    Uniform::new(seed, -1.0..1.0).expect("2 is a power of two")
 }

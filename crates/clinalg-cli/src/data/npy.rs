@@ -366,21 +366,26 @@ impl Number for Complex<f64> {
 /// Writes an array, the last index fastest, in version 1.0 of the format.
 pub(super) fn write<T: Number>(target: &mut dyn Write, shape: &[usize], values: &[T]) -> std::io::Result<()> {
     assert_eq!(shape.iter().product::<usize>(), values.len(), "the values fill the shape");
+    write_header(target, T::LETTERS, shape, 0)?;
+    values.iter().try_for_each(|value| value.write(target))?;
+    target.flush()
+}
+
+/// Writes what stands before the numbers, in at least so many bytes.
+pub(crate) fn write_header(target: &mut dyn Write, dtype: &str, shape: &[usize], least: usize) -> std::io::Result<()> {
     let extents = match shape {
         [extent] => format!("{extent},"),
         _ => shape.iter().map(usize::to_string).collect::<Vec<_>>().join(", "),
     };
-    let text = format!("{{'descr': '{}', 'fortran_order': False, 'shape': ({extents})}}", T::LETTERS);
+    let text = format!("{{'descr': '{dtype}', 'fortran_order': False, 'shape': ({extents})}}");
     // The numbers begin at a multiple of 64 bytes, behind the first 6 bytes, 2 of the version, 2 of the length, and a line's end.
     let before = MAGIC.len() + 4;
-    let begin = (before + text.len() + 1) / 64 * 64 + 64;
+    let begin = ((before + text.len() + 1) / 64 * 64 + 64).max(least);
     let length = begin - before;
     target.write_all(MAGIC)?;
     target.write_all(&[1, 0])?;
     target.write_all(&u16::try_from(length).expect("a shape has few extents").to_le_bytes())?;
-    writeln!(target, "{text:width$}", width = length - 1)?;
-    values.iter().try_for_each(|value| value.write(target))?;
-    target.flush()
+    writeln!(target, "{text:width$}", width = length - 1)
 }
 
 /// Values with the first index fastest, in the order with the last index fastest.

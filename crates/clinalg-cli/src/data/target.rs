@@ -9,7 +9,7 @@ use super::array::{self, Content, Packing, failure};
 use super::field::{Lattice, Values};
 use super::vtk;
 use crate::exit::Failure;
-use crate::output::{check_series, check_target};
+use crate::output::check_target;
 use crate::processes;
 
 /// A format of a field on a grid.
@@ -35,7 +35,7 @@ fn format(path: &Path) -> Option<Format> {
 }
 
 /// Names of coordinates.
-const AXES: [&str; 3] = ["x", "y", "z"];
+pub(crate) const AXES: [&str; 3] = ["x", "y", "z"];
 
 /// A file for one field.
 pub(crate) struct Target {
@@ -68,7 +68,7 @@ impl Target {
         match self.format {
             Format::Npy => array::write_npy(path, &lattice.shape(), values),
             Format::Npz => {
-                let axes: Vec<Values> = (0..lattice.dim()).map(|axis| Values::F64(lattice.coordinates(axis))).collect();
+                let axes: Vec<Values> = lattice.axes().into_iter().map(Values::F64).collect();
                 let mut arrays = vec![(name, Content::Numbers { shape: lattice.shape(), values })];
                 arrays.extend(
                     AXES.iter()
@@ -77,149 +77,61 @@ impl Target {
                 );
                 array::write_npz(path, Packing::Compressed, &arrays)
             }
-            Format::Csv => write_csv(path, lattice, &[], name, &[values]),
-            Format::Vti => vtk::write_vti(path, lattice, name, values),
-            Format::Vtu => vtk::write_vtu(path, lattice, name, values),
+            Format::Csv => {
+                let axes = lattice.axes();
+                let written = AtomicFile::write(path, |file| {
+                    write_names(file, None, &axes, &[name])?;
+                    write_rows(file, None, &axes, 1, values)
+                });
+                written.map_err(|error| failure(path, error))
+            }
+            Format::Vti => vtk::write_vti(path, &lattice.axes(), &[name], values).map_err(|error| failure(path, error)),
+            Format::Vtu => vtk::write_vtu(path, lattice, name, values).map_err(|error| failure(path, error)),
         }
     }
 }
 
-/// Writes a row per time and point: the time where there are times, the coordinates, the value.
-fn write_csv(path: &Path, lattice: &Lattice, times: &[f64], name: &str, frames: &[&Values]) -> Result<(), Failure> {
-    let write = || -> std::io::Result<()> {
-        let mut file = AtomicFile::create(path)?;
-        let axes: Vec<Vec<f64>> = (0..lattice.dim()).map(|axis| lattice.coordinates(axis)).collect();
-        let time = if times.is_empty() { "" } else { "t," };
-        writeln!(file, "{time}{},{name}", AXES[..axes.len()].join(","))?;
-        for (frame, values) in frames.iter().enumerate() {
-            for k in 0..values.len() {
-                if let Some(t) = times.get(frame) {
-                    write!(file, "{t:e},")?;
-                }
-                let mut rest = k;
-                for axis in &axes {
-                    write!(file, "{:e},", axis[rest % axis.len()])?;
-                    rest /= axis.len();
-                }
-                writeln!(file, "{}", values.text(k))?;
-            }
-        }
-        file.commit()
-    };
-    write().map_err(|error| failure(path, error))
+/// Writes the first line of a table: names of the time where there is one, of coordinates and of fields.
+pub(crate) fn write_names(
+    file: &mut dyn Write,
+    time: Option<&str>,
+    axes: &[Vec<f64>],
+    fields: &[&str],
+) -> std::io::Result<()> {
+    let names: Vec<&str> =
+        time.into_iter().chain(AXES[..axes.len()].iter().copied()).chain(fields.iter().copied()).collect();
+    writeln!(file, "{}", names.join(","))
 }
 
-/// A file, or with VTK files around a collection, for a field at several times.
-pub(crate) struct SeriesTarget {
-    path: PathBuf,
-    format: SeriesFormat,
-    lattice: Lattice,
-    name: &'static str,
-    times: Vec<f64>,
-    /// The fields, one after the other; a collection needs none of them again.
-    frames: Vec<Values>,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum SeriesFormat {
-    Npy,
-    Npz,
-    Csv,
-    Pvd,
-}
-
-impl SeriesTarget {
-    /// The file that `--series` names.
-    ///
-    /// # Errors
-    /// As [`Target::new`]; [`Failure::Usage`] for a file that a resumed run would replace.
-    pub(crate) fn new(
-        path: &Path,
-        lattice: Lattice,
-        name: &'static str,
-        is_resumed: bool,
-    ) -> Result<SeriesTarget, Failure> {
-        let format = match array::extension(path).as_str() {
-            "npy" => SeriesFormat::Npy,
-            "npz" => SeriesFormat::Npz,
-            "csv" => SeriesFormat::Csv,
-            "pvd" => SeriesFormat::Pvd,
-            _ => {
-                let words = format!("--series {}: the name must end in .npy, .npz, .csv or .pvd", path.display());
-                return Err(Failure::usage(words));
-            }
-        };
-        check_series("--series", path, is_resumed)?;
-        check_target(path)?;
-        Ok(SeriesTarget { path: path.to_owned(), format, lattice, name, times: Vec::new(), frames: Vec::new() })
-    }
-
-    pub(crate) fn path(&self) -> &Path {
-        &self.path
-    }
-
-    /// Adds the field at `time`.
-    pub(crate) fn add(&mut self, time: f64, values: Values) -> Result<(), Failure> {
-        if !processes::writes() {
-            return Ok(());
+/// Writes a row for each point: the time where there is one, the coordinates, the values of so many fields, which stand one
+/// after the other. Numbers have the fewest digits that give the same number again.
+pub(crate) fn write_rows(
+    file: &mut dyn Write,
+    time: Option<f64>,
+    axes: &[Vec<f64>],
+    fields: usize,
+    values: &Values,
+) -> std::io::Result<()> {
+    let points = values.len() / fields;
+    for point in 0..points {
+        let mut before = "";
+        if let Some(t) = time {
+            write!(file, "{t:e}")?;
+            before = ",";
         }
-        if self.format == SeriesFormat::Pvd {
-            let path = self.path.with_file_name(self.frame(self.times.len()));
-            vtk::write_vti(&path, &self.lattice, self.name, &values)?;
-        } else {
-            self.frames.push(values);
+        let mut rest = point;
+        for axis in axes {
+            write!(file, "{before}{:e}", axis[rest % axis.len()])?;
+            rest /= axis.len();
+            before = ",";
         }
-        self.times.push(time);
-        Ok(())
-    }
-
-    /// The file of a frame of a collection.
-    fn frame(&self, frame: usize) -> String {
-        let stem = self.path.file_stem().unwrap_or_default().to_string_lossy();
-        format!("{stem}-{frame:04}.vti")
-    }
-
-    /// Writes what was added.
-    pub(crate) fn finish(self) -> Result<PathBuf, Failure> {
-        if !processes::writes() {
-            return Ok(self.path);
+        for field in 0..fields {
+            write!(file, "{before}{}", values.text(field * points + point))?;
+            before = ",";
         }
-        let path = &self.path;
-        let shape: Vec<usize> = [self.times.len()].into_iter().chain(self.lattice.shape()).collect();
-        match self.format {
-            SeriesFormat::Npy => array::write_npy(path, &shape, &joined(&self.frames))?,
-            SeriesFormat::Npz => {
-                let (values, times) = (joined(&self.frames), Values::F64(self.times.clone()));
-                let axes: Vec<Values> =
-                    (0..self.lattice.dim()).map(|axis| Values::F64(self.lattice.coordinates(axis))).collect();
-                let line = |values| Content::Numbers { shape: vec![Values::len(values)], values };
-                let mut arrays = vec![(self.name, Content::Numbers { shape, values: &values }), ("t", line(&times))];
-                arrays.extend(AXES.iter().zip(&axes).map(|(axis, values)| (*axis, line(values))));
-                array::write_npz(path, Packing::Compressed, &arrays)?;
-            }
-            SeriesFormat::Csv => {
-                let frames: Vec<&Values> = self.frames.iter().collect();
-                write_csv(path, &self.lattice, &self.times, self.name, &frames)?;
-            }
-            SeriesFormat::Pvd => {
-                let files: Vec<_> = self.times.iter().enumerate().map(|(k, &time)| (time, self.frame(k))).collect();
-                vtk::write_pvd(path, &files)?;
-            }
-        }
-        Ok(self.path)
+        writeln!(file)?;
     }
-}
-
-/// All frames in one array; they have one precision.
-fn joined(frames: &[Values]) -> Values {
-    match frames.first() {
-        Some(Values::F32(_)) => Values::F32(
-            frames.iter().flat_map(|f| if let Values::F32(v) = f { &v[..] } else { &[] }).copied().collect(),
-        ),
-        _ => Values::F64(
-            frames.iter().flat_map(|f| if let Values::F64(v) = f { &v[..] } else { &[] }).copied().collect(),
-        ),
-    }
+    Ok(())
 }
 
 #[cfg(test)]
@@ -228,7 +140,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn fields_and_series_are_written_in_each_format() {
+    fn fields_are_written_in_each_format() {
         let folder = tempfile::tempdir().unwrap();
         let lattice = Lattice::unit(2, 2);
         let values = |start: f64| Values::F64((0..4).map(|k| start + f64::from(k)).collect());
@@ -242,26 +154,6 @@ mod tests {
         target.write(&lattice, "u", &Values::F32(vec![0.1, 2.0, 3.0, 4.0])).unwrap();
         let text = std::fs::read_to_string(target.path()).unwrap();
         assert_eq!(text, "x,y,u\n0e0,0e0,1e-1\n1e0,0e0,2e0\n0e0,1e0,3e0\n1e0,1e0,4e0\n");
-        for name in ["s.npy", "s.npz", "s.csv", "s.pvd"] {
-            let mut series = SeriesTarget::new(&folder.path().join(name), lattice.clone(), "u", false).unwrap();
-            series.add(0.0, values(0.0)).unwrap();
-            series.add(0.5, values(4.0)).unwrap();
-            let path = series.finish().unwrap();
-            match name {
-                "s.csv" => {
-                    assert!(std::fs::read_to_string(path).unwrap().ends_with("5e-1,1e0,1e0,7e0\n"));
-                }
-                "s.pvd" => {
-                    let text = std::fs::read_to_string(path).unwrap();
-                    assert!(text.contains("timestep=\"5e-1\" part=\"0\" file=\"s-0001.vti\""), "{text}");
-                    assert!(folder.path().join("s-0001.vti").is_file());
-                }
-                _ => {
-                    let array = Array::read(&path, "u", 8).unwrap();
-                    assert_eq!((array.shape, array.values[7]), (vec![2, 2, 2], 7.0));
-                }
-            }
-        }
         let words = Target::new("--out", Path::new("u.hdf5")).err().unwrap().message();
         assert!(words.contains("--out u.hdf5") && words.contains(".vtu"), "{words}");
     }

@@ -13,9 +13,7 @@ use clinalg::io::AtomicFile;
 use flate2::Compression;
 use flate2::write::ZlibEncoder;
 
-use super::array::failure;
 use super::field::{Lattice, Values};
-use crate::exit::Failure;
 
 /// Bytes that are compressed at once.
 const BLOCK: usize = 1 << 20;
@@ -48,13 +46,17 @@ impl Document {
         Ok(())
     }
 
-    fn field(&mut self, name: &str, values: &Values) -> std::io::Result<()> {
+    /// Fields, whose values stand one after the other.
+    fn fields(&mut self, names: &[&str], values: &Values) -> std::io::Result<()> {
         let kind = match values {
             Values::F32(_) => "Float32",
             Values::F64(_) => "Float64",
         };
-        let _ = writeln!(self.text, "<PointData Scalars=\"{name}\">");
-        self.array(kind, name, 1, &values.bytes())?;
+        let _ = writeln!(self.text, "<PointData Scalars=\"{}\">", names[0]);
+        let bytes = values.bytes();
+        for (name, bytes) in names.iter().zip(bytes.chunks(bytes.len() / names.len())) {
+            self.array(kind, name, 1, bytes)?;
+        }
         self.text.push_str("</PointData>\n");
         Ok(())
     }
@@ -79,30 +81,28 @@ fn compressed(bytes: &[u8]) -> std::io::Result<Vec<u8>> {
     encoder.finish()
 }
 
-/// Writes image data (`.vti`).
-pub(crate) fn write_vti(path: &Path, lattice: &Lattice, name: &str, values: &Values) -> Result<(), Failure> {
-    let last = [0, 1, 2].map(|axis| lattice.points(axis) - 1);
+/// Writes image data (`.vti`): fields, one after the other, at evenly spaced points with these coordinates along each axis.
+pub(crate) fn write_vti(path: &Path, axes: &[Vec<f64>], names: &[&str], values: &Values) -> std::io::Result<()> {
+    let last = [0, 1, 2].map(|axis| axes.get(axis).map_or(0, |x| x.len() - 1));
     let extent = format!("0 {} 0 {} 0 {}", last[0], last[1], last[2]);
-    let [hx, hy, hz] = [0, 1, 2].map(|axis| lattice.spacing(axis));
-    let [x, y, z] = [0, 1, 2].map(|axis| lattice.first(axis));
+    let [x, y, z] = [0, 1, 2].map(|axis| axes.get(axis).map_or(0.0, |x| x[0]));
+    let spacing = |axis: usize| match last[axis] {
+        0 => 1.0,
+        last => (axes[axis][last] - axes[axis][0]) / last as f64,
+    };
+    let [hx, hy, hz] = [0, 1, 2].map(spacing);
     let mut document = Document::default();
     let _ = writeln!(
         document.text,
         "<ImageData WholeExtent=\"{extent}\" Origin=\"{x} {y} {z}\" Spacing=\"{hx:e} {hy:e} {hz:e}\">\n<Piece Extent=\"{extent}\">"
     );
-    let made = document.field(name, values).and_then(|()| {
-        document.text.push_str("</Piece>\n</ImageData>\n");
-        document.save(path, "ImageData")
-    });
-    made.map_err(|error| failure(path, error))
+    document.fields(names, values)?;
+    document.text.push_str("</Piece>\n</ImageData>\n");
+    document.save(path, "ImageData")
 }
 
 /// Writes an unstructured grid (`.vtu`) of quadrilaterals or hexahedra.
-pub(crate) fn write_vtu(path: &Path, lattice: &Lattice, name: &str, values: &Values) -> Result<(), Failure> {
-    unstructured(path, lattice, name, values).map_err(|error| failure(path, error))
-}
-
-fn unstructured(path: &Path, lattice: &Lattice, name: &str, values: &Values) -> std::io::Result<()> {
+pub(crate) fn write_vtu(path: &Path, lattice: &Lattice, name: &str, values: &Values) -> std::io::Result<()> {
     let [nx, ny, nz] = [0, 1, 2].map(|axis| lattice.points(axis));
     let flat = lattice.dim() == 2;
     let axis = |axis: usize| if axis < lattice.dim() { lattice.coordinates(axis) } else { vec![0.0] };
@@ -133,7 +133,7 @@ fn unstructured(path: &Path, lattice: &Lattice, name: &str, values: &Values) -> 
         "<UnstructuredGrid>\n<Piece NumberOfPoints=\"{}\" NumberOfCells=\"{cells}\">",
         lattice.len()
     );
-    document.field(name, values)?;
+    document.fields(&[name], values)?;
     document.text.push_str("<Points>\n");
     document.array("Float64", "Points", 3, &points)?;
     document.text.push_str("</Points>\n<Cells>\n");
@@ -150,7 +150,7 @@ fn product(c: usize, b: usize, a: usize) -> impl Iterator<Item = (usize, usize, 
 }
 
 /// Writes a collection (`.pvd`) of the files of a series beside it, each with its time.
-pub(crate) fn write_pvd(path: &Path, files: &[(f64, String)]) -> Result<(), Failure> {
+pub(crate) fn write_pvd(path: &Path, files: &[(f64, String)]) -> std::io::Result<()> {
     let mut text = String::from(
         "<?xml version=\"1.0\"?>\n<VTKFile type=\"Collection\" version=\"0.1\" byte_order=\"LittleEndian\">\n<Collection>\n",
     );
@@ -159,7 +159,7 @@ pub(crate) fn write_pvd(path: &Path, files: &[(f64, String)]) -> Result<(), Fail
         let _ = writeln!(text, "<DataSet timestep=\"{time:e}\" part=\"0\" file=\"{name}\"/>");
     }
     text.push_str("</Collection>\n</VTKFile>\n");
-    AtomicFile::write(path, |file| file.write_all(text.as_bytes())).map_err(|error| failure(path, error))
+    AtomicFile::write(path, |file| file.write_all(text.as_bytes()))
 }
 
 #[cfg(test)]
@@ -202,7 +202,7 @@ mod tests {
         let square = Lattice::unit(3, 2);
         let values = Values::F64((0..9).map(f64::from).collect());
         let path = folder.path().join("u.vti");
-        write_vti(&path, &square, "u", &values).unwrap();
+        write_vti(&path, &square.axes(), &["u"], &values).unwrap();
         let bytes = std::fs::read(&path).unwrap();
         assert_eq!(arrays(&bytes), [values.bytes()]);
         assert!(String::from_utf8_lossy(&bytes).contains("Spacing=\"5e-1 5e-1 1e0\""));
@@ -219,7 +219,7 @@ mod tests {
         // More than one block, the last of them full.
         let long = Lattice::unit(512, 2);
         let values = Values::F64(vec![1.5; 512 * 512]);
-        write_vti(&path, &long, "u", &values).unwrap();
+        write_vti(&path, &long.axes(), &["u"], &values).unwrap();
         assert_eq!(arrays(&std::fs::read(&path).unwrap()), [values.bytes()]);
     }
 }

@@ -37,7 +37,7 @@ impl Frames {
         if let Some(film) = &mut self.film {
             film.keep(problem, t, y);
         }
-        self.series.keep(problem, t, y)
+        self.series.keep_solution(problem, t, y)
     }
 }
 

@@ -75,7 +75,7 @@ pub(super) fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> 
     }
     // Fixed steps need no error estimate.
     let method = if args.h.is_some() { method.without_error() } else { method };
-    let series = args.series.open::<T>(&problem, "ode", args.resume.is_some())?;
+    let series = args.series.open(&problem, "ode", args.resume.is_some())?;
     let keep = args.checkpoint_target()?;
     let resumed = args.resume.as_deref().map(checkpoint::Loaded::new).transpose()?;
     let fingerprint = || {

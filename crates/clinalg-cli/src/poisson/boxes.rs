@@ -391,7 +391,7 @@ impl Document {
         out.field("device", device_words(devices, self.kernel_family))?;
         let f = match (&self.f, self.seed) {
             (Some(f), _) => format!("f = {f}"),
-            (None, Some(seed)) => format!("f uniform in (-1, 1), seed {seed}"),
+            (None, Some(seed)) => format!("f uniform in [-1, 1), seed {seed}"),
             (None, None) => "f chosen so that u is a product of one sine or cosine per direction".into(),
         };
         out.field("problem", f)?;

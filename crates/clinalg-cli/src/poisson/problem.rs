@@ -127,7 +127,7 @@ impl Problem {
         self.lattice.dim() as f64 * PI * PI + self.shift
     }
 
-    /// The right-hand side on a device, which computes what it can.
+    /// The right-hand side on the device, computed there where possible.
     pub(super) fn right_side_on<T: Real>(&self, place: &Place, context: &Context) -> Result<Vector<T>, Failure> {
         if let Some(formula) = self.separable_right_side(place) {
             return Ok(formula.vector(context)?);

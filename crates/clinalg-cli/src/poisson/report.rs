@@ -168,7 +168,7 @@ impl Document {
                 };
                 format!("f = {scale} {}", product(self.dim))
             }
-            Some(RightSide::Random) => format!("f uniform in (-1, 1), seed {}", self.seed.unwrap_or_default()),
+            Some(RightSide::Random) => format!("f uniform in [-1, 1), seed {}", self.seed.unwrap_or_default()),
         };
         out.field("device", device_words(&self.devices, self.kernel_family))?;
         out.field("problem", rhs)?;

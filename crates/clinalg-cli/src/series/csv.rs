@@ -1,64 +1,34 @@
 //! Tables: a row for each frame and point.
 
-use std::io::{Result, Write};
-use std::path::{Path, PathBuf};
+use std::io::Result;
+use std::path::Path;
 
 use clinalg::io::AtomicFile;
 use clinalg_ode::System;
-use clinalg_ode::problems::Problem;
 
-use super::{Sink, Values};
+use super::{Content, Sink};
+use crate::data::{Values, write_names, write_rows};
 use crate::exit::Failure;
 
 pub(super) struct Csv {
-    path: PathBuf,
     file: AtomicFile,
 }
 
-/// Names of the coordinates in a table: none for a single point.
-fn coordinates(system: &System) -> &'static [&'static str] {
-    let grid = system.grid();
-    if grid.points() == 1 { &[] } else { &["x", "y", "z"][..grid.shape().len()] }
-}
-
 impl Csv {
-    pub(super) fn new(path: &Path, problem: &Problem) -> Result<Csv> {
+    pub(super) fn new(path: &Path, axes: &[Vec<f64>], fields: &[&str]) -> Result<Csv> {
         let mut file = AtomicFile::create(path)?;
-        let system = &problem.system;
-        let fields = system.fields().iter().map(String::as_str);
-        let names: Vec<&str> = ["t"].into_iter().chain(coordinates(system).iter().copied()).chain(fields).collect();
-        writeln!(file, "{}", names.join(","))?;
-        Ok(Csv { path: path.to_owned(), file })
+        write_names(&mut file, Some("t"), axes, fields)?;
+        Ok(Csv { file })
     }
 }
 
 impl Sink for Csv {
-    fn keep(&mut self, problem: &Problem, t: f64, values: &Values<'_>) -> Result<()> {
-        let grid = problem.system.grid();
-        let (points, fields) = (grid.points(), problem.system.fields().len());
-        for p in 0..points {
-            write!(self.file, "{t:e}")?;
-            for x in &grid.position(p)[..coordinates(&problem.system).len()] {
-                write!(self.file, ",{x:e}")?;
-            }
-            for field in 0..fields {
-                // The shortest digits that give the same number again.
-                match values {
-                    Values::Single(values) => write!(self.file, ",{:e}", values[field * points + p])?,
-                    Values::Double(values) => write!(self.file, ",{:e}", values[field * points + p])?,
-                }
-            }
-            writeln!(self.file)?;
-        }
-        Ok(())
+    fn keep(&mut self, content: &Content, t: f64, values: &Values) -> Result<()> {
+        write_rows(&mut self.file, Some(t), &content.axes, content.fields.len(), values)
     }
 
-    fn close(self: Box<Self>) -> Result<()> {
+    fn close(self: Box<Self>, _: &Content) -> Result<()> {
         self.file.commit()
-    }
-
-    fn path(&self) -> &Path {
-        &self.path
     }
 }
 

@@ -16,13 +16,14 @@ use super::{Args, Mode, SchemeArg, given};
 use crate::Global;
 use crate::args::boxes::{self, ENDS, Each, Sides};
 use crate::checkpoint::{self, Fingerprint};
-use crate::data::{Given, Lattice, SeriesTarget, Target, Values};
+use crate::data::{Given, Lattice, Target, Values};
 use crate::exit::{Exit, Failure};
 use crate::interrupt;
 use crate::output::{Output, norm};
 use crate::place::{Place, check_memory, device_words};
 use crate::plot::{Field, Frames};
 use crate::progress::Steps;
+use crate::series::Series;
 
 /// Part of the stability limit that a time step is by default.
 const PART: f64 = 0.99;
@@ -204,7 +205,7 @@ fn solve<T: Real>(args: &Args, points: &[usize], global: &Global, out: &mut Outp
     let initial = args.initial.clone().unwrap_or_else(|| default.into());
     let pictures = args.plot.as_deref().map(|path| Frames::new(path, "wave", args.frames)).transpose()?;
     let target = args.out.as_deref().map(|path| Target::new("--out", path)).transpose()?;
-    let series = args.series.as_deref().map(|path| SeriesTarget::new(path, shape.lattice.clone(), "u", args.resume.is_some()));
+    let series = args.series.as_deref().map(|path| Series::of_field(path, &shape.lattice, "u", args.resume.is_some()));
     let mut series = series.transpose()?;
     let keep = checkpoint::Target::new(args.checkpoint.as_deref(), "wave")?;
     let loaded = args.resume.as_deref().map(checkpoint::Loaded::new).transpose()?;
@@ -278,7 +279,7 @@ fn solve<T: Real>(args: &Args, points: &[usize], global: &Global, out: &mut Outp
         if let Some(frames) = &pictures {
             document.draw(frames, &shape.lattice, frame, time, u, range.of(u))?;
         }
-        series.iter_mut().try_for_each(|series| series.add(time, Values::of(u)))
+        series.iter_mut().try_for_each(|series| Ok(series.keep(time, &Values::of(u))?))
     })?;
     drop(progress);
     out.phase("output");

@@ -10,11 +10,12 @@ use super::course::{Begun, Travelled};
 use super::motion::Motion;
 use super::{Args, Mode};
 use crate::args::DeviceName;
-use crate::data::{SeriesTarget, Target};
+use crate::data::Target;
 use crate::exit::Failure;
 use crate::output::{Output, bytes, seconds};
 use crate::place::Place;
 use crate::plot::{Field, Frames};
+use crate::series::Series;
 
 /// From the start of a wave to its end.
 #[derive(Serialize, JsonSchema)]
@@ -66,7 +67,7 @@ impl Journey {
         start: Start,
         begun: Begun,
         target: Option<&Target>,
-        series: Option<&SeriesTarget>,
+        series: Option<&Series>,
     ) -> Journey {
         Journey {
             precision: T::PRECISION,
@@ -91,7 +92,7 @@ impl Journey {
             seconds_solve: 0.0,
             peak_device_bytes: 0,
             out: target.map(|target| target.path().display().to_string()),
-            series: series.map(|series| series.path().display().to_string()),
+            series: series.map(|series| series.files[0].clone()),
             checkpoint: None,
             pictures: Vec::new(),
         }

@@ -4,7 +4,7 @@ use crate::model::function::Function;
 use crate::model::grid::{Boundary, Grid, Layout, Side};
 use crate::model::memory::check_host;
 use crate::model::parse::Powers;
-use crate::model::problems::{PROBLEMS, Problem};
+use crate::model::problems::{PROBLEMS, Problem, with_value};
 use crate::model::system::System;
 use crate::{Error, Result};
 
@@ -86,9 +86,9 @@ impl Description {
             "origin" => self.origin = Some(reals(rest).ok_or_else(|| fail("origin and a coordinate for each axis"))?),
             "spacing" => self.spacing = Some(reals(rest).ok_or_else(|| fail("spacing and a number for each axis"))?),
             "parameter" => {
-                let expected = "parameter name = number, which may be a formula of numbers such as 8/3";
+                let expected = "parameter name = a number or a constant expression such as 8/3";
                 let (name, value) = named(rest).ok_or_else(|| fail(expected))?;
-                let value = Function::number(value).map_err(|_| fail(expected))?;
+                let value = Function::constant(value).map_err(|_| fail(expected))?;
                 self.parameters.push((name.into(), value));
             }
             "define" => {
@@ -157,7 +157,10 @@ impl Description {
     /// [`Error::Value`] for a name without a `parameter` line.
     pub fn set_parameter(&mut self, name: &str, value: f64) -> Result<()> {
         match self.parameters.iter_mut().find(|(known, _)| known == name) {
-            Some((_, old)) => *old = value,
+            Some((_, old)) => {
+                *old = value;
+                self.title = with_value(&self.title, name, value);
+            }
             None => {
                 let known: Vec<&str> = self.parameters.iter().map(|(name, _)| name.as_str()).collect();
                 return Err(Error::value("parameter", one_of(&known), name));
@@ -291,15 +294,15 @@ impl System {
     }
 }
 
-/// Whole numbers, at least one.
+/// One or more whole numbers.
 fn numbers(text: &str) -> Option<Vec<usize>> {
     let all: Option<Vec<usize>> = text.split_whitespace().map(|word| word.parse().ok()).collect();
     all.filter(|all| !all.is_empty())
 }
 
-/// Finite numbers, at least one; formulas of numbers stand without spaces.
+/// One or more finite numbers or constant expressions, each without spaces.
 fn reals(text: &str) -> Option<Vec<f64>> {
-    let all: Option<Vec<f64>> = text.split_whitespace().map(|word| Function::number(word).ok()).collect();
+    let all: Option<Vec<f64>> = text.split_whitespace().map(|word| Function::constant(word).ok()).collect();
     all.filter(|all| !all.is_empty())
 }
 
@@ -398,7 +401,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_can_be_formulas_of_numbers() {
+    fn numbers_can_be_constant_expressions() {
         let text = "grid 3\norigin -1/2\nspacing 1/4\nparameter b = 8/3\nu' = b\ninitial u = x\ntime 0 2*pi\nstop pi";
         let problem = Description::read(text).unwrap().problem("numbers", &[]).unwrap();
         assert_eq!(problem.y0, [-0.5, -0.25, 0.0]);
@@ -406,7 +409,8 @@ mod tests {
         let mut f = [0.0; 3];
         problem.system.eval(0.0, &problem.y0, &mut f);
         assert_eq!(f, [8.0 / 3.0; 3]);
-        for line in ["parameter a = t", "parameter a = 1/0", "parameter a = nan", "time 0 inf", "stop 1/0", "time 0 t"] {
+        for line in ["parameter a = t", "parameter a = 1/0", "parameter a = nan", "time 0 inf", "stop 1/0", "time 0 t"]
+        {
             let error = Description::read(&format!("u' = 1\n{line}")).unwrap_err().to_string();
             assert!(error.contains("line 2"), "{line}: {error}");
         }

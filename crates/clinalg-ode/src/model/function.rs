@@ -3,7 +3,7 @@
 use clinalg::Real;
 
 use crate::model::formula::{Expr, Values};
-use crate::model::parse::{self, Names};
+use crate::model::parse::{self, Names, Powers};
 use crate::{Error, Result};
 
 /// A formula of some named variables and of the time `t`, in the language of right-hand sides without fields and grids.
@@ -44,24 +44,33 @@ impl Function {
         Ok(Function { text: text.into(), variables: variables.len(), expr })
     }
 
-    /// The value of a formula of numbers alone, such as `8/3` or `2*pi`.
+    /// The value of a constant expression, such as `8/3` or `2*pi`.
     ///
     /// ```
-    /// assert_eq!(clinalg_ode::Function::number("8/3")?, 8.0 / 3.0);
-    /// assert!(clinalg_ode::Function::number("1/0").is_err());
+    /// assert_eq!(clinalg_ode::Function::constant("8/3")?, 8.0 / 3.0);
+    /// assert!(clinalg_ode::Function::constant("1/0").is_err());
     /// # Ok::<(), clinalg_ode::Error>(())
     /// ```
     ///
     /// # Errors
-    /// [`Error::Formula`] for what cannot be read; [`Error::Value`] for a formula of the time, and for a value that is not
-    /// finite.
-    pub fn number(text: &str) -> Result<f64> {
-        let formula = Function::parse(text, &[])?;
-        let mut reads_time = false;
-        formula.expr.walk(&mut |part| reads_time |= matches!(part, Expr::Time));
-        let value = formula.at(&[], 0.0);
-        if reads_time || !value.is_finite() {
-            return Err(Error::value("number", "a finite number or a formula of numbers", text));
+    /// [`Error::Formula`] for what cannot be read; [`Error::Value`] for an expression that depends on `t`, for a value that is
+    /// not finite, and for a chain of powers, which MATLAB groups in another way than other languages.
+    pub fn constant(text: &str) -> Result<f64> {
+        let value_with = |powers: Powers| {
+            let expr = parse::parse(text, &Names { powers, ..Names::default() })?;
+            let mut varies = expr.cannot_be_summed();
+            expr.walk(&mut |part| varies |= matches!(part, Expr::Time | Expr::Sum(_)));
+            if varies {
+                return Err(Error::value("constant", "an expression without t and sum", text));
+            }
+            Ok(expr.eval(&At { variables: &[], time: 0.0 }))
+        };
+        let (value, other): (f64, f64) = (value_with(Powers::RightToLeft)?, value_with(Powers::LeftToRight)?);
+        if !value.is_finite() {
+            return Err(Error::value("constant", "a finite value", text));
+        }
+        if value != other {
+            return Err(Error::value("constant", "parentheses in a chain of powers", text));
         }
         Ok(value)
     }
@@ -126,12 +135,13 @@ mod tests {
     }
 
     #[test]
-    fn numbers_can_be_formulas() {
+    fn constant_expressions_have_a_value() {
         for (text, value) in [("3", 3.0), ("-1e-3", -1e-3), ("8/3", 8.0 / 3.0), ("2*pi", std::f64::consts::TAU)] {
-            assert_eq!(Function::number(text).unwrap(), value, "{text}");
+            assert_eq!(Function::constant(text).unwrap(), value, "{text}");
         }
-        for text in ["", "t", "2*t", "a", "1/0", "0/0", "1 2", "inf"] {
-            assert!(Function::number(text).is_err(), "{text}");
+        assert_eq!(Function::constant("2^(3^2)").unwrap(), 512.0);
+        for text in ["", "t", "2*t", "a", "1/0", "0/0", "1 2", "inf", "2^3^2", "sum(1)"] {
+            assert!(Function::constant(text).is_err(), "{text}");
         }
     }
 

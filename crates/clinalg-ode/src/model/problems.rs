@@ -124,15 +124,17 @@ impl Problem {
     }
 }
 
-/// A title in which a parameter that it gives as `name = number` has another value.
-fn with_value(title: &str, name: &str, value: f64) -> String {
+/// The title with the value of `name = number` replaced.
+pub(crate) fn with_value(title: &str, name: &str, value: f64) -> String {
     let mark = format!("{name} = ");
     let begins_word = |at: &usize| !title[..*at].ends_with(|c: char| c.is_alphanumeric() || c == '_');
     let Some(at) = title.match_indices(&mark).map(|(at, _)| at).find(begins_word) else {
         return title.to_owned();
     };
     let (before, rest) = title.split_at(at + mark.len());
-    let end = rest.find([',', ' ']).unwrap_or(rest.len());
+    let end = rest.find(|c: char| !(c.is_ascii_digit() || "+-.eE".contains(c))).unwrap_or(rest.len());
+    let value =
+        if value == 0.0 || (1e-4..1e6).contains(&value.abs()) { value.to_string() } else { format!("{value:e}") };
     format!("{before}{value}{}", &rest[end..])
 }
 
@@ -519,5 +521,6 @@ mod tests {
         assert_eq!(changed.title, "Brusselator, alpha = 0.01, mirrored boundary, fields interleaved");
         assert_eq!(with_value("alpha = 1, a = 2 and b", "a", 0.5), "alpha = 1, a = 0.5 and b");
         assert_eq!(with_value("alpha = 1", "pha", 3.0), "alpha = 1");
+        assert_eq!(with_value("decay (a = 1e-3)", "a", 1e-20), "decay (a = 1e-20)");
     }
 }

@@ -137,7 +137,7 @@ fn untiled<T: Real>(context: &Context, method: &Method, system: &System, steps: 
     })
 }
 
-/// Takes `steps` small steps from a random state; the fingerprint of the solution.
+/// Takes `steps` small steps from a random state and returns the fingerprint of the solution.
 fn solution_fingerprint<T: Real>(stepper: &mut DeviceStepper<T>, steps: usize) -> Result<u64> {
     const STEP: f64 = 1.0 / 1048576.0;
     for input in 0..stepper.method().inputs().len() {

@@ -14,7 +14,7 @@
 //! | out = a(rows, cols), a(rows, cols) = values, the transpose | [`take`], [`put`], [`transpose`] |
 //! | f(x), f(x, y) element by element; sums, extrema along a dimension | [`map`], [`map2`]; [`reduce_along`] |
 //! | A B, alpha A + beta B, A(p, q), triangles, diag(l) A diag(r) of sparse matrices | methods of [`Csr`](crate::Csr): `multiply`, `combine`, `select`, `band_part`, `scale` |
-//! | uniform random numbers; a number that tells vectors apart | [`Uniform`]; [`fingerprint`] |
+//! | uniform random numbers; a 64-bit fingerprint of a vector | [`Uniform`]; [`fingerprint`] |
 //! | sum, dot products, norms | [`sum`], [`dot`], [`dotu`], [`norm1`], [`norm2`], [`norm_inf`] |
 
 pub(crate) mod elementwise;

@@ -8,12 +8,12 @@ use crate::runtime::kernels::random;
 use crate::runtime::{self, In, KernelFamily, Out};
 use crate::{Buffer, Context, Error, Precision, Result, Scalar, Vector};
 
-/// Uniformly distributed random numbers as a function of their position: the same from the same seed on every device and
-/// on the host.
+/// Uniform random numbers, each a function of the seed and its position, so that every device and the host produce the same
+/// ones.
 ///
-/// Number i is output i of the generator SplitMix64 (G. L. Steele, D. Lea, C. H. Flood, "Fast splittable pseudorandom
-/// number generators", 2014), of which `f64` takes the leading 53 bits and `f32` the leading 24. A complex element takes
-/// two numbers, the first for the real part.
+/// Number i, counted from 0, is output i of the generator SplitMix64 (G. L. Steele, D. Lea, C. H. Flood, "Fast splittable
+/// pseudorandom number generators", 2014), of which `f64` takes the high 53 bits and `f32` the high 24. A complex element
+/// takes two numbers, the first for the real part.
 ///
 /// ```
 /// use clinalg::{Context, ops::Uniform};
@@ -33,16 +33,18 @@ pub struct Uniform {
 }
 
 impl Uniform {
-    /// Numbers from the start of `range`, inclusive, to its end, exclusive but for rounding.
+    /// Numbers in a range; rounding can give its end.
     ///
     /// # Errors
-    /// [`Error::Value`] unless the length of the range is a power of two, as 2 or 0.5: so products are exact, and every
-    /// device rounds alike.
+    /// [`Error::Value`] unless the length of the range is a power of two, such as 2 or 0.5: products are then exact, so that
+    /// results agree with and without fused multiply-add. The length has to be from 2^-100 to 2^100, the start at most
+    /// 2^100 in magnitude.
     pub fn new(seed: u64, range: Range<f64>) -> Result<Uniform> {
         let width = range.end - range.start;
-        let is_power = width.is_normal() && width > 0.0 && width.to_bits() << 12 == 0;
-        if !is_power || !range.start.is_finite() {
-            return Err(Error::value("range", "finite, with a power of two as its length", format!("{range:?}")));
+        let (least, most) = (2.0_f64.powi(-100), 2.0_f64.powi(100));
+        let is_power = (least..=most).contains(&width) && width.to_bits() << 12 == 0;
+        if !is_power || range.start.is_nan() || range.start.abs() > most {
+            return Err(Error::value("range", "a power of two as its length", format!("{range:?}")));
         }
         Ok(Uniform { seed, low: range.start, width })
     }
@@ -60,26 +62,26 @@ impl Uniform {
     /// Fills a vector with the first numbers.
     ///
     /// # Errors
-    /// [`Error::NoFp64`] where a device without double precision is asked for it; [`Error::Allocation`].
+    /// [`Error::NoFp64`] if T is in double precision and the device has none; [`Error::Allocation`].
     pub fn fill<T: Scalar>(&self, out: &mut Vector<T>) -> Result<()> {
         let (context, n) = (out.context(), out.len() * T::COMPONENTS);
         if n == 0 {
             return Ok(());
         }
         let (low, width) = (T::Real::from_f64(self.low), T::Real::from_f64(self.width));
-        // Kernels take `usize` for `ulong`.
+        // Kernels' `ulong` arguments are passed as `usize`.
         let (seed, out) = (self.seed as usize, Out::parts(out.buffer()));
         random::Program::<T::Real>::new().fill_uniform(context, share(context, n), n, seed, low, width, out)
     }
 
-    /// Fills an array of the host with the first numbers.
+    /// Fills an array on the host with the first numbers.
     pub fn fill_host<T: Scalar>(&self, out: &mut [T]) {
         let (low, width) = (T::Real::from_f64(self.low), T::Real::from_f64(self.width));
         let mut position = 0;
         let mut next = || {
             let bits = splitmix(self.seed, position);
             position += 1;
-            // Numbers of so many bits and their quotients are exact.
+            // Integers of so few bits, and their quotients by powers of two, are exact.
             let unit = match T::PRECISION {
                 Precision::F64 => (bits >> 11) as f64 / (1_u64 << 53) as f64,
                 Precision::F32 => (bits >> 40) as f64 / (1_u64 << 24) as f64,
@@ -101,8 +103,9 @@ fn splitmix(seed: u64, position: u64) -> u64 {
     z ^ (z >> 31)
 }
 
-/// A number that tells vectors apart: equal for elements that are equal bit for bit, where all NaN count as equal, and, but
-/// for a chance of 2^-64, different for others. Only the number comes to the host.
+/// A 64-bit hash of the elements. Vectors of one type and length that agree bit for bit have equal fingerprints, where all
+/// NaNs count as equal and 0 and -0 differ; others differ except with a probability of about 2^-64. Only partial sums are
+/// copied to the host.
 ///
 /// # Errors
 /// [`Error::Allocation`], and those of the device.
@@ -118,13 +121,13 @@ pub fn fingerprint<T: Scalar>(x: &Vector<T>) -> Result<u64> {
     Ok(partial.to_vec()?.into_iter().fold(0, u64::wrapping_add))
 }
 
-/// Items enough to reach the bandwidth, each with several elements.
+/// Enough work-items to saturate the memory bandwidth; each processes several elements of a long vector.
 fn share(context: &Context, n: usize) -> runtime::Range {
-    const GROUPS: usize = 8;
+    const GROUPS_PER_UNIT: usize = 8;
     match context.family() {
         KernelFamily::Gpu => {
             let local = context.local();
-            runtime::Range::d1(n.div_ceil(local).min(context.units() * GROUPS) * local, local)
+            runtime::Range::d1(n.div_ceil(local).min(context.units() * GROUPS_PER_UNIT) * local, local)
         }
         KernelFamily::Cpu => runtime::Range::d1(context.chunks().min(n), 1),
     }
@@ -146,7 +149,7 @@ mod tests {
     fn ranges_have_a_power_of_two_as_their_length() {
         assert!(Uniform::new(1, -1.0..1.0).is_ok() && Uniform::new(1, 1.0..1.5).is_ok());
         for (low, high) in
-            [(0.0, 3.0), (1.0, 1.0), (1.0, 0.0), (f64::NAN, 1.0), (0.0, f64::INFINITY), (f64::MAX, f64::MAX)]
+            [(0.0, 3.0), (1.0, 1.0), (1.0, 0.0), (f64::NAN, 1.0), (0.0, f64::INFINITY), (0.0, 2.0_f64.powi(200))]
         {
             assert!(Uniform::new(1, low..high).is_err(), "{low} {high}");
         }

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 
-use super::judged::Judged;
 use super::kernels::{self, Build, Precision};
+use super::passed::PassedCompilations;
 use crate::ci::Verdict;
 use crate::setup;
 use crate::system::{self, Workspace};
@@ -48,7 +48,13 @@ pub(crate) fn run(workspace: &Workspace) -> Result<Verdict> {
         builds.retain(|build| build.for_gpus() && build.capability() == 0);
         builds
     });
-    let mut judged = Judged::read(workspace, "amd", vec![workspace.command("clang-19")], &system_libraries()?)?;
+    let mut passed = PassedCompilations::read(
+        workspace,
+        "amd",
+        vec![workspace.command("clang-19")],
+        &system_libraries()?,
+        include_str!("amd.rs"),
+    )?;
     let all: Vec<(&Build, &Target)> = TARGETS
         .iter()
         .filter(|t| t.representative || workspace.long)
@@ -62,12 +68,12 @@ pub(crate) fn run(workspace: &Workspace) -> Result<Verdict> {
     let mut jobs = all;
     jobs.retain(|(build, target)| {
         let texts = [&*build.text, &build.options(workspace), &OPTIONS.join(" "), target.name];
-        judged.is_new(&named(build, target), &texts)
+        passed.must_compile(&named(build, target), &texts)
     });
     let results = system::parallel(&jobs, |(build, target)| compile(workspace, build, target, &libraries));
     let mut table = format!("{:<8} {:<24} {}\n", "target", "build", Usage::HEADER);
     let (mut faults, mut faulty) = (Vec::new(), Vec::new());
-    let mut kernels_judged = 0;
+    let mut kernels_checked = 0;
     for ((build, target), result) in jobs.iter().zip(results) {
         let (name, build, before) = (named(build, target), build.title(), faults.len());
         match result {
@@ -75,7 +81,7 @@ pub(crate) fn run(workspace: &Workspace) -> Result<Verdict> {
                 for kernel in kernels {
                     writeln!(table, "{:<8} {build:<24} {}", target.name, kernel.row())?;
                     let found = if kernel.name.ends_with("_cpu") { Vec::new() } else { kernel.faults() };
-                    kernels_judged += usize::from(!kernel.name.ends_with("_cpu"));
+                    kernels_checked += usize::from(!kernel.name.ends_with("_cpu"));
                     faults.extend(found.iter().map(|f| format!("{} {build} {}: {f}", target.name, kernel.name)));
                 }
             }
@@ -85,14 +91,14 @@ pub(crate) fn run(workspace: &Workspace) -> Result<Verdict> {
             faulty.push(name);
         }
     }
-    judged.write(&faulty)?;
+    passed.write(&faulty)?;
     system::write_file(&workspace.path(TABLE), &table)?;
     for fault in &faults {
         println!("{fault}");
     }
     Ok(match faults.len() {
         0 => Verdict::ok(format!(
-            "{kernels_judged} kernels of {} compilations, see {TABLE}; {} are unchanged since they were found faultless",
+            "{kernels_checked} kernels checked in {} compilations, see {TABLE}; {} compilations skipped, unchanged since they passed",
             jobs.len(),
             count - jobs.len()
         )),
@@ -130,12 +136,12 @@ fn device_libraries(workspace: &Workspace) -> Result<PathBuf> {
     Ok(folder)
 }
 
-/// A compilation in the record.
+/// The name of a compilation in the record.
 fn named(build: &Build, target: &Target) -> String {
     format!("{}-{}", target.name, build.title())
 }
 
-/// The options beside those of the build.
+/// Options in addition to those of the build.
 const OPTIONS: [&str; 5] = ["-target", "amdgcn-amd-amdhsa", "-O3", "-S", "-mcode-object-version=5"];
 
 fn compile(workspace: &Workspace, build: &Build, target: &Target, libraries: &Path) -> Result<Vec<Usage>> {

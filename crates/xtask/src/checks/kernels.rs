@@ -44,7 +44,7 @@ pub(crate) struct Build {
 }
 
 impl Build {
-    /// What the compilation depends on beside the text and the target.
+    /// What the compilation depends on besides the text and the target.
     pub(crate) fn options(&self, workspace: &Workspace) -> String {
         system::words(&self.clang(workspace))
     }

@@ -7,8 +7,8 @@ use std::path::Path;
 
 use anyhow::{Context, Result, bail};
 
-use super::judged::Judged;
 use super::kernels::{self, Build};
+use super::passed::PassedCompilations;
 use crate::ci::Verdict;
 use crate::setup;
 use crate::system::{self, Workspace};
@@ -26,18 +26,18 @@ pub(crate) fn run(workspace: &Workspace) -> Result<Verdict> {
     builds.extend(kernels::generated_builds(workspace)?);
     builds.retain(Build::for_gpus);
     let compilers = vec![workspace.command("clang-19"), workspace.command(&ptxas)];
-    let mut judged = Judged::read(workspace, "nvidia", compilers, &libclc)?;
+    let mut passed = PassedCompilations::read(workspace, "nvidia", compilers, &libclc, include_str!("nvidia.rs"))?;
     let count = builds.len();
     builds.retain(|build| {
         let texts =
             [&*build.text, &build.options(workspace), &OPTIONS.join(" "), &TARGETS.map(|t| t.to_string()).join(" ")];
-        judged.is_new(&build.title(), &texts)
+        passed.must_compile(&build.title(), &texts)
     });
     std::fs::create_dir_all(workspace.path(FOLDER))?;
     let results = system::parallel(&builds, |build| compile(workspace, build, &libclc, &ptxas));
     let mut table = format!("{:<7} {:<24} {}\n", "target", "build", Usage::HEADER);
     let (mut faults, mut faulty) = (Vec::new(), Vec::new());
-    let mut kernels_judged = 0;
+    let mut kernels_checked = 0;
     for (build, result) in builds.iter().zip(results) {
         let (build, before) = (build.title(), faults.len());
         let kernels = result.unwrap_or_else(|error| {
@@ -47,7 +47,7 @@ pub(crate) fn run(workspace: &Workspace) -> Result<Verdict> {
         for (target, kernel) in kernels {
             writeln!(table, "{target:<7} {build:<24} {}", kernel.row())?;
             if !kernel.name.ends_with("_cpu") {
-                kernels_judged += 1;
+                kernels_checked += 1;
                 let fault = kernel.fault();
                 faults.extend(fault.map(|f| format!("{target} {build} {}: {f}", kernel.name)));
             }
@@ -56,14 +56,14 @@ pub(crate) fn run(workspace: &Workspace) -> Result<Verdict> {
             faulty.push(build);
         }
     }
-    judged.write(&faulty)?;
+    passed.write(&faulty)?;
     system::write_file(&workspace.path(TABLE), &table)?;
     for fault in &faults {
         println!("{fault}");
     }
     Ok(match faults.len() {
         0 => Verdict::ok(format!(
-            "{kernels_judged} kernels of {} builds, see {TABLE}; {} are unchanged since they were found faultless",
+            "{kernels_checked} kernels checked in {} compilations, see {TABLE}; {} compilations skipped, unchanged since they passed",
             builds.len(),
             count - builds.len()
         )),
@@ -71,7 +71,7 @@ pub(crate) fn run(workspace: &Workspace) -> Result<Verdict> {
     })
 }
 
-/// The options beside those of the build.
+/// Options in addition to those of the build.
 const OPTIONS: [&str; 7] =
     ["-target", "nvptx64-nvidia-cuda", "-O3", "-S", "-nogpulib", "-Xclang", "-finclude-default-header"];
 

@@ -1,0 +1,36 @@
+//! Frames as VTK images (`.vti`), and the collection of them (`.pvd`).
+
+use std::io::Result;
+use std::path::{Path, PathBuf};
+
+use super::{Content, Sink};
+use crate::data::{Values, vtk};
+
+pub(super) struct Images {
+    collection: PathBuf,
+    frames: Vec<(f64, String)>,
+}
+
+impl Images {
+    pub(super) fn new(collection: &Path) -> Images {
+        Images { collection: collection.to_owned(), frames: Vec::new() }
+    }
+}
+
+impl Sink for Images {
+    fn keep(&mut self, content: &Content, t: f64, values: &Values) -> Result<()> {
+        let stem = self.collection.file_stem().unwrap_or_default().to_string_lossy();
+        let name = format!("{stem}-{:04}.vti", self.frames.len());
+        let folder = self.collection.parent().filter(|folder| !folder.as_os_str().is_empty());
+        if let Some(folder) = folder.filter(|folder| !folder.is_dir()) {
+            std::fs::create_dir(folder)?;
+        }
+        vtk::write_vti(&self.collection.with_file_name(&name), &content.axes, &content.names(), values)?;
+        self.frames.push((t, name));
+        Ok(())
+    }
+
+    fn close(self: Box<Self>, _: &Content) -> Result<()> {
+        vtk::write_pvd(&self.collection, &self.frames)
+    }
+}
