@@ -177,9 +177,14 @@ impl Series {
     /// [`clinalg::Error::Io`].
     pub(crate) fn keep(&mut self, t: f64, values: &Values) -> clinalg::Result<()> {
         self.times.push(t);
-        for (path, sink) in &mut self.sinks {
-            let kept = sink.keep(&self.content, t, values);
-            kept.map_err(|source| clinalg::Error::Io { path: path.clone(), source })?;
+        for k in 0..self.sinks.len() {
+            let (path, sink) = &mut self.sinks[k];
+            if let Err(source) = sink.keep(&self.content, t, values) {
+                let path = path.clone();
+                // What lacks a frame takes no earlier file's place.
+                self.sinks.clear();
+                return Err(clinalg::Error::Io { path, source });
+            }
         }
         Ok(())
     }
