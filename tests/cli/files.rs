@@ -94,8 +94,12 @@ fn a_resumed_run_replaced_the_series_of_the_run_before() {
     let cases = [
         ("wave --n 17 --steps 4 --backend reference", "--series s.csv", "--steps 8"),
         ("wave --points 9x9 --steps 4", "--series b.npy", "--steps 8"),
-        ("ode --problem heat2d --n 9 --h 1e-4 --variant reference --step-limit 4", "--series o.csv", "--step-limit 8"),
-        ("ode --problem heat2d --n 9 --h 1e-4 --variant reference --step-limit 4", "--vtk frames", "--step-limit 8"),
+        (
+            "ode --problem heat2d --n 9 --h 1e-4 --variant reference --step-limit 4",
+            "--series o.csv",
+            "--step-limit 200",
+        ),
+        ("ode --problem heat2d --n 9 --h 1e-4 --variant reference --step-limit 4", "--vtk frames", "--step-limit 200"),
     ];
     // Boxes take a device.
     for (line, series, limit) in cases.into_iter().filter(|(line, ..)| !line.contains("--points") || device()) {

@@ -17,7 +17,7 @@ pub(super) struct Npy {
 }
 
 /// Bytes before the numbers, a multiple of 64; room for the shape and a number of frames of any length.
-const HEADER: usize = 256;
+const HEADER: usize = 192;
 
 impl Npy {
     pub(super) fn new(path: &Path) -> Result<Npy> {
