@@ -55,7 +55,7 @@ fn fingerprints<T: Real>(context: &Context) {
         // The last bits of one value, at any position; two values swapped; one value fewer.
         for place in [0, n / 2, n - 1] {
             let mut off = x.clone();
-            off[place] = off[place] * (T::one() + T::epsilon() + T::epsilon());
+            off[place] *= T::one() + T::epsilon() + T::epsilon();
             assert_ne!(of(&off), of(&x), "{n}, {place}");
             off[place] = T::nan();
             let with_nan = of(&off);

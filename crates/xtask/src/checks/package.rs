@@ -52,9 +52,9 @@ pub(crate) fn run(workspace: &Workspace) -> Result<Verdict> {
     let mut cargo = workspace.cargo();
     // Verified together below: cargo's own verification would compile every dependency once per crate.
     cargo.args(["package", "--quiet", "--allow-dirty", "--no-verify", "--target-dir"]).arg(&folder);
-    cargo.args(packages.iter().flat_map(|(name, _)| ["--package", name]));
+    cargo.args(packages.iter().flat_map(|package| ["--package", &package.name]));
     system::capture_ok(&mut cargo)?;
-    for (name, version) in &packages {
+    for Package { name, version, .. } in &packages {
         let file = folder.join("package").join(format!("{name}-{version}.crate"));
         system::capture_ok(workspace.command("tar").arg("-xmzf").arg(&file).arg("-C").arg(&folder))?;
     }
@@ -70,8 +70,8 @@ pub(crate) fn run(workspace: &Workspace) -> Result<Verdict> {
     // What a package may lack shows before any code is generated.
     cargo(&["check", "--quiet", "--workspace"])?;
     // What is optional is left out; each crate by itself, since features of one command add up.
-    for (name, _) in &packages {
-        cargo(&["check", "--quiet", "--no-default-features", "--package", name])?;
+    for package in packages.iter().filter(|package| package.has_default_features) {
+        cargo(&["check", "--quiet", "--no-default-features", "--package", &package.name])?;
     }
     if !Need::Pocl.is_there(workspace) {
         return Ok(Verdict::skipped(format!(
@@ -92,30 +92,43 @@ pub(crate) fn run(workspace: &Workspace) -> Result<Verdict> {
     )))
 }
 
-/// Names and versions of the crates that may be published.
-fn published(workspace: &Workspace) -> Result<Vec<(String, String)>> {
+/// A crate that may be published.
+struct Package {
+    name: String,
+    version: String,
+    has_default_features: bool,
+}
+
+/// The crates that may be published.
+fn published(workspace: &Workspace) -> Result<Vec<Package>> {
     let output = system::capture_ok(workspace.cargo().args(["metadata", "--format-version", "1", "--no-deps"]))?;
     let metadata: Value = serde_json::from_slice(&output.stdout).context("`cargo metadata` printed no JSON")?;
     let packages = metadata["packages"].as_array().context("`cargo metadata` lists no packages")?;
     let text = |value: &Value| value.as_str().map(str::to_owned).context("packages have a name and a version");
     let chosen = packages.iter().filter(|package| package["publish"].is_null());
-    chosen.map(|package| Ok((text(&package["name"])?, text(&package["version"])?))).collect()
+    let package = |package: &Value| {
+        let has_default_features = package["features"]["default"].as_array().is_some_and(|default| !default.is_empty());
+        Ok(Package { name: text(&package["name"])?, version: text(&package["version"])?, has_default_features })
+    };
+    chosen.map(package).collect()
 }
 
 /// A workspace of the unpacked crates and the program, in which each stands for the one of the registry.
-fn write_program(workspace: &Workspace, folder: &Path, packages: &[(String, String)]) -> Result<()> {
-    let unpacked: Vec<String> = packages.iter().map(|(name, version)| format!("{name}-{version}")).collect();
+fn write_program(workspace: &Workspace, folder: &Path, packages: &[Package]) -> Result<()> {
+    let unpacked: Vec<String> =
+        packages.iter().map(|package| format!("{}-{}", package.name, package.version)).collect();
     if let Some(missing) = unpacked.iter().find(|name| !folder.join(name).join("Cargo.toml").is_file()) {
         bail!("the package {missing} holds no manifest");
     }
     let quoted: Vec<String> = unpacked.iter().map(|name| format!("{name:?}")).collect();
-    let patches = packages.iter().zip(&quoted).map(|((name, _), path)| format!("{name} = {{ path = {path} }}\n"));
+    let patches =
+        packages.iter().zip(&quoted).map(|(package, path)| format!("{} = {{ path = {path} }}\n", package.name));
     let manifest = format!(
         "[workspace]\nresolver = \"2\"\nmembers = [\"downstream\", {}]\n\n[patch.crates-io]\n{}",
         quoted.join(", "),
         patches.collect::<String>()
     );
-    let clinalg = packages.iter().find(|(name, _)| name == "clinalg").context("clinalg is published")?;
+    let clinalg = packages.iter().find(|package| package.name == "clinalg").context("clinalg is published")?;
     let program = folder.join("downstream");
     std::fs::create_dir_all(program.join("src"))?;
     let write = |path: PathBuf, text: &str| {
@@ -126,7 +139,7 @@ fn write_program(workspace: &Workspace, folder: &Path, packages: &[(String, Stri
         program.join("Cargo.toml"),
         &format!(
             "[package]\nname = \"downstream\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\n[dependencies]\nclinalg = \"{}\"\n",
-            clinalg.1
+            clinalg.version
         ),
     )?;
     write(program.join("src/main.rs"), PROGRAM)?;
