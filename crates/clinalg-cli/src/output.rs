@@ -33,24 +33,6 @@ pub(crate) fn check_target(path: &Path) -> Result<(), Failure> {
     created.map_err(|error| Failure::File { path: path.to_owned(), reason: error.to_string() })
 }
 
-/// Fails if a resumed run would overwrite the frames of the earlier run: its series begins after the checkpoint.
-///
-/// # Errors
-/// [`Failure::Usage`].
-pub(crate) fn check_series(option: &str, path: &Path, is_resumed: bool) -> Result<(), Failure> {
-    if !is_resumed || !processes::writes() {
-        return Ok(());
-    }
-    // The collection may be missing where the earlier run was killed.
-    let image = path.with_file_name(format!("{}-0000.vti", path.file_stem().unwrap_or_default().to_string_lossy()));
-    let Some(there) = [path, &image].into_iter().find(|file| file.is_file()) else { return Ok(()) };
-    Err(Failure::usage(format!(
-        "{option}: {} already exists; a resumed run writes only the frames after its checkpoint and would overwrite the \
-         earlier ones; give another name",
-        there.display()
-    )))
-}
-
 /// An error unless the name of a file to write ends in one of these, in small or capital letters.
 ///
 /// # Errors

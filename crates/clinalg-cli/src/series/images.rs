@@ -17,10 +17,14 @@ impl Images {
     }
 }
 
+/// The name of the image of a frame, in the folder of its collection.
+pub(super) fn file_name(collection: &Path, frame: usize) -> String {
+    format!("{}-{frame:04}.vti", collection.file_stem().unwrap_or_default().to_string_lossy())
+}
+
 impl Sink for Images {
     fn keep(&mut self, content: &Content, t: f64, values: &Values) -> Result<()> {
-        let stem = self.collection.file_stem().unwrap_or_default().to_string_lossy();
-        let name = format!("{stem}-{:04}.vti", self.frames.len());
+        let name = file_name(&self.collection, self.frames.len());
         let folder = self.collection.parent().filter(|folder| !folder.as_os_str().is_empty());
         if let Some(folder) = folder.filter(|folder| !folder.is_dir()) {
             std::fs::create_dir(folder)?;

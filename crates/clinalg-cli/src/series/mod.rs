@@ -16,7 +16,7 @@ use self::npy::Npy;
 use self::npz::Npz;
 use crate::data::{Lattice, Values};
 use crate::exit::Failure;
-use crate::output::{check_folder, check_series, check_target};
+use crate::output::{check_folder, check_target};
 use crate::processes;
 use crate::system::extension;
 
@@ -199,6 +199,24 @@ impl Series {
         }
         Ok((std::mem::take(&mut self.files), std::mem::take(&mut self.times)))
     }
+}
+
+/// Fails if a resumed run would overwrite the frames of the earlier run: its series begins after the checkpoint.
+///
+/// # Errors
+/// [`Failure::Usage`].
+fn check_series(option: &str, path: &Path, is_resumed: bool) -> Result<(), Failure> {
+    if !is_resumed || !processes::writes() {
+        return Ok(());
+    }
+    // The collection may be missing where the earlier run was killed.
+    let image = path.with_file_name(images::file_name(path, 0));
+    let Some(there) = [path, &image].into_iter().find(|file| file.is_file()) else { return Ok(()) };
+    Err(Failure::usage(format!(
+        "{option}: {} already exists; a resumed run writes only the frames after its checkpoint and would overwrite the \
+         earlier ones; give another name",
+        there.display()
+    )))
 }
 
 fn failure(path: &Path) -> impl Fn(std::io::Error) -> Failure + use<> {
