@@ -191,7 +191,7 @@ pub(crate) struct Args {
 enum RightSide {
     /// f = 2 pi^2 sin(pi x) sin(pi y); on the cube 3 pi^2 sin(pi x) sin(pi y) sin(pi z)
     Sine,
-    /// Uniform in (-1, 1), by --seed
+    /// Uniform in [-1, 1), by --seed
     Random,
 }
 

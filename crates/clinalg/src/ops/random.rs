@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use num_traits::Zero;
 
+use super::reduce::REDUCE_GROUPS_PER_UNIT;
 use crate::runtime::kernels::random;
 use crate::runtime::{self, In, KernelFamily, Out};
 use crate::{Buffer, Context, Error, Precision, Result, Scalar, Vector};
@@ -123,11 +124,10 @@ pub fn fingerprint<T: Scalar>(x: &Vector<T>) -> Result<u64> {
 
 /// Enough work-items to saturate the memory bandwidth; each processes several elements of a long vector.
 fn share(context: &Context, n: usize) -> runtime::Range {
-    const GROUPS_PER_UNIT: usize = 8;
     match context.family() {
         KernelFamily::Gpu => {
             let local = context.local();
-            runtime::Range::d1(n.div_ceil(local).min(context.units() * GROUPS_PER_UNIT) * local, local)
+            runtime::Range::d1(n.div_ceil(local).min(context.units() * REDUCE_GROUPS_PER_UNIT) * local, local)
         }
         KernelFamily::Cpu => runtime::Range::d1(context.chunks().min(n), 1),
     }
