@@ -3,8 +3,9 @@
 use super::cycle::{Components, Sweeps};
 use super::launch::Rows;
 use super::params::Smoother;
+use super::passes::{self, Grids, Pass};
 use super::poisson2::Poisson2Cpu;
-use super::poisson2::fused::{self, Grids, Pass};
+use super::poisson2::fused;
 use super::{poisson2, side};
 use crate::matrix::Values;
 use crate::multigrid::cycle::Order;
@@ -90,8 +91,8 @@ pub fn red_black<T: Real>(u: &Vector<T>, f: &Vector<T>, out: &mut Vector<T>, swe
 
 /// [`red_black`] on a GPU, which goes from one grid to another.
 fn passes<T: Real>(n: usize, u: &Vector<T>, f: &Vector<T>, out: &mut Vector<T>, sweeps: usize) -> Result<()> {
-    in_passes(sweeps.div_ceil(fused::TOGETHER), u, out, |pass, from, to| {
-        let count = fused::TOGETHER.min(sweeps - pass * fused::TOGETHER);
+    in_passes(sweeps.div_ceil(passes::TOGETHER), u, out, |pass, from, to| {
+        let count = passes::TOGETHER.min(sweeps - pass * passes::TOGETHER);
         let pass = Pass::smoothing(Sweeps { count, order: Order::RedFirst });
         pass.run(
             (n, Rows::all(n)),

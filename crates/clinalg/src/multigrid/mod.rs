@@ -41,6 +41,7 @@ pub(crate) mod launch;
 mod mixed;
 mod operator;
 pub(crate) mod params;
+pub(crate) mod passes;
 pub(crate) mod poisson;
 pub(crate) mod poisson2;
 pub(crate) mod poisson3;
@@ -177,7 +178,12 @@ mod tests {
             let grid = Grid::new(&points).centring(centring).periodic(0).side(1, End::High, Condition::Neumann);
             let (mut components, counts) = boxes::components::<T>(context, &grid).unwrap();
             let what = format!("{points:?} {centring:?}");
-            stay_inside(&what, context, &mut components, [counts[0], counts[1], counts[counts.len() - 1]]);
+            let counts = [counts[0], counts[1], counts[counts.len() - 1]];
+            stay_inside(&what, context, &mut components, counts);
+            if context.family() == KernelFamily::Gpu {
+                let mut components = boxes::gpu_components::<T>(context, &grid).unwrap();
+                stay_inside(&what, context, &mut components, counts);
+            }
         }
     }
 
@@ -213,6 +219,22 @@ mod tests {
 
     /// Fails unless a pass over the finest level of `grid` agrees with the single operations, which read all couplings from memory.
     fn pass_is_its_operations<T: Real>(context: &Context, grid: &Grid, sweeps: Sweeps) {
+        let (mut boxes, _) = boxes::components::<T>(context, grid).unwrap();
+        match context.family() {
+            KernelFamily::Cpu => compare_with_operations(context, &mut boxes, grid, sweeps),
+            KernelFamily::Gpu => {
+                let mut passes = boxes::gpu_components::<T>(context, grid).unwrap();
+                compare_with_operations(context, &mut passes, grid, sweeps);
+            }
+        }
+    }
+
+    fn compare_with_operations<T: Real, C: Components<Grid = Vector<T>>>(
+        context: &Context,
+        passes: &mut C,
+        grid: &Grid,
+        sweeps: Sweeps,
+    ) {
         let what = format!("{grid:?}, {sweeps:?}");
         let (mut c, counts) = boxes::components::<T>(context, grid).unwrap();
         let wave = |count: usize, speed: f64| {
@@ -231,7 +253,7 @@ mod tests {
         for zero in [false, true] {
             let [mut u, mut v] = [1.3, 1.3].map(|speed| wave(counts[0], speed));
             let [mut coarse, mut other] = [0.2, 0.3].map(|speed| wave(counts[1], speed));
-            c.descend(0, &mut u, &f, zero, sweeps, &mut coarse).unwrap();
+            passes.descend(0, &mut u, &f, zero, sweeps, &mut coarse).unwrap();
             if zero {
                 c.hierarchy().clear(&mut v).unwrap();
             }
@@ -242,9 +264,9 @@ mod tests {
             c.interpolate_add(0, &coarse, &mut v).unwrap();
             c.smooth(0, &mut v, &f, sweeps).unwrap();
             if zero {
-                c.ascend(0, &coarse, &mut u, &f, sweeps).unwrap();
+                passes.ascend(0, &coarse, &mut u, &f, sweeps).unwrap();
             } else {
-                let norm = c.ascend_norm(0, &coarse, &mut u, &f, sweeps).unwrap().defect;
+                let norm = passes.ascend_norm(0, &coarse, &mut u, &f, sweeps).unwrap().defect;
                 c.defect_to(&v, &f, &mut residual).unwrap();
                 let expected = c.norm(&residual).unwrap();
                 for norm in [norm, c.defect_norm(0, &v, &f).unwrap()] {

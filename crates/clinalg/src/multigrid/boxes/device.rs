@@ -7,7 +7,7 @@ use crate::multigrid::conjugate::Space;
 use crate::multigrid::cycle::{Components, Hierarchy, Norms, Order, Sweeps};
 use crate::multigrid::launch;
 use crate::runtime::kernels::boxes;
-use crate::runtime::{Out, Range};
+use crate::runtime::{KernelFamily, Out, Range};
 use crate::{Buffer, Context, Dense, Real, Result, Vector, ops};
 
 /// What the kernels read of a level besides its grids.
@@ -21,14 +21,15 @@ pub(super) struct Lines<T: Real> {
 
 impl<T: Real> Lines<T> {
     pub(super) fn new(context: &Context, level: &Level) -> Result<Lines<T>> {
-        let mut lines = Vec::new();
-        for factors in &level.factors {
-            for values in [&factors.couplings, &factors.more, &factors.mass] {
-                lines.extend(values.iter().map(|&value| T::from_f64(value)));
-            }
-        }
+        let lines: Vec<_> = Lines::factors(level).collect();
         let (counts, dim) = (level.counts(), level.axes.len() as u64);
         Ok(Lines { context: context.clone(), counts, dim, lines: Buffer::from_slice(context, &lines)? })
+    }
+
+    /// The factors of all directions, as the kernels have them.
+    pub(super) fn factors(level: &Level) -> impl Iterator<Item = T> + '_ {
+        let parts = level.factors.iter().flat_map(|factors| [&factors.couplings, &factors.more, &factors.mass]);
+        parts.flatten().map(|&value| T::from_f64(value))
     }
 
     fn program(&self) -> boxes::Program<T> {
@@ -85,8 +86,29 @@ pub(super) struct Transfer<T: Real> {
     reach: [u32; 3],
 }
 
+/// What [`Transfer`] has, on the host.
+pub(super) struct TransferTables<T> {
+    pub(super) from: Vec<u32>,
+    pub(super) weights: Vec<T>,
+    pub(super) to: Vec<u32>,
+    pub(super) transposed: Vec<T>,
+    pub(super) reach: [u32; 3],
+}
+
 impl<T: Real> Transfer<T> {
     fn new(context: &Context, interpolations: &[Interpolation]) -> Result<Transfer<T>> {
+        let TransferTables { from, weights, to, transposed, reach } = Transfer::<T>::tables(interpolations);
+        Ok(Transfer {
+            from: Buffer::from_slice(context, &from)?,
+            weights: Buffer::from_slice(context, &weights)?,
+            to: Buffer::from_slice(context, &to)?,
+            transposed: Buffer::from_slice(context, &transposed)?,
+            reach,
+        })
+    }
+
+    /// The interpolations of all directions, and their transposes.
+    pub(super) fn tables(interpolations: &[Interpolation]) -> TransferTables<T> {
         let (mut from, mut to, mut reach) = (Vec::new(), Vec::new(), [1; 3]);
         for (interpolation, reach) in interpolations.iter().zip(&mut reach) {
             from.extend(interpolation.from.iter().flatten().copied());
@@ -95,13 +117,15 @@ impl<T: Real> Transfer<T> {
             *reach = most as u32;
         }
         debug_assert!(reach.iter().all(|&reach| reach as usize <= REACH));
-        let upload = |pairs: &[(usize, f64)]| -> Result<(Buffer<u32>, Buffer<T>)> {
-            let indices: Vec<_> = pairs.iter().map(|pair| pair.0 as u32).collect();
-            let weights: Vec<_> = pairs.iter().map(|pair| T::from_f64(pair.1)).collect();
-            Ok((Buffer::from_slice(context, &indices)?, Buffer::from_slice(context, &weights)?))
-        };
-        let ((from, weights), (to, transposed)) = (upload(&from)?, upload(&to)?);
-        Ok(Transfer { from, weights, to, transposed, reach })
+        let indices = |pairs: &[(usize, f64)]| pairs.iter().map(|pair| pair.0 as u32).collect();
+        let weights = |pairs: &[(usize, f64)]| pairs.iter().map(|pair| T::from_f64(pair.1)).collect();
+        TransferTables {
+            from: indices(&from),
+            weights: weights(&from),
+            to: indices(&to),
+            transposed: weights(&to),
+            reach,
+        }
     }
 }
 
@@ -114,16 +138,16 @@ struct OnDevice<T: Real> {
     sweep: Option<Sweep<T>>,
     parts: Vec<Part>,
     omega: T,
-    /// Residuals; not allocated while passes keep the ones they need.
+    /// Residuals; allocated where they are first needed.
     work: Vector<T>,
 }
 
 /// Kernels for boxes.
 pub(crate) struct Boxes<T: Real> {
-    context: Context,
+    pub(super) context: Context,
     levels: Vec<OnDevice<T>>,
     /// Of the matrix of the coarsest level; with 1 added to the eigenvalue 0 of a constant.
-    inverse: Dense<T>,
+    pub(super) inverse: Dense<T>,
     /// Rows for the bands of sweeps.
     across: Buffer<T>,
 }
@@ -135,10 +159,11 @@ impl<T: Real> Boxes<T> {
             let lines = Lines::new(context, level)?;
             let transfer = (!level.interpolations.is_empty()).then(|| Transfer::new(context, &level.interpolations));
             let (transfer, parts, omega) = (transfer.transpose()?, level.parts(), T::from_f64(level.omega));
-            let regular = transfer.as_ref().filter(|_| parts.len() == 1);
+            let in_bands = context.family() == KernelFamily::Cpu && parts.len() == 1;
+            let regular = transfer.as_ref().filter(|_| in_bands);
             let sweep = regular.map(|transfer| Sweep::new(context, level, transfer.reach)).transpose()?;
-            let kept = lines.dim == 2 && sweep.as_ref().is_some_and(|sweep| sweep.bands(context, &lines, 1).is_some());
-            let work = Vector::zeros(context, if kept { 0 } else { lines.unknowns() })?;
+            let needed = lines.dim == 3 && sweep.is_some();
+            let work = Vector::zeros(context, if needed { lines.unknowns() } else { 0 })?;
             Ok(OnDevice { lines, transfer, sweep, parts, omega, work })
         };
         let coarsest = levels.last().expect("a box has a level");

@@ -1,8 +1,10 @@
 //! Boxes of any size, spacing and conditions: finite volumes, semicoarsening, point smoothing.
 
 mod axis;
+mod coarse;
 mod device;
 mod field;
+mod gpu;
 mod grid;
 mod levels;
 mod load;
@@ -10,7 +12,10 @@ mod params;
 mod solver;
 mod stencil;
 mod stencil_device;
+mod strips;
 mod sweep;
+mod tables;
+mod tiles;
 
 pub use field::Tensor;
 pub use grid::{Centring, Condition, End, Grid};
@@ -18,7 +23,7 @@ pub use load::SideValues;
 pub use params::{GridParams, GridReport};
 pub use solver::{GridMemory, GridOperator, GridPoisson, GridPreconditioner};
 
-/// The components on `grid` and the unknowns of each level.
+/// The single operations on `grid` and the unknowns of each level.
 #[cfg(test)]
 pub(crate) fn components<T: crate::Real>(
     context: &crate::Context,
@@ -26,4 +31,10 @@ pub(crate) fn components<T: crate::Real>(
 ) -> crate::Result<(device::Boxes<T>, Vec<usize>)> {
     let levels = levels::levels(grid.axes(&[1.0; 3])?, 1.0);
     Ok((device::Boxes::new(context, &levels, false)?, levels.iter().map(levels::Level::unknowns).collect()))
+}
+
+/// The components of GPUs on `grid`.
+#[cfg(test)]
+pub(crate) fn gpu_components<T: crate::Real>(context: &crate::Context, grid: &Grid) -> crate::Result<gpu::GpuBoxes<T>> {
+    gpu::GpuBoxes::new(context, &levels::levels(grid.axes(&[1.0; 3])?, 1.0), false)
 }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::axis::{Axis, Factors};
 use super::device::{Boxes, Lines};
 use super::field::{self, Field, Finest, Load, Tensor, Varying};
+use super::gpu::GpuBoxes;
 use super::grid::{Centring, Condition, Grid};
 use super::levels::{Level, levels};
 use super::load::{Layout, SideValues};
@@ -20,6 +21,7 @@ use crate::multigrid::cycle::{CycleFromZero, Cycles, Multigrid};
 use crate::multigrid::iterate::iterate;
 use crate::multigrid::params::Cycle;
 use crate::ops::Operator;
+use crate::runtime::KernelFamily;
 use crate::solve::{Preconditioner, Progress, Stop};
 use crate::{Context, Error, Real, Result, Vector};
 
@@ -284,10 +286,16 @@ impl<T: Real> GridPoisson<T> {
         let problem = Problem::new(grid, params, varying)?;
         let (sides, full) = (problem.sides(), params.cycle == Cycle::Full);
         let multigrid: Box<dyn Cycles<Grid = Vector<T>> + Send> = match &problem.levels {
-            Levels::Separable(levels) => {
-                let boxes = Boxes::new(context, levels, problem.singular)?;
-                Box::new(Multigrid::new(boxes, &sides, params.plan(), full)?)
-            }
+            Levels::Separable(levels) => match context.family() {
+                KernelFamily::Cpu => {
+                    let boxes = Boxes::new(context, levels, problem.singular)?;
+                    Box::new(Multigrid::new(boxes, &sides, params.plan(), full)?)
+                }
+                KernelFamily::Gpu => {
+                    let boxes = GpuBoxes::new(context, levels, problem.singular)?;
+                    Box::new(Multigrid::new(boxes, &sides, params.plan(), full)?)
+                }
+            },
             Levels::Coupled(levels, _) => {
                 let stencils = Stencils::new(context, levels, problem.singular)?;
                 Box::new(Accelerated::new(Multigrid::new(stencils, &sides, params.symmetric_plan(), full)?)?)
@@ -610,9 +618,14 @@ impl<T: Real> GridPreconditioner<T> {
     fn of(context: &Context, params: &GridParams, problem: &Problem) -> Result<GridPreconditioner<T>> {
         let (sides, plan) = (problem.sides(), params.symmetric_plan());
         let multigrid: Box<dyn CycleFromZero<Vector<T>>> = match &problem.levels {
-            Levels::Separable(levels) => {
-                Box::new(Multigrid::new(Boxes::new(context, levels, problem.singular)?, &sides, plan, false)?)
-            }
+            Levels::Separable(levels) => match context.family() {
+                KernelFamily::Cpu => {
+                    Box::new(Multigrid::new(Boxes::new(context, levels, problem.singular)?, &sides, plan, false)?)
+                }
+                KernelFamily::Gpu => {
+                    Box::new(Multigrid::new(GpuBoxes::new(context, levels, problem.singular)?, &sides, plan, false)?)
+                }
+            },
             Levels::Coupled(levels, _) => {
                 Box::new(Multigrid::new(Stencils::new(context, levels, problem.singular)?, &sides, plan, false)?)
             }

@@ -4,67 +4,20 @@ use super::tuning::{self, Strip};
 use crate::multigrid::cycle::Order;
 use crate::multigrid::cycle::{Plan, Sweeps};
 use crate::multigrid::launch::Rows;
+use crate::multigrid::passes::{Grids, Pass};
 use crate::multigrid::{launch, poisson2};
 use crate::runtime::kernels::{grid2_cycle, grid2_jacobi, grid2_relax};
 use crate::runtime::{Out, Range};
 use crate::tune;
 use crate::{Buffer, Context, Real, Result, Vector};
 
-/// Most sweeps of red-black in a pass without a correction or restriction: more rows at hand take more registers.
-pub(crate) const TOGETHER: usize = 2;
-/// Most sweeps of red-black in fused post- and pre-smoothing.
-pub(crate) const MOST_FUSED: usize = 3;
 /// Most sweeps of Jacobi in a pass.
 pub(crate) const JACOBI_TOGETHER: usize = 5;
 
-/// What u is before the first sweep; numbered as in the kernel.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Start {
-    Given = 0,
-    FromZero = 1,
-    Corrected = 2,
-}
-
-/// What a pass over a level does.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Pass {
-    pub(crate) start: Start,
-    pub(crate) sweeps: Sweeps,
-    /// After how many sweeps squares are summed.
-    pub(crate) summed: Option<usize>,
-    pub(crate) restricted: bool,
-}
-
-/// The grids that a pass works on; those it has no use for are not touched.
-pub(crate) struct Grids<'a, T: Real> {
-    pub(crate) f: &'a Vector<T>,
-    pub(crate) u: &'a Vector<T>,
-    /// Another one than `u`, but for [`Start::FromZero`].
-    pub(crate) out: &'a Vector<T>,
-    pub(crate) correction: &'a Vector<T>,
-    pub(crate) coarse: &'a Vector<T>,
-    /// Where the sums go, and from which value on.
-    pub(crate) sums: Option<(&'a Buffer<T>, usize)>,
-}
-
 impl Pass {
-    pub(crate) fn smoothing(sweeps: Sweeps) -> Pass {
-        Pass { start: Start::Given, sweeps, summed: None, restricted: false }
-    }
-
-    fn stages(&self) -> usize {
-        2 * self.sweeps.count
-    }
-
-    /// Columns and rows on either side that a group works on for itself.
-    fn halo(&self) -> usize {
-        let after = self.restricted || self.summed == Some(self.sweeps.count);
-        self.stages() + 2 * usize::from(after)
-    }
-
     fn strip<T: Real>(&self, context: &Context, (n, rows): (usize, Rows)) -> Strip {
         let halo = self.halo();
-        Strip::new::<T>(context, tuning::operation(halo), [n, rows.count], halo)
+        Strip::new::<T>(context, tuning::operation(halo), [n, rows.count], halo, |_| true)
     }
 
     fn program<T: Real>(&self, strip: Strip, (n, rows): (usize, Rows), shift: T) -> grid2_relax::Program<T> {
@@ -74,7 +27,7 @@ impl Pass {
             .stages(self.stages() as u64)
             .start(self.start as u64)
             .flip(self.sweeps.order.colours()[0].into())
-            .summed(self.summed.map_or(NEVER, |sweeps| 2 * sweeps as u64))
+            .summed(self.summed_stage())
             .restrict(self.restricted.into())
             .items(strip.items as u64)
             .ahead(strip.ahead as u64)
@@ -121,9 +74,6 @@ impl Pass {
     }
 }
 
-/// Stands for no sums in the kernel.
-const NEVER: u64 = 255;
-
 /// Items of the group of [`Coarse`], where the device has as many.
 const COARSE_ITEMS: usize = 512;
 /// Bytes of local memory that its levels up to 33 points per side take in double precision.
@@ -142,7 +92,7 @@ fn jacobi_program<T: Real>(
     (n, rows): (usize, Rows),
     sweeps: usize,
 ) -> (grid2_jacobi::Program<T>, Strip) {
-    let strip = Strip::new::<T>(context, &tuning::JACOBI, [n, rows.count], sweeps.next_multiple_of(2));
+    let strip = Strip::new::<T>(context, &tuning::JACOBI, [n, rows.count], sweeps.next_multiple_of(2), |_| true);
     let program = grid2_jacobi::Program::new().jacobi(sweeps as u64);
     let program = if rows == Rows::all(n) { program } else { program.part(1) };
     (program.items(strip.items as u64).ahead(strip.ahead as u64), strip)

@@ -1,6 +1,7 @@
 //! How the passes of [`fused`](super::fused) cut a grid up, with their launch parameters.
 
-use super::fused::{JACOBI_TOGETHER, MOST_FUSED, TOGETHER};
+use super::fused::JACOBI_TOGETHER;
+use crate::multigrid::passes::{MOST_FUSED, TOGETHER};
 use crate::runtime::{KernelFamily, Range};
 use crate::tune::{self, Choice, Needs, Operation, Parameters};
 use crate::{Context, DeviceInfo, Precision, Real};
@@ -22,10 +23,19 @@ pub(crate) struct Strip {
 pub(crate) const LEAST_ROWS: usize = 4;
 
 impl Strip {
-    /// For a pass over `height` rows of `n` points with `halo` columns on either side of a strip.
-    pub(crate) fn new<T: Real>(context: &Context, op: &Operation, [n, height]: [usize; 2], halo: usize) -> Strip {
-        let [items, most_rows, groups, ahead, ..] =
+    /// For a pass over `height` rows of `n` points with `halo` columns on either side of a strip; of fewer items than chosen unless these fit.
+    pub(crate) fn new<T: Real>(
+        context: &Context,
+        op: &Operation,
+        [n, height]: [usize; 2],
+        halo: usize,
+        fits: impl Fn(usize) -> bool,
+    ) -> Strip {
+        let [mut items, most_rows, groups, ahead, ..] =
             context.choice(op, T::PRECISION, n * height).map(|value| value as usize);
+        while !fits(items) && items / 2 > 2 * halo {
+            items /= 2;
+        }
         let strips = n.div_ceil(2 * items - 2 * halo);
         let slots = context.units() * groups;
         // All groups at once, or several times as many: a few more than that would run alone.
