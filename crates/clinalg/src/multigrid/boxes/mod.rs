@@ -5,8 +5,9 @@ mod device;
 mod field;
 mod grid;
 mod levels;
-mod load;
 mod params;
+mod points;
+mod sides;
 mod solver;
 mod stencil;
 mod stencil_device;
@@ -14,8 +15,8 @@ mod sweep;
 
 pub use field::Tensor;
 pub use grid::{Centring, Condition, End, Grid};
-pub use load::SideValues;
 pub use params::{GridParams, GridReport};
+pub use sides::SideValues;
 pub use solver::{GridMemory, GridOperator, GridPoisson, GridPreconditioner};
 
 /// The components on `grid` and the unknowns of each level.
