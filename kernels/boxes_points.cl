@@ -1,6 +1,6 @@
-// Between the points of a box of nx by ny by nz and its unknowns, mx by my by mz of them from place `offset` on; x runs fastest. `masses` has the
-// widths of the cells around the unknowns along x, then y, then z; of two dimensions there is one plane, whose width is 1. `values` has
-// the values of all sides one after the other.
+// Between the points of a box of nx by ny by nz and its unknowns, mx by my by mz of them from place `offset` on; x runs
+// fastest. `masses` has the widths of the cells around the unknowns along x, then y, then z; of two dimensions there is
+// one plane, whose width is 1. `values` has the values of all sides one after the other.
 //
 // Traffic per unknown, f64, where neighbours and widths come from cache:
 //   integrate             16 B          integrate_averaged    16 B
@@ -70,11 +70,12 @@ __kernel void integrate_averaged(ulong mx, ulong my, ulong mz, ulong nx, ulong n
     }
 }
 
-// A side of `width` by `height` unknowns, which lie `stride` and `pitch` apart from place `first` of b on, adds `load` times its values
-// integrated over the ends of the cells: along a row those from place `from` on, rows `step` apart. The widths of the cells are the
-// masses from places `across` and `along` on.
-__kernel void add_side(ulong width, ulong height, ulong first, ulong stride, ulong pitch, REAL load, ulong from, ulong step,
-                       ulong across, ulong along, __global const REAL *masses, __global const REAL *values, __global REAL *b)
+// A side of `width` by `height` unknowns, which lie `stride` and `pitch` apart from place `first` of b on, adds `load`
+// times its values integrated over the ends of the cells: along a row those from place `from` on, rows `step` apart. The
+// widths of the cells are the masses from places `across` and `along` on.
+__kernel void add_side(ulong width, ulong height, ulong first, ulong stride, ulong pitch, REAL load, ulong from,
+                       ulong step, ulong across, ulong along, __global const REAL *masses, __global const REAL *values,
+                       __global REAL *b)
 {
     EACH_ROW(q, height)
     {
@@ -87,8 +88,9 @@ __kernel void add_side(ulong width, ulong height, ulong first, ulong stride, ulo
 }
 
 // Unknown unknowns[i] takes factors[l] times value places[l] for each l from starts[i] to starts[i + 1] - 1.
-__kernel void add_loads(ulong count, __global const ulong *unknowns, __global const uint *starts, __global const uint *places,
-                        __global const REAL *factors, __global const REAL *values, __global REAL *b)
+__kernel void add_loads(ulong count, __global const ulong *unknowns, __global const uint *starts,
+                        __global const uint *places, __global const REAL *factors, __global const REAL *values,
+                        __global REAL *b)
 {
     EACH_ITEM(i, count)
     {
@@ -128,8 +130,8 @@ __kernel void take_unknowns(ulong mx, ulong my, ulong mz, ulong nx, ulong ny, ul
 }
 
 // u = x - mean at the unknowns.
-__kernel void put_unknowns(ulong mx, ulong my, ulong mz, ulong nx, ulong ny, ulong offset, REAL mean, __global const REAL *x,
-                           __global REAL *u)
+__kernel void put_unknowns(ulong mx, ulong my, ulong mz, ulong nx, ulong ny, ulong offset, REAL mean,
+                           __global const REAL *x, __global REAL *u)
 {
     EACH_ROW(q, my * mz)
     {
@@ -141,8 +143,8 @@ __kernel void put_unknowns(ulong mx, ulong my, ulong mz, ulong nx, ulong ny, ulo
     }
 }
 
-// u = the values from place `from` on at the points of a side of `width` by `height`, which lie `stride` and `pitch` apart from place
-// `first` on; 0 unless values are given.
+// u = the values from place `from` on at the points of a side of `width` by `height`, which lie `stride` and `pitch`
+// apart from place `first` on; 0 unless values are given.
 __kernel void hold_side(ulong width, ulong height, ulong first, ulong stride, ulong pitch, uint given, ulong from,
                         __global const REAL *values, __global REAL *u)
 {

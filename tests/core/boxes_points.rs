@@ -1,4 +1,5 @@
-//! Boxes on device vectors: right-hand sides against the balance cell by cell, points against unknowns, solves, and what is refused.
+//! Boxes on device vectors: right-hand sides against the balance cell by cell, points against unknowns, solves, and
+//! what is refused.
 
 use clinalg::multigrid::{
     Centring, Coefficient, Condition, End, Grid, GridOperator, GridParams, GridPoisson, SideValues,
@@ -138,7 +139,8 @@ fn the_right_side_is_what_flows_into_each_cell() {
     crate::on_every_device!(right_side_is_the_inflow);
 }
 
-/// A polynomial of degree 3 in each direction, and minus its Laplacian in `dim` dimensions: stencils of order 4 are exact for it.
+/// A polynomial of degree 3 in each direction, and minus its Laplacian in `dim` dimensions: stencils of order 4 are
+/// exact for it.
 fn cubic(dim: usize, [x, y, z]: [f64; 3]) -> [f64; 2] {
     let u = 1.0 + x * x * x - 2.0 * x * y * y + y * z * z + x * y * z + z * z * z - x * x;
     let seconds = [6.0 * x - 2.0, -4.0 * x, 2.0 * y + 6.0 * z];

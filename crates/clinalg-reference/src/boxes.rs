@@ -115,9 +115,10 @@ pub fn outflow(axes: &[Axis], shift: f64, u: &[f64]) -> Vec<(f64, f64)> {
     (0..counts.iter().product()).map(balance).collect()
 }
 
-/// What is produced by a source `f` in the cell around each point, and flows in by the values g of the ends; 0 at points that are held. `side`
-/// gives the value of end 0 or 1 of a direction at the point with this index among those of the side, x fastest; at points that several ends
-/// hold, the last one of them. With the magnitude of the terms of each sum.
+/// What is produced by a source `f` in the cell around each point, and flows in by the values g of the ends; 0 at points
+/// that are held. `side` gives the value of end 0 or 1 of a direction at the point with this index among those of the
+/// side, x fastest; at points that several ends hold, the last one of them does. With the magnitude of the terms of each
+/// sum.
 pub fn inflow(axes: &[Axis], f: &[f64], side: impl Fn(usize, usize, usize) -> f64) -> Vec<(f64, f64)> {
     let counts: Vec<_> = axes.iter().map(Axis::points).collect();
     let stride = |d: usize| counts[..d].iter().product::<usize>();
@@ -180,7 +181,8 @@ mod tests {
         let got = inflow(&[along, across], &[1.0, 4.0], |axis, end, at| values[axis][end] + at as f64);
         // f 2 = 2; 3 / (1/2) 2 7 = 84; fluxes 10 and 100 through ends of length 1.
         assert_eq!(got[0], (2.0 + 84.0 + 110.0, 196.0));
-        // f 6 = 24; half a cell of 3/2 before an end with alpha = 2: 2 3 5 / (3 + 3) = 5; fluxes 11 and 101 through ends of length 3.
+        // f 6 = 24; half a cell of 3/2 before an end with alpha = 2: 2 3 5 / (3 + 3) = 5; fluxes 11 and 101 through ends of
+        // length 3.
         assert_eq!(got[1], (24.0 + 5.0 + 336.0, 365.0));
     }
 
@@ -191,7 +193,7 @@ mod tests {
         let axes = [axis([End::Dirichlet, End::Robin(0.0)]), axis([End::Robin(1.0), End::Dirichlet])];
         let side = |axis: usize, end: usize, at: usize| (100 * (2 * axis + end + 1) + at) as f64;
         let got: Vec<f64> = inflow(&axes, &[0.0; 9], side).into_iter().map(|(value, _)| value).collect();
-        // (1, 0): half of the 100 at (0, 0), and 301 through the end below. (2, 0): 200 and 302 through halves of the ends.
+        // (1, 0): half of the 100 at (0, 0), and 301 through the end below. (2, 0): 200 and 302 through halves of ends.
         assert_eq!(got[..3], [0.0, 50.0 + 301.0, 100.0 + 151.0]);
         // (1, 1): 101 at (0, 1), 401 at (1, 2). (2, 1): 201 through an end, half of the 402 at (2, 2).
         assert_eq!(got[3..], [0.0, 101.0 + 401.0, 201.0 + 201.0, 0.0, 0.0, 0.0]);

@@ -171,8 +171,9 @@ impl Registry {
         })
     }
 
-    /// Solves for f and u on the device, without a copy on the host: [`GridPoisson::solve_device_with`]. Without u, from zero into a new object.
-    /// Gives the handle of u, which stays as it was where the solve fails or the data are not finite.
+    /// Solves for f and u on the device, without a copy on the host: [`GridPoisson::solve_device_with`]. Without u, from
+    /// zero into a new object. Gives the handle of u, which stays as it was where the solve fails or the data are not
+    /// finite.
     ///
     /// # Errors
     /// [`Error::Handle`], [`Error::Precision`]; those of the method.

@@ -1,4 +1,4 @@
-//! Between the points of a grid and the unknowns, on the device: the right-hand side of the integrated equations, and u.
+//! Between the points of a grid and the unknowns, on the device: the right-hand side of the integrated equations and u.
 
 use std::sync::OnceLock;
 
@@ -222,8 +222,8 @@ impl<T: Real> Points<T> {
         Ok(Given { sides, values })
     }
 
-    /// b of f, with a value per point, and the sides; by how much it was out of balance where u is determined up to a constant only, which
-    /// is taken out then. `loads` are the same in each call.
+    /// b of f, with a value per point, and the sides. Where u is determined up to a constant only, it is balanced: by how
+    /// much it was out of balance. `loads` are the same in each call.
     pub(super) fn right_side(
         &self,
         loads: &[Load],

@@ -114,7 +114,7 @@ impl Problem {
         Points::new(context, &self.layout, &self.factors, self.order, self.singular)
     }
 
-    /// The right-hand side of a source and the values of the sides, balanced where u is determined up to a constant only.
+    /// The right-hand side of a source and the values of the sides, balanced where u is determined up to a constant.
     fn right_side<T: Real>(
         &self,
         context: &Context,
@@ -320,8 +320,8 @@ impl<T: Real> GridPoisson<T> {
     /// it was.
     ///
     /// # Errors
-    /// [`Error::Length`] that names `f` or `u`; [`Error::Value`] that names `f` for data that do not balance where u is determined up to a
-    /// constant only, and `sides` for those of a grid with other points; what the device reports.
+    /// [`Error::Length`] that names `f` or `u`; [`Error::Value`] that names `f` for data that do not balance where u is
+    /// determined up to a constant only, and `sides` for those of a grid with other points; what the device reports.
     pub fn solve(&mut self, f: &[T], sides: &SideValues<T>, u: &mut [T]) -> Result<GridReport> {
         self.solve_with(f, sides, u, &mut |_, _| ControlFlow::Continue(()))
     }
@@ -347,7 +347,8 @@ impl<T: Real> GridPoisson<T> {
         Ok(report)
     }
 
-    /// [`GridPoisson::solve`] on device vectors: of the points only the values of the sides pass through the host's memory.
+    /// [`GridPoisson::solve`] on device vectors, of which no copy is made on the host; only the values of the sides are
+    /// uploaded.
     ///
     /// # Errors
     /// As [`GridPoisson::solve`]; [`Error::Context`] that names `f` or `u`.
@@ -515,8 +516,8 @@ impl<T: Real> GridOperator<T> {
     /// unknown. Where u is determined up to a constant only, what is out of balance has been taken out.
     ///
     /// # Errors
-    /// [`Error::Length`] or [`Error::Context`] that names `f`; [`Error::Value`] that names `sides` for those of a grid with other points;
-    /// what the device reports.
+    /// [`Error::Length`] or [`Error::Context`] that names `f`; [`Error::Value`] that names `sides` for those of a grid
+    /// with other points; what the device reports.
     pub fn right_side(&self, f: &Vector<T>, sides: &SideValues<T>) -> Result<Vector<T>> {
         self.problem.right_side(&self.context, &self.points, f, sides)
     }
@@ -524,8 +525,8 @@ impl<T: Real> GridOperator<T> {
     /// The values at all points, from those of the unknowns and of Dirichlet sides.
     ///
     /// # Errors
-    /// [`Error::Length`] or [`Error::Context`] that names `x` or `u`; [`Error::Value`] that names `sides` for those of a grid with other
-    /// points; what the device reports.
+    /// [`Error::Length`] or [`Error::Context`] that names `x` or `u`; [`Error::Value`] that names `sides` for those of a
+    /// grid with other points; what the device reports.
     pub fn points(&self, x: &Vector<T>, sides: &SideValues<T>, u: &mut Vector<T>) -> Result<()> {
         self.problem.to_points(&self.context, &self.points, x, sides, u)
     }
