@@ -216,6 +216,17 @@ static void on_the_device(void)
     start = 0;
     OK(clinalg_grid_poisson_solve_vector(solver, source, &start, cancel, &last, &report, NULL, 0));
     CHECK(report.stop == CLINALG_STOP_CANCELLED && report.cycles == 2 && last < 0.1 && last > 1e-10);
+    /* Data that are not finite leave u as it was. */
+    OK(clinalg_array_read(start, CLINALG_PRECISION_F64, 0, POINTS, u));
+    for (k = 0; k < POINTS; ++k) v[k] = NAN;
+    OK(clinalg_vector_create(CLINALG_PRECISION_F64, v, POINTS, &x));
+    OK(clinalg_grid_poisson_solve_vector(solver, x, &start, NULL, NULL, &report, NULL, 0));
+    OK(clinalg_array_read(start, CLINALG_PRECISION_F64, 0, POINTS, v));
+    CHECK(report.stop == CLINALG_STOP_NOT_FINITE && distance(u, v, POINTS) == 0);
+    OK(clinalg_object_release(x));
+    x = 0;
+    OK(clinalg_grid_poisson_solve_vector(solver, source, &start, NULL, NULL, &report, NULL, 0));
+    OK(clinalg_array_read(start, CLINALG_PRECISION_F64, 0, POINTS, u));
 
     /* Conjugate gradients with the operator and a cycle, which outlive the solver. */
     OK(clinalg_grid_poisson_operator_create(solver, &a));

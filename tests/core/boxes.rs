@@ -14,28 +14,35 @@ use clinalg_reference::boxes;
 
 use crate::common::{assert_error, capable, contexts, difference, eps, noise};
 
-const D: Condition = Condition::Dirichlet;
-const N: Condition = Condition::Neumann;
-const R: Condition = Condition::Robin { alpha: 1.5 };
-const P: Condition = Condition::Periodic;
+pub(crate) const D: Condition = Condition::Dirichlet;
+pub(crate) const N: Condition = Condition::Neumann;
+pub(crate) const R: Condition = Condition::Robin { alpha: 1.5 };
+pub(crate) const P: Condition = Condition::Periodic;
 /// All pairs of conditions that a direction can have.
-const PAIRS: [[Condition; 2]; 10] = [[D, D], [D, N], [N, D], [D, R], [R, D], [N, N], [N, R], [R, N], [R, R], [P, P]];
-const ENDS: [End; 2] = [End::Low, End::High];
-const CENTRINGS: [Centring; 2] = [Centring::Vertex, Centring::Cell];
+pub(crate) const PAIRS: [[Condition; 2]; 10] =
+    [[D, D], [D, N], [N, D], [D, R], [R, D], [N, N], [N, R], [R, N], [R, R], [P, P]];
+pub(crate) const ENDS: [End; 2] = [End::Low, End::High];
+pub(crate) const CENTRINGS: [Centring; 2] = [Centring::Vertex, Centring::Cell];
 
-fn with_sides(grid: Grid, pairs: &[[Condition; 2]]) -> Grid {
+pub(crate) fn with_sides(grid: Grid, pairs: &[[Condition; 2]]) -> Grid {
     pairs.iter().enumerate().fold(grid, |grid, (axis, pair)| {
         pair.iter().zip(ENDS).fold(grid, |grid, (&condition, end)| grid.side(axis, end, condition))
     })
 }
 
 /// `n` + 1 coordinates whose intervals grow and shrink by an eighth.
-fn uneven(n: usize) -> Vec<f64> {
+pub(crate) fn uneven(n: usize) -> Vec<f64> {
     (0..=n).map(|i| i as f64 + (i % 3) as f64 / 8.0).collect()
 }
 
 /// The same grid for the sequential balance; `nodes` where the grid has uneven spacing.
-fn plain(grid: &Grid, centring: Centring, nodes: &[Option<Vec<f64>>], size: &[f64], d: &[f64]) -> Vec<boxes::Axis> {
+pub(crate) fn plain(
+    grid: &Grid,
+    centring: Centring,
+    nodes: &[Option<Vec<f64>>],
+    size: &[f64],
+    d: &[f64],
+) -> Vec<boxes::Axis> {
     let end = |condition| match condition {
         Condition::Dirichlet => boxes::End::Dirichlet,
         Condition::Robin { alpha } => boxes::End::Robin(alpha),
@@ -153,8 +160,19 @@ impl Made<'_> {
     }
 }
 
+/// The values at all points that `put` makes of the unknowns x.
+pub(crate) fn at_points<T: Real>(
+    grid: &Grid,
+    x: &Vector<T>,
+    put: impl FnOnce(&mut Vector<T>) -> clinalg::Result<()>,
+) -> Vec<T> {
+    let mut u = Vector::zeros(x.context(), grid.len()).unwrap();
+    put(&mut u).unwrap();
+    u.to_vec().unwrap()
+}
+
 /// All points of a grid.
-fn points_of(grid: &Grid) -> Vec<[f64; 3]> {
+pub(crate) fn points_of(grid: &Grid) -> Vec<[f64; 3]> {
     let along: Vec<_> =
         (0..3).map(|axis| if axis < grid.dim() { grid.coordinates(axis).unwrap() } else { vec![0.0] }).collect();
     let row = |y, z| along[0].iter().map(move |&x| [x, y, z]);
@@ -305,13 +323,12 @@ fn a_cycle_preconditions_conjugate_gradients() {
         let mut m = GridPreconditioner::new(context, &grid, &params).unwrap();
         let sides = SideValues::from_fn(&grid, |_, _, [x, y, _]| x - 2.0 * y).unwrap();
         let f = noise::<f64>(grid.len(), 4);
-        let b = a.right_side(&f, &sides).unwrap();
+        let b = a.right_side(&Vector::from_slice(context, &f).unwrap(), &sides).unwrap();
         let mut x = Vector::zeros(context, a.rows()).unwrap();
         let report =
             Cg::new(context, a.rows(), CgParams::default()).unwrap().solve(&a, Some(&mut m), &b, &mut x).unwrap();
         assert!(report.stop.is_success() && report.iterations <= 14, "{report:?}");
-        let (mut u, mut v) = (vec![0.0; grid.len()], vec![0.0; grid.len()]);
-        a.points(&x, &sides, &mut u).unwrap();
+        let (u, mut v) = (at_points(&grid, &x, |u| a.points(&x, &sides, u)), vec![0.0; grid.len()]);
         GridPoisson::new(context, &grid, &params).unwrap().solve(&f, &sides, &mut v).unwrap();
         assert!(difference(&u, &v) < 1e-7, "{:e}", difference(&u, &v));
     }

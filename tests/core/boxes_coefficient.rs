@@ -11,6 +11,7 @@ use clinalg::ops::{self, Operator};
 use clinalg::solve::{Cg, CgParams, Solver, Stop};
 use clinalg::{Context, Vector};
 
+use crate::boxes::at_points;
 use crate::common::{assert_error, capable, difference, noise};
 
 const D: Condition = Condition::Dirichlet;
@@ -357,13 +358,12 @@ fn operator_and_preconditioner_take_coefficients() {
         let mut m = GridPreconditioner::with_coefficient(context, &grid, &params, k).unwrap();
         let sides = SideValues::from_fn(&grid, |_, _, [x, y, _]| x - 2.0 * y).unwrap();
         let f = noise::<f64>(grid.len(), 4);
-        let b = a.right_side(&f, &sides).unwrap();
+        let b = a.right_side(&Vector::from_slice(context, &f).unwrap(), &sides).unwrap();
         let mut x = Vector::zeros(context, a.rows()).unwrap();
         let report =
             Cg::new(context, a.rows(), CgParams::default()).unwrap().solve(&a, Some(&mut m), &b, &mut x).unwrap();
         assert!(report.stop.is_success() && report.iterations <= 25, "{report:?}");
-        let (mut u, mut v) = (vec![0.0; grid.len()], vec![0.0; grid.len()]);
-        a.points(&x, &sides, &mut u).unwrap();
+        let (u, mut v) = (at_points(&grid, &x, |u| a.points(&x, &sides, u)), vec![0.0; grid.len()]);
         GridPoisson::with_coefficient(context, &grid, &params, k).unwrap().solve(&f, &sides, &mut v).unwrap();
         assert!(difference(&u, &v) < 1e-6, "{:e}", difference(&u, &v));
     }

@@ -4,6 +4,7 @@ mod common;
 
 mod boxes;
 mod boxes_coefficient;
+mod boxes_points;
 mod boxes_tensor;
 mod coefficient;
 mod helmholtz;

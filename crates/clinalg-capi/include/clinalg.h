@@ -2726,7 +2726,7 @@ clinalg_status clinalg_grid_poisson_solve(clinalg_handle poisson,
                                           size_t capacity);
 
 /**
- * As `clinalg_grid_poisson_solve`, for vectors or dense matrices of the solver's precision; their values pass through host memory. `*u` holds
+ * As `clinalg_grid_poisson_solve`, for vectors or dense matrices of the solver's precision and device, whose values stay there. `*u` holds
  * the initial guess on entry and the solution on return. If `*u` is 0, a new object like f is made, and the initial guess is zero.
  *
  * # Safety

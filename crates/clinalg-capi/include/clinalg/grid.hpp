@@ -70,7 +70,7 @@ public:
         detail::require(u.size() == f.size(), "clinalg::GridPoisson::solve: wrong length, expected as many values of u as of f");
         return solved(clinalg_grid_poisson_solve, progress, f.data(), u.data(), f.size());
     }
-    // Solves for vectors or dense matrices of the solver's precision; their values pass through host memory.
+    // Solves for vectors or dense matrices of the solver's precision and device, whose values stay there.
     CLINALG_NODISCARD GridReport solve(const Vector &f, Vector &u, const Progress &progress = Progress()) {
         return solved(clinalg_grid_poisson_solve_vector, progress, f.get(), u.out());
     }

@@ -4,14 +4,14 @@ use std::f64::consts::PI;
 use std::time::Instant;
 
 use clinalg::multigrid::{
-    Backend, Centring, Condition, Cycle, End, Grid, GridMemory, GridParams, GridPoisson, SideValues,
+    Backend, Centring, Condition, Cycle, End, Grid, GridMemory, GridParams, GridPoisson, Separable, SideValues,
 };
 use clinalg::solve::Stop;
-use clinalg::{KernelFamily, Real};
+use clinalg::{KernelFamily, Real, Vector, ops};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::problem::Faces;
+use super::problem::{Faces, error_on, random_on, values_on};
 use super::report::{Residuals, draw};
 use super::tensor::Entries;
 use super::{Args, Arithmetic, MOST_FLOOR, RightSide, direction, save};
@@ -19,10 +19,10 @@ use crate::Global;
 use crate::args::DeviceName;
 use crate::args::boxes::{self, ENDS, Each, Sides};
 use crate::checkpoint;
-use crate::data::{Given, Lattice, Target, Values, random_numbers};
+use crate::data::{Given, Lattice, Target, Values};
 use crate::exit::{Exit, Failure};
 use crate::interrupt;
-use crate::output::{Output, bytes, norm, seconds};
+use crate::output::{Output, bytes, seconds};
 use crate::place::{Place, check_memory, device_words};
 use crate::plot::{Field, Picture};
 use crate::progress::Progress;
@@ -152,16 +152,14 @@ impl Sine {
         Ok(Sine { factors, eigenvalue })
     }
 
-    /// u at all points.
-    fn solution(&self, grid: &Grid) -> Result<Vec<f64>, Failure> {
-        let mut values = vec![1.0];
-        // The last direction first, so that x runs fastest.
-        for (axis, &(sine, k)) in self.factors.iter().enumerate().rev() {
-            let along: Vec<f64> =
-                grid.coordinates(axis)?.iter().map(|x| if sine { (k * x).sin() } else { (k * x).cos() }).collect();
-            values = values.iter().flat_map(|value| along.iter().map(move |factor| value * factor)).collect();
+    /// `scale` times u at all points.
+    fn values(&self, grid: &Grid, scale: f64) -> Result<Separable, Failure> {
+        let mut factors = Vec::new();
+        for (axis, &(sine, k)) in self.factors.iter().enumerate() {
+            let along = grid.coordinates(axis)?.into_iter().map(|x| if sine { (k * x).sin() } else { (k * x).cos() });
+            factors.push(along.collect::<Vec<_>>());
         }
-        Ok(values)
+        Ok(Separable::new(scale, &factors.iter().map(|along| &along[..]).collect::<Vec<_>>())?)
     }
 }
 
@@ -209,8 +207,8 @@ fn solve<T: Real>(
     };
     let names: Vec<String> = grid.points().iter().map(usize::to_string).collect();
     let one = grid.len() as f64 * size_of::<T>() as f64;
-    // u and f.
-    check_memory(context, &names.join(" x "), one, 2.0 * one)?;
+    // u and f at the points and of the unknowns.
+    check_memory(context, &names.join(" x "), one, 4.0 * one)?;
     let centring = if args.cells { Centring::Cell } else { Centring::Vertex };
     let lattice = Lattice::of_box(grid, &size, centring);
     let mut diffusion = [1.0; 3];
@@ -247,45 +245,45 @@ fn solve<T: Real>(
         (Some(faces), _) => GridPoisson::with_coefficient(context, grid, &grid_params, faces.borrowed())?,
         (None, None) => GridPoisson::<T>::new(context, grid, &grid_params)?,
     };
-    let source: Vec<T> = match (&f, &sine) {
-        (Some(given), _) => given.at_points(&lattice, |k| args.order == 4 || !held(grid, centring, k))?,
-        (None, Some(sine)) => sine.solution(grid)?.into_iter().map(|u| T::from_f64(sine.eigenvalue * u)).collect(),
-        (None, None) => {
-            let mut values = vec![T::zero(); grid.len()];
-            random_numbers(args.seed).fill_host(&mut values);
-            values
+    let source: Vector<T> = match (&f, &sine) {
+        (Some(given), _) => {
+            let wanted = |k| args.order == 4 || !held(grid, centring, k);
+            Vector::from_slice(context, &given.at_points(&lattice, wanted)?)?
         }
+        (None, Some(sine)) => values_on(&place, context, grid.len(), &sine.values(grid, sine.eigenvalue)?)?,
+        (None, None) => random_on(&place, context, grid.len(), args.seed)?,
     };
     let sides = side_values::<T>(grid, boundary.as_ref())?;
     let names = (0..grid.dim()).flat_map(|axis| ENDS.map(|end| (axis, end)));
     let side_names: Vec<String> = names
         .map(|(axis, end)| format!("{}={}", boxes::side_name(axis, end), condition_words(grid.condition(axis, end))))
         .collect();
-    let fingerprint = || {
+    let fingerprint = |f: &[T]| {
         let options = args.method_options().option("--points", grid.points()).option("--size", &size);
         let options = options.option("--cells", args.cells).option("--sides", &side_names);
         let options = options.option("--diffusion", diffusion).option("--mixed", mixed).option("--order", args.order);
         let boundary = boundary.as_ref().map(Given::text);
-        let options = options.option("--boundary", boundary).values("--f", Some(&source));
+        let options = options.option("--boundary", boundary).values("--f", Some(f));
         let options = options.values("--coefficient", faces.as_ref().map(Faces::values));
         let names = ["--dxx", "--dyy", "--dzz", "--dxy", "--dxz", "--dyz"];
         let entries = tensor.iter().flat_map(Entries::each).zip(names);
         entries.fold(options, |options, (values, name)| options.values(name, Some(values)))
     };
     if let Some(loaded) = &loaded {
-        loaded.check(&fingerprint())?;
+        loaded.check(&fingerprint(&source.to_vec()?))?;
         let (unknowns, history) = (loaded.array("u")?, loaded.array("history")?);
         solver.resume(GridMemory { unknowns, history, direction: direction(loaded)? })?;
     }
-    let mut u = vec![T::zero(); grid.len()];
+    let mut u = Vector::zeros(context, grid.len())?;
     context.finish()?;
     let setup = start.elapsed();
     out.phase("solve");
     let start = Instant::now();
-    let report = solver.solve_with(&source, &sides, &mut u, &mut |cycle, residual| {
+    let report = solver.solve_device_with(&source, &sides, &mut u, &mut |cycle, residual| {
         progress.step(cycle, residual);
         interrupt::go_on()
     })?;
+    context.finish()?;
     let solve = start.elapsed();
     drop(progress);
     out.phase("output");
@@ -299,16 +297,16 @@ fn solve<T: Real>(
              as in a checkerboard; take smaller jumps, a larger --tol, or assemble the matrix and solve it by `clinalg solve --precond amg`"
         );
     }
-    if let Some(target) = &target {
-        target.write(&lattice, "u", &Values::of(&u))?;
+    let shown = if target.is_some() || picture.is_some() { Some(u.to_vec()?) } else { None };
+    if let (Some(target), Some(u)) = (&target, &shown) {
+        target.write(&lattice, "u", &Values::of(u))?;
     }
     let written = keep.due(report.stop == Stop::Cancelled);
     if let Some(path) = &written {
         let GridMemory { unknowns, history, direction } = solver.memory(&report.history)?;
-        save(path, fingerprint(), &unknowns, history, direction)?;
+        save(path, fingerprint(&source.to_vec()?), &unknowns, history, direction)?;
     }
-    let exact = sine.as_ref().filter(|_| boundary.is_none()).map(|sine| sine.solution(grid)).transpose()?;
-    let error = |exact: Vec<f64>| exact.iter().zip(&u).map(|(e, u)| (e - u.into_f64()).abs()).fold(0.0, f64::max);
+    let exact = sine.as_ref().filter(|_| boundary.is_none()).map(|sine| sine.values(grid, 1.0)).transpose()?;
     let mut document = Document {
         points: grid.points().to_vec(),
         size,
@@ -323,7 +321,7 @@ fn solve<T: Real>(
         rhs,
         seed: (rhs == Some(RightSide::Random)).then_some(args.seed),
         f: f.map(|given| given.text().to_owned()),
-        error_max: exact.map(error),
+        error_max: exact.map(|exact| error_on(&place, &exact, &u)).transpose()?,
         boundary: boundary.map(|given| given.text().to_owned()),
         cycle: params.cycle,
         pre: args.pre,
@@ -348,13 +346,13 @@ fn solve<T: Real>(
         checkpoint: written.map(|path| path.display().to_string()),
         pictures: Vec::new(),
     };
-    if let Some(picture) = picture {
-        document.draw(&picture, &lattice, &u)?;
+    if let (Some(picture), Some(u)) = (picture, &shown) {
+        document.draw(&picture, &lattice, u)?;
     }
     document.print(&place.devices_of_all(global)?, out)?;
     let level = |points: &[usize; 3]| points[..grid.dim()].iter().map(usize::to_string).collect::<Vec<_>>().join(" x ");
     out.detail("levels", solver.levels().iter().map(level).collect::<Vec<_>>().join(", "))?;
-    out.norms(|| Ok([("f", norm(&source)), ("u", norm(&u))]))?;
+    out.norms(|| Ok([("f", ops::norm2(&source)?.into_f64()), ("u", ops::norm2(&u)?.into_f64())]))?;
     out.details(std::slice::from_ref(context))?;
     out.json(&document)?;
     Ok(match document.stop {

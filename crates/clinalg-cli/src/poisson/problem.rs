@@ -129,14 +129,12 @@ impl Problem {
 
     /// The right-hand side on the device, computed there where possible.
     pub(super) fn right_side_on<T: Real>(&self, place: &Place, context: &Context) -> Result<Vector<T>, Failure> {
-        if let Some(formula) = self.separable_right_side(place) {
-            return Ok(formula.vector(context)?);
-        }
         let points = self.lattice.len();
-        if self.rhs() == Some(RightSide::Random) && place.computes_values(points) {
-            return Ok(random_numbers(self.seed).vector(context, points)?);
+        match self.rhs() {
+            Some(RightSide::Sine) => values_on(place, context, points, &self.sine_product(self.sine_scale())),
+            Some(RightSide::Random) => random_on(place, context, points, self.seed),
+            None => Ok(Vector::from_slice(context, &self.right_side()?)?),
         }
-        Ok(Vector::from_slice(context, &self.right_side()?)?)
     }
 
     pub(super) fn right_side<T: Real>(&self) -> Result<Vec<T>, Failure> {
@@ -159,12 +157,55 @@ impl Problem {
     }
 }
 
+/// A separable function on a device, computed there where possible.
+pub(super) fn values_on<T: Real>(
+    place: &Place,
+    context: &Context,
+    points: usize,
+    formula: &Separable,
+) -> Result<Vector<T>, Failure> {
+    if place.computes_separable(points) {
+        return Ok(formula.vector(context)?);
+    }
+    let mut values = zeros(Some(points), || points.to_string())?;
+    formula.fill_host(&mut values)?;
+    Ok(Vector::from_slice(context, &values)?)
+}
+
+/// The random numbers of a seed on a device, computed there where it is worthwhile.
+pub(super) fn random_on<T: Real>(
+    place: &Place,
+    context: &Context,
+    points: usize,
+    seed: u64,
+) -> Result<Vector<T>, Failure> {
+    if place.computes_values(points) {
+        return Ok(random_numbers(seed).vector(context, points)?);
+    }
+    let mut values = zeros(Some(points), || points.to_string())?;
+    random_numbers(seed).fill_host(&mut values);
+    Ok(Vector::from_slice(context, &values)?)
+}
+
+/// The largest difference of values on a device from a separable function; NaN if a value is NaN.
+pub(super) fn error_on<T: Real>(place: &Place, exact: &Separable, u: &Vector<T>) -> Result<f64, Failure> {
+    if place.computes_separable(u.len()) {
+        return Ok(exact.error_max(u)?);
+    }
+    Ok(exact.error_max_host(&u.to_vec()?)?)
+}
+
 /// A grid of zeros in `dim` dimensions, or an error if it does not fit this machine's memory.
 pub(crate) fn grid<T: Real>(n: usize, dim: usize) -> Result<Vec<T>, Failure> {
+    zeros(n.checked_pow(dim as u32), || size(n, dim))
+}
+
+/// So many zeros, or an error that calls them by `words`.
+fn zeros<T: Real>(points: Option<usize>, words: impl FnOnce() -> String) -> Result<Vec<T>, Failure> {
     let mut values = Vec::new();
-    let points = n.checked_pow(dim as u32).filter(|&points| values.try_reserve_exact(points).is_ok());
-    let words = || Failure::usage(format!("{} points do not fit this machine's memory", size(n, dim)));
-    values.resize(points.ok_or_else(words)?, T::zero());
+    let points = points.filter(|&points| values.try_reserve_exact(points).is_ok());
+    let failure = || Failure::usage(format!("{} points do not fit this machine's memory", words()));
+    values.resize(points.ok_or_else(failure)?, T::zero());
     Ok(values)
 }
 

@@ -74,7 +74,7 @@ struct RightSide;
 
 impl OnBox for RightSide {
     fn run<T: RealElement>(&self, state: &mut BoxState<T>, f: &Vector<T>) -> Result<Vector<T>> {
-        state.poisson.right_side(&f.to_vec()?, &state.sides)
+        state.poisson.right_side(f, &state.sides)
     }
 }
 
@@ -83,9 +83,9 @@ struct Points;
 
 impl OnBox for Points {
     fn run<T: RealElement>(&self, state: &mut BoxState<T>, x: &Vector<T>) -> Result<Vector<T>> {
-        let mut u = vec![T::zero(); state.poisson.grid().len()];
+        let mut u = Vector::zeros(state.poisson.context(), state.poisson.grid().len())?;
         state.poisson.points(x, &state.sides, &mut u)?;
-        Vector::from_slice(state.poisson.context(), &u)
+        Ok(u)
     }
 }
 
@@ -171,12 +171,12 @@ impl Registry {
         })
     }
 
-    /// Solves for f and u on the device, which pass through the host's memory; without u, from zero into a new object. Gives the
-    /// handle of u.
+    /// Solves for f and u on the device, without a copy on the host: [`GridPoisson::solve_device_with`]. Without u, from
+    /// zero into a new object. Gives the handle of u, which stays as it was where the solve fails or the data are not
+    /// finite.
     ///
     /// # Errors
-    /// [`Error::Handle`], [`Error::Precision`]; those of
-    /// [`GridPoisson::solve_with`].
+    /// [`Error::Handle`], [`Error::Precision`]; those of the method.
     pub fn grid_poisson_solve_vector(
         &self,
         poisson: u64,
@@ -189,12 +189,9 @@ impl Registry {
             self.call(&inputs, Some(Operand::new("u", u, Kind::FULL)), |objects, output| {
                 typed_real!(objects[0], ARGUMENT, T => {
                     let BoxState { poisson, sides } = &mut *T::of_box(objects[0])?.lock();
-                    let f = objects[1].stored::<T>("f")?.full("f")?.to_vec()?;
+                    let f = objects[1].stored::<T>("f")?.full("f")?;
                     let u = output.expect("an output was named").stored_mut::<T>("u")?.full_mut("u")?;
-                    let mut values = u.to_vec()?;
-                    let report = poisson.solve_with(&f, sides, &mut values, progress)?;
-                    u.write(&values)?;
-                    Ok(report)
+                    poisson.solve_device_with(f, sides, u, progress)
                 })
             })
         })

@@ -73,7 +73,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
             Argument::new("capacity", Kind::Count),
         ],
         c: Offer::Names(&["clinalg_grid_poisson_solve_vector"]),
-        matlab: Offer::Missing("`MexGridPoissonSolve` takes host arrays, where f is integrated"),
+        matlab: Offer::Missing("`MexGridPoissonSolve` takes host arrays"),
         program: Offer::Missing(LIBRARY),
     },
     Function {

@@ -292,7 +292,7 @@ fn vertices(axes: &[Axis], params: &GridParams, field: &Field, mixed: [f64; 3]) 
 
 /// The couplings of order 4 of points with equal spacing (Spotz and Carey 1996): the leading errors h^2/12 D u_xxxx of the second
 /// differences, expressed by the equation itself, become mixed differences, and differences of the right-hand side, which
-/// [`Layout::averaged`](super::load::Layout::averaged) has.
+/// [`Points::right_side`](super::points::Points::right_side) takes.
 fn compact4(mut all: Stencil, axes: &[Axis], shift: f64) -> Stencil {
     let dim = axes.len();
     let volume: f64 = axes.iter().map(|axis| axis.lengths[0]).product();

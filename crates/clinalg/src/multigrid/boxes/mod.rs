@@ -7,8 +7,9 @@ mod field;
 mod gpu;
 mod grid;
 mod levels;
-mod load;
 mod params;
+mod points;
+mod sides;
 mod solver;
 mod stencil;
 mod stencil_device;
@@ -19,8 +20,8 @@ mod tiles;
 
 pub use field::Tensor;
 pub use grid::{Centring, Condition, End, Grid};
-pub use load::SideValues;
 pub use params::{GridParams, GridReport};
+pub use sides::SideValues;
 pub use solver::{GridMemory, GridOperator, GridPoisson, GridPreconditioner};
 
 /// The single operations on `grid` and the unknowns of each level.

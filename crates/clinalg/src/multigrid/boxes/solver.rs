@@ -9,12 +9,12 @@ use super::field::{self, Field, Finest, Load, Tensor, Varying};
 use super::gpu::GpuBoxes;
 use super::grid::{Centring, Condition, Grid};
 use super::levels::{Level, levels};
-use super::load::{Layout, SideValues};
 use super::params::{GridParams, GridReport};
+use super::points::{Layout, Points};
+use super::sides::SideValues;
 use super::stencil::{self, StencilLevel};
 use super::stencil_device::{OnDevice, Stencils};
 use crate::error::check_length;
-use crate::matrix::host::zeros;
 use crate::multigrid::Coefficient;
 use crate::multigrid::conjugate::Accelerated;
 use crate::multigrid::cycle::{CycleFromZero, Cycles, Multigrid};
@@ -52,7 +52,7 @@ impl Problem {
         let singular = params.shift == 0.0 && axes.iter().all(|axis| axis.floats());
         let Level { mut factors, .. } = Level::new(axes.clone(), params.shift);
         let counts = [0, 1, 2].map(|axis| axes.get(axis).map_or(1, Axis::unknowns));
-        let layout = Layout::new(grid, counts, |axis| axes[axis].held(0));
+        let layout = Layout::new(grid, counts, |axis, end| axes[axis].held(end));
         let order = params.order;
         if varying.is_some() && order != 2 {
             return Err(Error::value("order", "2 with a variable coefficient or tensor", order));
@@ -103,76 +103,45 @@ impl Problem {
         }
     }
 
-    /// Writes the right-hand side to the device, balanced where u is determined up to a constant only; by how much it was out of balance then.
-    fn write_right_side<T: Real>(
-        &self,
-        grid: &Grid,
-        f: &[T],
-        sides: &SideValues<T>,
-        to: &mut Vector<T>,
-    ) -> Result<Option<f64>> {
-        check_length("f", self.layout.points(), f.len())?;
-        let (layout, factors) = (&self.layout, &self.factors);
-        let averaged = (self.order == 4).then(|| layout.averaged(f));
-        let f = averaged.as_deref().unwrap_or(f);
-        let loads = match &self.levels {
-            Levels::Coupled(_, loads) => &loads[..],
+    /// What single values of the sides add to the right-hand side.
+    fn loads(&self) -> &[Load] {
+        match &self.levels {
             Levels::Separable(_) => &[],
-        };
-        let mut piece = Vec::new();
-        if loads.is_empty() && !self.singular {
-            // A row in double precision stays in the L1 cache.
-            let mut b = vec![0.0; layout.range(&(0..1)).len()];
-            for rows in layout.pieces() {
-                piece.clear();
-                for row in rows.clone() {
-                    layout.load(row..row + 1, factors, f, sides, &mut b);
-                    piece.extend(b.iter().map(|&b| T::from_f64(b)));
-                }
-                to.buffer_mut().write_range(layout.range(&rows).start, &piece)?;
-            }
-            return Ok(None);
+            Levels::Coupled(_, loads) => loads,
         }
-        let mut b = zeros::<f64>("points", Some(layout.unknowns()))?;
-        layout.load(0..layout.rows(), factors, f, sides, &mut b);
-        layout.add(loads, grid, sides, &mut b);
-        let imbalance = self.singular.then(|| layout.balance(factors, &mut b));
-        for rows in layout.pieces() {
-            let range = layout.range(&rows);
-            piece.clear();
-            piece.extend(b[range.clone()].iter().map(|&b| T::from_f64(b)));
-            to.buffer_mut().write_range(range.start, &piece)?;
-        }
-        Ok(imbalance)
     }
 
-    /// The right-hand side on the device, balanced where u is determined up to a constant only.
-    fn right_vector<T: Real>(
+    /// The way from points to unknowns and back.
+    fn points<T: Real>(&self, context: &Context) -> Result<Points<T>> {
+        Points::new(context, &self.layout, &self.factors, self.order, self.singular)
+    }
+
+    /// The right-hand side of a source and the values of the sides, balanced where u is determined up to a constant.
+    fn right_side<T: Real>(
         &self,
         context: &Context,
-        grid: &Grid,
-        f: &[T],
+        points: &Points<T>,
+        f: &Vector<T>,
         sides: &SideValues<T>,
     ) -> Result<Vector<T>> {
+        check(context, self.layout.points(), [("f", f)])?;
         let mut b = Vector::uninit(context, self.layout.unknowns())?;
-        self.write_right_side(grid, f, sides, &mut b)?;
+        points.right_side(self.loads(), f, &points.given(sides)?, &mut b)?;
         Ok(b)
     }
 
     /// The values at all points, from those of the unknowns and of Dirichlet sides.
-    fn points<T: Real>(&self, grid: &Grid, x: &Vector<T>, sides: &SideValues<T>, u: &mut [T]) -> Result<()> {
-        let layout = &self.layout;
-        check_length("x", layout.unknowns(), x.len())?;
-        check_length("u", layout.points(), u.len())?;
-        let mut piece = Vec::new();
-        for rows in layout.pieces() {
-            let range = layout.range(&rows);
-            piece.resize(range.len(), T::zero());
-            x.buffer().read_range(range.start, &mut piece)?;
-            layout.put(rows, &piece, u);
-        }
-        layout.hold(grid, sides, u);
-        Ok(())
+    fn to_points<T: Real>(
+        &self,
+        context: &Context,
+        points: &Points<T>,
+        x: &Vector<T>,
+        sides: &SideValues<T>,
+        u: &mut Vector<T>,
+    ) -> Result<()> {
+        check(context, self.layout.unknowns(), [("x", x)])?;
+        check(context, self.layout.points(), [("u", &*u)])?;
+        points.put(x, T::zero(), &points.given(sides)?, u)
     }
 }
 
@@ -204,7 +173,8 @@ pub struct GridPoisson<T: Real> {
     params: GridParams,
     problem: Arc<Problem>,
     multigrid: Box<dyn Cycles<Grid = Vector<T>> + Send>,
-    /// u and b of problems given on the host; made for the first one.
+    points: Points<T>,
+    /// The unknowns and their right-hand side; made for the first solve.
     finest: Option<(Vector<T>, Vector<T>)>,
     /// What the next solve continues from.
     before: Option<GridMemory<T>>,
@@ -301,8 +271,9 @@ impl<T: Real> GridPoisson<T> {
                 Box::new(Accelerated::new(Multigrid::new(stencils, &sides, params.symmetric_plan(), full)?)?)
             }
         };
+        let points = problem.points(context)?;
         let (context, grid, problem) = (context.clone(), grid.clone(), Arc::new(problem));
-        Ok(GridPoisson { context, grid, params: *params, problem, multigrid, finest: None, before: None })
+        Ok(GridPoisson { context, grid, params: *params, problem, multigrid, points, finest: None, before: None })
     }
 
     /// The matrix that this solver inverts, on the same context.
@@ -325,16 +296,16 @@ impl<T: Real> GridPoisson<T> {
     ///
     /// # Errors
     /// As [`GridOperator::right_side`].
-    pub fn right_side(&self, f: &[T], sides: &SideValues<T>) -> Result<Vector<T>> {
-        self.problem.right_vector(&self.context, &self.grid, f, sides)
+    pub fn right_side(&self, f: &Vector<T>, sides: &SideValues<T>) -> Result<Vector<T>> {
+        self.problem.right_side(&self.context, &self.points, f, sides)
     }
 
     /// As [`GridOperator::points`].
     ///
     /// # Errors
     /// As [`GridOperator::points`].
-    pub fn points(&self, x: &Vector<T>, sides: &SideValues<T>, u: &mut [T]) -> Result<()> {
-        self.problem.points(&self.grid, x, sides, u)
+    pub fn points(&self, x: &Vector<T>, sides: &SideValues<T>, u: &mut Vector<T>) -> Result<()> {
+        self.problem.to_points(&self.context, &self.points, x, sides, u)
     }
 
     /// The context of the solver.
@@ -357,8 +328,8 @@ impl<T: Real> GridPoisson<T> {
     /// it was.
     ///
     /// # Errors
-    /// [`Error::Length`] that names `f` or `u`; [`Error::Value`] for data that do not balance where u is determined up to a
-    /// constant only; what the device reports.
+    /// [`Error::Length`] that names `f` or `u`; [`Error::Value`] that names `f` for data that do not balance where u is
+    /// determined up to a constant only, and `sides` for those of a grid with other points; what the device reports.
     pub fn solve(&mut self, f: &[T], sides: &SideValues<T>, u: &mut [T]) -> Result<GridReport> {
         self.solve_with(f, sides, u, &mut |_, _| ControlFlow::Continue(()))
     }
@@ -375,9 +346,38 @@ impl<T: Real> GridPoisson<T> {
         u: &mut [T],
         progress: Progress<'_>,
     ) -> Result<GridReport> {
-        let Problem { layout, factors, .. } = &*self.problem;
-        check_length("f", layout.points(), f.len())?;
-        check_length("u", layout.points(), u.len())?;
+        let points = self.problem.layout.points();
+        check_length("f", points, f.len())?;
+        check_length("u", points, u.len())?;
+        let (f, mut on_device) = (Vector::from_slice(&self.context, f)?, Vector::from_slice(&self.context, u)?);
+        let report = self.solve_device_with(&f, sides, &mut on_device, progress)?;
+        on_device.read(u)?;
+        Ok(report)
+    }
+
+    /// [`GridPoisson::solve`] on device vectors, of which no copy is made on the host; only the values of the sides are
+    /// uploaded.
+    ///
+    /// # Errors
+    /// As [`GridPoisson::solve`]; [`Error::Context`] that names `f` or `u`.
+    pub fn solve_device(&mut self, f: &Vector<T>, sides: &SideValues<T>, u: &mut Vector<T>) -> Result<GridReport> {
+        self.solve_device_with(f, sides, u, &mut |_, _| ControlFlow::Continue(()))
+    }
+
+    /// [`GridPoisson::solve_device`] with `progress` as in [`GridPoisson::solve_with`].
+    ///
+    /// # Errors
+    /// As [`GridPoisson::solve_device`].
+    pub fn solve_device_with(
+        &mut self,
+        f: &Vector<T>,
+        sides: &SideValues<T>,
+        u: &mut Vector<T>,
+        progress: Progress<'_>,
+    ) -> Result<GridReport> {
+        let layout = &self.problem.layout;
+        check(&self.context, layout.points(), [("f", f), ("u", &*u)])?;
+        let given = self.points.given(sides)?;
         let (own_u, own_b) = match &mut self.finest {
             Some(made) => made,
             None => {
@@ -385,7 +385,7 @@ impl<T: Real> GridPoisson<T> {
                 self.finest.insert((new()?, new()?))
             }
         };
-        let imbalance = self.problem.write_right_side(&self.grid, f, sides, own_b)?;
+        let imbalance = self.points.right_side(self.problem.loads(), f, &given, own_b)?;
         if let Some(imbalance) = imbalance.filter(|imbalance| *imbalance > self.params.max_imbalance) {
             let expected = format!(
                 "a source and fluxes that balance to {}: without a Dirichlet or Robin side and without a shift, the integral of f and \
@@ -404,27 +404,15 @@ impl<T: Real> GridPoisson<T> {
                 before.history
             }
             None => {
-                let mut piece = Vec::new();
-                for rows in layout.pieces() {
-                    let range = layout.range(&rows);
-                    piece.resize(range.len(), T::zero());
-                    layout.take(rows, u, &mut piece);
-                    own_u.buffer_mut().write_range(range.start, &piece)?;
-                }
+                self.points.take(u, own_u)?;
                 Vec::new()
             }
         };
         let (params, row_sum) = (self.params.iteration(), self.problem.row_sum());
         let report = iterate::<T, _>(&mut *self.multigrid, &params, row_sum, own_b, own_u, &history, progress)?;
         if report.stop != Stop::NotFinite {
-            if self.problem.singular {
-                let mut unknowns = own_u.to_vec()?;
-                layout.centre(factors, &mut unknowns);
-                layout.put(0..layout.rows(), &unknowns, u);
-                layout.hold(&self.grid, sides, u);
-            } else {
-                self.problem.points(&self.grid, own_u, sides, u)?;
-            }
+            let constant = self.points.constant(own_u, own_b)?;
+            self.points.put(own_u, constant, &given, u)?;
         }
         Ok(GridReport::new(report, imbalance))
     }
@@ -476,6 +464,7 @@ pub struct GridOperator<T: Real> {
     context: Context,
     grid: Grid,
     problem: Arc<Problem>,
+    points: Points<T>,
     finest: FinestOperator<T>,
 }
 
@@ -527,24 +516,27 @@ impl<T: Real> GridOperator<T> {
             Levels::Separable(levels) => FinestOperator::Separable(Lines::new(context, &levels[0])?),
             Levels::Coupled(levels, _) => FinestOperator::Coupled(OnDevice::new(context, &levels[0].stencil)?),
         };
-        Ok(GridOperator { context: context.clone(), grid: grid.clone(), problem, finest })
+        let points = problem.points(context)?;
+        Ok(GridOperator { context: context.clone(), grid: grid.clone(), problem, points, finest })
     }
 
     /// The right-hand side b of A u = b for the source `f`, with a value per point, and the values of the sides; one value per
     /// unknown. Where u is determined up to a constant only, what is out of balance has been taken out.
     ///
     /// # Errors
-    /// [`Error::Length`] that names `f`; what the device reports.
-    pub fn right_side(&self, f: &[T], sides: &SideValues<T>) -> Result<Vector<T>> {
-        self.problem.right_vector(&self.context, &self.grid, f, sides)
+    /// [`Error::Length`] or [`Error::Context`] that names `f`; [`Error::Value`] that names `sides` for those of a grid
+    /// with other points; what the device reports.
+    pub fn right_side(&self, f: &Vector<T>, sides: &SideValues<T>) -> Result<Vector<T>> {
+        self.problem.right_side(&self.context, &self.points, f, sides)
     }
 
     /// The values at all points, from those of the unknowns and of Dirichlet sides.
     ///
     /// # Errors
-    /// [`Error::Length`] that names `x` or `u`; what the device reports.
-    pub fn points(&self, x: &Vector<T>, sides: &SideValues<T>, u: &mut [T]) -> Result<()> {
-        self.problem.points(&self.grid, x, sides, u)
+    /// [`Error::Length`] or [`Error::Context`] that names `x` or `u`; [`Error::Value`] that names `sides` for those of a
+    /// grid with other points; what the device reports.
+    pub fn points(&self, x: &Vector<T>, sides: &SideValues<T>, u: &mut Vector<T>) -> Result<()> {
+        self.problem.to_points(&self.context, &self.points, x, sides, u)
     }
 }
 
@@ -649,13 +641,17 @@ impl<T: Real> Preconditioner<T> for GridPreconditioner<T> {
     }
 }
 
-/// An error unless all vectors live there and have a value per unknown.
-fn check<T: Real>(context: &Context, unknowns: usize, vectors: [(&'static str, &Vector<T>); 2]) -> Result<()> {
+/// An error unless all vectors live there and have so many values.
+fn check<T: Real, const N: usize>(
+    context: &Context,
+    len: usize,
+    vectors: [(&'static str, &Vector<T>); N],
+) -> Result<()> {
     for (argument, vector) in vectors {
         if !context.same(vector.context()) {
             return Err(Error::Context { argument });
         }
-        check_length(argument, unknowns, vector.len())?;
+        check_length(argument, len, vector.len())?;
     }
     Ok(())
 }

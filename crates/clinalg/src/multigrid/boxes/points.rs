@@ -1,0 +1,333 @@
+//! Between the points of a grid and the unknowns, on the device: the right-hand side of the integrated equations and u.
+
+use std::sync::OnceLock;
+
+use super::axis::Factors;
+use super::field::{Load, Origin};
+use super::grid::Grid;
+use super::sides::SideValues;
+use crate::multigrid::launch;
+use crate::runtime::kernels::boxes_points;
+use crate::runtime::{Out, Range};
+use crate::{Buffer, Context, Error, Real, Result, Vector, ops};
+
+/// Where the unknowns lie among the points of a grid, and each side among the values of all sides.
+#[derive(Debug, Clone)]
+pub(super) struct Layout {
+    /// Points of each direction; 1 of a third one that is not there.
+    points: [usize; 3],
+    /// The first point that is an unknown, and how many there are.
+    first: [usize; 3],
+    counts: [usize; 3],
+    dim: usize,
+    /// Whether u is given at the points of a side.
+    held: [[bool; 2]; 3],
+}
+
+/// Part of a box at one index of a direction.
+struct Face {
+    /// The two other directions.
+    across: [usize; 2],
+    /// Their counts, the faster direction first.
+    counts: [usize; 2],
+    /// Place of the first point, and the distances to the next one along both directions.
+    first: usize,
+    strides: [usize; 2],
+}
+
+impl Layout {
+    pub(super) fn new(grid: &Grid, counts: [usize; 3], held: impl Fn(usize, usize) -> bool) -> Layout {
+        let dim = grid.dim();
+        let held = [0, 1, 2].map(|axis| [0, 1].map(|end| axis < dim && held(axis, end)));
+        let points = [0, 1, 2].map(|axis| grid.points().get(axis).copied().unwrap_or(1));
+        Layout { points, first: held.map(|[low, _]| usize::from(low)), counts, dim, held }
+    }
+
+    pub(super) fn points(&self) -> usize {
+        self.points.iter().product()
+    }
+
+    pub(super) fn unknowns(&self) -> usize {
+        self.counts.iter().product()
+    }
+
+    /// The place of the first unknown among the points.
+    fn offset(&self) -> usize {
+        let ([x, y, z], [nx, ny, _]) = (self.first, self.points);
+        (z * ny + y) * nx + x
+    }
+
+    fn sides(&self) -> impl DoubleEndedIterator<Item = (usize, usize)> + use<> {
+        (0..self.dim).flat_map(|axis| [(axis, 0), (axis, 1)])
+    }
+
+    /// The sides at whose points u is given; where they meet, the last one holds.
+    fn held(&self) -> impl DoubleEndedIterator<Item = (usize, usize)> + use<> {
+        let held = self.held;
+        self.sides().filter(move |&(axis, end)| held[axis][end])
+    }
+
+    /// Number of values of a side.
+    fn side(&self, axis: usize) -> usize {
+        self.points() / self.points[axis]
+    }
+
+    /// The place of the first value of a side among those of all sides.
+    fn start(&self, axis: usize, end: usize) -> usize {
+        (0..axis).map(|before| 2 * self.side(before)).sum::<usize>() + end * self.side(axis)
+    }
+
+    fn values(&self) -> usize {
+        (0..self.dim).map(|axis| 2 * self.side(axis)).sum()
+    }
+
+    /// The end of a box of `counts` across `axis`.
+    fn face(axis: usize, end: usize, counts: [usize; 3]) -> Face {
+        let strides = [1, counts[0], counts[0] * counts[1]];
+        let across = [[1, 2], [0, 2], [0, 1]][axis];
+        let at = [0, counts[axis] - 1][end];
+        Face {
+            across,
+            counts: across.map(|d| counts[d]),
+            first: at * strides[axis],
+            strides: across.map(|d| strides[d]),
+        }
+    }
+
+    /// The place of a value among those of all sides.
+    fn place(&self, from: Origin) -> usize {
+        match from {
+            Origin::Side { axis, end, at } => self.start(axis, end) + at,
+            Origin::Point(q) => {
+                let [nx, ny, _] = self.points;
+                let at = [q % nx, q / nx % ny, q / (nx * ny)];
+                let holds = |&(axis, end): &(usize, usize)| at[axis] == [0, self.points[axis] - 1][end];
+                let (axis, end) = self.held().rfind(holds).expect("u is given at the points of a side");
+                let [a, b] = Layout::face(axis, end, self.points).across;
+                self.start(axis, end) + at[b] * self.points[a] + at[a]
+            }
+        }
+    }
+}
+
+/// What the unknowns take from single values of the sides.
+struct Loads<T: Real> {
+    /// The unknowns that take some, and where their parts of the other arrays begin.
+    unknowns: Buffer<u64>,
+    starts: Buffer<u32>,
+    /// Places among the values of all sides, and by what these are multiplied.
+    places: Buffer<u32>,
+    factors: Buffer<T>,
+}
+
+impl<T: Real> Loads<T> {
+    /// `loads` are in the order of the unknowns.
+    fn new(context: &Context, layout: &Layout, loads: &[Load]) -> Result<Loads<T>> {
+        debug_assert!(loads.is_sorted_by_key(|load| load.unknown));
+        if u32::try_from(layout.values().max(loads.len())).is_err() {
+            let got = format!("{:?}", &layout.points[..layout.dim]);
+            return Err(Error::value("points", "a smaller grid: the values of its sides cannot be counted", got));
+        }
+        let (mut unknowns, mut starts, mut next) = (Vec::new(), vec![0], 0);
+        for group in loads.chunk_by(|a, b| a.unknown == b.unknown) {
+            next += group.len() as u32;
+            unknowns.push(group[0].unknown as u64);
+            starts.push(next);
+        }
+        let places: Vec<u32> = loads.iter().map(|load| layout.place(load.from) as u32).collect();
+        let factors: Vec<T> = loads.iter().map(|load| T::from_f64(load.factor)).collect();
+        Ok(Loads {
+            unknowns: Buffer::from_slice(context, &unknowns)?,
+            starts: Buffer::from_slice(context, &starts)?,
+            places: Buffer::from_slice(context, &places)?,
+            factors: Buffer::from_slice(context, &factors)?,
+        })
+    }
+}
+
+/// The values of the sides on the device.
+pub(super) struct Given<'a, T: Real> {
+    sides: &'a SideValues<T>,
+    /// Those of all sides one after the other, 0 where none were set; None where no side has values.
+    values: Option<Buffer<T>>,
+}
+
+/// The way from points to unknowns and back.
+pub(super) struct Points<T: Real> {
+    context: Context,
+    layout: Layout,
+    /// Widths of the cells around the unknowns, by direction.
+    masses: Buffer<T>,
+    /// By what the values of each side are multiplied.
+    factors: [[f64; 2]; 3],
+    /// Of the box, where u is determined up to a constant only.
+    volume: Option<f64>,
+    /// Whether f is averaged for a discretisation of order 4.
+    averaged: bool,
+    /// Made for the first sides that have values.
+    loads: OnceLock<Loads<T>>,
+}
+
+impl<T: Real> Points<T> {
+    /// For a discretisation of this order; `singular` where u is determined up to a constant only.
+    pub(super) fn new(
+        context: &Context,
+        layout: &Layout,
+        factors: &[Factors],
+        order: usize,
+        singular: bool,
+    ) -> Result<Points<T>> {
+        let mut masses: Vec<T> = factors.iter().flat_map(|factors| &factors.mass).map(|&m| T::from_f64(m)).collect();
+        masses.resize(layout.counts.iter().sum(), T::one());
+        let volume = factors.iter().map(|factors| factors.mass.iter().sum::<f64>()).product();
+        Ok(Points {
+            context: context.clone(),
+            layout: layout.clone(),
+            masses: Buffer::from_slice(context, &masses)?,
+            factors: [0, 1, 2].map(|axis| factors.get(axis).map_or([0.0; 2], |factors| factors.load)),
+            volume: singular.then_some(volume),
+            averaged: order == 4,
+            loads: OnceLock::new(),
+        })
+    }
+
+    fn range(&self, [width, height]: [usize; 2]) -> Range {
+        launch::items(&self.context, [width, height], height)
+    }
+
+    fn all(&self) -> Range {
+        let [mx, my, mz] = self.layout.counts;
+        self.range([mx, my * mz])
+    }
+
+    /// The values of the sides on the device.
+    ///
+    /// # Errors
+    /// [`Error::Value`] that names `sides` for those of a grid with other points; [`Error::Allocation`].
+    pub(super) fn given<'a>(&self, sides: &'a SideValues<T>) -> Result<Given<'a, T>> {
+        let Layout { points, dim, .. } = &self.layout;
+        if sides.points() != &points[..*dim] {
+            let expected = format!("the values of the sides of a grid of {:?} points", &points[..*dim]);
+            return Err(Error::value("sides", expected, format!("those of {:?} points", sides.points())));
+        }
+        let mut values = None;
+        for (axis, end) in self.layout.sides() {
+            let Some(own) = sides.get(axis, end) else { continue };
+            let values = match &mut values {
+                Some(values) => values,
+                None => values.insert(Buffer::zeroed(&self.context, self.layout.values())?),
+            };
+            values.write_range(self.layout.start(axis, end), own)?;
+        }
+        Ok(Given { sides, values })
+    }
+
+    /// b of f, with a value per point, and the sides. Where u is determined up to a constant only, it is balanced: by how
+    /// much it was out of balance. `loads` are the same in each call.
+    pub(super) fn right_side(
+        &self,
+        loads: &[Load],
+        f: &Vector<T>,
+        given: &Given<'_, T>,
+        b: &mut Vector<T>,
+    ) -> Result<Option<f64>> {
+        let Points { context, layout, masses, .. } = self;
+        let ([mx, my, mz], [nx, ny, nz], offset) = (layout.counts, layout.points, layout.offset());
+        let (program, f, out) = (boxes_points::Program::<T>::new(), f.buffer(), Out::shared(b.buffer()));
+        if self.averaged {
+            let twelfth = T::from_f64(1.0 / 12.0);
+            let range = self.all();
+            program.integrate_averaged(context, range, mx, my, mz, nx, ny, nz, offset, twelfth, masses, f, out)?;
+        } else {
+            program.integrate(context, self.all(), mx, my, mz, nx, ny, offset, masses, f, out)?;
+        }
+        if let Some(values) = &given.values {
+            self.add_sides(given.sides, values, b)?;
+            self.add_loads(loads, values, b)?;
+        }
+        self.volume.map(|volume| self.balance(volume, b)).transpose()
+    }
+
+    /// Adds the values of the sides, integrated over the ends of the cells.
+    fn add_sides(&self, sides: &SideValues<T>, values: &Buffer<T>, b: &Vector<T>) -> Result<()> {
+        let Points { context, layout, masses, .. } = self;
+        for (axis, end) in layout.sides() {
+            let factor = self.factors[axis][end];
+            if factor == 0.0 || sides.get(axis, end).is_none() {
+                continue;
+            }
+            let Face { across, counts, first, strides } = Layout::face(axis, end, layout.counts);
+            let [along_a, along_b] = across.map(|d| layout.counts[..d].iter().sum());
+            let step = layout.points[across[0]];
+            let from = layout.start(axis, end) + layout.first[across[1]] * step + layout.first[across[0]];
+            let (program, range, factor) = (boxes_points::Program::new(), self.range(counts), T::from_f64(factor));
+            let ([width, height], [stride, pitch], b) = (counts, strides, Out::shared(b.buffer()));
+            program.add_side(
+                context, range, width, height, first, stride, pitch, factor, from, step, along_a, along_b, masses,
+                values, b,
+            )?;
+        }
+        Ok(())
+    }
+
+    /// Adds what unknowns take from single values of the sides.
+    fn add_loads(&self, loads: &[Load], values: &Buffer<T>, b: &Vector<T>) -> Result<()> {
+        if loads.is_empty() {
+            return Ok(());
+        }
+        let Loads { unknowns, starts, places, factors } = match self.loads.get() {
+            Some(loads) => loads,
+            None => {
+                let loads = Loads::new(&self.context, &self.layout, loads)?;
+                self.loads.get_or_init(|| loads)
+            }
+        };
+        let (count, b) = (unknowns.len(), Out::shared(b.buffer()));
+        let (program, range) = (boxes_points::Program::new(), ops::items(&self.context, count));
+        program.add_loads(&self.context, range, count, unknowns, starts, places, factors, values, b)
+    }
+
+    /// Takes the part of b that belongs to no source out of it, and gives it over the sum of the magnitudes.
+    fn balance(&self, volume: f64, b: &Vector<T>) -> Result<f64> {
+        let [mx, my, mz] = self.layout.counts;
+        let (sum, size) = (ops::sum(b)?.into_f64(), ops::norm1(b)?.into_f64());
+        let (share, out) = (T::from_f64(sum / volume), Out::shared(b.buffer()));
+        let (program, context) = (boxes_points::Program::new(), &self.context);
+        program.subtract_masses(context, self.all(), mx, my, mz, share, &self.masses, out)?;
+        Ok(if size == 0.0 { 0.0 } else { (sum / size).abs() })
+    }
+
+    /// The mean of the unknowns where they are determined up to a constant only, otherwise 0; `work` is overwritten.
+    pub(super) fn constant(&self, x: &Vector<T>, work: &mut Vector<T>) -> Result<T> {
+        let Some(volume) = self.volume else { return Ok(T::zero()) };
+        let ([mx, my, mz], out) = (self.layout.counts, Out::shared(work.buffer()));
+        let (program, context, x) = (boxes_points::Program::new(), &self.context, x.buffer());
+        program.integrate(context, self.all(), mx, my, mz, mx, my, 0, &self.masses, x, out)?;
+        Ok(T::from_f64(ops::sum(work)?.into_f64() / volume))
+    }
+
+    /// x = u at the unknowns.
+    pub(super) fn take(&self, u: &Vector<T>, x: &mut Vector<T>) -> Result<()> {
+        let ([mx, my, mz], [nx, ny, _], offset) = (self.layout.counts, self.layout.points, self.layout.offset());
+        let (program, u, x) = (boxes_points::Program::new(), u.buffer(), Out::shared(x.buffer()));
+        program.take_unknowns(&self.context, self.all(), mx, my, mz, nx, ny, offset, u, x)
+    }
+
+    /// u = x less `constant`, and the values of the sides where they are given at points.
+    pub(super) fn put(&self, x: &Vector<T>, constant: T, given: &Given<'_, T>, u: &mut Vector<T>) -> Result<()> {
+        let Points { context, layout, .. } = self;
+        let ([mx, my, mz], [nx, ny, _], offset) = (layout.counts, layout.points, layout.offset());
+        let (program, x) = (boxes_points::Program::new(), x.buffer());
+        let out = Out::shared(u.buffer());
+        program.put_unknowns(context, self.all(), mx, my, mz, nx, ny, offset, constant, x, out)?;
+        for (axis, end) in layout.held() {
+            let Face { counts, first, strides: [stride, pitch], .. } = Layout::face(axis, end, layout.points);
+            let (is_given, [width, height]) = (u32::from(given.sides.get(axis, end).is_some()), counts);
+            // Without values the kernel reads none.
+            let values = given.values.as_ref().unwrap_or(&self.masses);
+            let (from, range, out) = (layout.start(axis, end), self.range(counts), Out::shared(u.buffer()));
+            program.hold_side(context, range, width, height, first, stride, pitch, is_given, from, values, out)?;
+        }
+        Ok(())
+    }
+}
