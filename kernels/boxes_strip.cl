@@ -8,24 +8,23 @@
 //   corrected sweeps             26 B
 //   corrected, restricted        28 B: the last half of one cycle and the first half of the next
 //
-// Couplings of columns stay in registers, those of rows come from the cache. `reals` and `numbers` say what the rows and columns of a level are, see
-// `Strips` in multigrid/boxes/strips.rs; rows have PAD more on either side, which continue a periodic direction and have no couplings otherwise.
-// Coarse rows and columns are numbered on past the ends of a periodic direction: a fine row takes part in its base row and in the next one, and
-// the base grows by at most one from row to row.
+// `reals` and `numbers` say what the rows and columns of a level are, see `Tables` in multigrid/boxes/tables.rs; there are PAD rows more on either
+// side, which continue a periodic direction and have no couplings otherwise. Coarse rows and columns are numbered on past the ends of a periodic
+// direction: a fine row takes part in its base row and in the next one, and the base grows by at most one from row to row. What a step needs of
+// these tables waits in local memory, and rows of u and f are loaded two steps before they arrive: a step takes less time than a load.
 //
 //   ITEMS     items of a work-group
-//   AHEAD     rows between a load and its use
 //   STAGES    half-sweeps
 //   START     what u is before the first stage: GIVEN, FROM_ZERO, or CORRECTED by the interpolant of `correction`
 //   FLIP      1 where the first half-sweep is black
 //   SUMMED    after how many stages the squares of the residual are summed, after all of them also those of u; NEVER
 //   RESTRICT  1 where the residual after the last stage is restricted
-//@ build STAGES=2 START=0 FLIP=0 SUMMED=255 RESTRICT=0 ITEMS=128 AHEAD=2
-//@ build STAGES=4 START=0 FLIP=0 SUMMED=255 RESTRICT=1 ITEMS=64 AHEAD=2
-//@ build STAGES=4 START=1 FLIP=0 SUMMED=255 RESTRICT=1 ITEMS=64 AHEAD=2
-//@ build STAGES=2 START=2 FLIP=1 SUMMED=255 RESTRICT=0 ITEMS=128 AHEAD=2
-//@ build STAGES=2 START=2 FLIP=0 SUMMED=2 RESTRICT=0 ITEMS=64 AHEAD=2
-//@ build STAGES=6 START=2 FLIP=0 SUMMED=2 RESTRICT=1 ITEMS=64 AHEAD=2
+//@ build STAGES=2 START=0 FLIP=0 SUMMED=255 RESTRICT=0 ITEMS=128
+//@ build STAGES=4 START=0 FLIP=0 SUMMED=255 RESTRICT=1 ITEMS=64
+//@ build STAGES=4 START=1 FLIP=0 SUMMED=255 RESTRICT=1 ITEMS=64
+//@ build STAGES=2 START=2 FLIP=1 SUMMED=255 RESTRICT=0 ITEMS=64
+//@ build STAGES=2 START=2 FLIP=0 SUMMED=2 RESTRICT=0 ITEMS=64
+//@ build STAGES=6 START=2 FLIP=0 SUMMED=2 RESTRICT=1 ITEMS=64
 #include "common.clh"
 
 #define ALWAYS_INLINE inline __attribute__((always_inline))
@@ -47,57 +46,66 @@
 #define BEYOND (RESTRICT ? STAGES + 5 : HALO)
 // Values that items show each other in a row: those relaxed, and two of a coarse row, which lie beside each other.
 #define SLOTS (STAGES + 1 + 2 * RESTRICT)
-// Rows at hand: those ahead, the newest, one per stage, and one or two below them.
-#define ROWS (AHEAD + STAGES + 2 + (RESTRICT || SIZED))
-#define ROW(k) ((k) + AHEAD)
+// Rows at hand: the newest, one per stage, and one or two below them.
+#define ROWS (STAGES + 2 + (RESTRICT || SIZED))
+
+// Numbers of a row in the tables, and for how many rows local memory has them, a power of two.
+#define RECORD 8
+#define RING 16
+// Rows between the newest one and the last one in the ring, and the one whose numbers are loaded.
+#define IN_RING 3
+#define LOADED 5
 
 typedef struct {
-    int nx, ny, mx, my, padded;
-    // The left column of the item, and the places of both in a row.
-    int left, at_a, at_b;
+    int nx, mx;
+    // The places of both columns in a row.
+    int at_a, at_b;
     bool inside_a, inside_b, stored_a, stored_b;
     // Rows of the band.
     int low, high;
-    // Couplings of both to the left, to the right, what the diagonal has more, and the mass; in local memory, since registers are short.
-    __local const REAL4 *columns;
-    // Rows of f of both columns, and of the weights.
-    __local REAL *sources, *weights;
     REAL omega;
-    __global const REAL *f, *u, *correction;
-    __global REAL *out, *coarse;
-    __global const REAL4 *reals;
+    __global const REAL *f, *u, *correction, *reals;
     __global const int *places;
+    __global REAL *out, *coarse;
+    // In local memory, since registers are short. Of rows: their numbers. Of both columns of the item: couplings to the left and to the right, what the
+    // diagonal has more, and the mass; parts of two coarse columns and the places of these; parts of the residuals around for the coarse columns that they
+    // own, and those. By row and column: f, and omega over the diagonal; of the newest kind of row what a relaxed value has of its neighbours.
+    __local REAL *row_reals;
+    __local int *row_places;
+    __local REAL4 *columns, *gathered;
+    __local REAL2 *coarse_parts;
+    __local int *coarse_places;
+    __local REAL *sources, *weights, *parts;
 } Strip;
 
-// What the tables have: by row its mass, couplings to the south and to the north, and what the diagonal has more; its kind, the same for rows with the same of
-// these; its place; its base row and the parts of that and of the next one; by coarse row the row whose band writes it; by column the parts of two coarse columns, and where these are; the coarse column
-// that it owns and the parts of that in the four columns around.
-#define ROW_FACTORS(q, row) (q)->reals[(row) + PAD]
-#define ROW_PLACE(q, row) (q)->places[(row) + PAD]
-#define BASE(q, row) (q)->places[(q)->padded + (row) + PAD]
-#define ROW_PARTS(q, row) ((__global const REAL2 *)((q)->reals + (q)->padded + 2 * (q)->nx))[(row) + PAD]
-#define ROW_KIND(q, row) (q)->places[2 * (q)->padded + (row) + PAD]
-#define OWNER(q, coarse_row) (q)->places[3 * (q)->padded + 3 * (q)->nx + (coarse_row)]
-#define COLUMN_FACTORS(q, at) (q)->reals[(q)->padded + (at)]
-#define COLUMN_PARTS(q, at) ((__global const REAL2 *)((q)->reals + (q)->padded + 2 * (q)->nx))[(q)->padded + (at)]
-#define COARSE_COLUMN(q, at, which) (q)->places[3 * (q)->padded + 2 * (at) + (which)]
-#define OWNED(q, at) (q)->places[3 * (q)->padded + 2 * (q)->nx + (at)]
-#define GATHERED(q, at, k) ((__global const REAL *)((q)->reals + (q)->padded + (q)->nx))[4 * (at) + (k)]
+// What a row has: its mass, couplings to the south and to the north, and what the diagonal has more; parts of the base row and of the next one.
+#define ROW_FACTORS(q, row) (*(__local const REAL4 *)((q)->row_reals + RECORD * ((row) & (RING - 1))))
+#define ROW_PARTS(q, row) (*(__local const REAL2 *)((q)->row_reals + RECORD * ((row) & (RING - 1)) + 4))
+// Its place; its base row; its kind, which rows with the same factors share; where the coarse row after the next one is; the coarse row that is complete when
+// it arrives, -1 for none, and the row whose band writes that.
+#define ROW_NUMBER(q, row, which) (q)->row_places[RECORD * ((row) & (RING - 1)) + (which)]
+#define ROW_PLACE(q, row) ROW_NUMBER(q, row, 0)
+#define BASE(q, row) ROW_NUMBER(q, row, 1)
+#define ROW_KIND(q, row) ROW_NUMBER(q, row, 2)
+#define NEXT_PLACE(q, row) ROW_NUMBER(q, row, 3)
+#define COMPLETED(q, row) ROW_NUMBER(q, row, 4)
+#define OWNER(q, row) ROW_NUMBER(q, row, 5)
 
 typedef struct {
-    // Rows of u, and those of f that have not arrived.
-    REAL ua[ROWS], ub[ROWS], fa[AHEAD + 1], fb[AHEAD + 1];
-    // The two weights omega over the diagonal of the newest row, and its kind.
-    REAL weight_a, weight_b;
-    int kind;
+    // Rows of u.
+    REAL ua[ROWS], ub[ROWS];
+    // What is on its way, for rows of both parities: u and f of both columns, and numbers of a row, of which the item brings one of each kind.
+    REAL next_ua[2], next_ub[2], next_fa[2], next_fb[2], next_real[2];
+    int next_place[2];
+    // The kind of the newest row, and how many rows before it are of that kind.
+    int kind, same;
     // The correction on the base row of the newest row and on the next one, and what its columns take parts of for the row to come.
     REAL low_a, low_b, high_a, high_b, next[4];
-    int base;
     // The neighbour's value that the last stage read, one row ago.
     REAL kept;
-    // Residuals weighted for two coarse rows, the first of which has the number `sum_base`; the coarse row that was completed a row ago.
+    // Residuals weighted for two coarse rows, the first of which is the base row of the newest of them; the coarse row that was completed a row ago.
     REAL first_a, first_b, second_a, second_b;
-    int sum_base, complete;
+    int complete;
     // Sums of squares.
     REAL total, size;
 } Wave;
@@ -108,29 +116,65 @@ ALWAYS_INLINE REAL weight_at(REAL omega, REAL4 column, REAL4 row)
     return diagonal > ZERO ? omega / diagonal : ZERO;
 }
 
+// What a relaxed value has of the right-hand side and of its neighbours.
+typedef struct {
+    REAL source, west, east, south, north;
+} Parts;
+
+ALWAYS_INLINE Parts parts_of(REAL weight, REAL4 column, REAL4 row)
+{
+    const REAL along = weight * row.x, across = weight * column.w;
+    Parts parts;
+    parts.source = weight;
+    parts.west = along * column.x, parts.east = along * column.y;
+    parts.south = across * row.y, parts.north = across * row.z;
+    return parts;
+}
+
+// The same for the newest kind of row.
+#define PARTS(q, which, k) (q)->parts[(2 * (k) + (which)) * ITEMS]
+
 // f of the item's columns in a row that has arrived, and omega over the diagonal there; KEPT rows are kept, a power of two.
 #define KEPT (STAGES <= 2 ? 4 : 8)
 #define WEIGHT(q, row, which) (q)->weights[(2 * ((row) & (KEPT - 1)) + (which)) * ITEMS]
 #define SOURCE(q, row, which) (q)->sources[(2 * ((row) & (KEPT - 1)) + (which)) * ITEMS]
 
-ALWAYS_INLINE void load(Wave *w, const Strip *q, int row, int k)
+ALWAYS_INLINE void load(Wave *w, const Strip *q, const int now, int row)
 {
     const size_t base = (size_t)ROW_PLACE(q, row) * (size_t)q->nx;
-    w->fa[ROW(k)] = q->inside_a ? q->f[base + q->at_a] : ZERO;
-    w->fb[ROW(k)] = q->inside_b ? q->f[base + q->at_b] : ZERO;
+    w->next_fa[now] = q->inside_a ? q->f[base + q->at_a] : ZERO;
+    w->next_fb[now] = q->inside_b ? q->f[base + q->at_b] : ZERO;
     if (START != FROM_ZERO) {
-        w->ua[ROW(k)] = q->inside_a ? q->u[base + q->at_a] : ZERO;
-        w->ub[ROW(k)] = q->inside_b ? q->u[base + q->at_b] : ZERO;
+        w->next_ua[now] = q->inside_a ? q->u[base + q->at_a] : ZERO;
+        w->next_ub[now] = q->inside_b ? q->u[base + q->at_b] : ZERO;
     }
 }
 
-// Coarse row `row`, whatever period it lies in.
+// The numbers of a row, by the first items.
+ALWAYS_INLINE void load_numbers(Wave *w, const Strip *q, const int now, int row)
+{
+    const int item = (int)get_local_id(0);
+    if (item < RECORD) {
+        w->next_real[now] = q->reals[RECORD * (row + PAD) + item];
+        w->next_place[now] = q->places[RECORD * (row + PAD) + item];
+    }
+}
+
+// The coarse row at place `row`.
 ALWAYS_INLINE void load_coarse(Wave *w, const Strip *q, int row)
 {
-    const int place = row % q->my < 0 ? row % q->my + q->my : row % q->my;
-    __global const REAL *c = q->correction + (size_t)place * (size_t)q->mx;
-    w->next[0] = c[COARSE_COLUMN(q, q->at_a, 0)], w->next[1] = c[COARSE_COLUMN(q, q->at_a, 1)];
-    w->next[2] = c[COARSE_COLUMN(q, q->at_b, 0)], w->next[3] = c[COARSE_COLUMN(q, q->at_b, 1)];
+    __global const REAL *c = q->correction + (size_t)row * (size_t)q->mx;
+    w->next[0] = c[q->coarse_places[0]], w->next[1] = c[q->coarse_places[1]];
+    w->next[2] = c[q->coarse_places[2]], w->next[3] = c[q->coarse_places[3]];
+}
+
+// The coarse row that was loaded last becomes the upper one.
+ALWAYS_INLINE void step_up(Wave *w, const Strip *q)
+{
+    const REAL2 parts_a = q->coarse_parts[0], parts_b = q->coarse_parts[1];
+    w->low_a = w->high_a, w->low_b = w->high_b;
+    w->high_a = parts_a.x * w->next[0] + parts_a.y * w->next[1];
+    w->high_b = parts_b.x * w->next[2] + parts_b.y * w->next[3];
 }
 
 // f - A u, of differences, so that a constant has no fluxes.
@@ -138,8 +182,8 @@ ALWAYS_INLINE void load_coarse(Wave *w, const Strip *q, int row)
     ((f) - ((row).x * ((column).x * ((c) - (west)) + (column).y * ((c) - (east)) + (column).z * (c)) +                 \
             (column).w * ((row).y * ((c) - (south)) + (row).z * ((c) - (north)) + (row).w * (c))))
 
-// The step in which row `j` arrives, whose parity is `now`.
-ALWAYS_INLINE void advance(Wave *w, const Strip *q, const int now, int j, __local REAL (*slots)[SLOTS][ITEMS + 2])
+// The step in which row `j` arrives, whose parity is `now`; `even` where it and all rows in work are of a kind.
+ALWAYS_INLINE void advance(Wave *w, const Strip *q, const bool even, const int now, int j, __local REAL (*slots)[SLOTS][ITEMS + 2])
 {
     const int t = (int)get_local_id(0) + 1, before = 1 - now;
     // Strips and bands begin with even columns and rows: in each step all stages relax the same column.
@@ -149,68 +193,79 @@ ALWAYS_INLINE void advance(Wave *w, const Strip *q, const int now, int j, __loca
         w->ua[k] = w->ua[k - 1];
         w->ub[k] = w->ub[k - 1];
     }
-#pragma unroll
-    for (int k = AHEAD; k > 0; --k) {
-        w->fa[k] = w->fa[k - 1];
-        w->fb[k] = w->fb[k - 1];
+    w->ua[0] = START == FROM_ZERO ? ZERO : w->next_ua[now];
+    w->ub[0] = START == FROM_ZERO ? ZERO : w->next_ub[now];
+    SOURCE(q, j, 0) = w->next_fa[now];
+    SOURCE(q, j, 1) = w->next_fb[now];
+    load(w, q, now, j + 2);
+    if (get_local_id(0) < RECORD) {
+        q->row_reals[RECORD * ((j + IN_RING) & (RING - 1)) + get_local_id(0)] = w->next_real[now];
+        q->row_places[RECORD * ((j + IN_RING) & (RING - 1)) + get_local_id(0)] = w->next_place[now];
     }
-    load(w, q, j + AHEAD, -AHEAD);
-    SOURCE(q, j, 0) = w->fa[AHEAD];
-    SOURCE(q, j, 1) = w->fb[AHEAD];
-    const int kind = ROW_KIND(q, j);
-    if (kind != w->kind) {
+    load_numbers(w, q, now, j + LOADED);
+    w->same++;
+    if (!even && ROW_KIND(q, j) != w->kind) {
         const REAL4 row = ROW_FACTORS(q, j);
-        w->kind = kind;
-        w->weight_a = weight_at(q->omega, q->columns[0], row);
-        w->weight_b = weight_at(q->omega, q->columns[1], row);
+        w->kind = ROW_KIND(q, j), w->same = 0;
+#pragma unroll
+        for (int which = 0; which < 2; ++which) {
+            const Parts parts = parts_of(weight_at(q->omega, q->columns[which], row), q->columns[which], row);
+            PARTS(q, which, 0) = parts.source, PARTS(q, which, 1) = parts.west, PARTS(q, which, 2) = parts.east;
+            PARTS(q, which, 3) = parts.south, PARTS(q, which, 4) = parts.north;
+        }
     }
-    WEIGHT(q, j, 0) = w->weight_a;
-    WEIGHT(q, j, 1) = w->weight_b;
-    if (START == FROM_ZERO) {
-        w->ua[ROW(0)] = w->ub[ROW(0)] = ZERO;
-    }
+    WEIGHT(q, j, 0) = PARTS(q, 0, 0);
+    WEIGHT(q, j, 1) = PARTS(q, 1, 0);
     if (START == CORRECTED) {
-        const int base = BASE(q, j);
-        const REAL2 parts = ROW_PARTS(q, j), parts_a = COLUMN_PARTS(q, q->at_a), parts_b = COLUMN_PARTS(q, q->at_b);
-        w->low_a = base > w->base ? w->high_a : w->low_a, w->low_b = base > w->base ? w->high_b : w->low_b;
-        w->high_a = parts_a.x * w->next[0] + parts_a.y * w->next[1];
-        w->high_b = parts_b.x * w->next[2] + parts_b.y * w->next[3];
-        w->base = base;
-        w->ua[ROW(0)] += q->inside_a ? parts.x * w->low_a + parts.y * w->high_a : ZERO;
-        w->ub[ROW(0)] += q->inside_b ? parts.x * w->low_b + parts.y * w->high_b : ZERO;
-        load_coarse(w, q, BASE(q, j + 1) + 1);
+        if (BASE(q, j) > BASE(q, j - 1)) {
+            step_up(w, q);
+            load_coarse(w, q, NEXT_PLACE(q, j));
+        }
+        const REAL2 shares = ROW_PARTS(q, j);
+        w->ua[0] += shares.x * w->low_a + shares.y * w->high_a;
+        w->ub[0] += shares.x * w->low_b + shares.y * w->high_b;
     }
-    slots[now][0][t] = to_left ? w->ua[ROW(0)] : w->ub[ROW(0)];
-    const REAL4 column = q->columns[to_left ? 0 : 1];
+    slots[now][0][t] = to_left ? w->ua[0] : w->ub[0];
+    const int which = to_left ? 0 : 1;
+    Parts parts;
+    if (even) {
+        parts.source = PARTS(q, which, 0), parts.west = PARTS(q, which, 1), parts.east = PARTS(q, which, 2);
+        parts.south = PARTS(q, which, 3), parts.north = PARTS(q, which, 4);
+    }
     REAL side = ZERO;
 #pragma unroll
     for (int s = 0; s < STAGES + SIZED; ++s) {
         const int k = s + 1, r = j - k;
         const bool summed_row = r >= q->low && r < q->high;
-        const REAL old = to_left ? w->ua[ROW(k)] : w->ub[ROW(k)], source = SOURCE(q, r, to_left ? 0 : 1);
+        const REAL old = to_left ? w->ua[k] : w->ub[k], source = SOURCE(q, r, which);
         side = slots[before][s][to_left ? t - 1 : t + 1];
-        const REAL west = to_left ? side : w->ua[ROW(k)], east = to_left ? w->ub[ROW(k)] : side;
-        const REAL south = to_left ? w->ua[ROW(k + 1)] : w->ub[ROW(k + 1)];
-        const REAL north = to_left ? w->ua[ROW(k - 1)] : w->ub[ROW(k - 1)];
-        const REAL4 row = ROW_FACTORS(q, r);
+        const REAL west = to_left ? side : w->ua[k], east = to_left ? w->ub[k] : side;
+        const REAL south = to_left ? w->ua[k + 1] : w->ub[k + 1];
+        const REAL north = to_left ? w->ua[k - 1] : w->ub[k - 1];
         REAL value = old;
         if (s < STAGES) {
-            const REAL sum = row.x * (column.x * west + column.y * east) + column.w * (row.y * south + row.z * north);
-            value = (ONE - q->omega) * old + WEIGHT(q, r, to_left ? 0 : 1) * (source + sum);
+            if (!even) {
+                parts = parts_of(WEIGHT(q, r, which), q->columns[which], ROW_FACTORS(q, r));
+            }
+            // The value to the north is the only one of this step, so it comes last.
+            const REAL others = parts.west * west + parts.east * east + parts.south * south;
+            const REAL known = (ONE - q->omega) * old + (parts.source * source + others);
+            value = known + parts.north * north;
             if (to_left) {
-                w->ua[ROW(k)] = value;
+                w->ua[k] = value;
             } else {
-                w->ub[ROW(k)] = value;
+                w->ub[k] = value;
             }
             slots[now][s + 1][t] = value;
         }
         if (SUMMED == s || SUMMED == s + 1) {
             const REAL centre = SUMMED == s ? old : value;
+            const REAL4 row = ROW_FACTORS(q, r), column = q->columns[which];
             const REAL d = RESIDUAL(row, column, source, centre, south, west, east, north);
             w->total += summed_row && (to_left ? q->stored_a : q->stored_b) ? d * d : ZERO;
         }
         if (SIZED && s == STAGES) {
-            const REAL a = w->ua[ROW(k)], b = w->ub[ROW(k)];
+            const REAL a = w->ua[k], b = w->ub[k];
             w->size += q->stored_a && summed_row ? a * a : ZERO;
             w->size += q->stored_b && summed_row ? b * b : ZERO;
         }
@@ -219,51 +274,45 @@ ALWAYS_INLINE void advance(Wave *w, const Strip *q, const int now, int j, __loca
     if (done >= q->low && done < q->high) {
         const size_t base = (size_t)done * (size_t)q->nx;
         if (q->stored_a) {
-            q->out[base + q->at_a] = w->ua[ROW(STAGES)];
+            q->out[base + q->at_a] = w->ua[STAGES];
         }
         if (q->stored_b) {
-            q->out[base + q->at_b] = w->ub[ROW(STAGES)];
+            q->out[base + q->at_b] = w->ub[STAGES];
         }
     }
 #if RESTRICT
     if (w->complete >= 0) {
-        __local const REAL *full = slots[before][STAGES + 1];
-        // A loop as it stands, since registers are short.
-#pragma unroll 1
-        for (int which = 0; which < 2; ++which) {
-            const int at = which == 0 ? q->at_a : q->at_b;
-            const int owned = (which == 0 ? q->stored_a : q->stored_b) ? OWNED(q, at) : -1;
-            if (owned >= 0) {
-                REAL sum = ZERO;
-#pragma unroll 1
-                for (int d = 0; d < 4; ++d) {
-                    sum += GATHERED(q, at, d) * full[2 * t + which - 1 + d];
-                }
-                q->coarse[(size_t)w->complete * (size_t)q->mx + (size_t)owned] = sum;
-            }
+        __local const REAL *full = slots[before][STAGES + 1] + 2 * t;
+        __global REAL *coarse = q->coarse + (size_t)w->complete * (size_t)q->mx;
+        const int owned_a = q->coarse_places[4], owned_b = q->coarse_places[5];
+        const REAL4 of_a = q->gathered[0], of_b = q->gathered[1];
+        if (owned_a >= 0) {
+            coarse[owned_a] = of_a.x * *(full - 1) + of_a.y * full[0] + of_a.z * full[1] + of_a.w * full[2];
         }
+        if (owned_b >= 0) {
+            coarse[owned_b] = of_b.x * full[0] + of_b.y * full[1] + of_b.z * full[2] + of_b.w * full[3];
+        }
+        w->complete = -1;
     }
     // The row whose neighbours are done.
-    const int r = j - 1 - STAGES, k = STAGES + 1, base = BASE(q, r);
-    const REAL2 parts = ROW_PARTS(q, r);
+    const int r = j - 1 - STAGES, k = STAGES + 1;
+    const REAL2 shares = ROW_PARTS(q, r);
     const REAL4 row = ROW_FACTORS(q, r);
     const REAL other = slots[before][STAGES][to_left ? t - 1 : t + 1];
     const REAL west = to_left ? other : w->kept, east = to_left ? w->kept : other;
     const REAL4 column_a = q->columns[0], column_b = q->columns[1];
-    const REAL a = RESIDUAL(row, column_a, SOURCE(q, r, 0), w->ua[ROW(k)], w->ua[ROW(k + 1)], west, w->ub[ROW(k)], w->ua[ROW(k - 1)]);
-    const REAL b = RESIDUAL(row, column_b, SOURCE(q, r, 1), w->ub[ROW(k)], w->ub[ROW(k + 1)], w->ua[ROW(k)], east, w->ub[ROW(k - 1)]);
+    const REAL a = RESIDUAL(row, column_a, SOURCE(q, r, 0), w->ua[k], w->ua[k + 1], west, w->ub[k], w->ua[k - 1]);
+    const REAL b = RESIDUAL(row, column_b, SOURCE(q, r, 1), w->ub[k], w->ub[k + 1], w->ua[k], east, w->ub[k - 1]);
     w->kept = side;
-    // Without a branch, for which registers are short.
-    const bool goes_on = base > w->sum_base;
-    const int full = w->sum_base, owner = OWNER(q, clamp(full, 0, q->my - 1));
-    slots[now][STAGES + 1][2 * t] = w->first_a;
-    slots[now][STAGES + 1][2 * t + 1] = w->first_b;
-    w->complete = goes_on && full >= 0 && full < q->my && owner >= q->low && owner < q->high ? full : -1;
-    w->first_a = goes_on ? w->second_a : w->first_a, w->second_a = goes_on ? ZERO : w->second_a;
-    w->first_b = goes_on ? w->second_b : w->first_b, w->second_b = goes_on ? ZERO : w->second_b;
-    w->sum_base = base;
-    w->first_a += parts.x * a, w->second_a += parts.y * a;
-    w->first_b += parts.x * b, w->second_b += parts.y * b;
+    if (BASE(q, r) > BASE(q, r - 1)) {
+        slots[now][STAGES + 1][2 * t] = w->first_a;
+        slots[now][STAGES + 1][2 * t + 1] = w->first_b;
+        w->complete = OWNER(q, r) >= q->low && OWNER(q, r) < q->high ? COMPLETED(q, r) : -1;
+        w->first_a = w->second_a, w->first_b = w->second_b;
+        w->second_a = w->second_b = ZERO;
+    }
+    w->first_a += shares.x * a, w->second_a += shares.y * a;
+    w->first_b += shares.x * b, w->second_b += shares.y * b;
 #endif
 }
 
@@ -274,63 +323,95 @@ box_strip(ulong nx, ulong ny, ulong mx, ulong my, uint periodic, uint band, REAL
           __global const uint *numbers, __global const REAL *f, __global const REAL *u, __global REAL *out,
           __global const REAL *correction, __global REAL *coarse, ulong place, __global REAL *partial)
 {
-    __local REAL4 columns[2 * ITEMS];
-    __local REAL sources[2 * KEPT * ITEMS], weights[2 * KEPT * ITEMS];
+    __local REAL4 columns[2 * ITEMS], gathered[2 * ITEMS * RESTRICT + 1];
+    __local REAL2 coarse_parts[2 * ITEMS];
+    __local REAL sources[2 * KEPT * ITEMS], weights[2 * KEPT * ITEMS], parts[10 * ITEMS];
     __local REAL memory[2 * SLOTS * (ITEMS + 2)];
+    __local REAL row_reals[RING * RECORD] __attribute__((aligned(32)));
+    __local int row_places[RING * RECORD], coarse_places[6 * ITEMS];
     __local REAL(*slots)[SLOTS][ITEMS + 2] = (__local REAL(*)[SLOTS][ITEMS + 2]) memory;
-    const int item = (int)get_local_id(0), n = (int)nx;
+    const int item = (int)get_local_id(0), n = (int)nx, padded = (int)ny + 2 * PAD;
     const int low = (int)(get_group_id(1) * band), high = min(low + (int)band, (int)ny);
     const int first = low - HALO, last = high - 1 + BEYOND;
-    Strip q;
-    q.nx = n, q.ny = (int)ny, q.mx = (int)mx, q.my = (int)my, q.padded = (int)ny + 2 * PAD;
-    q.omega = omega, q.low = low, q.high = high;
-    q.f = f, q.u = u, q.out = out, q.correction = correction, q.coarse = coarse;
     // Bases may be negative.
-    q.reals = (__global const REAL4 *)reals, q.places = (__global const int *)numbers;
-    q.left = (int)get_group_id(0) * 2 * (ITEMS - SIDE) - SIDE + 2 * item;
-    q.inside_a = periodic != 0 || (q.left >= 0 && q.left < n);
-    q.inside_b = periodic != 0 || (q.left + 1 >= 0 && q.left + 1 < n);
+    __global const int *places = (__global const int *)numbers;
+    Strip q;
+    q.nx = n, q.mx = (int)mx, q.omega = omega, q.low = low, q.high = high;
+    q.f = f, q.u = u, q.out = out, q.correction = correction, q.coarse = coarse, q.reals = reals, q.places = places;
+    const int left = (int)get_group_id(0) * 2 * (ITEMS - SIDE) - SIDE + 2 * item;
+    q.inside_a = (periodic & 1) != 0 || (left >= 0 && left < n);
+    q.inside_b = (periodic & 1) != 0 || (left + 1 >= 0 && left + 1 < n);
     const bool owned = 2 * item >= SIDE && 2 * item < 2 * ITEMS - SIDE;
-    q.stored_a = owned && q.left < n, q.stored_b = owned && q.left + 1 < n;
-    q.at_a = q.inside_a ? (q.left % n + n) % n : 0;
-    q.at_b = q.inside_b ? ((q.left + 1) % n + n) % n : 0;
-    columns[2 * item] = q.inside_a ? COLUMN_FACTORS(&q, q.at_a) : (REAL4)ZERO;
-    columns[2 * item + 1] = q.inside_b ? COLUMN_FACTORS(&q, q.at_b) : (REAL4)ZERO;
-    q.columns = columns + 2 * item, q.sources = sources + item, q.weights = weights + item;
+    q.stored_a = owned && left < n, q.stored_b = owned && left + 1 < n;
+    q.at_a = q.inside_a ? (left % n + n) % n : 0;
+    q.at_b = q.inside_b ? ((left + 1) % n + n) % n : 0;
+    q.row_reals = row_reals, q.row_places = row_places;
+    q.columns = columns + 2 * item, q.gathered = gathered + 2 * item * RESTRICT, q.coarse_parts = coarse_parts + 2 * item;
+    q.coarse_places = coarse_places + 6 * item;
+    q.sources = sources + item, q.weights = weights + item, q.parts = parts + item;
+    // By column: factors; parts of the residuals around; parts of two coarse columns, and their places; the coarse column that it owns.
+    __global const REAL4 *column_factors = (__global const REAL4 *)reals + RECORD / 4 * padded, *around = column_factors + n;
+    __global const REAL2 *column_parts = (__global const REAL2 *)(around + n);
+    __global const int *column_places = places + RECORD * padded, *column_owned = column_places + 2 * n;
+    for (int which = 0; which < 2; ++which) {
+        const int at = which == 0 ? q.at_a : q.at_b;
+        const bool inside = which == 0 ? q.inside_a : q.inside_b, stored = which == 0 ? q.stored_a : q.stored_b;
+        q.columns[which] = inside ? column_factors[at] : (REAL4)ZERO;
+        q.coarse_parts[which] = inside ? column_parts[at] : (REAL2)ZERO;
+        q.coarse_places[2 * which] = column_places[2 * at], q.coarse_places[2 * which + 1] = column_places[2 * at + 1];
+        q.coarse_places[4 + which] = stored ? column_owned[at] : -1;
+#if RESTRICT
+        q.gathered[which] = around[at];
+#endif
+    }
     Wave w;
     for (int k = 0; k < ROWS; ++k) {
         w.ua[k] = w.ub[k] = ZERO;
     }
-    for (int k = 0; k <= AHEAD; ++k) {
-        w.fa[k] = w.fb[k] = ZERO;
-    }
     for (int k = 0; k < 2 * KEPT; ++k) {
         q.sources[k * ITEMS] = q.weights[k * ITEMS] = ZERO;
     }
-    w.weight_a = w.weight_b = w.kept = w.total = w.size = ZERO;
+    w.kept = w.total = w.size = ZERO;
+    w.next[0] = w.next[1] = w.next[2] = w.next[3] = ZERO;
     w.low_a = w.low_b = w.high_a = w.high_b = w.first_a = w.first_b = w.second_a = w.second_b = ZERO;
-    w.sum_base = BASE(&q, first - 1 - STAGES), w.complete = w.kind = -1, w.base = BASE(&q, first);
+    w.complete = w.kind = -1, w.same = 0;
     // What rows outside of the grid hold is multiplied by couplings of 0, so it must be finite.
     for (int k = item; k < 2 * SLOTS * (ITEMS + 2); k += ITEMS) {
         memory[k] = ZERO;
     }
+    // The ring has the rows up to IN_RING - 1 after the first one, as many as fit.
+    for (int k = item; k < RING * RECORD; k += ITEMS) {
+        const int row = first + IN_RING - RING + k / RECORD, to = RECORD * (row & (RING - 1)) + k % RECORD;
+        row_reals[to] = reals[RECORD * (row + PAD) + k % RECORD];
+        row_places[to] = places[RECORD * (row + PAD) + k % RECORD];
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
 #pragma unroll
-    for (int k = 0; k < AHEAD; ++k) {
-        // The rows are one place further when the loop begins.
-        load(&w, &q, first + k, -k - 1);
+    for (int now = 0; now < 2; ++now) {
+        load(&w, &q, now, first + now);
+        load_numbers(&w, &q, now, first + IN_RING + now);
     }
     if (START == CORRECTED) {
-        const REAL2 parts_a = COLUMN_PARTS(&q, q.at_a), parts_b = COLUMN_PARTS(&q, q.at_b);
-        load_coarse(&w, &q, w.base);
-        w.low_a = parts_a.x * w.next[0] + parts_a.y * w.next[1];
-        w.low_b = parts_b.x * w.next[2] + parts_b.y * w.next[3];
-        load_coarse(&w, &q, w.base + 1);
+        for (int k = 0; k < 3; ++k) {
+            const int row = BASE(&q, first - 1) + k, rows = (int)my;
+            step_up(&w, &q);
+            load_coarse(&w, &q, periodic & 2 ? (row % rows + rows) % rows : clamp(row, 0, rows - 1));
+        }
     }
     barrier(CLK_LOCAL_MEM_FENCE);
     for (int j = first; j <= last; j += 2) {
-        advance(&w, &q, 0, j, slots);
+        const bool even = w.same > STAGES + 2 && ROW_KIND(&q, j) == w.kind && ROW_KIND(&q, j + 1) == w.kind;
+        if (even) {
+            advance(&w, &q, true, 0, j, slots);
+        } else {
+            advance(&w, &q, false, 0, j, slots);
+        }
         barrier(CLK_LOCAL_MEM_FENCE);
-        advance(&w, &q, 1, j + 1, slots);
+        if (even) {
+            advance(&w, &q, true, 1, j + 1, slots);
+        } else {
+            advance(&w, &q, false, 1, j + 1, slots);
+        }
         barrier(CLK_LOCAL_MEM_FENCE);
     }
 #if SUMMED != NEVER

@@ -5,8 +5,8 @@
 //   sweep_tile      24 B: both colours; 25 B with the correction before them, 16 B from u = 0
 //   restrict_tile   17 B
 //
-// Couplings of columns stay in registers, those of planes come from the cache. `reals` and `numbers` say what the planes, columns and rows of a
-// level are, see `Tables` in multigrid/boxes/tables.rs; planes have PAD more on either side, as the rows in boxes_strip.cl.
+// Couplings of columns stay in registers. `reals` and `numbers` say what the planes, columns and rows of a level are, see `Tables` in
+// multigrid/boxes/tables.rs; planes have PAD more on either side, as the rows in boxes_strip.cl. What a step needs of a plane is loaded a step before.
 //
 //   START  what a sweep starts from; restrict_tile is built without it
 //@ build
@@ -28,6 +28,53 @@
 #define FAR_RIM 3
 #endif
 #define PAD 32
+
+// What a plane has, RECORD numbers of either kind, of which local memory has those of RING planes, a power of two, up to IN_RING after the newest one:
+// its mass, couplings below and above, and what the diagonal has more; parts of the base plane and of the next one.
+#define RECORD 8
+#define RING 8
+#define IN_RING 2
+#define FACTORS(k) (*(__local const REAL4 *)(plane_reals + RECORD * ((k) & (RING - 1))))
+#define PARTS(k) (*(__local const REAL2 *)(plane_reals + RECORD * ((k) & (RING - 1)) + 4))
+// Its place; the base plane; its kind, which planes with the same factors share; where the coarse plane after the next one is; the coarse plane that is
+// complete when it arrives, -1 for none, and the plane whose group writes that.
+#define NUMBER(k, which) plane_places[RECORD * ((k) & (RING - 1)) + (which)]
+#define PLACE(k) (size_t)NUMBER(k, 0)
+#define BASE(k) NUMBER(k, 1)
+#define KIND(k) NUMBER(k, 2)
+#define NEXT_PLACE(k) NUMBER(k, 3)
+#define COMPLETED(k) NUMBER(k, 4)
+#define OWNER(k) NUMBER(k, 5)
+
+// The ring before step `start`; the numbers that come next are on their way in the first items. Bases may be negative.
+#define START_RING(start)                                                                                              \
+    __local REAL plane_reals[RING * RECORD] __attribute__((aligned(32)));                                              \
+    __local int plane_places[RING * RECORD];                                                                           \
+    __global const int *places = (__global const int *)numbers;                                                        \
+    const int lane = (int)(get_local_id(1) * COLUMNS + get_local_id(0));                                               \
+    REAL next_real = ZERO;                                                                                             \
+    int next_place = 0;                                                                                                \
+    for (int v = lane; v < RING * RECORD; v += LOCAL) {                                                                \
+        const int plane_of = (start) + IN_RING - RING + v / RECORD, to = RECORD * (plane_of & (RING - 1)) + v % RECORD; \
+        plane_reals[to] = reals[RECORD * (plane_of + PAD) + v % RECORD];                                               \
+        plane_places[to] = places[RECORD * (plane_of + PAD) + v % RECORD];                                             \
+    }                                                                                                                  \
+    LOAD_NUMBERS((start) + IN_RING)                                                                                    \
+    barrier(CLK_LOCAL_MEM_FENCE);
+
+#define LOAD_NUMBERS(k)                                                                                                \
+    if (lane < RECORD) {                                                                                               \
+        next_real = reals[RECORD * ((k) + PAD) + lane];                                                                \
+        next_place = places[RECORD * ((k) + PAD) + lane];                                                              \
+    }
+
+// In step k.
+#define TURN_RING(k)                                                                                                   \
+    if (lane < RECORD) {                                                                                               \
+        plane_reals[RECORD * (((k) + IN_RING) & (RING - 1)) + lane] = next_real;                                       \
+        plane_places[RECORD * (((k) + IN_RING) & (RING - 1)) + lane] = next_place;                                     \
+    }                                                                                                                  \
+    LOAD_NUMBERS((k) + IN_RING + 1)
 
 // A column: couplings to its neighbours in the plane, what the diagonal has more without the mass of the plane, and the mass.
 typedef struct {
@@ -100,22 +147,21 @@ restrict_tile(ulong nx, ulong ny, ulong nz, ulong mx, ulong my, ulong mz, uint p
     const int x = (int)get_group_id(0) * (COLUMNS - RIM - FAR_RIM) - RIM + lx;
     const int y = (int)(get_group_id(1) % tiles) * (HEIGHT - RIM - FAR_RIM) - RIM + ly;
     const int begin = (int)(get_group_id(1) / tiles * planes), end = min(begin + (int)planes, (int)nz);
-    __global const REAL4 *factors = (__global const REAL4 *)reals, *along_x = factors + padded, *along_y = along_x + nx;
+    const int start = begin - RIM;
+    START_RING(start)
+    __global const int *owned_x = places + RECORD * padded + 2 * nx + 2 * ny;
+    __global const int *owned_y = owned_x + nx;
+    __global const REAL4 *along_x = (__global const REAL4 *)(reals + RECORD * padded), *along_y = along_x + nx;
     __global const REAL4 *gather_x = along_y + ny, *gather_y = gather_x + nx;
-    __global const REAL2 *plane_parts = (__global const REAL2 *)(gather_y + ny);
-    // Bases may be negative.
-    __global const int *places = (__global const int *)numbers;
-    __global const int *plane_places = places, *bases = places + padded, *owned_x = places + 3 * padded + 2 * nx + 2 * ny;
-    __global const int *owned_y = owned_x + nx, *owners = owned_y + ny;
     const columns mine = columns_at((int)nx, (int)ny, periodic, x, y, lx, ly, along_x, along_y);
     const size_t plane = (size_t)nx * (size_t)ny;
     REAL next[ROWS], a[ROWS], b[ROWS], c[ROWS], fa[ROWS], fb[ROWS], first[ROWS], second[ROWS];
     int owned[ROWS];
-    const int start = begin - RIM;
-    int base = bases[start + PAD], complete = -1;
+    int complete = -1;
+    (void)mz;
     for (int r = 0; r < ROWS; ++r) {
         a[r] = b[r] = c[r] = fa[r] = fb[r] = first[r] = second[r] = ZERO;
-        next[r] = mine.there[r] ? u[(size_t)plane_places[start + PAD] * plane + mine.at[r]] : ZERO;
+        next[r] = mine.there[r] ? u[PLACE(start) * plane + mine.at[r]] : ZERO;
         owned[r] = -1;
         if (mine.own[r] && owned_x[x] >= 0 && owned_y[y + r] >= 0) {
             owned[r] = owned_y[y + r] * (int)mx + owned_x[x];
@@ -123,7 +169,8 @@ restrict_tile(ulong nx, ulong ny, ulong nz, ulong mx, ulong my, ulong mz, uint p
     }
     // Three planes after the last one its coarse plane is complete, and written two steps later.
     for (int k = start; k < end + 5; ++k) {
-        const size_t at = (size_t)plane_places[k + PAD] * plane, above = (size_t)plane_places[k + 1 + PAD] * plane;
+        const size_t at = PLACE(k) * plane, above = PLACE(k + 1) * plane;
+        TURN_RING(k)
         for (int r = 0; r < ROWS; ++r) {
             c[r] = b[r];
             b[r] = a[r];
@@ -149,24 +196,20 @@ restrict_tile(ulong nx, ulong ny, ulong nz, ulong mx, ulong my, ulong mz, uint p
             }
             complete = -1;
         }
-        const int reached = bases[k - 1 + PAD];
-        if (reached > base) {
+        if (BASE(k - 1) > BASE(k - 2)) {
             for (int r = 0; r < ROWS; ++r) {
                 weighted[k & 1][ly + r][lx] = first[r];
                 first[r] = second[r];
                 second[r] = ZERO;
             }
-            if (base >= 0 && base < (int)mz && owners[base] >= begin && owners[base] < end) {
-                complete = base;
-            }
-            base = reached;
+            complete = OWNER(k - 1) >= begin && OWNER(k - 1) < end ? COMPLETED(k - 1) : -1;
         }
-        const REAL4 factor = factors[k - 1 + PAD];
-        const REAL2 parts = plane_parts[k - 1 + PAD];
         __local REAL(*level)[COLUMNS] = levels[(k - 1) & 1];
+        const REAL4 factors = FACTORS(k - 1);
+        const REAL2 parts = PARTS(k - 1);
         for (int r = 0; r < ROWS; ++r) {
             if (mine.inner[r] && k > start) {
-                const REAL d = residual_at(factor, &mine.column[r], fb[r], b[r], IN_WEST(level), IN_EAST(level),
+                const REAL d = residual_at(factors, &mine.column[r], fb[r], b[r], IN_WEST(level), IN_EAST(level),
                                            IN_SOUTH(b, level), IN_NORTH(b, level), c[r], a[r]);
                 first[r] += parts.x * d;
                 second[r] += parts.y * d;
@@ -186,17 +229,6 @@ restrict_tile(ulong nx, ulong ny, ulong nz, ulong mx, ulong my, ulong mz, uint p
      (weight) * ((f) + ((plane).x * ((c).west * (u_west) + (c).east * (u_east) + (c).south * (u_south) + (c).north * (u_north)) + \
                         (c).mass * ((plane).y * (u_below) + (plane).z * (u_above)))))
 
-// Makes the weights those of plane `k`.
-#define WEIGH(k, plane)                                                                                                \
-    if (kinds[(k) + PAD] != known) {                                                                                   \
-        known = kinds[(k) + PAD];                                                                                      \
-        for (int r = 0; r < ROWS; ++r) {                                                                               \
-            const REAL across = (plane).y + (plane).z + (plane).w;                                                     \
-            const REAL diagonal = (plane).x * mine.column[r].diagonal + mine.column[r].mass * across;                  \
-            weight[r] = diagonal > ZERO ? omega / diagonal : ZERO;                                                     \
-        }                                                                                                              \
-    }
-
 // out = a red-black sweep, `colour` first, from u GIVEN; from 0, FROM_ZERO; from u CORRECTED by the interpolant of `coarse`.
 //
 // When plane k is read, the first colour is relaxed on plane k - 1 and the second on plane k - 2. A colour reads only the other one, so that one
@@ -211,21 +243,18 @@ sweep_tile(ulong nx, ulong ny, ulong nz, ulong mx, ulong my, ulong mz, uint peri
     const int x = (int)get_group_id(0) * (COLUMNS - 2 * RIM) - RIM + lx;
     const int y = (int)(get_group_id(1) % tiles) * (HEIGHT - 2 * RIM) - RIM + ly;
     const int begin = (int)(get_group_id(1) / tiles * planes), end = min(begin + (int)planes, (int)nz);
-    __global const REAL4 *factors = (__global const REAL4 *)reals, *along_x = factors + padded, *along_y = along_x + nx;
-    // Bases may be negative.
-    __global const int *places = (__global const int *)numbers;
-    __global const int *plane_places = places, *kinds = places + 2 * padded;
+    const int start = begin - RIM;
+    START_RING(start)
+    __global const REAL4 *along_x = (__global const REAL4 *)(reals + RECORD * padded), *along_y = along_x + nx;
     const columns mine = columns_at((int)nx, (int)ny, periodic, x, y, lx, ly, along_x, along_y);
     const size_t plane = (size_t)nx * (size_t)ny;
-    REAL next[ROWS], a[ROWS], b[ROWS], c[ROWS], d[ROWS], fa[ROWS], fb[ROWS], fc[ROWS], weight[ROWS];
+    REAL next[ROWS], a[ROWS], b[ROWS], c[ROWS], d[ROWS], fa[ROWS], fb[ROWS], fc[ROWS], weight_b[ROWS], weight_c[ROWS];
     int known = -1;
-    const int start = begin - RIM;
 #if START == CORRECTED
     // The parts of four coarse values that a column takes and where they are; those of the coarse plane that comes next, and the interpolants on the
     // base plane and on the one above.
-    __global const REAL2 *plane_parts = (__global const REAL2 *)(along_y + 2 * ny + nx), *parts_x = plane_parts + padded,
-                         *parts_y = parts_x + nx;
-    __global const int *bases = places + padded, *pairs_x = bases + 2 * padded, *pairs_y = pairs_x + 2 * nx;
+    __global const REAL2 *parts_x = (__global const REAL2 *)(along_y + 2 * ny + nx), *parts_y = parts_x + nx;
+    __global const int *pairs_x = places + RECORD * padded, *pairs_y = pairs_x + 2 * nx;
     const int px = place_of(x, (int)nx, periodic & 1);
     const int west_x = pairs_x[2 * px], east_x = pairs_x[2 * px + 1];
     const REAL2 part_x = parts_x[px];
@@ -239,8 +268,7 @@ sweep_tile(ulong nx, ulong ny, ulong nz, ulong mx, ulong my, ulong mz, uint peri
     }
 #define ARRIVE(number)                                                                                                 \
     {                                                                                                                  \
-        const int number_in = ((number) % (int)mz + (int)mz) % (int)mz;                                                \
-        __global const REAL *from = coarse + (size_t)number_in * (size_t)mx * (size_t)my;                              \
+        __global const REAL *from = coarse + (size_t)(number) * (size_t)mx * (size_t)my;                               \
         for (int r = 0; r < ROWS; ++r) {                                                                               \
             for (int e = 0; e < 2; ++e) {                                                                              \
                 arriving[r][2 * e] = from[rows[r][e] + west_x];                                                        \
@@ -254,24 +282,24 @@ sweep_tile(ulong nx, ulong ny, ulong nz, ulong mx, ulong my, ulong mz, uint peri
         high[r] = part_y[r].x * (part_x.x * arriving[r][0] + part_x.y * arriving[r][1]) +                              \
                   part_y[r].y * (part_x.x * arriving[r][2] + part_x.y * arriving[r][3]);                               \
     }
-    int base = bases[start + PAD];
+    const int base = BASE(start - 1);
     for (int r = 0; r < ROWS; ++r) {
-        high[r] = ZERO;
+        high[r] = arriving[r][0] = arriving[r][1] = arriving[r][2] = arriving[r][3] = ZERO;
     }
-    for (int ahead = 0; ahead < 2; ++ahead) {
-        ARRIVE(base + ahead);
+    for (int ahead = 0; ahead < 3; ++ahead) {
         STEP_UP;
+        ARRIVE(place_of(base + ahead, (int)mz, periodic & 4));
     }
-    ARRIVE(base + 2);
 #else
     (void)coarse, (void)mx, (void)my, (void)mz;
 #endif
     for (int r = 0; r < ROWS; ++r) {
-        a[r] = b[r] = c[r] = d[r] = fa[r] = fb[r] = fc[r] = weight[r] = ZERO;
-        next[r] = START != FROM_ZERO && mine.there[r] ? u[(size_t)plane_places[start + PAD] * plane + mine.at[r]] : ZERO;
+        a[r] = b[r] = c[r] = d[r] = fa[r] = fb[r] = fc[r] = weight_b[r] = weight_c[r] = ZERO;
+        next[r] = START != FROM_ZERO && mine.there[r] ? u[PLACE(start) * plane + mine.at[r]] : ZERO;
     }
     for (int k = start; k < end + RIM; ++k) {
-        const size_t at = (size_t)plane_places[k + PAD] * plane, above = (size_t)plane_places[k + 1 + PAD] * plane;
+        const size_t at = PLACE(k) * plane, above = PLACE(k + 1) * plane;
+        TURN_RING(k)
         for (int r = 0; r < ROWS; ++r) {
             d[r] = c[r];
             c[r] = b[r];
@@ -283,12 +311,11 @@ sweep_tile(ulong nx, ulong ny, ulong nz, ulong mx, ulong my, ulong mz, uint peri
             fa[r] = mine.inner[r] ? f[at + mine.at[r]] : ZERO;
         }
 #if START == CORRECTED
-        if (bases[k + PAD] > base) {
-            base = bases[k + PAD];
+        if (BASE(k) > BASE(k - 1)) {
             STEP_UP;
-            ARRIVE(base + 2);
+            ARRIVE(NEXT_PLACE(k));
         }
-        const REAL2 parts = plane_parts[k + PAD];
+        const REAL2 parts = PARTS(k);
         for (int r = 0; r < ROWS; ++r) {
             a[r] += parts.x * low[r] + parts.y * high[r];
         }
@@ -299,11 +326,21 @@ sweep_tile(ulong nx, ulong ny, ulong nz, ulong mx, ulong my, ulong mz, uint peri
         const uint parity = (uint)(x + y + k - 1) + colour;
         {
             __local REAL(*level)[COLUMNS] = levels[(k + 5) % 3];
-            const REAL4 factor = factors[k - 1 + PAD];
-            WEIGH(k - 1, factor);
+            for (int r = 0; r < ROWS; ++r) {
+                weight_c[r] = weight_b[r];
+            }
+            const REAL4 factors = FACTORS(k - 1);
+            if (KIND(k - 1) != known) {
+                known = KIND(k - 1);
+                for (int r = 0; r < ROWS; ++r) {
+                    const REAL across = factors.y + factors.z + factors.w;
+                    const REAL diagonal = factors.x * mine.column[r].diagonal + mine.column[r].mass * across;
+                    weight_b[r] = diagonal > ZERO ? omega / diagonal : ZERO;
+                }
+            }
             for (int r = 0; r < ROWS; ++r) {
                 if (mine.inner[r] && k > start && ((parity + r) & 1) == 0) {
-                    b[r] = RELAXED(factor, mine.column[r], weight[r], fb[r], b[r], IN_WEST(level), IN_EAST(level),
+                    b[r] = RELAXED(factors, mine.column[r], weight_b[r], fb[r], b[r], IN_WEST(level), IN_EAST(level),
                                    IN_SOUTH(b, level), IN_NORTH(b, level), c[r], a[r]);
                     level[ly + r][lx] = b[r];
                 }
@@ -311,11 +348,10 @@ sweep_tile(ulong nx, ulong ny, ulong nz, ulong mx, ulong my, ulong mz, uint peri
         }
         {
             __local REAL(*level)[COLUMNS] = levels[(k + 4) % 3];
-            const REAL4 factor = factors[k - 2 + PAD];
-            WEIGH(k - 2, factor);
+            const REAL4 factors = FACTORS(k - 2);
             for (int r = 0; r < ROWS; ++r) {
                 if (mine.inner[r] && k > start + 1 && ((parity + r) & 1) == 0) {
-                    c[r] = RELAXED(factor, mine.column[r], weight[r], fc[r], c[r], IN_WEST(level), IN_EAST(level),
+                    c[r] = RELAXED(factors, mine.column[r], weight_c[r], fc[r], c[r], IN_WEST(level), IN_EAST(level),
                                    IN_SOUTH(c, level), IN_NORTH(c, level), d[r], b[r]);
                 }
             }

@@ -11,6 +11,9 @@ use crate::{Context, Real, Result};
 /// Columns more on either side of a strip where residuals are restricted.
 const RESTRICTED: usize = 2;
 
+/// Groups that a compute unit runs at a time (NVIDIA H200: registers and local memory leave room for no more).
+const GROUPS: usize = 4;
+
 /// How passes over a level are launched.
 pub(super) struct Strips<T: Real> {
     context: Context,
@@ -29,7 +32,7 @@ impl<T: Real> Strips<T> {
         let (context, halo, [nx, ny, _]) = (&self.context, pass.halo(), self.tables.counts);
         let side = halo + if pass.restricted { RESTRICTED } else { 0 };
         let fits = |items: usize| local_bytes::<T>(pass, items) <= context.device().local_mem as usize;
-        Strip::new::<T>(context, tuning::operation(halo), [nx, ny], side, fits)
+        Strip::within::<T>(context, tuning::operation(halo), [nx, ny], side, GROUPS, fits)
     }
 
     fn program(&self, pass: &Pass, strip: Strip) -> boxes_strip::Program<T> {
@@ -40,7 +43,6 @@ impl<T: Real> Strips<T> {
             .summed(pass.summed_stage())
             .restrict(pass.restricted.into())
             .items(strip.items as u64)
-            .ahead(strip.ahead as u64)
     }
 
     /// Values that the sums of a pass take.
@@ -87,6 +89,7 @@ fn local_bytes<T: Real>(pass: &Pass, items: usize) -> usize {
     let (stages, restricted) = (pass.stages(), usize::from(pass.restricted));
     let kept = if stages <= 2 { 4 } else { 8 };
     let slots = stages + 1 + 2 * restricted;
-    // Sources and weights, factors, what items show each other.
-    (4 * kept * items + 8 * items + 2 * slots * (items + 2)) * size_of::<T>()
+    // Of columns: sources and weights, parts, factors, parts of coarse columns and of residuals around. What items show each other; rows.
+    let reals = (4 * kept + 10 + 8 + 4 + 8 * restricted) * items + 2 * slots * (items + 2) + 4 + 16 * 8;
+    reals * size_of::<T>() + (6 * items + 16 * 8) * size_of::<u32>()
 }

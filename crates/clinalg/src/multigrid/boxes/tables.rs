@@ -138,17 +138,6 @@ impl Bases {
         }
         (owned, parts)
     }
-
-    /// The owner of each coarse point.
-    fn owners(&self) -> impl Iterator<Item = i32> + '_ {
-        (0..self.coarse).map(|c| self.owner(c).expect("each coarse point has an owner") as i32)
-    }
-
-    /// With points more at both ends: the base of each point and its parts.
-    fn padded(&self) -> impl Iterator<Item = (i32, [f64; 2])> + '_ {
-        let (n, pad) = (self.of.len() as i64, PAD as i64);
-        (-pad..n + pad).map(|i| self.at(i)).map(|(base, parts)| (base as i32, parts))
-    }
 }
 
 /// The first number from `first` on, below `last`, that is not `before`; all that are come before the others.
@@ -167,30 +156,20 @@ fn factors_of(factors: &Factors) -> impl Iterator<Item = [f64; 4]> + '_ {
     (0..mass.len()).map(|i| [couplings[i], couplings[i + 1], more[i], mass[i]])
 }
 
-/// For each four numbers of `factors` how many other ones came before those that they are equal to.
-fn kinds(factors: &[f64]) -> Vec<i32> {
-    let mut known = HashMap::new();
-    let bits = factors.chunks_exact(4).map(|four| [0, 1, 2, 3].map(|k| four[k].to_bits()));
-    bits.map(|four| {
-        let next = known.len() as i32;
-        *known.entry(four).or_insert(next)
-    })
-    .collect()
-}
-
 /// The tables of a level, for kernels that walk along the last direction; those for the others have their places in registers.
 pub(super) struct Tables<T: Real> {
     /// Unknowns of each direction, and those of the next level.
     pub(super) counts: [usize; 3],
     pub(super) coarse: [usize; 3],
-    /// A bit for each direction but the last whose ends are neighbours.
+    /// A bit for each direction whose ends are neighbours.
     pub(super) periodic: u32,
-    /// Of the last direction, with points more on either side: mass, couplings to the point before and after, what the diagonal has more. Of each other
-    /// direction: couplings to the point before and after, what the diagonal has more, and mass. Of each other direction by owner: parts of
-    /// the four residuals around. Of the last direction with points more: parts of the base and of the next coarse point. The same for the others.
+    /// Of the last direction, with points more on either side, eight numbers each: mass, couplings to the point before and after, what the diagonal has
+    /// more; parts of the base and of the next coarse point. Of each other direction: couplings to the point before and after, what the diagonal has more, and
+    /// mass. Of each other direction by owner: parts of the four residuals around. Of the others: parts of both coarse points.
     pub(super) reals: Buffer<T>,
-    /// Of the last direction, with points more on either side: their places, bases and kinds, which are the same for points with the same factors. Of the others: both coarse points; the coarse point that
-    /// is owned. The owners of the coarse points of the last direction.
+    /// Of the last direction, with points more on either side, eight numbers each: place; base; kind, which points with the same factors share; place of the
+    /// coarse point after the next one; the coarse point that is complete when this one arrives, -1 for none, and the owner of that. Of the others: both coarse
+    /// points; the coarse point that is owned.
     pub(super) places: Buffer<u32>,
 }
 
@@ -211,20 +190,25 @@ impl<T: Real> Tables<T> {
         let of_walk: Vec<_> =
             factors_of(along).map(|[before, after, more, mass]| [mass, before, after, more]).collect();
         let (owned, gathered): (Vec<_>, Vec<_>) = others.iter().map(Bases::owned).unzip();
-        let mut reals: Vec<f64> = (-pad..n + pad)
-            .flat_map(|j| if inside(j) { of_walk[j.rem_euclid(n) as usize] } else { [0.0; 4] })
-            .collect();
+        let factors = |j: i64| if inside(j) { of_walk[j.rem_euclid(n) as usize] } else { [0.0; 4] };
+        let mut known = HashMap::new();
+        let (mut reals, mut places) = (Vec::new(), Vec::new());
+        for j in -pad..n + pad {
+            let ((base, parts), (before, _)) = (walk.at(j), walk.at(j - 1));
+            let complete = Some(before).filter(|before| base > *before && (0..walk.coarse).contains(before));
+            let next_kind = known.len() as i32;
+            let kind = *known.entry(factors(j).map(f64::to_bits)).or_insert(next_kind);
+            let place = if walk.periodic { j.rem_euclid(n) } else { j.clamp(0, n - 1) };
+            let owner = complete.map_or(0, |c| walk.owner(c).expect("each coarse point has an owner"));
+            reals.extend(factors(j).into_iter().chain(parts).chain([0.0; 2]));
+            places.extend([place as i32, base as i32, kind, walk.place(base + 2)]);
+            places.extend([complete.map_or(-1, |c| c as i32), owner as i32, 0, 0]);
+        }
         reals.extend(across.iter().flat_map(factors_of).flatten());
         reals.extend(gathered.iter().flatten().flatten());
-        reals.extend(walk.padded().flat_map(|(_, parts)| parts));
         reals.extend(others.iter().flat_map(Bases::pairs).flat_map(|(_, parts)| parts));
-        let place = |j: i64| if walk.periodic { j.rem_euclid(n) } else { j.clamp(0, n - 1) } as i32;
-        let mut places: Vec<i32> = (-pad..n + pad).map(place).collect();
-        places.extend(walk.padded().map(|(base, _)| base));
-        places.extend(kinds(&reals[..4 * places.len() / 2]));
         places.extend(others.iter().flat_map(Bases::pairs).flat_map(|(pair, _)| pair));
         places.extend(owned.into_iter().flatten());
-        places.extend(walk.owners());
         let reals: Vec<_> = reals.into_iter().map(T::from_f64).collect();
         // The kernels read these as signed numbers.
         let places: Vec<_> = places.into_iter().map(i32::cast_unsigned).collect();
@@ -232,7 +216,7 @@ impl<T: Real> Tables<T> {
         Ok(Some(Tables {
             counts: each(|bases| bases.of.len()),
             coarse: each(|bases| bases.coarse as usize),
-            periodic: others.iter().enumerate().map(|(d, bases)| u32::from(bases.periodic) << d).sum(),
+            periodic: bases.iter().enumerate().map(|(d, bases)| u32::from(bases.periodic) << d).sum(),
             reals: Buffer::from_slice(context, &reals)?,
             places: Buffer::from_slice(context, &places)?,
         }))

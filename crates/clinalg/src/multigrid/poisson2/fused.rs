@@ -17,7 +17,7 @@ pub(crate) const JACOBI_TOGETHER: usize = 5;
 impl Pass {
     fn strip<T: Real>(&self, context: &Context, (n, rows): (usize, Rows)) -> Strip {
         let halo = self.halo();
-        Strip::new::<T>(context, tuning::operation(halo), [n, rows.count], halo, |_| true)
+        Strip::new::<T>(context, tuning::operation(halo), [n, rows.count], halo)
     }
 
     fn program<T: Real>(&self, strip: Strip, (n, rows): (usize, Rows), shift: T) -> grid2_relax::Program<T> {
@@ -92,7 +92,7 @@ fn jacobi_program<T: Real>(
     (n, rows): (usize, Rows),
     sweeps: usize,
 ) -> (grid2_jacobi::Program<T>, Strip) {
-    let strip = Strip::new::<T>(context, &tuning::JACOBI, [n, rows.count], sweeps.next_multiple_of(2), |_| true);
+    let strip = Strip::new::<T>(context, &tuning::JACOBI, [n, rows.count], sweeps.next_multiple_of(2));
     let program = grid2_jacobi::Program::new().jacobi(sweeps as u64);
     let program = if rows == Rows::all(n) { program } else { program.part(1) };
     (program.items(strip.items as u64).ahead(strip.ahead as u64), strip)

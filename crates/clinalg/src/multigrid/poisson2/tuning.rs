@@ -23,16 +23,23 @@ pub(crate) struct Strip {
 pub(crate) const LEAST_ROWS: usize = 4;
 
 impl Strip {
-    /// For a pass over `height` rows of `n` points with `halo` columns on either side of a strip; of fewer items than chosen unless these fit.
-    pub(crate) fn new<T: Real>(
+    /// For a pass over `height` rows of `n` points with `halo` columns on either side of a strip.
+    pub(crate) fn new<T: Real>(context: &Context, op: &Operation, size: [usize; 2], halo: usize) -> Strip {
+        Strip::within::<T>(context, op, size, halo, usize::MAX, |_| true)
+    }
+
+    /// The same of groups of fewer items than chosen unless these fit, of which a compute unit runs at most so many at a time.
+    pub(crate) fn within<T: Real>(
         context: &Context,
         op: &Operation,
         [n, height]: [usize; 2],
         halo: usize,
+        most_groups: usize,
         fits: impl Fn(usize) -> bool,
     ) -> Strip {
         let [mut items, most_rows, groups, ahead, ..] =
             context.choice(op, T::PRECISION, n * height).map(|value| value as usize);
+        let groups = groups.min(most_groups);
         while !fits(items) && items / 2 > 2 * halo {
             items /= 2;
         }
