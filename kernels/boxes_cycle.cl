@@ -6,8 +6,8 @@
 // and for a relaxation the colour and the part of the box, as x0, x1, y0, y1, z0, z1.
 //
 //   ITEMS  items of the work-group
-//@ build DIM=2 ITEMS=512
-//@ build DIM=3 ITEMS=512
+//@ build DIM=2 ITEMS=256
+//@ build DIM=3 ITEMS=256
 #include "common.clh"
 #include "grid.clh"
 #include "boxes.clh"

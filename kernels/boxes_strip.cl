@@ -19,12 +19,12 @@
 //   FLIP      1 where the first half-sweep is black
 //   SUMMED    after how many stages the squares of the residual are summed, after all of them also those of u; NEVER
 //   RESTRICT  1 where the residual after the last stage is restricted
-//@ build STAGES=2 START=0 FLIP=0 SUMMED=255 RESTRICT=0 ITEMS=128
-//@ build STAGES=4 START=0 FLIP=0 SUMMED=255 RESTRICT=1 ITEMS=64
-//@ build STAGES=4 START=1 FLIP=0 SUMMED=255 RESTRICT=1 ITEMS=64
-//@ build STAGES=2 START=2 FLIP=1 SUMMED=255 RESTRICT=0 ITEMS=64
-//@ build STAGES=2 START=2 FLIP=0 SUMMED=2 RESTRICT=0 ITEMS=64
-//@ build STAGES=6 START=2 FLIP=0 SUMMED=2 RESTRICT=1 ITEMS=64
+//@ build STAGES=2 START=0 FLIP=0 SUMMED=255 RESTRICT=0 ITEMS=32
+//@ build STAGES=4 START=0 FLIP=0 SUMMED=255 RESTRICT=1 ITEMS=32
+//@ build STAGES=4 START=1 FLIP=0 SUMMED=255 RESTRICT=1 ITEMS=32
+//@ build STAGES=2 START=2 FLIP=1 SUMMED=255 RESTRICT=0 ITEMS=32
+//@ build STAGES=2 START=2 FLIP=0 SUMMED=2 RESTRICT=0 ITEMS=32
+//@ build STAGES=6 START=2 FLIP=0 SUMMED=2 RESTRICT=1 ITEMS=32
 #include "common.clh"
 
 #define ALWAYS_INLINE inline __attribute__((always_inline))

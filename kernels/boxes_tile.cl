@@ -46,7 +46,7 @@
 #define COMPLETED(k) NUMBER(k, 4)
 #define OWNER(k) NUMBER(k, 5)
 
-// The ring before step `start`; the numbers that come next are on their way in the first items. Bases may be negative.
+// The ring before step `start`, after a barrier; the numbers that come next are on their way in the first items. Bases may be negative.
 #define START_RING(start)                                                                                              \
     __local REAL plane_reals[RING * RECORD] __attribute__((aligned(32)));                                              \
     __local int plane_places[RING * RECORD];                                                                           \
@@ -59,8 +59,7 @@
         plane_reals[to] = reals[RECORD * (plane_of + PAD) + v % RECORD];                                               \
         plane_places[to] = places[RECORD * (plane_of + PAD) + v % RECORD];                                             \
     }                                                                                                                  \
-    LOAD_NUMBERS((start) + IN_RING)                                                                                    \
-    barrier(CLK_LOCAL_MEM_FENCE);
+    LOAD_NUMBERS((start) + IN_RING)
 
 #define LOAD_NUMBERS(k)                                                                                                \
     if (lane < RECORD) {                                                                                               \
@@ -148,7 +147,8 @@ restrict_tile(ulong nx, ulong ny, ulong nz, ulong mx, ulong my, ulong mz, uint p
     const int y = (int)(get_group_id(1) % tiles) * (HEIGHT - RIM - FAR_RIM) - RIM + ly;
     const int begin = (int)(get_group_id(1) / tiles * planes), end = min(begin + (int)planes, (int)nz);
     const int start = begin - RIM;
-    START_RING(start)
+    START_RING(start);
+    barrier(CLK_LOCAL_MEM_FENCE);
     __global const int *owned_x = places + RECORD * padded + 2 * nx + 2 * ny;
     __global const int *owned_y = owned_x + nx;
     __global const REAL4 *along_x = (__global const REAL4 *)(reals + RECORD * padded), *along_y = along_x + nx;
@@ -170,7 +170,7 @@ restrict_tile(ulong nx, ulong ny, ulong nz, ulong mx, ulong my, ulong mz, uint p
     // Three planes after the last one its coarse plane is complete, and written two steps later.
     for (int k = start; k < end + 5; ++k) {
         const size_t at = PLACE(k) * plane, above = PLACE(k + 1) * plane;
-        TURN_RING(k)
+        TURN_RING(k);
         for (int r = 0; r < ROWS; ++r) {
             c[r] = b[r];
             b[r] = a[r];
@@ -244,7 +244,8 @@ sweep_tile(ulong nx, ulong ny, ulong nz, ulong mx, ulong my, ulong mz, uint peri
     const int y = (int)(get_group_id(1) % tiles) * (HEIGHT - 2 * RIM) - RIM + ly;
     const int begin = (int)(get_group_id(1) / tiles * planes), end = min(begin + (int)planes, (int)nz);
     const int start = begin - RIM;
-    START_RING(start)
+    START_RING(start);
+    barrier(CLK_LOCAL_MEM_FENCE);
     __global const REAL4 *along_x = (__global const REAL4 *)(reals + RECORD * padded), *along_y = along_x + nx;
     const columns mine = columns_at((int)nx, (int)ny, periodic, x, y, lx, ly, along_x, along_y);
     const size_t plane = (size_t)nx * (size_t)ny;
@@ -299,7 +300,7 @@ sweep_tile(ulong nx, ulong ny, ulong nz, ulong mx, ulong my, ulong mz, uint peri
     }
     for (int k = start; k < end + RIM; ++k) {
         const size_t at = PLACE(k) * plane, above = PLACE(k + 1) * plane;
-        TURN_RING(k)
+        TURN_RING(k);
         for (int r = 0; r < ROWS; ++r) {
             d[r] = c[r];
             c[r] = b[r];
