@@ -1,8 +1,8 @@
 // All coarse levels of a cycle on a box in one launch of one work-group, for GPUs; notation of boxes.cl.
 //
 // `levels` has for each level, the finest of them first, LEVEL_NUMBERS numbers: its unknowns by direction, where its factors begin in `lines`,
-// its interpolation in `from` and `weights` and the transpose in `to` and `parts`, and its u and f in `values`; the count of fine points by
-// direction of a restriction from it. u and f of the first level are arguments. `steps` has STEP_NUMBERS numbers for each step: what is done, the level,
+// its interpolation in `from` and `weights` and the transpose in `to` and `parts`, and its u and f in `values`; by direction the largest number of
+// fine points that contribute to one coarse point in the restriction from it. u and f of the first level are arguments. `steps` has STEP_NUMBERS numbers for each step: what is done, the level,
 // and for a relaxation the colour and the part of the box, as x0, x1, y0, y1, z0, z1.
 //
 //   ITEMS  items of the work-group

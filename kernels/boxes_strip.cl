@@ -10,8 +10,8 @@
 //
 // `reals` and `numbers` say what the rows and columns of a level are, see `Tables` in multigrid/boxes/tables.rs; there are PAD rows more on either
 // side, which continue a periodic direction and have no couplings otherwise. Coarse rows and columns are numbered on past the ends of a periodic
-// direction: a fine row takes part in its base row and in the next one, and the base grows by at most one from row to row. What a step needs of
-// these tables waits in local memory, and rows of u and f are loaded two steps before they arrive: a step takes less time than a load.
+// direction: a fine row takes part in its base row and in the next one, and the base grows by at most one from row to row. The entries that a step
+// needs are staged in local memory, and u and f are prefetched two steps ahead, because a load takes longer than a step.
 //
 //   ITEMS     items of a work-group
 //   STAGES    half-sweeps
@@ -44,9 +44,9 @@
 #define SIDE (HALO + 2 * RESTRICT)
 // Rows above a band that arrive after it: three for the residuals of the last coarse row, one until that is complete, one until it is written.
 #define BEYOND (RESTRICT ? STAGES + 5 : HALO)
-// Values that items show each other in a row: those relaxed, and two of a coarse row, which lie beside each other.
+// Values per row that work-items exchange: those relaxed, and two of a coarse row, which lie beside each other.
 #define SLOTS (STAGES + 1 + 2 * RESTRICT)
-// Rows at hand: the newest, one per stage, and one or two below them.
+// Rows held in registers: the newest, one per stage, and one or two below them.
 #define ROWS (STAGES + 2 + (RESTRICT || SIZED))
 
 // Numbers of a row in the tables, and for how many rows local memory has them, a power of two.
@@ -67,9 +67,9 @@ typedef struct {
     __global const REAL *f, *u, *correction, *reals;
     __global const int *places;
     __global REAL *out, *coarse;
-    // In local memory, since registers are short. Of rows: their numbers. Of both columns of the item: couplings to the left and to the right, what the
+    // In local memory, to save registers. Of rows: their numbers. Of both columns of the item: couplings to the left and to the right, what the
     // diagonal has more, and the mass; parts of two coarse columns and the places of these; parts of the residuals around for the coarse columns that they
-    // own, and those. By row and column: f, and omega over the diagonal; of the newest kind of row what a relaxed value has of its neighbours.
+    // own, and those. By row and column: f, and omega over the diagonal; for the newest row's kind the weights of the neighbours in a relaxed value.
     __local REAL *row_reals;
     __local int *row_places;
     __local REAL4 *columns, *gathered;
@@ -94,7 +94,7 @@ typedef struct {
 typedef struct {
     // Rows of u.
     REAL ua[ROWS], ub[ROWS];
-    // What is on its way, for rows of both parities: u and f of both columns, and numbers of a row, of which the item brings one of each kind.
+    // Prefetched for rows of both parities: u and f of both columns, and numbers of a row, of which the item brings one of each kind.
     REAL next_ua[2], next_ub[2], next_fa[2], next_fb[2], next_real[2];
     int next_place[2];
     // The kind of the newest row, and how many rows before it are of that kind.
@@ -116,7 +116,7 @@ ALWAYS_INLINE REAL weight_at(REAL omega, REAL4 column, REAL4 row)
     return diagonal > ZERO ? omega / diagonal : ZERO;
 }
 
-// What a relaxed value has of the right-hand side and of its neighbours.
+// Weights of the right-hand side and of the neighbours in a relaxed value.
 typedef struct {
     REAL source, west, east, south, north;
 } Parts;
@@ -182,7 +182,7 @@ ALWAYS_INLINE void step_up(Wave *w, const Strip *q)
     ((f) - ((row).x * ((column).x * ((c) - (west)) + (column).y * ((c) - (east)) + (column).z * (c)) +                 \
             (column).w * ((row).y * ((c) - (south)) + (row).z * ((c) - (north)) + (row).w * (c))))
 
-// The step in which row `j` arrives, whose parity is `now`; `even` where it and all rows in work are of a kind.
+// The step in which row `j` arrives, whose parity is `now`; `even` where it and all rows in flight have the same factors.
 ALWAYS_INLINE void advance(Wave *w, const Strip *q, const bool even, const int now, int j, __local REAL (*slots)[SLOTS][ITEMS + 2])
 {
     const int t = (int)get_local_id(0) + 1, before = 1 - now;
@@ -247,7 +247,7 @@ ALWAYS_INLINE void advance(Wave *w, const Strip *q, const bool even, const int n
             if (!even) {
                 parts = parts_of(WEIGHT(q, r, which), q->columns[which], ROW_FACTORS(q, r));
             }
-            // The value to the north is the only one of this step, so it comes last.
+            // Only the value to the north is computed in this same step; added last it leaves a short chain of dependent operations.
             const REAL others = parts.west * west + parts.east * east + parts.south * south;
             const REAL known = (ONE - q->omega) * old + (parts.source * source + others);
             value = known + parts.north * north;

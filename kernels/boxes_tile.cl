@@ -16,8 +16,8 @@
 #include "common.clh"
 
 // The tile is COLUMNS by HEIGHT columns, ROWS neighbouring ones per item. The neighbours in a plane come from local memory or the item's own
-// rows, those above and below from its registers. What lies on the rim of the tile belongs to the tiles beside it; this group works on it with
-// the same bits as they.
+// rows, those above and below from its registers. Points on the rim belong to neighbouring tiles; this group recomputes them with
+// the same bits.
 #define COLUMNS 32
 #define ROWS (LOCAL >= 256 ? 2 : 512 / LOCAL)
 #define HEIGHT (ROWS * (LOCAL / COLUMNS))
@@ -67,8 +67,8 @@
         next_place = places[RECORD * ((k) + PAD) + lane];                                                              \
     }
 
-// In step k.
-#define TURN_RING(k)                                                                                                   \
+// In step k: stores the numbers of plane k + IN_RING, and loads the next ones.
+#define ADVANCE_RING(k)                                                                                                \
     if (lane < RECORD) {                                                                                               \
         plane_reals[RECORD * (((k) + IN_RING) & (RING - 1)) + lane] = next_real;                                       \
         plane_places[RECORD * (((k) + IN_RING) & (RING - 1)) + lane] = next_place;                                     \
@@ -170,7 +170,7 @@ restrict_tile(ulong nx, ulong ny, ulong nz, ulong mx, ulong my, ulong mz, uint p
     // Three planes after the last one its coarse plane is complete, and written two steps later.
     for (int k = start; k < end + 5; ++k) {
         const size_t at = PLACE(k) * plane, above = PLACE(k + 1) * plane;
-        TURN_RING(k);
+        ADVANCE_RING(k);
         for (int r = 0; r < ROWS; ++r) {
             c[r] = b[r];
             b[r] = a[r];
@@ -300,7 +300,7 @@ sweep_tile(ulong nx, ulong ny, ulong nz, ulong mx, ulong my, ulong mz, uint peri
     }
     for (int k = start; k < end + RIM; ++k) {
         const size_t at = PLACE(k) * plane, above = PLACE(k + 1) * plane;
-        TURN_RING(k);
+        ADVANCE_RING(k);
         for (int r = 0; r < ROWS; ++r) {
             d[r] = c[r];
             c[r] = b[r];

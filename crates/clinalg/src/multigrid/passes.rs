@@ -4,7 +4,7 @@ use super::cycle::{Components, FusedCycle, Hierarchy, Norms, Order, Plan, StartN
 use super::launch;
 use crate::{Buffer, Context, Real, Result, Vector};
 
-/// Most sweeps of red-black in a pass without a correction or restriction: more rows at hand take more registers.
+/// Most red-black sweeps in one pass, except in fused post- and pre-smoothing: more rows in flight take more registers.
 pub(crate) const TOGETHER: usize = 2;
 /// Most sweeps of red-black in fused post- and pre-smoothing.
 pub(crate) const MOST_FUSED: usize = 3;
@@ -127,7 +127,7 @@ pub(crate) trait InPasses<T: Real>: Components<Grid = Vector<T>> {
     /// Builds the kernel of a pass.
     fn prepare(&self, level: usize, pass: Pass) -> Result<()>;
 
-    /// Builds what other kernels the plan takes; whether the finest level is one of those of [`InPasses::coarse_cycle`].
+    /// Builds the remaining kernels that the plan needs; returns whether the finest level is one of those of [`InPasses::coarse_cycle`].
     fn prepare_others(&mut self, plan: &Plan) -> Result<bool>;
 
     /// As [`FusedCycle::cycle`].

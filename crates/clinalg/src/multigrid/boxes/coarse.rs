@@ -9,7 +9,7 @@ use crate::runtime::{Out, Range};
 use crate::tune;
 use crate::{Buffer, Context, Dense, Real, Result, Vector};
 
-/// Levels of so many unknowns are left to one work-group (NVIDIA H200: of a grid with 65 points per side passes over strips take less time).
+/// Levels with at most so many unknowns are handled by one work-group (NVIDIA H200: at 65 points per side passes over strips are faster).
 const MOST: usize = 1 << 11;
 /// Items of the group, where the device has as many.
 const ITEMS: usize = 512;

@@ -16,7 +16,7 @@ pub(crate) type GpuBoxes<T> = Passes<T, Walks<T>>;
 pub(crate) struct Walks<T: Real> {
     boxes: Boxes<T>,
     levels: Vec<Level>,
-    /// How each level is walked over, in two or three dimensions; none where the kernels of single operations are taken.
+    /// How each level is walked over, in two or three dimensions; `None` where separate kernels are used.
     strips: Vec<Option<Strips<T>>>,
     tiles: Vec<Option<Tiles<T>>>,
     /// What a walk writes on each level before it takes the place of u.

@@ -152,7 +152,7 @@ pub(super) struct Given<'a, T: Real> {
     values: Option<Buffer<T>>,
 }
 
-/// The way from points to unknowns and back.
+/// The mapping between points and unknowns.
 pub(super) struct Points<T: Real> {
     context: Context,
     layout: Layout,

@@ -111,7 +111,7 @@ impl Problem {
         }
     }
 
-    /// The way from points to unknowns and back.
+    /// The mapping between points and unknowns.
     fn points<T: Real>(&self, context: &Context) -> Result<Points<T>> {
         Points::new(context, &self.layout, &self.factors, self.order, self.singular)
     }

@@ -1,4 +1,4 @@
-//! What kernels for GPUs that walk along the last direction of a level read of it.
+//! Tables for kernels on GPUs that stream along the last direction of a level.
 
 use std::collections::HashMap;
 
@@ -8,10 +8,10 @@ use crate::{Buffer, Context, Real, Result};
 
 /// Points of the last direction beside those of the level in the tables, as in the kernels.
 const PAD: usize = 32;
-/// The fine points around the one that owns a coarse point from which that takes parts.
+/// The fine points around its owner that contribute to a coarse point.
 const BEFORE: i64 = 1;
 const AROUND: usize = 4;
-/// A coarse point has all its parts so many fine points after the one that owns it.
+/// A coarse point is complete at the latest so many fine points after its owner.
 const UNTIL_COMPLETE: i64 = 3;
 
 /// An interpolation along a direction as the kernels have it: each fine point takes a part of its base, a coarse point, and one of the next
@@ -24,7 +24,7 @@ struct Bases {
 }
 
 impl Bases {
-    /// `None` for interpolations that are no such ones.
+    /// `None` if the interpolation does not have this form.
     fn new(interpolation: &Interpolation, periodic: bool) -> Option<Bases> {
         let coarse = interpolation.coarse as i64;
         let mut of: Vec<(i64, [f64; 2])> = Vec::with_capacity(interpolation.from.len());
@@ -174,7 +174,7 @@ pub(super) struct Tables<T: Real> {
 }
 
 impl<T: Real> Tables<T> {
-    /// For a level with a coarser one; `None` where walks do not fit: a colour has neighbours of its own, or an interpolation is of another kind.
+    /// For a level with a coarser one; `None` if streaming is impossible: points of one colour are neighbours, or an interpolation does not have the form of [`Bases`].
     pub(super) fn new(context: &Context, level: &Level) -> Result<Option<Tables<T>>> {
         if level.interpolations.is_empty() || level.parts().len() > 1 {
             return Ok(None);

@@ -11,7 +11,7 @@ use crate::{Context, Real, Result, Vector};
 /// Points of a tile along a row, and width of its rim on both sides together, in sweeps and in restrictions, as in the kernels.
 const COLUMNS: usize = 32;
 const RIMS: [usize; 2] = [4, 5];
-/// Work-groups per compute unit that keep a GPU busy; fewer tiles walk up parts of the box.
+/// Work-groups per compute unit that keep a GPU busy; with fewer tiles, the box is also split along z.
 const GROUPS_PER_UNIT: usize = 4;
 /// Fewest and most planes of a part.
 const PLANES: [usize; 2] = [4, 128];
