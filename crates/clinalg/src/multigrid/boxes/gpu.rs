@@ -41,8 +41,8 @@ impl<T: Real> GpuBoxes<T> {
 }
 
 impl<T: Real> Walks<T> {
-    /// Relaxations from `start` by tiles; false, and nothing done, where the level has none.
-    fn sweep_tiles(
+    /// Relaxations from `start`.
+    fn smooth_from(
         &mut self,
         level: usize,
         start: Start,
@@ -50,14 +50,28 @@ impl<T: Real> Walks<T> {
         u: &mut Vector<T>,
         f: &Vector<T>,
         coarse: &Vector<T>,
-    ) -> Result<bool> {
-        let Some(tiles) = self.tiles[level].as_ref().filter(|_| sweeps.count > 0) else { return Ok(false) };
-        for sweep in 0..sweeps.count {
-            let start = if sweep == 0 { start } else { Start::Given };
-            tiles.sweep(start, sweeps.order, [u, f, coarse], &self.spare[level])?;
-            std::mem::swap(u, &mut self.spare[level]);
+    ) -> Result<()> {
+        if let Some(tiles) = self.tiles[level].as_ref().filter(|_| sweeps.count > 0) {
+            for sweep in 0..sweeps.count {
+                let start = if sweep == 0 { start } else { Start::Given };
+                tiles.sweep(start, sweeps.order, [u, f, coarse], &self.spare[level])?;
+                std::mem::swap(u, &mut self.spare[level]);
+            }
+            return Ok(());
         }
-        Ok(true)
+        match start {
+            Start::Given => {}
+            Start::FromZero => self.boxes.clear(u)?,
+            Start::Corrected => self.boxes.interpolate_add(level, coarse, u)?,
+        }
+        match self.has_passes(level) {
+            true => self.relax(level, u, f, sweeps),
+            false => self.boxes.smooth(level, u, f, sweeps),
+        }
+    }
+
+    fn strips(&self, level: usize) -> &Strips<T> {
+        self.strips[level].as_ref().expect("passes are made over levels that have strips")
     }
 }
 
@@ -74,13 +88,7 @@ impl<T: Real> Components for Walks<T> {
     }
 
     fn smooth(&mut self, level: usize, u: &mut Vector<T>, f: &Vector<T>, sweeps: Sweeps) -> Result<()> {
-        if self.strips[level].is_some() {
-            return self.relax(level, u, f, sweeps);
-        }
-        if self.sweep_tiles(level, Start::Given, sweeps, u, f, f)? {
-            return Ok(());
-        }
-        self.boxes.smooth(level, u, f, sweeps)
+        self.smooth_from(level, Start::Given, sweeps, u, f, f)
     }
 
     fn restrict_defect(&mut self, level: usize, u: &Vector<T>, f: &Vector<T>, coarse: &mut Vector<T>) -> Result<()> {
@@ -104,12 +112,7 @@ impl<T: Real> Components for Walks<T> {
         coarse: &mut Vector<T>,
     ) -> Result<()> {
         let start = if zero { Start::FromZero } else { Start::Given };
-        if !self.sweep_tiles(level, start, sweeps, u, f, f)? {
-            if zero {
-                self.boxes.clear(u)?;
-            }
-            self.smooth(level, u, f, sweeps)?;
-        }
+        self.smooth_from(level, start, sweeps, u, f, f)?;
         self.restrict_defect(level, u, f, coarse)
     }
 
@@ -121,11 +124,7 @@ impl<T: Real> Components for Walks<T> {
         f: &Vector<T>,
         sweeps: Sweeps,
     ) -> Result<()> {
-        if self.sweep_tiles(level, Start::Corrected, sweeps, u, f, coarse)? {
-            return Ok(());
-        }
-        self.interpolate_add(level, coarse, u)?;
-        self.smooth(level, u, f, sweeps)
+        self.smooth_from(level, Start::Corrected, sweeps, u, f, coarse)
     }
 
     fn refine(&mut self, level: usize, coarse: &Vector<T>, u: &mut Vector<T>) -> Result<()> {
@@ -171,11 +170,5 @@ impl<T: Real> InPasses<T> for Walks<T> {
 
     fn coarse_cycle(&mut self, level: usize, u: &mut Vector<T>, f: &Vector<T>, zero: bool) -> Result<bool> {
         self.coarse.as_ref().map_or(Ok(false), |coarse| coarse.run(level, &self.boxes.inverse, f, u, zero))
-    }
-}
-
-impl<T: Real> Walks<T> {
-    fn strips(&self, level: usize) -> &Strips<T> {
-        self.strips[level].as_ref().expect("passes are made over levels that have strips")
     }
 }
