@@ -6,7 +6,7 @@
 //   integrate             16 B          integrate_averaged    16 B
 //   subtract_masses       16 B          take_unknowns         16 B          put_unknowns          16 B
 // Per point of a side:
-//   add_side              24 B          hold_side             16 B (8 B without values)
+//   add_side              24 B          hold_side             16 B          take_side             16 B
 // Per coupling to a given value:
 //   add_loads             20 B, and 28 B per unknown that has some
 //
@@ -144,15 +144,28 @@ __kernel void put_unknowns(ulong mx, ulong my, ulong mz, ulong nx, ulong ny, ulo
 }
 
 // u = the values from place `from` on at the points of a side of `width` by `height`, which lie `stride` and `pitch`
-// apart from place `first` on; 0 unless values are given.
-__kernel void hold_side(ulong width, ulong height, ulong first, ulong stride, ulong pitch, uint given, ulong from,
+// apart from place `first` on.
+__kernel void hold_side(ulong width, ulong height, ulong first, ulong stride, ulong pitch, ulong from,
                         __global const REAL *values, __global REAL *u)
 {
     EACH_ROW(q, height)
     {
         EACH_COLUMN(i, width)
         {
-            u[first + q * pitch + i * stride] = given ? values[from + q * width + i] : ZERO;
+            u[first + q * pitch + i * stride] = values[from + q * width + i];
+        }
+    }
+}
+
+// The values from place `from` on = u at these points.
+__kernel void take_side(ulong width, ulong height, ulong first, ulong stride, ulong pitch, ulong from,
+                        __global const REAL *u, __global REAL *values)
+{
+    EACH_ROW(q, height)
+    {
+        EACH_COLUMN(i, width)
+        {
+            values[from + q * width + i] = u[first + q * pitch + i * stride];
         }
     }
 }

@@ -3,7 +3,6 @@
 // Traffic per point, f64, where every neighbour comes from cache:
 //   jacobi               24 B          red_black, one colour      24 B (16 read, 8 written)
 //   defect               24 B          sum_square_defect          16 B
-//   apply_poisson        16 B          (24 B where beta is not 0)
 //
 // GPUs: a point per item, two-dimensional range. CPUs: a band of rows per item, vectors along the row.
 //@ build
@@ -112,77 +111,6 @@ __kernel void defect(ulong n, REAL inverse_h2, REAL shift, __global const REAL *
             value = DEFECT(inverse_h2, shift, f[k], NEIGHBOURS(u[k - n], u[k - 1], u[k + 1], u[k + n]), u[k]);
         }
         d[k] = value;
-    }
-}
-#endif
-
-// y = alpha A x + beta y with A = -Laplace_h + shift between interior points and the identity on the
-// boundary, not coupled: symmetric and positive definite. beta = 0 never reads y.
-#ifdef CPU
-__kernel void apply_poisson(ulong n, REAL inverse_h2, REAL shift, REAL alpha, __global const REAL *x, REAL beta,
-                            __global REAL *y)
-{
-    for (size_t j = PART_BEGIN(n); j < PART_END(n); ++j) {
-        __global const REAL *row = x + j * n;
-        __global REAL *out = y + j * n;
-        const bool inside = j > 0 && j < n - 1, south = j > 1, north = j < n - 2;
-        for (size_t i = 0; i < n; ++i) {
-            REAL value = row[i];
-            if (inside && i > 0 && i < n - 1) {
-                // Vectors where all neighbours are inside as well.
-                if (i > 1 && i + 8 <= n - 2) {
-                    const REAL8 centre = vload8(0, row + i);
-                    const REAL8 sum = NEIGHBOURS(south ? vload8(0, row - n + i) : (REAL8)ZERO, vload8(0, row + i - 1),
-                                                 vload8(0, row + i + 1), north ? vload8(0, row + n + i) : (REAL8)ZERO);
-                    const REAL8 result = alpha * (inverse_h2 * (FOUR * centre - sum) + shift * centre);
-                    vstore8(beta == ZERO ? result : result + beta * vload8(0, out + i), 0, out + i);
-                    i += 7;
-                    continue;
-                }
-                const REAL sum = NEIGHBOURS(south ? *(row - n + i) : ZERO, i > 1 ? row[i - 1] : ZERO,
-                                            i < n - 2 ? row[i + 1] : ZERO, north ? row[n + i] : ZERO);
-                value = inverse_h2 * (FOUR * value - sum) + shift * value;
-            }
-            out[i] = beta == ZERO ? alpha * value : alpha * value + beta * out[i];
-        }
-    }
-}
-#else
-__kernel void apply_poisson(ulong n, REAL inverse_h2, REAL shift, REAL alpha, __global const REAL *x, REAL beta,
-                            __global REAL *y)
-{
-    const size_t i = get_global_id(0), j = get_global_id(1);
-    if (i < n && j < n) {
-        const size_t k = j * n + i;
-        REAL value = x[k];
-        if (i > 0 && i < n - 1 && j > 0 && j < n - 1) {
-            const REAL south = j > 1 ? x[k - n] : ZERO, north = j < n - 2 ? x[k + n] : ZERO;
-            const REAL west = i > 1 ? x[k - 1] : ZERO, east = i < n - 2 ? x[k + 1] : ZERO;
-            value = inverse_h2 * (FOUR * value - NEIGHBOURS(south, west, east, north)) + shift * value;
-        }
-        y[k] = beta == ZERO ? alpha * value : alpha * value + beta * y[k];
-    }
-}
-#endif
-
-// b = source_at inside, u on the boundary.
-#ifdef CPU
-__kernel void source(ulong n, REAL inverse_h2, __global const REAL *u, __global const REAL *f, __global REAL *b)
-{
-    for (size_t j = PART_BEGIN(n); j < PART_END(n); ++j) {
-        for (size_t i = 0; i < n; ++i) {
-            const bool inside = i > 0 && i < n - 1 && j > 0 && j < n - 1;
-            b[j * n + i] = inside ? source_at(n, n, inverse_h2, u, f, i, j) : u[j * n + i];
-        }
-    }
-}
-#else
-__kernel void source(ulong n, REAL inverse_h2, __global const REAL *u, __global const REAL *f, __global REAL *b)
-{
-    const size_t i = get_global_id(0), j = get_global_id(1);
-    if (i < n && j < n) {
-        const bool inside = i > 0 && i < n - 1 && j > 0 && j < n - 1;
-        b[j * n + i] = inside ? source_at(n, n, inverse_h2, u, f, i, j) : u[j * n + i];
     }
 }
 #endif

@@ -4,7 +4,7 @@
 
 use std::time::Instant;
 
-use clinalg::multigrid::{Poisson, PoissonParams};
+use clinalg::multigrid::{Grid, Poisson, PoissonParams};
 use clinalg::{Context, Csr, Error, Vector, ops};
 
 fn main() -> Result<(), Error> {
@@ -13,9 +13,8 @@ fn main() -> Result<(), Error> {
     let seconds = match what.as_str() {
         "poisson" => {
             let start = Instant::now();
-            let params = PoissonParams { n: 1025, ..PoissonParams::default() };
-            let mut solver = Poisson::<f64>::new(&context, &params)?;
-            let n = params.n * params.n;
+            let mut solver = Poisson::<f64>::new(&context, &Grid::square(1025), &PoissonParams::default())?;
+            let n = 1025 * 1025;
             solver.solve(&vec![1.0; n], &mut vec![0.0; n])?;
             start.elapsed()
         }

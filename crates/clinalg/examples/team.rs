@@ -9,7 +9,7 @@
 use std::ops::ControlFlow;
 use std::time::Instant;
 
-use clinalg::multigrid::{self, PoissonParams};
+use clinalg::multigrid::{self, Grid, PoissonParams};
 use clinalg::team::{Poisson, Team};
 use clinalg::{Context, ContextOptions, Device, Error, Vector};
 
@@ -54,11 +54,11 @@ impl Case<'_> {
 }
 
 /// Prints the times of a team's solve, and then of its phases.
-fn team_poisson(case: &Case<'_>, team: &Team, params: &PoissonParams, f: &[f64], zero: &[f64]) -> Result<(), Error> {
-    let weights = vec![1.0; team.ranks()];
+fn team_poisson(case: &Case<'_>, team: &Team, grid: &Grid, f: &[f64], zero: &[f64]) -> Result<(), Error> {
+    let (weights, params) = (vec![1.0; team.ranks()], PoissonParams::default());
     let mut solver = match case.side {
-        Some(side) => Poisson::<f64>::with_gather_side(team, params, &weights, side)?,
-        None => Poisson::new(team, params)?,
+        Some(side) => Poisson::<f64>::with_gather_side(team, grid, &params, &weights, side)?,
+        None => Poisson::new(team, grid, &params)?,
     };
     let mut go_on = |_, _| ControlFlow::Continue(());
     let (seconds, report) = times(|| {
@@ -89,15 +89,15 @@ fn team_poisson(case: &Case<'_>, team: &Team, params: &PoissonParams, f: &[f64],
 }
 
 fn poisson(name: &str, n: usize, dim: usize, teams: &[Team], sides: &[usize]) -> Result<(), Error> {
-    let params = PoissonParams { n, dim, ..PoissonParams::default() };
-    let points = n.pow(dim as u32);
+    let grid = Grid::new(&vec![n; dim]);
+    let points = grid.len();
     // The sequence of Weyl: values between -1/2 and 1/2 without a pattern on the grid.
     let f: Vec<f64> = (1..=points).map(|k| (k as f64 * 0.618_033_988_749_894_9).fract() - 0.5).collect();
     let zero = vec![0.0; points];
     let [first, team] = teams else { unreachable!("one device, and all of them") };
     let context = &first.contexts()[0];
     {
-        let mut one = multigrid::Poisson::<f64>::new(context, &params)?;
+        let mut one = multigrid::Poisson::<f64>::new(context, &grid, &PoissonParams::default())?;
         let (right, mut u) = (Vector::from_slice(context, &f)?, Vector::zeros(context, points)?);
         let (seconds, report) = times(|| {
             u.fill(0.0)?;
@@ -110,10 +110,10 @@ fn poisson(name: &str, n: usize, dim: usize, teams: &[Team], sides: &[usize]) ->
         Case { problem: name, n, solver: "one", devices: 1, side: None }.print(report.cycles, &seconds);
     }
     let of = |devices, side| Case { problem: name, n, solver: "team", devices, side };
-    team_poisson(&of(1, None), first, &params, &f, &zero)?;
+    team_poisson(&of(1, None), first, &grid, &f, &zero)?;
     let sides = if sides.is_empty() { vec![None] } else { sides.iter().copied().map(Some).collect() };
     for side in sides.into_iter().filter(|_| team.ranks() > 1) {
-        team_poisson(&of(team.ranks(), side), team, &params, &f, &zero)?;
+        team_poisson(&of(team.ranks(), side), team, &grid, &f, &zero)?;
     }
     Ok(())
 }

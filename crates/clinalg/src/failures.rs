@@ -4,7 +4,7 @@
 use std::cell::RefCell;
 
 use crate::matrix::Values;
-use crate::multigrid::PoissonParams;
+use crate::multigrid::{Grid, PoissonParams};
 use crate::runtime::host::injection::with_failure;
 use crate::runtime::{Staging, devices};
 use crate::solve::{Cg, Gmres, GmresParams, Solver};
@@ -121,9 +121,10 @@ fn teams_end_in_errors_and_the_next_solves_work() {
     let context = || Context::new(&devices[0], &ContextOptions::default()).unwrap();
     let team = Team::of_contexts(vec![context(), context()]).unwrap();
     let n = 17;
-    let params = PoissonParams { n, max_cycles: 1, tolerance: 0.0, ..PoissonParams::default() };
+    let params = PoissonParams { max_cycles: 1, tolerance: 0.0, ..PoissonParams::default() };
     let f = vec![1.0; n * n];
-    let poisson = RefCell::new(Poisson::<f32>::with_gather_side(&team, &params, &[1.0; 2], 5).unwrap());
+    let poisson =
+        RefCell::new(Poisson::<f32>::with_gather_side(&team, &Grid::square(n), &params, &[1.0; 2], 5).unwrap());
     each_fails("poisson", || {
         let mut u = vec![0.0; n * n];
         let result = poisson.borrow_mut().solve(&f, &mut u);

@@ -13,13 +13,13 @@ use crate::runtime::kernels::faces2;
 use crate::runtime::{KernelFamily, Out, Range};
 use crate::{Buffer, Context, Error, Real, Result, Vector, ops};
 
-/// The coefficient a of `-div(a grad u)` on the unit square, positive everywhere.
+/// A coefficient k of `-div(k D grad u)`, positive everywhere.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Coefficient<'a, T> {
-    /// At the n by n points, row by row as u. Between two points the harmonic mean is taken, so that a may jump there.
+    /// At the points, in the order of u. Between two points the harmonic mean is taken, so that k may jump there.
     Points(&'a [T]),
-    /// In the n - 1 by n - 1 cells between the points, row by row. Along a line of the grid the mean of the cells on
-    /// either side is taken, so that a may jump at the lines.
+    /// In the cells between the points, x fastest. Along a line of the grid the mean of the cells around
+    /// is taken, so that k may jump at the lines.
     Cells(&'a [T]),
 }
 
@@ -30,9 +30,9 @@ impl<T: Real> Coefficient<'_, T> {
             Coefficient::Points(values) => (values, n * n),
             Coefficient::Cells(values) => (values, (n - 1) * (n - 1)),
         };
-        check_length("a", len, values.len())?;
+        check_length("coefficient", len, values.len())?;
         if let Some(bad) = values.iter().find(|a| !(**a > T::zero() && a.is_finite())) {
-            return Err(Error::value("a", "positive, finite numbers", bad));
+            return Err(Error::value("coefficient", "positive, finite numbers", bad));
         }
         Ok(match self {
             Coefficient::Points(values) => Faces::from_points(n, values),

@@ -37,10 +37,10 @@ impl<T: Real> Equation<T> {
         })
     }
 
-    /// With the coefficient `a`, or with a = 1.
+    /// With this coefficient, or with a = 1.
     ///
     /// # Errors
-    /// As [`Equation::new`]; [`Error::Length`] or [`Error::Value`] that names `a` when it does not fit the grid or is not
+    /// As [`Equation::new`]; [`Error::Length`] or [`Error::Value`] that names `coefficient` when it does not fit the grid or is not
     /// positive and finite everywhere; [`Error::Value`] for a coefficient on a cube.
     pub(crate) fn given(n: usize, dim: usize, shift: f64, a: Option<Coefficient<'_, T>>) -> Result<Equation<T>> {
         let equation = Equation::new(n, dim, shift)?;

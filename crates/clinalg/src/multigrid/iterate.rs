@@ -111,6 +111,7 @@ pub(crate) fn iterate<T: Real, G>(
         relative_residual: history[cycles],
         convergence_factor: mean_factor(&history[usize::from(full).min(cycles)..]),
         rounding_floor: rounding * size,
+        imbalance: None,
         history,
     })
 }

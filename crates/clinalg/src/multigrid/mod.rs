@@ -1,33 +1,29 @@
-//! The Poisson problem `-Laplace u = f` on the unit square by multigrid; with a
-//! [shift](PoissonParams::shift), a [coefficient](Poisson::with_coefficient) or a
-//! [third dimension](PoissonParams::dim) too.
+//! The Poisson problem `-div(D grad u) + c u = f` on boxes of two and three dimensions by multigrid.
 //!
-//! Grids have N by N points, boundary included, N = 2^k + 1, mesh width h = 1 / (N - 1); point
-//! (i, j) at x = i h, y = j h is `u[j * N + i]`. The boundary values of `u` are the boundary
-//! condition. Values of `f` on the boundary are never read.
+//! A [`Grid`] has the points and the kinds of the sides; x runs fastest: point (i, j, k) is `u[(k * ny + j) * nx + i]`.
+//! [`Poisson`] solves the problem, also with a [coefficient](Poisson::with_coefficient) or a
+//! [tensor](Poisson::with_tensor) that varies; [`PoissonOperator`] and [`PoissonPreconditioner`] give its matrix and a cycle to the
+//! iterative methods of [`solve`](crate::solve).
 //!
-//! [`Poisson`] solves the problem; [`jacobi`], [`red_black`], [`defect`], [`restrict`] and
-//! [`interpolate`] are its components, one by one; [`PoissonOperator`] and
-//! [`assemble`] give its matrix to the iterative methods of [`solve`](crate::solve), which take cycles as a
-//! preconditioner ([`precond`](crate::precond)).
-//!
-//! The components are the standard ones (Trottenberg, Oosterlee, Schüller, *Multigrid*, 2001,
-//! chapter 2): 5-point stencil, weighted Jacobi or red-black Gauss-Seidel, full weighting, bilinear
-//! interpolation; bicubic interpolation of the solution in full multigrid. They come in three
-//! [backends](Backend) that agree to rounding.
+//! [`jacobi`], [`red_black`], [`defect`], [`restrict`] and [`interpolate`] are the components of the solver on
+//! [regular grids](Poisson#regular-grids), one by one, and [`assemble`] gives its matrix with stored entries. They
+//! are the standard ones (Trottenberg, Oosterlee, Schüller, *Multigrid*, 2001, chapter 2): 5-point or 7-point stencil, weighted
+//! Jacobi or red-black Gauss-Seidel, full weighting, bilinear interpolation; bicubic interpolation of the solution in full
+//! multigrid. They come in three [backends](Backend) that agree to rounding.
 //!
 //! ```
-//! use clinalg::{Context, multigrid::{Poisson, PoissonParams}};
+//! use clinalg::{Context, multigrid::{Grid, Poisson, PoissonParams}};
 //!
-//! let params = PoissonParams { n: 129, ..PoissonParams::default() };
-//! let mut poisson = Poisson::<f64>::new(&Context::global()?, &params)?;
-//! let (f, mut u) = (vec![1.0; 129 * 129], vec![0.0; 129 * 129]);
+//! let grid = Grid::square(129);
+//! let mut poisson = Poisson::<f64>::new(&Context::global()?, &grid, &PoissonParams::default())?;
+//! let (f, mut u) = (vec![1.0; grid.len()], vec![0.0; grid.len()]);
 //! let report = poisson.solve(&f, &mut u)?;
 //! println!("{} after {} cycles: {:.1e}", report.stop, report.cycles, report.relative_residual);
 //! # Ok::<(), clinalg::Error>(())
 //! ```
 
 pub(crate) mod algebra;
+mod assemble;
 pub(crate) mod backend;
 mod boxes;
 mod coefficient;
@@ -39,24 +35,22 @@ mod faces;
 pub(crate) mod iterate;
 pub(crate) mod launch;
 mod mixed;
-mod operator;
 pub(crate) mod params;
 pub(crate) mod passes;
-pub(crate) mod poisson;
+mod poisson;
 pub(crate) mod poisson2;
 pub(crate) mod poisson3;
+mod regular;
 mod separable;
 pub(crate) mod sequential;
 
-pub use boxes::{
-    Centring, Condition, End, Grid, GridMemory, GridOperator, GridParams, GridPoisson, GridPreconditioner, GridReport,
-    SideValues, Tensor,
-};
+pub use assemble::assemble;
+pub use boxes::{Centring, Condition, End, Grid, PoissonOperator, PoissonPreconditioner, SideValues, Tensor};
 pub use coefficient::Coefficient;
 pub use components::{defect, interpolate, jacobi, red_black, relax_red_black, restrict};
-pub use operator::{PoissonOperator, assemble};
 pub use params::{Backend, Cycle, PoissonMemory, PoissonParams, PoissonReport, Smoother};
 pub use poisson::Poisson;
+pub(crate) use poisson::regular_sides;
 pub use separable::Separable;
 
 use crate::{Error, Real, Result, Vector};

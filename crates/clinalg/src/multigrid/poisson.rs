@@ -1,143 +1,184 @@
 //! The solver of the Poisson problem.
 
-use std::marker::PhantomData;
 use std::ops::ControlFlow;
+use std::sync::Arc;
 
-use super::algebra::Algebra;
-use super::backend::{self, Build, Relaxation};
-use super::coefficient::{Coefficient, Varying};
-use super::conjugate::Accelerated;
-use super::cycle::{Components, Cycles, Multigrid, Order, Plan, Sweeps};
-use super::equation::Equation;
-use super::iterate::iterate;
-use super::mixed::Mixed;
-use super::params::{Backend, Cycle, PoissonMemory, PoissonParams, PoissonReport};
-use super::sequential::Sequential;
-use crate::error::check_length;
+use super::boxes::{Problem, Solver, Varying};
+use super::params::{Backend, PoissonMemory, PoissonParams, PoissonReport, Smoother};
+use super::regular::Regular;
+use super::{Coefficient, Grid, PoissonOperator, PoissonPreconditioner, SideValues, Tensor};
 use crate::solve::Progress;
-use crate::{Context, Error, Precision, Real, Result, Vector};
+use crate::{Context, Error, Real, Result, Vector};
 
-/// A multigrid solver of `-Laplace u + shift u = f` on the unit square or the unit cube, or of
-/// `-div(a grad u) + shift u = f` on the unit square.
+/// A multigrid solver of `-div(D grad u) + c u = f` on a [`Grid`], with D symmetric positive definite: boxes of any size and
+/// spacing with Dirichlet, Neumann, Robin or periodic sides.
 ///
-/// Owns the memory of all coarse levels, and on a GPU a second grid for every level, the finest
-/// included. It can be reused, and neither allocates nor compiles in its cycles.
+/// It owns the memory of all coarse levels and can be reused; cycles neither allocate nor compile.
+///
+/// The values g of the sides are set by [`set_sides`](Poisson::set_sides). Without, they are 0, but Dirichlet sides of
+/// vertex-centred grids take the values that u has at their points.
+///
+/// Finite volumes of order 2, or compact stencils of order 4 ([`PoissonParams::order`]). Each level joins pairs of intervals where
+/// their coupling is at least 0.4 times the strongest, so that red-black sweeps are enough for spacings and coefficients
+/// that differ much between the directions.
+///
+/// Without a Dirichlet or Robin side and without c, u is determined up to a constant: then its mean is 0, and f and the fluxes
+/// must balance, `integral of f + integral of g over the sides = 0`. What remains of an imbalance by discretisation is removed,
+/// see [`PoissonReport::imbalance`].
+///
+/// # Regular grids
+/// The unit square or cube with 2^k + 1 equally spaced points per side and Dirichlet sides, for D = 1 or, on the square, with a
+/// coefficient. They have faster kernels, which are taken by themselves, and other
+/// [backends](PoissonParams::backend), [smoothers](PoissonParams::smoother) and
+/// [precisions](PoissonParams::mixed_precision).
+///
+/// ```
+/// use clinalg::Context;
+/// use clinalg::multigrid::{Condition, End, Grid, Poisson, PoissonParams};
+///
+/// // -Laplace u = 1 on 2 by 1, insulated at x = 0, u = 0 on the other sides.
+/// let grid = Grid::new(&[100, 70]).size(&[2.0, 1.0]).side(0, End::Low, Condition::Neumann);
+/// let mut poisson = Poisson::<f64>::new(&Context::global()?, &grid, &PoissonParams::default())?;
+/// let (f, mut u) = (vec![1.0; grid.len()], vec![0.0; grid.len()]);
+/// let report = poisson.solve(&f, &mut u)?;
+/// assert!(report.stop.is_success());
+/// # Ok::<(), clinalg::Error>(())
+/// ```
 pub struct Poisson<T: Real> {
+    grid: Grid,
     params: PoissonParams,
-    /// Bound of the sum of the moduli of a row of the matrix, by which rounding enters the defect.
-    row_sum: f64,
     engine: Engine<T>,
-    /// Residuals of the cycles before the next solve, which continues them.
-    before: Vec<f64>,
 }
 
-/// Cycles on grids of the type `G`.
-type Solver<G> = Box<dyn Cycles<Grid = G> + Send>;
-
 enum Engine<T: Real> {
-    /// The reference backend with its finest grids, u and f.
-    Host { multigrid: Solver<Vec<T>>, u: Vec<T>, f: Vec<T> },
-    Device {
-        context: Context,
-        multigrid: Solver<Vector<T>>,
-        /// u and f of problems given on the host; made for the first one.
-        finest: Option<(Vector<T>, Vector<T>)>,
-    },
+    /// With the coefficient, for operators and preconditioners.
+    Regular(Regular<T>, Option<OwnCoefficient<T>>),
+    Any(Solver<T>),
+}
+
+/// A copy of a coefficient.
+enum OwnCoefficient<T> {
+    Points(Vec<T>),
+    Cells(Vec<T>),
+}
+
+impl<T: Real> OwnCoefficient<T> {
+    fn new(coefficient: Coefficient<'_, T>) -> OwnCoefficient<T> {
+        match coefficient {
+            Coefficient::Points(values) => OwnCoefficient::Points(values.to_vec()),
+            Coefficient::Cells(values) => OwnCoefficient::Cells(values.to_vec()),
+        }
+    }
+
+    fn borrowed(&self) -> Coefficient<'_, T> {
+        match self {
+            OwnCoefficient::Points(values) => Coefficient::Points(values),
+            OwnCoefficient::Cells(values) => Coefficient::Cells(values),
+        }
+    }
 }
 
 impl<T: Real> std::fmt::Debug for Poisson<T> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Poisson").field("params", &self.params).finish_non_exhaustive()
+        f.debug_struct("Poisson").field("grid", &self.grid).field("params", &self.params).finish_non_exhaustive()
     }
 }
 
 impl<T: Real> Poisson<T> {
-    /// A solver in the backend that `params` names; [`Backend::Reference`] needs no device, see
+    /// A solver on `grid` in the backend that `params` names; [`Backend::Reference`] needs no device, see
     /// [`Poisson::reference`].
     ///
     /// # Errors
-    /// [`Error::Value`] for parameters out of range (sizes other than 2^k + 1 name the nearest);
-    /// [`Error::Allocation`]; [`Error::NoFp64`] for `f64` on a device without it.
-    pub fn new(context: &Context, params: &PoissonParams) -> Result<Poisson<T>> {
-        params.check()?;
-        Poisson::build(Some(context), params, Equation::new(params.n, params.dim, params.shift)?)
+    /// As [`Grid::check`]; [`Error::Value`] for parameters out of range and for those that need a
+    /// [regular grid](Poisson#regular-grids); [`Error::Allocation`]; [`Error::NoFp64`] for `f64` on a device without it.
+    pub fn new(context: &Context, grid: &Grid, params: &PoissonParams) -> Result<Poisson<T>> {
+        Poisson::build(Some(context), grid, params, None)
     }
 
-    /// The solver in plain Rust, whatever backend `params` names; no device is needed.
+    /// A solver of `-div(k D grad u) + c u = f` with a positive variable coefficient k, which may jump by many orders of
+    /// magnitude: [`Coefficient::Points`] with a value for each point of the grid, or [`Coefficient::Cells`] with one for each
+    /// cell between the points, x fastest; on a cell-centred grid both are the values in the cells. The flux on the sides is
+    /// k D du/dn.
     ///
-    /// # Errors
-    /// [`Error::Value`] for parameters out of range or grids that do not fit the memory.
-    pub fn reference(params: &PoissonParams) -> Result<Poisson<T>> {
-        params.check()?;
-        Poisson::build(None, params, Equation::new(params.n, params.dim, params.shift)?)
-    }
-
-    /// A solver of `-div(a grad u) + shift u = f` on the unit square with the coefficient `a`, in the backend that
-    /// `params` names. Without a context, in plain Rust.
-    ///
-    /// Interpolation and restriction follow the coefficient, coarser grids have Galerkin operators of nine points, and the
-    /// cycles precondition conjugate gradients, one of whose steps the report counts as a cycle. For this purpose cycles are
-    /// symmetric: half of the sweeps `pre + post`, rounded up, before the coarse-grid correction and as many after it in
-    /// the opposite order. So jumps of 1 : 1000 and 1 : 1e6 take about as many cycles as a smooth coefficient and hardly
-    /// more on finer grids, along lines of the grid or not, also where four subdomains meet in a point as on a chessboard. Not so
-    /// for a coefficient that jumps at random from one cell to the next.
+    /// Between two points the harmonic mean is taken, along an edge between cells the mean of these, weighted by their shares
+    /// of the cross-section. Coarse levels are Galerkin products with an interpolation that preserves the flux
+    /// (Alcouffe, Brandt, Dendy and Painter 1981), and symmetric cycles precondition conjugate gradients; the report
+    /// counts each of their steps as a cycle. So jumps of 1 : 1000 and 1 : 1e6 take about as many cycles as a smooth
+    /// coefficient and hardly more on finer grids, along lines of the grid or not, in two dimensions also where four subdomains
+    /// meet in a point as on a chessboard. Not so for a coefficient that jumps at random from one cell to the next.
     ///
     /// The coarser grids are set up on the host, in about two seconds per ten million points.
     ///
     /// # Errors
-    /// As [`Poisson::new`]; [`Error::Length`] or [`Error::Value`] that names `a` when it does not fit the grid or is not
-    /// positive and finite everywhere; [`Error::Value`] for a cube.
+    /// As [`Poisson::new`]; [`Error::Length`] and [`Error::Value`] that name `coefficient`; [`Error::Value`] that names
+    /// `mixed_derivatives` for off-diagonal entries on a cell-centred grid or with a coefficient at the points.
     pub fn with_coefficient(
-        context: Option<&Context>,
+        context: &Context,
+        grid: &Grid,
         params: &PoissonParams,
-        a: Coefficient<'_, T>,
+        coefficient: Coefficient<'_, T>,
     ) -> Result<Poisson<T>> {
-        params.check()?;
-        let equation = Equation::given(params.n, params.dim, params.shift, Some(a))?;
-        Poisson::build(context, params, equation)
+        Poisson::build(Some(context), grid, params, Some(Varying::Coefficient(coefficient)))
     }
 
-    fn build(context: Option<&Context>, params: &PoissonParams, equation: Equation<T>) -> Result<Poisson<T>> {
-        let PoissonParams { smoother, omega, shift, .. } = *params;
-        let full = params.cycle == Cycle::Full;
-        let varying = !equation.faces.is_empty();
-        let plan = if varying { symmetric_plan(params) } else { plan(params) };
-        let row_sum = equation.row_sum();
-        let sides = equation.sides.clone();
-        if params.mixed {
-            check_mixed::<T>(context, params, varying)?;
-        }
-        let context = context.filter(|_| params.backend != Backend::Reference);
-        let Some(context) = context else {
-            let params = PoissonParams { backend: Backend::Reference, ..*params };
-            let (u, f) = (equation.grid(0)?, equation.grid(0)?);
-            let multigrid = Multigrid::new(Sequential::new(equation, smoother, omega)?, &sides, plan, full)?;
-            let multigrid: Solver<Vec<T>> =
-                if varying { Box::new(Accelerated::new(multigrid)?) } else { Box::new(multigrid) };
-            return Ok(Poisson { params, row_sum, engine: Engine::Host { multigrid, u, f }, before: Vec::new() });
-        };
-        let relaxation = Relaxation { smoother, omega, sweeps: params.pre.max(params.post) };
-        let multigrid: Solver<Vector<T>> = if params.mixed {
-            let (n, dim) = (params.n, equation.dim);
-            let build = InSinglePrecision { context, n, dim, shift, sides: &sides, plan, full, precision: PhantomData };
-            backend::on_device(context, params.backend, Equation::new(n, params.dim, shift)?, relaxation, full, build)?
-        } else if !varying {
-            let build = Constant { sides: &sides, plan, full };
-            backend::on_device(context, params.backend, equation, relaxation, full, build)?
-        } else if params.backend == Backend::Kernels {
-            let components = Varying::new(context, equation, smoother, omega)?;
-            Box::new(Accelerated::new(Multigrid::new(components, &sides, plan, full)?)?)
-        } else {
-            let components = Algebra::new(context, &equation, smoother, omega, full)?;
-            Box::new(Accelerated::new(Multigrid::new(components, &sides, plan, full)?)?)
-        };
-        let engine = Engine::Device { context: context.clone(), multigrid, finest: None };
-        Ok(Poisson { params: *params, row_sum, engine, before: Vec::new() })
+    /// A solver of `-div(D grad u) + c u = f` with a tensor D that varies, symmetric and positive definite, constant in each cell.
+    /// The flux on the sides is n . D grad u. The operator is that of bilinear or trilinear elements with integrals taken at the
+    /// corners of the cells, and its levels are those of [`with_coefficient`](Poisson::with_coefficient).
+    /// [`operator`](Poisson::operator) and [`preconditioner`](Poisson::preconditioner) give both to Krylov solvers.
+    ///
+    /// # Errors
+    /// As [`Poisson::new`]; [`Error::Length`] and [`Error::Value`] that name `tensor`: not positive definite in a cell, beside
+    /// a constant tensor other than 1 in `params`, or with off-diagonal entries on a cell-centred grid.
+    pub fn with_tensor(
+        context: &Context,
+        grid: &Grid,
+        params: &PoissonParams,
+        tensor: Tensor<'_, T>,
+    ) -> Result<Poisson<T>> {
+        Poisson::build(Some(context), grid, params, Some(Varying::Tensor(tensor)))
     }
 
-    /// Values of a grid.
-    fn points(&self) -> usize {
-        self.params.n.pow(self.params.dim as u32)
+    /// The solver in plain Rust on a [regular grid](Poisson#regular-grids), whatever backend `params` names, with a
+    /// coefficient if one is given; no device is needed.
+    ///
+    /// # Errors
+    /// [`Error::Value`] for other grids, parameters out of range and grids that do not fit the memory; those of
+    /// [`Poisson::with_coefficient`].
+    pub fn reference(
+        grid: &Grid,
+        params: &PoissonParams,
+        coefficient: Option<Coefficient<'_, T>>,
+    ) -> Result<Poisson<T>> {
+        let params = PoissonParams { backend: Backend::Reference, ..*params };
+        Poisson::build(None, grid, &params, coefficient.map(Varying::Coefficient))
+    }
+
+    fn build(
+        context: Option<&Context>,
+        grid: &Grid,
+        params: &PoissonParams,
+        varying: Option<Varying<'_, T>>,
+    ) -> Result<Poisson<T>> {
+        params.check(grid)?;
+        let engine = match (regular(grid, params), varying, context) {
+            (Some(n), None, _) => Engine::Regular(Regular::new(context, (n, grid.dim()), params, None)?, None),
+            (Some(n), Some(Varying::Coefficient(k)), _) if grid.dim() == 2 => {
+                let own = OwnCoefficient::new(k);
+                Engine::Regular(Regular::new(context, (n, 2), params, Some(k))?, Some(own))
+            }
+            (_, varying, Some(context)) if params.backend != Backend::Reference => {
+                check_any(params)?;
+                let problem = Problem::new(grid, params, varying)?;
+                Engine::Any(Solver::new(context, params, problem, &SideValues::new(grid))?)
+            }
+            _ => return Err(needs_regular("backend", "kernels", params.backend)),
+        };
+        Ok(Poisson { grid: grid.clone(), params: *params, engine })
+    }
+
+    /// The grid the solver was made for.
+    pub fn grid(&self) -> &Grid {
+        &self.grid
     }
 
     /// The parameters the solver was made with.
@@ -145,11 +186,44 @@ impl<T: Real> Poisson<T> {
         &self.params
     }
 
-    /// Solves for `u`, given its boundary values and an initial guess inside; both arrays have n^dim
-    /// values. When the data are not finite, `u` is left as it was.
+    /// The context of the solver; none of the reference backend.
+    pub fn context(&self) -> Option<&Context> {
+        match &self.engine {
+            Engine::Regular(solver, _) => solver.context(),
+            Engine::Any(solver) => Some(solver.context()),
+        }
+    }
+
+    /// Unknowns of each direction of each level, the finest first; 1 for a third direction that is not there.
+    pub fn levels(&self) -> Vec<[usize; 3]> {
+        match &self.engine {
+            Engine::Regular(solver, _) => {
+                let third = |n: usize| if self.grid.dim() == 3 { n - 2 } else { 1 };
+                solver.levels().iter().map(|&n| [n - 2, n - 2, third(n)]).collect()
+            }
+            Engine::Any(solver) => solver.problem().counts(),
+        }
+    }
+
+    /// Sets the values of the sides for the solves that follow.
     ///
     /// # Errors
-    /// [`Error::Length`] that names `f` or `u`; what the device reports.
+    /// [`Error::Value`] that names `sides` for those of a grid with other points; what the device reports.
+    pub fn set_sides(&mut self, sides: &SideValues<T>) -> Result<()> {
+        match &mut self.engine {
+            Engine::Regular(solver, _) => solver.set_sides(&self.grid, sides),
+            Engine::Any(solver) => solver.set_sides(sides),
+        }
+    }
+
+    /// Solves for `u`, given the source `f` and an initial guess in `u`; both have a value per point of the grid. Points of a
+    /// Dirichlet side get its values, if it has some, and keep those of u otherwise; f is not read there, except by
+    /// discretisations of order 4. When the data are not finite, `u` is left as it was, but for values set on
+    /// Dirichlet sides.
+    ///
+    /// # Errors
+    /// [`Error::Length`] that names `f` or `u`; [`Error::Value`] that names `f` for data that do not balance where u is
+    /// determined up to a constant only; what the device reports.
     pub fn solve(&mut self, f: &[T], u: &mut [T]) -> Result<PoissonReport> {
         self.solve_with(f, u, &mut |_, _| ControlFlow::Continue(()))
     }
@@ -161,89 +235,17 @@ impl<T: Real> Poisson<T> {
     /// # Errors
     /// As [`Poisson::solve`].
     pub fn solve_with(&mut self, f: &[T], u: &mut [T], progress: Progress<'_>) -> Result<PoissonReport> {
-        let points = self.points();
-        check_length("f", points, f.len())?;
-        check_length("u", points, u.len())?;
-        let before = std::mem::take(&mut self.before);
         match &mut self.engine {
-            Engine::Host { multigrid, u: own_u, f: own_f } => {
-                own_u.copy_from_slice(u);
-                own_f.copy_from_slice(f);
-                let (params, row_sum) = (&self.params, self.row_sum);
-                let report = iterate::<T, _>(&mut **multigrid, params, row_sum, own_f, own_u, &before, progress)?;
-                u.copy_from_slice(own_u);
-                Ok(report)
-            }
-            Engine::Device { context, multigrid, finest } => {
-                let (own_u, own_f) = match finest {
-                    Some(made) => made,
-                    None => finest.insert((Vector::uninit(context, points)?, Vector::uninit(context, points)?)),
-                };
-                own_u.write(u)?;
-                own_f.write(f)?;
-                let (params, row_sum) = (&self.params, self.row_sum);
-                let report = iterate::<T, _>(&mut **multigrid, params, row_sum, own_f, own_u, &before, progress)?;
-                own_u.read(u)?;
-                Ok(report)
-            }
+            Engine::Regular(solver, _) => solver.solve(f, u, progress),
+            Engine::Any(solver) => solver.solve(f, u, progress),
         }
     }
 
-    /// What the last solve leaves for [`Poisson::resume`] besides u, `history` being that of its report.
+    /// [`Poisson::solve`] on device vectors, of which no copy is made on the host. On a GPU `u` may end up in other memory
+    /// than before.
     ///
     /// # Errors
-    /// What the device reports.
-    pub fn memory(&self, history: &[f64]) -> Result<PoissonMemory<T>> {
-        let history = history.to_vec();
-        let direction = match &self.engine {
-            Engine::Host { multigrid, .. } => multigrid.memory().map(|(p, number)| (p.clone(), number)),
-            Engine::Device { multigrid, .. } => match multigrid.memory() {
-                Some((p, number)) => Some((p.to_vec()?, number)),
-                None => None,
-            },
-        };
-        Ok(PoissonMemory { history, direction })
-    }
-
-    /// Lets the next solve continue where another with the same parameters and data ended, from its u: with the same cycles to
-    /// the same bits as without a stop, and with its residuals in the report. A pass of full multigrid is not made again.
-    ///
-    /// # Errors
-    /// [`Error::Length`] for a direction that does not fit; [`Error::Value`] for one where the coefficient is constant, and for no
-    /// residual; what the device reports.
-    pub fn resume(&mut self, memory: &PoissonMemory<T>) -> Result<()> {
-        if memory.history.is_empty() {
-            return Err(Error::value("memory.history", "at least the residual of the initial guess", "none"));
-        }
-        let (points, direction) = (self.points(), memory.direction.as_ref());
-        if let Some((p, _)) = direction {
-            check_length("memory.direction", points, p.len())?;
-        }
-        let taken = match (&mut self.engine, direction) {
-            (_, None) => true,
-            (Engine::Host { multigrid, .. }, Some((p, number))) => {
-                let fill = &mut |grid: &mut Vec<T>| {
-                    grid.copy_from_slice(p);
-                    Ok(())
-                };
-                multigrid.remember(fill, *number)?
-            }
-            (Engine::Device { multigrid, .. }, Some((p, number))) => {
-                multigrid.remember(&mut |grid: &mut Vector<T>| grid.write(p), *number)?
-            }
-        };
-        if !taken {
-            return Err(Error::value("memory.direction", "none: the coefficient is constant", "a direction"));
-        }
-        self.before = memory.history.clone();
-        Ok(())
-    }
-
-    /// [`Poisson::solve`] on device vectors, without a copy of either. On a GPU `u`
-    /// may end up in other memory than before.
-    ///
-    /// # Errors
-    /// [`Error::Length`] or [`Error::Context`] that names `f` or `u`; what the device reports.
+    /// As [`Poisson::solve`]; [`Error::Context`] that names `f` or `u`.
     pub fn solve_device(&mut self, f: &Vector<T>, u: &mut Vector<T>) -> Result<PoissonReport> {
         self.solve_device_with(f, u, &mut |_, _| ControlFlow::Continue(()))
     }
@@ -258,88 +260,117 @@ impl<T: Real> Poisson<T> {
         u: &mut Vector<T>,
         progress: Progress<'_>,
     ) -> Result<PoissonReport> {
-        let points = self.points();
-        check_length("f", points, f.len())?;
-        check_length("u", points, u.len())?;
-        let before = std::mem::take(&mut self.before);
         match &mut self.engine {
-            Engine::Host { multigrid, u: own_u, f: own_f } => {
-                u.read(own_u)?;
-                f.read(own_f)?;
-                let (params, row_sum) = (&self.params, self.row_sum);
-                let report = iterate::<T, _>(&mut **multigrid, params, row_sum, own_f, own_u, &before, progress)?;
-                u.write(own_u)?;
-                Ok(report)
-            }
-            Engine::Device { context, multigrid, .. } => {
-                for (argument, vector) in [("f", f), ("u", &*u)] {
-                    if !context.same(vector.context()) {
-                        return Err(Error::Context { argument });
-                    }
-                }
-                iterate::<T, _>(&mut **multigrid, &self.params, self.row_sum, f, u, &before, progress)
-            }
+            Engine::Regular(solver, _) => solver.solve_device(f, u, progress),
+            Engine::Any(solver) => solver.solve_device(f, u, progress),
         }
     }
-}
 
-/// Cycles that are the solver.
-struct Constant<'a> {
-    sides: &'a [usize],
-    plan: Plan,
-    full: bool,
-}
+    /// What the last solve leaves for [`Poisson::resume`] besides u, `history` being that of its report.
+    ///
+    /// # Errors
+    /// What the device reports.
+    pub fn memory(&self, history: &[f64]) -> Result<PoissonMemory<T>> {
+        match &self.engine {
+            Engine::Regular(solver, _) => solver.memory(history),
+            Engine::Any(solver) => solver.memory(history),
+        }
+    }
 
-impl<T: Real> Build<T> for Constant<'_> {
-    type Output = Solver<Vector<T>>;
+    /// Lets the next solve continue where another with the same grid, parameters and data ended, from its u: with the same
+    /// cycles to the same bits as without a stop, and with its residuals in the report. A pass of full multigrid is not made
+    /// again.
+    ///
+    /// # Errors
+    /// [`Error::Length`] for unknowns or a direction that do not fit; [`Error::Value`] for a direction where cycles are the
+    /// solver, and for no residual; what the device reports.
+    pub fn resume(&mut self, memory: &PoissonMemory<T>) -> Result<()> {
+        if memory.history.is_empty() {
+            return Err(Error::value("memory.history", "at least the residual of the initial guess", "none"));
+        }
+        match &mut self.engine {
+            Engine::Regular(solver, _) => solver.resume(memory),
+            Engine::Any(solver) => solver.resume(memory),
+        }
+    }
 
-    fn build<C: Components<Grid = Vector<T>> + Send + 'static>(self, components: C) -> Result<Solver<Vector<T>>> {
-        Ok(Box::new(Multigrid::new(components, self.sides, self.plan, self.full)?))
+    /// The discretised problem, and where it is solved.
+    fn problem(&self) -> Result<(&Context, Arc<Problem>)> {
+        let Some(context) = self.context() else {
+            return Err(Error::value("backend", "kernels or matrix: operators need a device", "reference"));
+        };
+        let problem = match &self.engine {
+            Engine::Regular(_, own) => {
+                let varying = own.as_ref().map(|own| Varying::Coefficient(own.borrowed()));
+                Arc::new(Problem::new(&self.grid, &self.params, varying)?)
+            }
+            Engine::Any(solver) => Arc::clone(solver.problem()),
+        };
+        Ok((context, problem))
+    }
+
+    /// The matrix that this solver inverts, on the same context.
+    ///
+    /// # Errors
+    /// [`Error::Value`] of the reference backend; [`Error::Allocation`].
+    pub fn operator(&self) -> Result<PoissonOperator<T>> {
+        let (context, problem) = self.problem()?;
+        PoissonOperator::of(context, &self.grid, problem)
+    }
+
+    /// A cycle with the parameters of this solver, as the approximate inverse of [`Poisson::operator`].
+    ///
+    /// # Errors
+    /// As [`Poisson::operator`].
+    pub fn preconditioner(&self) -> Result<PoissonPreconditioner<T>> {
+        let (context, problem) = self.problem()?;
+        PoissonPreconditioner::of(context, &self.params, &problem)
     }
 }
 
-/// Cycles in single precision within defect correction.
-struct InSinglePrecision<'a, T> {
-    context: &'a Context,
-    n: usize,
-    dim: u32,
-    shift: f64,
-    sides: &'a [usize],
-    plan: Plan,
-    full: bool,
-    precision: PhantomData<T>,
+/// The points per side of a regular grid with an equation for it.
+fn regular(grid: &Grid, params: &PoissonParams) -> Option<usize> {
+    let dim = grid.dim();
+    let plain = params.diffusion[..dim] == [1.0; 3][..dim] && params.mixed_in(dim) == [0.0; 3] && params.order == 2;
+    grid.regular().filter(|_| plain)
 }
 
-impl<T: Real> Build<f32> for InSinglePrecision<'_, T> {
-    type Output = Solver<Vector<T>>;
-
-    fn build<C: Components<Grid = Vector<f32>> + Send + 'static>(self, components: C) -> Result<Solver<Vector<T>>> {
-        let InSinglePrecision { context, n, dim, shift, sides, plan, full, .. } = self;
-        let multigrid = Multigrid::new(components, sides, plan, full)?;
-        Ok(Box::new(Mixed::<T, _>::new(context, n, dim, shift, multigrid)?))
+/// The points per side of each level of a regular grid, the finest first, for what only such grids have.
+///
+/// # Errors
+/// Those of the parameters; [`Error::Value`] that names `points` for other problems.
+pub(crate) fn regular_sides(grid: &Grid, params: &PoissonParams) -> Result<Vec<usize>> {
+    params.check(grid)?;
+    if let Some(n) = regular(grid, params) {
+        return super::sides(n, grid.dim() as u32);
     }
+    let n = grid.points()[0];
+    let nearest = match super::sides(n, grid.dim() as u32) {
+        Err(Error::Value { expected, .. }) => expected,
+        _ => "2^k + 1 points per side".into(),
+    };
+    let expected = format!("-Laplace u + c u = f on the unit square or cube with Dirichlet sides and {nearest}");
+    Err(Error::value("points", expected, super::boxes::by(grid.points())))
 }
 
-/// An error unless corrections in single precision are possible.
-fn check_mixed<T: Real>(context: Option<&Context>, params: &PoissonParams, varying: bool) -> Result<()> {
-    if T::PRECISION == Precision::F32 {
-        return Err(Error::value("mixed", "false in single precision: there is nothing to refine", true));
+/// An error for parameters that only regular grids have.
+fn check_any(params: &PoissonParams) -> Result<()> {
+    if params.backend != Backend::Kernels {
+        return Err(needs_regular("backend", "kernels", params.backend));
     }
-    if params.backend != Backend::Kernels || context.is_none() || varying {
-        return Err(Error::value("mixed", "false unless the backend is kernels and the coefficient is constant", true));
+    if params.smoother != Smoother::RedBlack {
+        return Err(needs_regular("smoother", "red-black", params.smoother));
+    }
+    if params.mixed_precision {
+        return Err(needs_regular("mixed_precision", "false", true));
     }
     Ok(())
 }
 
-/// How a cycle of a constant coefficient goes.
-pub(crate) fn plan(params: &PoissonParams) -> Plan {
-    let visits = if params.cycle == Cycle::W { 2 } else { 1 };
-    let sweeps = |count| Sweeps { count, order: Order::RedFirst };
-    Plan { visits, pre: sweeps(params.pre), post: sweeps(params.post) }
-}
-
-/// A cycle that is symmetric, with no fewer sweeps.
-fn symmetric_plan(params: &PoissonParams) -> Plan {
-    let sweeps = |order| Sweeps { count: (params.pre + params.post).div_ceil(2), order };
-    Plan { pre: sweeps(Order::RedFirst), post: sweeps(Order::BlackFirst), ..plan(params) }
+fn needs_regular(argument: &'static str, expected: &str, got: impl std::fmt::Debug) -> Error {
+    let expected = format!(
+        "{expected} for this problem: others are for -Laplace u + c u = f on the unit square or cube with 2^k + 1 points \
+         per side and Dirichlet sides, on the square with a coefficient, too"
+    );
+    Error::value(argument, expected, format!("{got:?}").to_lowercase())
 }

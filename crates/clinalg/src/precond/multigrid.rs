@@ -73,9 +73,9 @@ impl MultigridParams {
     }
 }
 
-/// One symmetric multigrid cycle from 0 as the approximate inverse of [`multigrid::assemble`](crate::multigrid::assemble), or of
-/// [`PoissonOperator`](crate::multigrid::PoissonOperator) in two dimensions with a = 1; the identity on boundary points.
-/// Symmetric and positive definite (Tatebe 1993).
+/// One symmetric multigrid cycle from 0 as the approximate inverse of [`multigrid::assemble`](crate::multigrid::assemble); the
+/// identity on boundary points. Symmetric and positive definite (Tatebe 1993).
+/// [`PoissonPreconditioner`](crate::multigrid::PoissonPreconditioner) is that of any grid.
 ///
 /// ```
 /// use clinalg::multigrid::{Coefficient, assemble};
@@ -117,19 +117,19 @@ impl<T: Real> MultigridPreconditioner<T> {
         MultigridPreconditioner::given(context, n, params, None)
     }
 
-    /// The same for `-div(a grad u) + shift u` with the coefficient `a` on the unit square: interpolation and restriction
+    /// The same for `-div(a grad u) + shift u` with a coefficient `a` on the unit square: interpolation and restriction
     /// follow the coefficient, coarser grids have Galerkin operators, which are made on the host.
     ///
     /// # Errors
-    /// As [`MultigridPreconditioner::new`]; [`Error::Length`] or [`Error::Value`] that names `a` when it does not fit the
+    /// As [`MultigridPreconditioner::new`]; [`Error::Length`] or [`Error::Value`] that names `coefficient` when it does not fit the
     /// grid or is not positive and finite everywhere; [`Error::Value`] for a cube.
     pub fn with_coefficient(
         context: &Context,
         n: usize,
         params: &MultigridParams,
-        a: Coefficient<'_, T>,
+        coefficient: Coefficient<'_, T>,
     ) -> Result<MultigridPreconditioner<T>> {
-        MultigridPreconditioner::given(context, n, params, Some(a))
+        MultigridPreconditioner::given(context, n, params, Some(coefficient))
     }
 
     fn given(

@@ -2,7 +2,7 @@
 
 use super::poisson::{gather_side, gathered_level};
 use super::strips::halo;
-use crate::multigrid::{PoissonParams, sides};
+use crate::multigrid::{Grid, PoissonParams, regular_sides};
 use crate::{Error, Result};
 
 /// A communication link: a message of b bytes takes `latency` + b / `bandwidth` seconds.
@@ -94,18 +94,17 @@ impl Work {
     ///
     /// # Errors
     /// [`Error::Value`] for parameters out of range, and for more devices than the problem can be distributed over.
-    pub fn poisson(params: &PoissonParams, value_bytes: usize, devices: usize) -> Result<Vec<Work>> {
-        params.check()?;
-        let sides = sides(params.n, params.dim as u32)?;
-        let points = |n: usize| n.pow(params.dim as u32) as f64;
+    pub fn poisson(grid: &Grid, params: &PoissonParams, value_bytes: usize, devices: usize) -> Result<Vec<Work>> {
+        let sides = regular_sides(grid, params)?;
+        let points = |n: usize| n.pow(grid.dim() as u32) as f64;
         if devices == 1 {
             let level = |n: &usize| Work { launches: 1.0, serial_points: points(*n), ..Work::default() };
             return Ok(sides.iter().map(level).collect());
         }
-        let gathered = gathered_level(&sides, gather_side(params), devices);
+        let gathered = gathered_level(&sides, gather_side(grid.dim()), devices);
         if sides.len() < 2 || sides[gathered] < devices {
             let most = sides.get(1).copied().unwrap_or(1);
-            let expected = format!("at most {most} for n = {}", params.n);
+            let expected = format!("at most {most} for {} points per side", sides[0]);
             return Err(Error::value("devices", expected, devices));
         }
         let depth = halo(params) as f64;
@@ -244,16 +243,16 @@ mod tests {
     /// A cycle on 33 points per side: the first coarser level is gathered, halos have 10 rows with two sweeps before and one after.
     #[test]
     fn cycles_have_all_points_of_all_levels() {
-        let params = PoissonParams { n: 33, pre: 2, post: 1, ..PoissonParams::default() };
-        let one = Work::poisson(&params, 8, 1).unwrap();
-        let several = Work::poisson(&params, 8, 2).unwrap();
+        let (grid, params) = (Grid::square(33), PoissonParams { pre: 2, post: 1, ..PoissonParams::default() });
+        let one = Work::poisson(&grid, &params, 8, 1).unwrap();
+        let several = Work::poisson(&grid, &params, 8, 2).unwrap();
         let points = |work: &[Work]| work.iter().map(|w| w.rows * w.row_points + w.serial_points).sum::<f64>();
         let sides = [33.0_f64, 17.0, 9.0, 5.0, 3.0];
         near(points(&one), sides.iter().map(|n| n * n).sum());
         near(points(&several), points(&one));
         assert_eq!((several.len(), several[0].exchange_bytes), (2, 10.0 * 33.0 * 8.0));
         assert_eq!(several[1].gathered_bytes, 17.0 * 17.0 * 8.0);
-        assert!(Work::poisson(&params, 8, 18).unwrap_err().to_string().contains("at most 17"));
+        assert!(Work::poisson(&grid, &params, 8, 18).unwrap_err().to_string().contains("at most 17"));
     }
 
     /// What made the samples is found again; negative parts do not appear.
@@ -261,7 +260,7 @@ mod tests {
     fn models_fit_their_own_times() {
         let link = Link { latency: 2e-5, bandwidth: 3e10 };
         let made = ClusterModel { launch: 1e-5, point: 2e-11, link, reduction: 0.0 };
-        let of = |n: usize| Work::poisson(&PoissonParams { n, ..PoissonParams::default() }, 8, 1).unwrap();
+        let of = |n: usize| Work::poisson(&Grid::square(n), &PoissonParams::default(), 8, 1).unwrap();
         let samples = [129, 1025, 4097].map(|n| (of(n), made.seconds(&of(n), 1)));
         let fitted = ClusterModel::fit(&samples, link, 0.0).unwrap();
         assert!((fitted.launch / made.launch - 1.0).abs() < 1e-9 && (fitted.point / made.point - 1.0).abs() < 1e-9);

@@ -9,8 +9,9 @@ use crate::error::check_length;
 use crate::multigrid::cycle::{Hierarchy, Multigrid};
 use crate::multigrid::equation::Equation;
 use crate::multigrid::iterate::iterate;
-use crate::multigrid::poisson::plan;
-use crate::multigrid::{Backend, Cycle, PoissonParams, PoissonReport, Separable, poisson2, poisson3};
+use crate::multigrid::{
+    self, Backend, Cycle, PoissonParams, PoissonReport, Separable, poisson2, poisson3, regular_sides,
+};
 use crate::runtime::KernelFamily;
 use crate::solve::Progress;
 use crate::{Error, Real, Result, Vector};
@@ -79,7 +80,8 @@ impl<T: Real, L: Layers<T>> Solver<T> for Multigrid<Strips<T, L>> {
         u: &mut Grid<T>,
         progress: Progress<'_>,
     ) -> Result<PoissonReport> {
-        let row_sum = Equation::<T>::new(params.n, L::DIM, params.shift)?.row_sum();
+        let n = self.partition().rows();
+        let row_sum = Equation::<T>::new(n, L::DIM, params.shift)?.row_sum();
         iterate::<T, _>(self, params, row_sum, f, u, &[], progress)
     }
 }
@@ -96,21 +98,22 @@ impl<T: Real, L: Layers<T>> Solver<T> for Multigrid<Strips<T, L>> {
 /// [`Poisson::with_gather_side`].
 ///
 /// ```
-/// use clinalg::multigrid::PoissonParams;
+/// use clinalg::multigrid::{Grid, PoissonParams};
 /// use clinalg::team::{Poisson, Team};
 /// use clinalg::{Context, ContextOptions, Device};
 ///
 /// let context = || Context::new(&Device::default_device()?, &ContextOptions::default());
 /// let team = Team::of_contexts(vec![context()?, context()?])?;
-/// let params = PoissonParams { n: 129, ..PoissonParams::default() };
-/// let mut poisson = Poisson::<f64>::new(&team, &params)?;
-/// let (f, mut u) = (vec![1.0; 129 * 129], vec![0.0; 129 * 129]);
+/// let grid = Grid::square(129);
+/// let mut poisson = Poisson::<f64>::new(&team, &grid, &PoissonParams::default())?;
+/// let (f, mut u) = (vec![1.0; grid.len()], vec![0.0; grid.len()]);
 /// let report = poisson.solve(&f, &mut u)?;
 /// println!("{} after {} cycles on {} devices", report.stop, report.cycles, team.ranks());
 /// # Ok::<(), clinalg::Error>(())
 /// ```
 pub struct Poisson<T: Real> {
     team: Team,
+    grid: multigrid::Grid,
     params: PoissonParams,
     levels: usize,
     solver: Box<dyn Solver<T>>,
@@ -120,7 +123,11 @@ pub struct Poisson<T: Real> {
 
 impl<T: Real> std::fmt::Debug for Poisson<T> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Poisson").field("params", &self.params).field("team", &self.team).finish_non_exhaustive()
+        f.debug_struct("Poisson")
+            .field("grid", &self.grid)
+            .field("params", &self.params)
+            .field("team", &self.team)
+            .finish_non_exhaustive()
     }
 }
 
@@ -131,16 +138,21 @@ impl<T: Real> Poisson<T> {
     /// [`Error::Value`] for parameters out of range, for more ranks than the grid has rows to share out, and for what only one
     /// device does: mixed precision, backends other than kernels. As [`Error::Rank`], [`Error::Allocation`] and
     /// [`Error::NoFp64`] of a device.
-    pub fn new(team: &Team, params: &PoissonParams) -> Result<Poisson<T>> {
-        Poisson::weighted(team, params, &vec![1.0; team.ranks()])
+    pub fn new(team: &Team, grid: &multigrid::Grid, params: &PoissonParams) -> Result<Poisson<T>> {
+        Poisson::weighted(team, grid, params, &vec![1.0; team.ranks()])
     }
 
     /// A solver with strips in proportion to `weights`, one for each rank: the speed of its device, in any unit.
     ///
     /// # Errors
     /// As [`Poisson::new`]; [`Error::Length`] for another number of weights.
-    pub fn weighted(team: &Team, params: &PoissonParams, weights: &[f64]) -> Result<Poisson<T>> {
-        Poisson::with_gather_side(team, params, weights, gather_side(params))
+    pub fn weighted(
+        team: &Team,
+        grid: &multigrid::Grid,
+        params: &PoissonParams,
+        weights: &[f64],
+    ) -> Result<Poisson<T>> {
+        Poisson::with_gather_side(team, grid, params, weights, gather_side(grid.dim()))
     }
 
     /// A solver with strips in proportion to the speed of each rank, measured by two cycles on a smaller grid that each device
@@ -148,17 +160,17 @@ impl<T: Real> Poisson<T> {
     ///
     /// # Errors
     /// As [`Poisson::new`].
-    pub fn balanced(team: &Team, params: &PoissonParams) -> Result<Poisson<T>> {
-        params.check()?;
-        let sides = crate::multigrid::sides(params.n, params.dim as u32)?;
+    pub fn balanced(team: &Team, grid: &multigrid::Grid, params: &PoissonParams) -> Result<Poisson<T>> {
+        let (sides, dim) = (regular_sides(grid, params)?, grid.dim());
         let mut solvers = team.each(|_, context| {
             let most = if context.family() == KernelFamily::Gpu { MEASURED_GPU } else { MEASURED_CPU };
             // The same grid on all devices, those of other processes included, if they are of one kind.
-            let small = |n: &usize| n.pow(params.dim as u32) <= most;
+            let small = |n: &usize| n.pow(dim as u32) <= most;
             let n = sides.iter().copied().find(small).unwrap_or(3);
-            let small = PoissonParams { n, cycle: Cycle::V, max_cycles: 2, tolerance: 0.0, mixed: false, ..*params };
-            let points = n.pow(params.dim as u32);
-            let solver = crate::multigrid::Poisson::<T>::new(context, &small)?;
+            let (grid, cycle) = (multigrid::Grid::new(&vec![n; dim]), Cycle::V);
+            let small = PoissonParams { cycle, max_cycles: 2, tolerance: 0.0, mixed_precision: false, ..*params };
+            let points = grid.len();
+            let solver = multigrid::Poisson::<T>::new(context, &grid, &small)?;
             let (f, u) = (Vector::filled(context, points, T::one())?, Vector::zeros(context, points)?);
             Ok((solver, f, u, points))
         })?;
@@ -174,7 +186,7 @@ impl<T: Real> Poisson<T> {
             Ok(())
         })?;
         drop(solvers);
-        Poisson::weighted(team, params, &weights)
+        Poisson::weighted(team, grid, params, &weights)
     }
 
     /// [`Poisson::weighted`], where levels with at most `side` points per side, but never the finest one, are gathered on rank 0.
@@ -182,11 +194,21 @@ impl<T: Real> Poisson<T> {
     ///
     /// # Errors
     /// As [`Poisson::weighted`].
-    pub fn with_gather_side(team: &Team, params: &PoissonParams, weights: &[f64], side: usize) -> Result<Poisson<T>> {
-        params.check()?;
+    pub fn with_gather_side(
+        team: &Team,
+        grid: &multigrid::Grid,
+        params: &PoissonParams,
+        weights: &[f64],
+        side: usize,
+    ) -> Result<Poisson<T>> {
+        let (sides, n) = (regular_sides(grid, params)?, grid.points()[0]);
         check_length("weights", team.ranks(), weights.len())?;
-        if params.mixed {
-            return Err(Error::value("mixed", "false on several devices; mixed precision runs on one device", true));
+        if params.mixed_precision {
+            return Err(Error::value(
+                "mixed_precision",
+                "false on several devices; mixed precision runs on one device",
+                true,
+            ));
         }
         if params.backend != Backend::Kernels {
             let got = format!("{:?}", params.backend).to_lowercase();
@@ -196,26 +218,30 @@ impl<T: Real> Poisson<T> {
                 got,
             ));
         }
-        let sides = crate::multigrid::sides(params.n, params.dim as u32)?;
         if sides.len() < 2 {
-            return Err(Error::value("n", "at least 5 points per side on several devices", params.n));
+            return Err(Error::value("points", "at least 5 points per side on several devices", n));
         }
         let gathered = gathered_level(&sides, side, team.ranks());
         let partition = Partition::weighted(sides[gathered], weights).map_err(|error| match error {
             Error::Value { argument: "ranks", got, .. } => {
                 let parts =
-                    if params.dim == 3 { "slabs begin with even planes" } else { "strips begin with even rows" };
-                let expected = format!("at most {} for n = {}: {parts}", sides[1], params.n);
+                    if grid.dim() == 3 { "slabs begin with even planes" } else { "strips begin with even rows" };
+                let expected = format!("at most {} for {n} points per side: {parts}", sides[1]);
                 Error::Value { argument: "ranks", expected, got }
             }
             other => other,
         })?;
-        let solver = match params.dim {
+        let solver = match grid.dim() {
             3 => solver::<T, poisson3::Levels<T>>(team, params, &sides, gathered, &partition)?,
             _ => solver::<T, poisson2::Levels<T>>(team, params, &sides, gathered, &partition)?,
         };
         let (u, f) = (solver.zeros()?, solver.zeros()?);
-        Ok(Poisson { team: team.clone(), params: *params, levels: sides.len(), solver, u, f })
+        Ok(Poisson { team: team.clone(), grid: grid.clone(), params: *params, levels: sides.len(), solver, u, f })
+    }
+
+    /// The grid the solver was made for.
+    pub fn grid(&self) -> &multigrid::Grid {
+        &self.grid
     }
 
     /// The parameters the solver was made with.
@@ -293,8 +319,8 @@ impl<T: Real> Poisson<T> {
 
     /// Points in each direction.
     fn sides(&self) -> [usize; 3] {
-        let PoissonParams { n, dim, .. } = self.params;
-        [n, n, if dim == 3 { n } else { 1 }]
+        let points = self.grid.points();
+        [points[0], points[1], points.get(2).copied().unwrap_or(1)]
     }
 
     /// Solves with what [`Poisson::load`] has uploaded; the host's arrays take no part.
@@ -328,7 +354,7 @@ impl<T: Real> Poisson<T> {
     }
 
     fn points(&self) -> usize {
-        self.params.n.pow(self.params.dim as u32)
+        self.grid.len()
     }
 
     /// The rows, or planes, that the ranks of this process own.
@@ -339,8 +365,8 @@ impl<T: Real> Poisson<T> {
 }
 
 /// Most points per side of the levels that rank 0 solves alone.
-pub(super) fn gather_side(params: &PoissonParams) -> usize {
-    if params.dim == 3 { GATHER_CUBE } else { GATHER }
+pub(super) fn gather_side(dim: usize) -> usize {
+    if dim == 3 { GATHER_CUBE } else { GATHER }
 }
 
 /// The first level that is gathered, of at most `side` points per side; its rows are distributed, so that they have to be as many as the ranks.
@@ -357,7 +383,7 @@ fn solver<T: Real, L: Layers<T>>(
     gathered: usize,
     partition: &Partition,
 ) -> Result<Box<dyn Solver<T>>> {
-    let plan = plan(params);
+    let plan = params.plan();
     let strips = Strips::<T, L>::new(team, sides, gathered, partition, params, plan)?;
     Ok(Box::new(Multigrid::new(strips, &sides[..=gathered], plan, params.cycle == Cycle::Full)?))
 }

@@ -21,7 +21,7 @@ use parts::{Membrane, Motion, Source, Target};
 use sequential::Sequential;
 
 use crate::error::check_length;
-use crate::multigrid::{Backend, Poisson, PoissonParams, Separable};
+use crate::multigrid::{Backend, Grid, Poisson, PoissonParams, Separable};
 use crate::solve::Progress;
 use crate::{Context, Error, Real, Result, Vector};
 
@@ -80,8 +80,8 @@ impl<T: Real> Wave<T> {
     pub fn new(context: &Context, params: &WaveParams) -> Result<Wave<T>> {
         params.check()?;
         let poisson = poisson(params)?;
-        let poisson = |make: fn(&Context, &PoissonParams) -> Result<Poisson<T>>| {
-            poisson.map(|params| make(context, &params)).transpose()
+        let poisson = |make: fn(&Context, &Grid, &PoissonParams) -> Result<Poisson<T>>| {
+            poisson.map(|(grid, params)| make(context, &grid, &params)).transpose()
         };
         let motion: Box<dyn Motion<T>> = match params.backend {
             Backend::Reference => return Wave::reference(params),
@@ -102,7 +102,7 @@ impl<T: Real> Wave<T> {
     pub fn reference(params: &WaveParams) -> Result<Wave<T>> {
         let params = WaveParams { backend: Backend::Reference, ..*params };
         params.check()?;
-        let poisson = poisson(&params)?.map(|params| Poisson::reference(&params)).transpose()?;
+        let poisson = poisson(&params)?.map(|(grid, params)| Poisson::reference(&grid, &params, None)).transpose()?;
         let motion = Box::new(Membrane::new(Sequential::new(&params, poisson), &params)?);
         Ok(Wave { params, context: None, motion, steps: 0 })
     }
@@ -325,12 +325,13 @@ impl<T: Real> Wave<T> {
 ///
 /// # Errors
 /// [`Error::Value`] that names the nearest sizes unless n = 2^k + 1.
-fn poisson(params: &WaveParams) -> Result<Option<PoissonParams>> {
+fn poisson(params: &WaveParams) -> Result<Option<(Grid, PoissonParams)>> {
     if params.scheme == Scheme::Explicit {
         return Ok(None);
     }
     crate::multigrid::sides(params.n, 2)?;
     let shift = 4.0 / (params.c * params.dt).powi(2);
     let WaveParams { n, backend, tolerance, max_cycles, .. } = *params;
-    Ok(Some(PoissonParams { n, backend, shift, tolerance, max_cycles, ..PoissonParams::default() }))
+    let params = PoissonParams { backend, shift, tolerance, max_cycles, ..PoissonParams::default() };
+    Ok(Some((Grid::square(n), params)))
 }

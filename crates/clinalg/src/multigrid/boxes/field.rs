@@ -2,10 +2,10 @@
 
 use super::axis::Axis;
 use super::grid::{Centring, Condition};
-use super::params::GridParams;
 use super::stencil::Stencil;
 use crate::error::check_length;
 use crate::multigrid::Coefficient;
+use crate::multigrid::params::PoissonParams;
 use crate::{Error, Real, Result};
 
 /// The coefficient k by which the tensor D is multiplied, or a tensor in each cell, as `f64`.
@@ -29,7 +29,7 @@ pub struct Tensor<'a, T> {
 
 /// What varies over a grid.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Varying<'a, T> {
+pub(in crate::multigrid) enum Varying<'a, T> {
     Coefficient(Coefficient<'a, T>),
     Tensor(Tensor<'a, T>),
 }
@@ -58,7 +58,7 @@ pub(super) struct Finest {
 }
 
 /// Whether the tensor with this diagonal and these off-diagonal entries is positive definite.
-pub(super) fn is_positive(dim: usize, [x, y, z]: [f64; 3], [xy, xz, yz]: [f64; 3]) -> bool {
+pub(in crate::multigrid) fn is_positive(dim: usize, [x, y, z]: [f64; 3], [xy, xz, yz]: [f64; 3]) -> bool {
     let planes = x * y - xy * xy;
     let whole = z * planes - x * yz * yz - y * xz * xz + 2.0 * xy * xz * yz;
     x > 0.0 && planes > 0.0 && planes.is_finite() && (dim == 2 || (whole > 0.0 && whole.is_finite()))
@@ -154,8 +154,8 @@ impl Field {
 /// The operator of `axes` with the coefficient `field`.
 ///
 /// # Errors
-/// [`Error::Value`] that names `mixed` for off-diagonal entries where they are not supported.
-pub(super) fn finest(axes: &[Axis], params: &GridParams, field: &Field) -> Result<Finest> {
+/// [`Error::Value`] that names `mixed_derivatives` for off-diagonal entries where they are not supported.
+pub(super) fn finest(axes: &[Axis], params: &PoissonParams, field: &Field) -> Result<Finest> {
     let dim = axes.len();
     let mixed = params.mixed_in(dim);
     if let Field::Tensor(..) = field {
@@ -171,7 +171,7 @@ pub(super) fn finest(axes: &[Axis], params: &GridParams, field: &Field) -> Resul
     if mixed.iter().any(|d| *d != 0.0) {
         if axes[0].centring == Centring::Cell {
             return Err(Error::value(
-                "mixed",
+                "mixed_derivatives",
                 "0 on a cell-centred grid; use a vertex-centred grid",
                 format!("{mixed:?}"),
             ));
@@ -179,7 +179,7 @@ pub(super) fn finest(axes: &[Axis], params: &GridParams, field: &Field) -> Resul
         if let Field::Points(_) = field {
             let got = format!("{mixed:?}");
             return Err(Error::value(
-                "mixed",
+                "mixed_derivatives",
                 "0 with a coefficient at the points; give the coefficient per cell",
                 got,
             ));
@@ -210,7 +210,7 @@ fn on_side(counts: [usize; 3], at: [usize; 3], axis: usize) -> usize {
 }
 
 /// Fluxes between the middles of cells through two halves of them one after the other: their harmonic mean.
-fn cells(axes: &[Axis], params: &GridParams, field: &Field) -> Finest {
+fn cells(axes: &[Axis], params: &PoissonParams, field: &Field) -> Finest {
     let dim = axes.len();
     let counts = three(dim, 1, |d| axes[d].unknowns());
     let wraps = three(dim, false, |d| axes[d].periodic());
@@ -248,7 +248,7 @@ fn cells(axes: &[Axis], params: &GridParams, field: &Field) -> Finest {
 
 /// Bilinear or trilinear elements with the integrals taken at the corners, so that without off-diagonal entries the
 /// neighbours are those along the directions. The tensor of each corner is positive definite, so the operator is positive semidefinite.
-fn vertices(axes: &[Axis], params: &GridParams, field: &Field, mixed: [f64; 3]) -> Finest {
+fn vertices(axes: &[Axis], params: &PoissonParams, field: &Field, mixed: [f64; 3]) -> Finest {
     let dim = axes.len();
     let compact = params.order == 4;
     let full = compact || field.is_full() || mixed.iter().any(|d| *d != 0.0);

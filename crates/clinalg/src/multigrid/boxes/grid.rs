@@ -60,6 +60,11 @@ fn along(axis: usize) -> String {
     }
 }
 
+/// Numbers of points in messages.
+pub(in crate::multigrid) fn by(points: &[usize]) -> String {
+    points.iter().map(usize::to_string).collect::<Vec<_>>().join(" x ")
+}
+
 /// A box of two or three dimensions with points of any number and spacing in each direction.
 ///
 /// Value (i, j, k) is `u[(k * ny + j) * nx + i]`: x runs fastest. With [`Centring::Vertex`] a direction of n points has them at
@@ -96,6 +101,16 @@ impl Grid {
             sides: vec![[Condition::Dirichlet; 2]; dim],
             centring: Centring::Vertex,
         }
+    }
+
+    /// The unit square with `n` points per side, those on the boundary included.
+    pub fn square(n: usize) -> Grid {
+        Grid::new(&[n; 2])
+    }
+
+    /// The unit cube with `n` points per side, those on the boundary included.
+    pub fn cube(n: usize) -> Grid {
+        Grid::new(&[n; 3])
     }
 
     /// With these lengths of the directions, from 0 on.
@@ -170,6 +185,24 @@ impl Grid {
     /// When there is no such axis.
     pub fn condition(&self, axis: usize, end: End) -> Condition {
         self.sides[axis][end.index()]
+    }
+
+    /// Whether u is given at the points of a side.
+    pub(super) fn is_held(&self, axis: usize, end: End) -> bool {
+        self.centring == Centring::Vertex && self.condition(axis, end) == Condition::Dirichlet
+    }
+
+    /// The points per side, if this is a regular grid: the unit square or cube, equally spaced with 2^k + 1 points per
+    /// side, u given on the boundary.
+    pub(crate) fn regular(&self) -> Option<usize> {
+        let n = *self.points.first()?;
+        let plain = (2..=3).contains(&self.dim())
+            && self.centring == Centring::Vertex
+            && self.points.iter().all(|&points| points == n)
+            && self.size.iter().all(|&length| length == 1.0)
+            && self.given.iter().all(Option::is_none)
+            && self.sides.as_flattened().iter().all(|&side| side == Condition::Dirichlet);
+        (plain && n >= 3 && (n - 1).is_power_of_two()).then_some(n)
     }
 
     /// Coordinates of the points along `axis`.

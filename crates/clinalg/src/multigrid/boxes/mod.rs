@@ -7,8 +7,9 @@ mod field;
 mod gpu;
 mod grid;
 mod levels;
-mod params;
+mod operator;
 mod points;
+mod problem;
 mod sides;
 mod solver;
 mod stencil;
@@ -19,10 +20,14 @@ mod tables;
 mod tiles;
 
 pub use field::Tensor;
+pub(super) use field::{Varying, is_positive};
+pub(super) use grid::by;
 pub use grid::{Centring, Condition, End, Grid};
-pub use params::{GridParams, GridReport};
+pub use operator::{PoissonOperator, PoissonPreconditioner};
+pub(super) use points::{Given, Layout, Points};
+pub(super) use problem::Problem;
 pub use sides::SideValues;
-pub use solver::{GridMemory, GridOperator, GridPoisson, GridPreconditioner};
+pub(super) use solver::Solver;
 
 /// The single operations on `grid` and the unknowns of each level.
 #[cfg(test)]

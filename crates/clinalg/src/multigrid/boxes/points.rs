@@ -4,7 +4,7 @@ use std::sync::OnceLock;
 
 use super::axis::Factors;
 use super::field::{Load, Origin};
-use super::grid::Grid;
+use super::grid::{End, Grid};
 use super::sides::SideValues;
 use crate::multigrid::launch;
 use crate::runtime::kernels::boxes_points;
@@ -13,7 +13,7 @@ use crate::{Buffer, Context, Error, Real, Result, Vector, ops};
 
 /// Where the unknowns lie among the points of a grid, and each side among the values of all sides.
 #[derive(Debug, Clone)]
-pub(super) struct Layout {
+pub(in crate::multigrid) struct Layout {
     /// Points of each direction; 1 of a third one that is not there.
     points: [usize; 3],
     /// The first point that is an unknown, and how many there are.
@@ -36,11 +36,39 @@ struct Face {
 }
 
 impl Layout {
-    pub(super) fn new(grid: &Grid, counts: [usize; 3], held: impl Fn(usize, usize) -> bool) -> Layout {
+    /// Of a checked grid.
+    pub(in crate::multigrid) fn new(grid: &Grid) -> Layout {
         let dim = grid.dim();
-        let held = [0, 1, 2].map(|axis| [0, 1].map(|end| axis < dim && held(axis, end)));
+        let is_held = |axis, end| axis < dim && grid.is_held(axis, end);
+        let held = [0, 1, 2].map(|axis| [End::Low, End::High].map(|end| is_held(axis, end)));
         let points = [0, 1, 2].map(|axis| grid.points().get(axis).copied().unwrap_or(1));
-        Layout { points, first: held.map(|[low, _]| usize::from(low)), counts, dim, held }
+        let first = held.map(|[low, _]| usize::from(low));
+        let counts = [0, 1, 2].map(|axis| points[axis] - held[axis].iter().filter(|&&held| held).count());
+        Layout { points, first, counts, dim, held }
+    }
+
+    /// Writes the values that sides have to the points where they hold.
+    pub(in crate::multigrid) fn hold<T: Real>(&self, sides: &SideValues<T>, u: &mut [T]) {
+        for (axis, end) in self.held() {
+            let Some(values) = sides.get(axis, end) else { continue };
+            let Face { counts: [width, _], first, strides: [stride, pitch], .. } = Layout::face(axis, end, self.points);
+            for (at, value) in values.iter().enumerate() {
+                u[first + at / width * pitch + at % width * stride] = *value;
+            }
+        }
+    }
+
+    /// An error unless the values are those of sides of this grid.
+    ///
+    /// # Errors
+    /// [`Error::Value`] that names `sides`.
+    pub(in crate::multigrid) fn check<T: Real>(&self, sides: &SideValues<T>) -> Result<()> {
+        let points = &self.points[..self.dim];
+        if sides.points() == points {
+            return Ok(());
+        }
+        let expected = format!("the values of the sides of a grid of {points:?} points");
+        Err(Error::value("sides", expected, format!("those of {:?} points", sides.points())))
     }
 
     pub(super) fn points(&self) -> usize {
@@ -146,14 +174,27 @@ impl<T: Real> Loads<T> {
 }
 
 /// The values of the sides on the device.
-pub(super) struct Given<'a, T: Real> {
-    sides: &'a SideValues<T>,
-    /// Those of all sides one after the other, 0 where none were set; None where no side has values.
-    values: Option<Buffer<T>>,
+pub(in crate::multigrid) struct Given<T: Real> {
+    /// Which sides have any.
+    set: [[bool; 2]; 3],
+    /// Those of all sides one after the other, 0 of sides without; None where no side has values.
+    values: Option<Vector<T>>,
+}
+
+/// Values of all sides, and which of them may differ from 0.
+pub(super) struct Boundary<'a, T: Real> {
+    any: [[bool; 2]; 3],
+    values: &'a Vector<T>,
+}
+
+impl<T: Real> Given<T> {
+    pub(super) fn boundary(&self) -> Option<Boundary<'_, T>> {
+        self.values.as_ref().map(|values| Boundary { any: self.set, values })
+    }
 }
 
 /// The mapping between points and unknowns.
-pub(super) struct Points<T: Real> {
+pub(in crate::multigrid) struct Points<T: Real> {
     context: Context,
     layout: Layout,
     /// Widths of the cells around the unknowns, by direction.
@@ -204,22 +245,51 @@ impl<T: Real> Points<T> {
     ///
     /// # Errors
     /// [`Error::Value`] that names `sides` for those of a grid with other points; [`Error::Allocation`].
-    pub(super) fn given<'a>(&self, sides: &'a SideValues<T>) -> Result<Given<'a, T>> {
-        let Layout { points, dim, .. } = &self.layout;
-        if sides.points() != &points[..*dim] {
-            let expected = format!("the values of the sides of a grid of {:?} points", &points[..*dim]);
-            return Err(Error::value("sides", expected, format!("those of {:?} points", sides.points())));
-        }
-        let mut values = None;
+    pub(in crate::multigrid) fn given(&self, sides: &SideValues<T>) -> Result<Given<T>> {
+        self.layout.check(sides)?;
+        let (mut set, mut values) = ([[false; 2]; 3], None);
         for (axis, end) in self.layout.sides() {
             let Some(own) = sides.get(axis, end) else { continue };
-            let values = match &mut values {
+            let values: &mut Vector<T> = match &mut values {
                 Some(values) => values,
-                None => values.insert(Buffer::zeroed(&self.context, self.layout.values())?),
+                None => values.insert(Vector::zeros(&self.context, self.layout.values())?),
             };
-            values.write_range(self.layout.start(axis, end), own)?;
+            values.buffer_mut().write_range(self.layout.start(axis, end), own)?;
+            set[axis][end] = true;
         }
-        Ok(Given { sides, values })
+        Ok(Given { set, values })
+    }
+
+    /// The values of the sides, with those of u where u is held by a side without values; `work` is made when it is needed.
+    pub(super) fn boundary<'a>(
+        &self,
+        given: &'a Given<T>,
+        u: &Vector<T>,
+        work: &'a mut Option<Vector<T>>,
+    ) -> Result<Option<Boundary<'a, T>>> {
+        let Points { context, layout, .. } = self;
+        let mut any = given.set;
+        let missing: Vec<_> = layout.held().filter(|&(axis, end)| !given.set[axis][end]).collect();
+        if missing.is_empty() {
+            return Ok(given.boundary());
+        }
+        let work = match work {
+            Some(work) => work,
+            None => work.insert(Vector::zeros(context, layout.values())?),
+        };
+        if let Some(values) = &given.values {
+            ops::copy(values, work)?;
+        }
+        for (axis, end) in missing {
+            let Face { counts, first, strides: [stride, pitch], .. } = Layout::face(axis, end, layout.points);
+            let ([width, height], from, range) = (counts, layout.start(axis, end), self.range(counts));
+            let (program, out) = (boxes_points::Program::new(), Out::shared(work.buffer()));
+            program.take_side(context, range, width, height, first, stride, pitch, from, u.buffer(), out)?;
+            any[axis][end] = true;
+        }
+        // Most often u is 0 there, and nothing is to be added.
+        let zero = given.values.is_none() && ops::norm_inf(&*work)?.into_f64() == 0.0;
+        Ok((!zero).then_some(Boundary { any, values: work }))
     }
 
     /// b of f, with a value per point, and the sides. Where u is determined up to a constant only, it is balanced: by how
@@ -228,7 +298,7 @@ impl<T: Real> Points<T> {
         &self,
         loads: &[Load],
         f: &Vector<T>,
-        given: &Given<'_, T>,
+        boundary: Option<Boundary<'_, T>>,
         b: &mut Vector<T>,
     ) -> Result<Option<f64>> {
         let Points { context, layout, masses, .. } = self;
@@ -241,19 +311,19 @@ impl<T: Real> Points<T> {
         } else {
             program.integrate(context, self.all(), mx, my, mz, nx, ny, offset, masses, f, out)?;
         }
-        if let Some(values) = &given.values {
-            self.add_sides(given.sides, values, b)?;
-            self.add_loads(loads, values, b)?;
+        if let Some(boundary) = boundary {
+            self.add_sides(&boundary, b)?;
+            self.add_loads(loads, boundary.values.buffer(), b)?;
         }
         self.volume.map(|volume| self.balance(volume, b)).transpose()
     }
 
     /// Adds the values of the sides, integrated over the ends of the cells.
-    fn add_sides(&self, sides: &SideValues<T>, values: &Buffer<T>, b: &Vector<T>) -> Result<()> {
-        let Points { context, layout, masses, .. } = self;
+    fn add_sides(&self, boundary: &Boundary<'_, T>, b: &Vector<T>) -> Result<()> {
+        let (Points { context, layout, masses, .. }, values) = (self, boundary.values.buffer());
         for (axis, end) in layout.sides() {
             let factor = self.factors[axis][end];
-            if factor == 0.0 || sides.get(axis, end).is_none() {
+            if factor == 0.0 || !boundary.any[axis][end] {
                 continue;
             }
             let Face { across, counts, first, strides } = Layout::face(axis, end, layout.counts);
@@ -313,20 +383,24 @@ impl<T: Real> Points<T> {
         program.take_unknowns(&self.context, self.all(), mx, my, mz, nx, ny, offset, u, x)
     }
 
-    /// u = x less `constant`, and the values of the sides where they are given at points.
-    pub(super) fn put(&self, x: &Vector<T>, constant: T, given: &Given<'_, T>, u: &mut Vector<T>) -> Result<()> {
+    /// u = x less `constant` at the unknowns, and the values of sides that hold u at their points.
+    pub(super) fn put(&self, x: &Vector<T>, constant: T, given: &Given<T>, u: &mut Vector<T>) -> Result<()> {
         let Points { context, layout, .. } = self;
         let ([mx, my, mz], [nx, ny, _], offset) = (layout.counts, layout.points, layout.offset());
-        let (program, x) = (boxes_points::Program::new(), x.buffer());
-        let out = Out::shared(u.buffer());
+        let (program, x, out) = (boxes_points::Program::new(), x.buffer(), Out::shared(u.buffer()));
         program.put_unknowns(context, self.all(), mx, my, mz, nx, ny, offset, constant, x, out)?;
-        for (axis, end) in layout.held() {
+        self.hold(given, u)
+    }
+
+    /// Writes the values that sides have to the points of u where they hold.
+    pub(in crate::multigrid) fn hold(&self, given: &Given<T>, u: &mut Vector<T>) -> Result<()> {
+        let Points { context, layout, .. } = self;
+        let Some(values) = &given.values else { return Ok(()) };
+        for (axis, end) in layout.held().filter(|&(axis, end)| given.set[axis][end]) {
             let Face { counts, first, strides: [stride, pitch], .. } = Layout::face(axis, end, layout.points);
-            let (is_given, [width, height]) = (u32::from(given.sides.get(axis, end).is_some()), counts);
-            // Without values the kernel reads none.
-            let values = given.values.as_ref().unwrap_or(&self.masses);
-            let (from, range, out) = (layout.start(axis, end), self.range(counts), Out::shared(u.buffer()));
-            program.hold_side(context, range, width, height, first, stride, pitch, is_given, from, values, out)?;
+            let ([width, height], from, range) = (counts, layout.start(axis, end), self.range(counts));
+            let (program, out) = (boxes_points::Program::new(), Out::shared(u.buffer()));
+            program.hold_side(context, range, width, height, first, stride, pitch, from, values.buffer(), out)?;
         }
         Ok(())
     }

@@ -89,20 +89,6 @@ fn copy_boundary_of<T: Real>(
     program.copy_boundary(context, range, m, height, skip, stride, from.buffer(), Out::shared(to.buffer()))
 }
 
-/// `b` = f plus the contributions of the boundary values of u inside, u on the boundary.
-pub(crate) fn source<T: Real>(n: usize, u: &Vector<T>, f: &Vector<T>, b: &mut Vector<T>) -> Result<()> {
-    let (context, b) = (u.context(), Out::shared(b.buffer()));
-    let range = items(context, [n, n], n);
-    grid2::Program::<T>::new().source(context, range, n, inverse_h2(n), u.buffer(), f.buffer(), b)
-}
-
-/// y = alpha A x + beta y with the matrix of [`PoissonOperator`](super::PoissonOperator).
-pub(crate) fn apply<T: Real>(n: usize, shift: T, alpha: T, x: &Vector<T>, beta: T, y: &mut Vector<T>) -> Result<()> {
-    let (context, y) = (x.context(), Out::shared(y.buffer()));
-    let range = items(context, [n, n], n);
-    grid2::Program::new().apply_poisson(context, range, n, inverse_h2(n), shift, alpha, x.buffer(), beta, y)
-}
-
 /// What the backends for both families share: the sizes, and the components that are launches of one operation each.
 pub(crate) struct Levels<T: Real> {
     context: Context,
