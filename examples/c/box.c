@@ -17,23 +17,23 @@ static int failed(const char *what)
 int main(void)
 {
     double *f = malloc(POINTS * sizeof *f), *u = calloc(POINTS, sizeof *u);
-    clinalg_grid_poisson_options options;
-    clinalg_grid_report report;
+    clinalg_poisson_options options;
+    clinalg_poisson_report report;
     clinalg_handle poisson = 0;
     size_t k;
 
     if (!f || !u) return 1;
     for (k = 0; k < POINTS; ++k) f[k] = 1;
 
-    if (clinalg_grid_poisson_options_default(&options, sizeof options)) return failed("options");
+    if (clinalg_poisson_options_default(&options, sizeof options)) return failed("options");
     options.points[0] = NX;
     options.points[1] = NY;
     options.lengths[0] = 1;
     options.lengths[1] = 0.5;
     options.sides[0][0] = CLINALG_CONDITION_NEUMANN; /* x = 0 */
     options.sides[1][0] = CLINALG_CONDITION_NEUMANN; /* y = 0 */
-    if (clinalg_grid_poisson_create(&options, &poisson)) return failed("solver");
-    if (clinalg_grid_poisson_solve(poisson, f, u, POINTS, NULL, NULL, &report, NULL, 0)) return failed("solve");
+    if (clinalg_poisson_create(&options, &poisson)) return failed("solver");
+    if (clinalg_poisson_solve(poisson, f, u, POINTS, NULL, NULL, &report, NULL, 0)) return failed("solve");
 
     printf("%zu cycles, u = %.6f in the middle\n", report.cycles, u[0]);
     clinalg_object_release(poisson);

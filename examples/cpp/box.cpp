@@ -9,18 +9,18 @@
 
 static clinalg_stop layer(std::size_t n) {
     const double width = 0.05;
-    clinalg::GridPoissonOptions options({n, 5, 4});
+    clinalg::PoissonOptions options({n, 5, 4});
     for (std::size_t i = 0; i < n; ++i) options.coordinates[0].push_back(std::pow(double(i) / (n - 1), 2));
     for (int axis = 1; axis < 3; ++axis)
         options.sides[axis][0] = options.sides[axis][1] = CLINALG_CONDITION_NEUMANN;
     std::fill_n(options.diffusion, 3, width * width);
     options.shift = 1;
-    clinalg::GridPoisson poisson(options);
+    clinalg::Poisson poisson(options);
     poisson.set_side(0, false, std::vector<double>(5 * 4, 1.0));
 
     const std::vector<double> f(n * 5 * 4);
     std::vector<double> u;
-    const clinalg::GridReport report = poisson.solve(f, u);
+    const clinalg::PoissonReport report = poisson.solve(f, u);
 
     double error = 0;
     for (std::size_t k = 0; k < u.size(); ++k)

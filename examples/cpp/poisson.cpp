@@ -1,7 +1,7 @@
 // Solves -Laplace u = 2 pi^2 sin(pi x) sin(pi y) on the unit square by multigrid and compares with
 // u = sin(pi x) sin(pi y).
 //
-//   poisson [N]      N = 2^k + 1 points per side, 513 by default
+//   poisson [N]      N points per side, 513 by default; 2^k + 1 is fastest
 
 #include <clinalg.hpp>
 
@@ -18,9 +18,9 @@ int main(int argc, char **argv) try {
 
     const clinalg::Dense exact = clinalg::dense(n, n, values), f = 2 * pi * pi * exact;
     clinalg::Dense u;
-    clinalg::PoissonOptions options;
+    clinalg::PoissonOptions options({n, n});
     options.tolerance = 1e-9;
-    const clinalg::Report report = clinalg::solve_poisson(f, u, options);
+    const clinalg::PoissonReport report = clinalg::Poisson(options).solve(f, u);
 
     std::printf("N = %zu: %zu cycles, relative residual %.2e, largest error %.3e\n", n, report.iterations,
                 report.relative_residual, norm_inf(u - exact));

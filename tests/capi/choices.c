@@ -1,6 +1,7 @@
 /* What the options of solvers and preconditioners choose, and what they refuse. */
 
 #include "check.h"
+#include "poisson.h"
 
 #include <math.h>
 #include <stddef.h>
@@ -411,7 +412,7 @@ static void messages(void)
     OK(clinalg_solver_create(&options, a, &solver));
     OK(clinalg_array_zeros(CLINALG_PRECISION_F64, 9, 9, &grid));
     OK(clinalg_system_options_default(&automatic, sizeof automatic));
-    OK(clinalg_poisson_options_default(&poisson, sizeof poisson));
+    OK(poisson_options(2, 9, &poisson));
     eigen.count = 1;
     for (tolerance = 1; tolerance <= 2; ++tolerance) {
         options.tolerance = automatic.tolerance = poisson.tolerance = eigen.tolerance = tolerance;
@@ -420,7 +421,7 @@ static void messages(void)
         FAILS(clinalg_solver_create(&options, a, &none), CLINALG_STATUS_VALUE);
         FAILS(clinalg_solver_set_limits(solver, tolerance, 10), CLINALG_STATUS_VALUE);
         FAILS(clinalg_system_solve_automatic(&automatic, a, b, &none, NULL, 0, NULL), CLINALG_STATUS_VALUE);
-        FAILS(clinalg_poisson_solve(&poisson, grid, &none, NULL, NULL, 0), CLINALG_STATUS_VALUE);
+        FAILS(solve_poisson(&poisson, grid, &none, NULL), CLINALG_STATUS_VALUE);
         FAILS(clinalg_matrix_eigenpairs(&eigen, a, &none, values, NULL, NULL), CLINALG_STATUS_VALUE);
         SAYS("`tolerance`");
     }

@@ -1,6 +1,7 @@
 /* Complex numbers from C99: the layout is that of double complex and float complex. */
 
 #include "check.h"
+#include "poisson.h"
 
 #include <complex.h>
 #include <math.h>
@@ -231,8 +232,10 @@ static void systems(void)
         FAILS(clinalg_dense_solve(3, dense, b, &x), CLINALG_STATUS_VALUE);
         FAILS(clinalg_dense_solve(CLINALG_FACTORISATION_LU, sparse, b, &x), CLINALG_STATUS_HANDLE_KIND);
         FAILS(clinalg_dense_solve(CLINALG_FACTORISATION_LU, dense, b, NULL), CLINALG_STATUS_NULL_POINTER);
-        OK(clinalg_poisson_options_default(&poisson, sizeof poisson));
-        FAILS(clinalg_poisson_solve(&poisson, b, &x, NULL, NULL, 0), CLINALG_STATUS_VALUE);
+        OK(poisson_options(2, N, &poisson));
+        FAILS(solve_poisson(&poisson, b, &x, NULL), CLINALG_STATUS_PRECISION);
+        poisson.precision = CLINALG_PRECISION_COMPLEX_F64;
+        FAILS(clinalg_poisson_create(&poisson, &x), CLINALG_STATUS_VALUE);
         OK(clinalg_wave_options_default(&wave, sizeof wave));
         wave.precision = CLINALG_PRECISION_COMPLEX_F64;
         FAILS(clinalg_wave_create(&wave, &x), CLINALG_STATUS_VALUE);

@@ -453,7 +453,7 @@ static void numbers(void)
 static void solve(void)
 {
     object *a, *b;
-    clinalg_handle ah = pick(&a), bh = pick(&b), x = 0;
+    clinalg_handle ah = pick(&a), bh = pick(&b), x = 0, solver = 0;
     clinalg_solver_options options;
     clinalg_poisson_options grid;
     clinalg_report report;
@@ -480,12 +480,23 @@ static void solve(void)
     if (x != 0) clinalg_object_release(x);
     x = 0;
     clinalg_poisson_options_default(&grid, sizeof grid);
+    grid.points[0] = grid.points[1] = 1 + below(9);
     grid.cycle = (uint32_t)below(4);
+    grid.smoother = (uint32_t)below(3);
+    grid.backend = (uint32_t)below(4);
+    grid.mixed_precision = (int32_t)below(2);
     grid.max_cycles = 2;
-    status = clinalg_poisson_solve(&grid, ah, &x, &report, NULL, 0);
+    status = clinalg_poisson_create(&grid, &solver);
     expect(status == CLINALG_STATUS_OK || about_argument(status), "poisson", status);
-    if (x != 0) clinalg_object_release(x);
-    calls += 7;
+    expect((status == CLINALG_STATUS_OK) == (solver != 0), "handle of a Poisson solver", status);
+    if (solver != 0) {
+        status = clinalg_poisson_solve_vector(solver, ah, &x, NULL, NULL, NULL, NULL, 0);
+        expect(status == CLINALG_STATUS_OK || about_argument(status), "Poisson solve", status);
+        expect((status == CLINALG_STATUS_OK) == (x != 0), "handle of a Poisson solution", status);
+        if (x != 0) clinalg_object_release(x);
+        clinalg_object_release(solver);
+    }
+    calls += 9;
 }
 
 /* An operator of the heat equation, its inverse and its preconditioner, with random others in between; what is released first
@@ -544,14 +555,14 @@ static void box(void)
     enum { POINTS = 7 };
     double f[POINTS * POINTS], u[POINTS * POINTS], ends[2][POINTS + 1], at[2][POINTS], g[POINTS], worst = 0;
     const double slopes[2] = {1, 2};
-    clinalg_grid_poisson_options options;
-    clinalg_grid_report report;
+    clinalg_poisson_options options;
+    clinalg_poisson_report report;
     clinalg_handle solver = 0, a = 0, m = 0, out = 0;
     size_t axis, i, k;
     int high;
     object *o;
     clinalg_handle other = pick(&o);
-    clinalg_status status = clinalg_grid_poisson_options_default(&options, sizeof options);
+    clinalg_status status = clinalg_poisson_options_default(&options, sizeof options);
     options.precision = (uint32_t)below(2);
     options.centring = (uint32_t)below(2);
     options.shift = (double)(1 + below(3));
@@ -569,7 +580,7 @@ static void box(void)
             options.alpha[axis][high] = (double)below(4);
         }
     }
-    if (!status) status = clinalg_grid_poisson_create(&options, &solver);
+    if (!status) status = clinalg_poisson_create(&options, &solver);
     for (axis = 0; !status && axis < 2; ++axis) {
         const size_t along = options.points[1 - axis];
         for (high = 0; !status && high < 2; ++high) {
@@ -581,27 +592,27 @@ static void box(void)
                        : options.sides[axis][high] == CLINALG_CONDITION_NEUMANN ? flux
                                                                                 : options.alpha[axis][high] * value + flux;
             }
-            status = clinalg_grid_poisson_set_side(solver, axis, high, g, along);
+            status = clinalg_poisson_set_side(solver, axis, high, g, along);
         }
     }
     for (k = 0; k < options.points[0] * options.points[1]; ++k) {
         f[k] = options.shift * (1 + at[0][k % options.points[0]] + 2 * at[1][k / options.points[0]]);
         u[k] = 0;
     }
-    if (!status) status = clinalg_grid_poisson_solve(solver, f, u, k, NULL, NULL, &report, NULL, 0);
+    if (!status) status = clinalg_poisson_solve(solver, f, u, k, NULL, NULL, &report, NULL, 0);
     for (i = 0; i < k; ++i) worst = fmax(worst, fabs(u[i] - f[i] / options.shift));
     expect(!status && report.stop == CLINALG_STOP_CONVERGED && worst < (options.precision == CLINALG_PRECISION_F32 ? 0.01 : 1e-7),
            "linear function on a box", status);
-    status = clinalg_grid_poisson_operator_create(solver, &a);
-    if (!status) status = clinalg_grid_poisson_preconditioner_create(solver, &m);
+    status = clinalg_poisson_operator_create(solver, &a);
+    if (!status) status = clinalg_poisson_preconditioner_create(solver, &m);
     expect(!status, "operators of a box", status);
-    status = clinalg_grid_poisson_operator_create(other, &out);
+    status = clinalg_poisson_operator_create(other, &out);
     expect(about_argument(status) && out == 0, "operator of another object", status);
-    status = clinalg_grid_poisson_solve(other, f, u, k, NULL, NULL, NULL, NULL, 0);
+    status = clinalg_poisson_solve(other, f, u, k, NULL, NULL, NULL, NULL, 0);
     expect(about_argument(status), "solve with another object", status);
-    status = clinalg_grid_poisson_solve_vector(solver, solver, &out, NULL, NULL, NULL, NULL, 0);
+    status = clinalg_poisson_solve_vector(solver, solver, &out, NULL, NULL, NULL, NULL, 0);
     expect(about_argument(status) && out == 0, "a solver as source", status);
-    status = clinalg_grid_poisson_points(solver, m, &out);
+    status = clinalg_poisson_points(solver, m, &out);
     expect(about_argument(status) && out == 0, "a cycle as unknowns", status);
     if (below(2)) clinalg_object_release(solver), solver = 0;
     clinalg_object_release(m), clinalg_object_release(a);

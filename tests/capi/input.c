@@ -1,6 +1,7 @@
 /* Sparse matrices from coordinates and 32-bit indices, new values, files; operators and progress by functions of the program. */
 
 #include "check.h"
+#include "poisson.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -224,16 +225,16 @@ static void cancelled_multigrid(void)
     double *values = calloc(SIDE * SIDE, sizeof *values);
     state seen = {0};
     clinalg_poisson_options options;
-    clinalg_report report;
-    clinalg_handle f = 0, u = 0;
+    clinalg_poisson_report report;
+    clinalg_handle solver = 0, f = 0, u = 0;
     size_t k;
     for (k = 0; values && k < SIDE * SIDE; ++k) values[k] = 1;
     OK(clinalg_vector_create(CLINALG_PRECISION_F64, values, SIDE * SIDE, &f));
-    OK(clinalg_poisson_options_default(&options, sizeof options));
-    options.progress = told;
-    options.progress_data = &seen;
-    OK(clinalg_poisson_solve(&options, f, &u, &report, NULL, 0));
-    CHECK(report.stop == CLINALG_STOP_CANCELLED && seen.last == 3 && report.iterations == 3);
+    OK(poisson_options(2, SIDE, &options));
+    OK(clinalg_poisson_create(&options, &solver));
+    OK(clinalg_poisson_solve_vector(solver, f, &u, told, &seen, &report, NULL, 0));
+    CHECK(report.stop == CLINALG_STOP_CANCELLED && seen.last == 3 && report.cycles == 3);
+    OK(clinalg_object_release(solver));
     OK(clinalg_object_release(f));
     OK(clinalg_object_release(u));
     free(values);

@@ -1,6 +1,7 @@
 /* Sizes and texts that no call can take: each is an error with its status, and the next call works. */
 
 #include "check.h"
+#include "poisson.h"
 
 #include <errno.h>
 #include <stdint.h>
@@ -84,9 +85,11 @@ static void solvers(void)
         solver.restart = sizes[k];
         /* A restart beyond the number of equations is that number. */
         OK(clinalg_system_solve(&solver, a, b, &x, NULL, NULL, 0));
-        OK(clinalg_poisson_options_default(&poisson, sizeof poisson));
+        OK(poisson_options(2, 9, &poisson));
         poisson.dim = sizes[k];
-        REFUSED(clinalg_poisson_solve(&poisson, b, &x, NULL, NULL, 0));
+        REFUSED(clinalg_poisson_create(&poisson, &made));
+        OK(poisson_options(2, sizes[k], &poisson));
+        REFUSED(clinalg_poisson_create(&poisson, &made));
         OK(clinalg_wave_options_default(&wave, sizeof wave));
         wave.n = sizes[k];
         REFUSED(clinalg_wave_create(&wave, &made));
@@ -206,11 +209,11 @@ static void options(void)
 
     OK(clinalg_array_zeros(CLINALG_PRECISION_F64, 9, 9, &grid));
     OK(clinalg_array_fill(grid, 1));
-    OK(clinalg_poisson_options_default(&poisson, sizeof poisson));
-    OK(clinalg_poisson_solve(&poisson, grid, &u, &report, NULL, 0));
-    CHECK(report.stop == CLINALG_STOP_CONVERGED && report.relative_residual <= poisson.tolerance);
+    OK(poisson_options(2, 9, &poisson));
+    OK(solve_poisson(&poisson, grid, &u, &solved));
+    CHECK(solved.stop == CLINALG_STOP_CONVERGED && solved.relative_residual <= poisson.tolerance);
     poisson.struct_size = 0;
-    FAILS(clinalg_poisson_solve(&poisson, grid, &u, NULL, NULL, 0), CLINALG_STATUS_VALUE);
+    FAILS(solve_poisson(&poisson, grid, &u, NULL), CLINALG_STATUS_VALUE);
     OK(clinalg_object_release(a));
     OK(clinalg_object_release(b));
     OK(clinalg_object_release(x));

@@ -1,6 +1,7 @@
 /* Components of multigrid, and new objects from others, against closed forms. */
 
 #include "check.h"
+#include "poisson.h"
 
 #include <math.h>
 #include <string.h>
@@ -79,8 +80,8 @@ static void mixed_precision(void)
 {
     const clinalg_handle f = grid(FINE, source), exact = grid(FINE, parabola);
     clinalg_poisson_options options;
-    clinalg_report report;
-    clinalg_handle u = grid(FINE, parabola), v = 0, single = 0;
+    clinalg_poisson_report report;
+    clinalg_handle u = grid(FINE, parabola), v = 0;
     double values[FINE * FINE];
     size_t i, j;
     /* The boundary values, with another start inside. */
@@ -90,16 +91,19 @@ static void mixed_precision(void)
     }
     OK(clinalg_array_write(u, CLINALG_PRECISION_F64, 0, FINE * FINE, values));
     OK(clinalg_array_copy(u, &v));
-    OK(clinalg_poisson_options_default(&options, sizeof options));
+    OK(poisson_options(2, FINE, &options));
     options.tolerance = 1e-12;
-    OK(clinalg_poisson_solve_mixed(&options, f, &u, &report, NULL, 0));
+    options.mixed_precision = 1;
+    OK(solve_poisson(&options, f, &u, &report));
     CHECK(report.stop == CLINALG_STOP_CONVERGED && report.relative_residual <= 1e-12 && distance(u, exact) < 1e-11);
-    OK(clinalg_poisson_solve(&options, f, &v, &report, NULL, 0));
+    options.mixed_precision = 0;
+    OK(solve_poisson(&options, f, &v, &report));
     CHECK(distance(u, v) > 0 && distance(u, v) < 1e-11);
-    OK(clinalg_array_convert(f, CLINALG_PRECISION_F32, &single));
+    options.precision = CLINALG_PRECISION_F32;
+    options.mixed_precision = 1;
     v = 0;
-    FAILS(clinalg_poisson_solve_mixed(&options, single, &v, &report, NULL, 0), CLINALG_STATUS_VALUE);
-    CHECK(v == 0 && strstr(clinalg_last_error_message(), "`f` is in single precision") != NULL);
+    FAILS(clinalg_poisson_create(&options, &v), CLINALG_STATUS_VALUE);
+    CHECK(v == 0 && strstr(clinalg_last_error_message(), "`mixed_precision`") != NULL);
 }
 
 static void conversions(void)

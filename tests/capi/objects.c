@@ -1,6 +1,7 @@
 /* The C interface from C99: results, errors, released and forged handles. */
 
 #include "check.h"
+#include "poisson.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -155,6 +156,7 @@ static void solvers(void)
     clinalg_solver_options options;
     clinalg_poisson_options grid;
     clinalg_report report;
+    clinalg_poisson_report solved;
     double source[25], cube[27], middle;
     uint32_t method;
 
@@ -178,22 +180,24 @@ static void solvers(void)
     /* -Laplace u = 1 at N = 3: the one unknown is h^2 / 4 = 1 / 16. */
     for (middle = 0; middle < 9; ++middle) source[(int)middle] = 1;
     OK(clinalg_vector_create(CLINALG_PRECISION_F64, source, 9, &f));
-    OK(clinalg_poisson_options_default(&grid, sizeof grid));
-    OK(clinalg_poisson_solve(&grid, f, &u, &report, NULL, 0));
+    OK(poisson_options(2, 3, &grid));
+    OK(solve_poisson(&grid, f, &u, &solved));
     OK(clinalg_array_read(u, CLINALG_PRECISION_F64, 4, 1, &middle));
     CHECK(fabs(middle - 1.0 / 16) < 1e-15);
-    FAILS(clinalg_poisson_solve(&grid, b, &u, &report, NULL, 0), CLINALG_STATUS_SHAPE);
+    FAILS(solve_poisson(&grid, b, &u, &solved), CLINALG_STATUS_LENGTH);
     /* With a shift of 16, (4 / h^2 + 16) u = 1; on the cube 6 / h^2 u = 1. */
     grid.shift = 16;
-    OK(clinalg_poisson_solve(&grid, f, &u, &report, NULL, 0));
+    OK(solve_poisson(&grid, f, &u, &solved));
     OK(clinalg_array_read(u, CLINALG_PRECISION_F64, 4, 1, &middle));
     CHECK(fabs(middle - 1.0 / 32) < 1e-15);
     grid.shift = 0;
     grid.dim = 3;
-    FAILS(clinalg_poisson_solve(&grid, f, &u, &report, NULL, 0), CLINALG_STATUS_SHAPE);
+    FAILS(solve_poisson(&grid, f, &u, &solved), CLINALG_STATUS_VALUE);
+    grid.points[2] = 3;
+    FAILS(solve_poisson(&grid, f, &u, &solved), CLINALG_STATUS_LENGTH);
     for (middle = 0; middle < 27; ++middle) cube[(int)middle] = 1;
     OK(clinalg_vector_create(CLINALG_PRECISION_F64, cube, 27, &c));
-    OK(clinalg_poisson_solve(&grid, c, &v, &report, NULL, 0));
+    OK(solve_poisson(&grid, c, &v, &solved));
     OK(clinalg_array_read(v, CLINALG_PRECISION_F64, 13, 1, &middle));
     CHECK(fabs(middle - 1.0 / 24) < 1e-15);
     OK(clinalg_object_release(c));

@@ -352,13 +352,15 @@ void grids()
     const double eigenvalue = 8 * std::pow(std::sin(PI * h / 2) / h, 2), omega = 0.8;
     const Dense exact = dense(n, n, values), f = eigenvalue * exact;
     Dense u, v;
-    const Report report = solve_poisson(f, u);
+    PoissonOptions options({n, n});
+    const PoissonReport report = Poisson(options).solve(f, u);
     CHECK(report.converged() && report.history.size() == report.iterations + 1 && norm_inf(u - exact) < 1e-9);
-    CHECK(solve_poisson(Team({0}), f, v).converged() && norm_inf(u - v) == 0);
+    CHECK(solve_poisson(Team({0}), f, v, options).converged() && norm_inf(u - v) == 0);
     Dense mixed;
-    CHECK(solve_poisson_mixed(f, mixed).converged() && norm_inf(mixed - exact) < 1e-9 && norm_inf(mixed - u) > 0);
-    Dense narrow;
-    CHECK(thrown([&] { (void)solve_poisson_mixed(convert<float>(f), narrow); }) == CLINALG_STATUS_VALUE);
+    options.mixed_precision = 1;
+    CHECK(Poisson(options).solve(f, mixed).converged() && norm_inf(mixed - exact) < 1e-9 && norm_inf(mixed - u) > 0);
+    options.precision = CLINALG_PRECISION_F32;
+    CHECK(thrown([&] { Poisson narrow(options); }) == CLINALG_STATUS_VALUE);
     Dense d, swept, relaxed, fine, coarse;
     defect(exact, f, d);
     CHECK(norm_inf(d) < 1e-10);
@@ -396,9 +398,9 @@ void boxes()
 {
     // u = sin(x) exp(2 y): -Laplace u = -3 u.
     const auto error = [](std::size_t n) {
-        GridPoissonOptions options({n, n});
+        PoissonOptions options({n, n});
         options.order = 4;
-        GridPoisson poisson(options);
+        Poisson poisson(options);
         Values f(n * n), u, exact(n * n), low(n, 0), high(n);
         for (std::size_t k = 0; k < n * n; ++k) {
             exact[k] = std::sin((k % n) / (n - 1.0)) * std::exp(2 * (k / n) / (n - 1.0));
@@ -409,7 +411,7 @@ void boxes()
         poisson.set_side(0, true, high);
         poisson.set_side(1, false, View<double>(exact.data(), n));
         poisson.set_side(1, true, View<double>(&exact[n * (n - 1)], n));
-        const GridReport report = poisson.solve(f, u);
+        const PoissonReport report = poisson.solve(f, u);
         CHECK(report.converged() && report.history.size() == report.iterations + 1 && report.levels > 1);
         CHECK(poisson.size() == n * n && report.convergence_factor < 0.15 && std::isnan(report.imbalance));
         double most = 0;
@@ -419,17 +421,17 @@ void boxes()
     CHECK(std::fabs(error(17) / error(33) - 16) < 1);
 
     // -div(3 grad u) = -6 for u = x^2, insulated along y: finite volumes are exact.
-    GridPoissonOptions options({9, 6});
+    PoissonOptions options({9, 6});
     options.coordinates[0] = {0, 0.25, 0.5, 0.75, 1, 1.5, 2, 2.5, 3};
     options.coefficient = Values(8 * 5, 3);
     options.coefficient_at = CLINALG_COEFFICIENT_AT_CELLS;
     options.sides[1][0] = options.sides[1][1] = CLINALG_CONDITION_NEUMANN;
-    GridPoisson poisson(options);
+    Poisson poisson(options);
     poisson.set_side(0, true, Values(6, 9));
     const Vector source = vector(Values(54, -6));
     Vector u, x;
     std::size_t calls = 0;
-    const GridReport report = poisson.solve(source, u, [&](std::size_t, double) { return ++calls > 0; });
+    const PoissonReport report = poisson.solve(source, u, [&](std::size_t, double) { return ++calls > 0; });
     CHECK(report.converged() && calls == report.iterations + 1);
     Values squares;
     for (std::size_t j = 0; j < 6; ++j)
@@ -445,10 +447,10 @@ void boxes()
     CHECK(poisson.solve(Values(54, -6), none, [](std::size_t, double) { return false; }).stop == CLINALG_STOP_CANCELLED);
 
     options.coordinates[0].pop_back();
-    CHECK(refused([&] { GridPoisson wrong(options); }) && refused([] { GridPoissonOptions wrong({3}); }));
+    CHECK(refused([&] { Poisson wrong(options); }) && refused([] { PoissonOptions wrong({3}); }));
     CHECK(refused([&] { Values short_one(3); (void)poisson.solve(Values(54), short_one); }));
     CHECK(thrown([&] { poisson.set_side(0, false, Values(5)); }) == CLINALG_STATUS_LENGTH);
-    CHECK(thrown([] { GridPoisson wrong{GridPoissonOptions()}; }) == CLINALG_STATUS_VALUE);
+    CHECK(thrown([] { Poisson wrong{PoissonOptions()}; }) == CLINALG_STATUS_VALUE);
 }
 
 }  // namespace

@@ -283,9 +283,9 @@ typedef enum {
    */
   CLINALG_KIND_ODE_STEPPER = 11,
   /**
-   * A Poisson solver on a box of `rows` points.
+   * A Poisson solver for `rows` points.
    */
-  CLINALG_KIND_GRID_POISSON = 12,
+  CLINALG_KIND_POISSON = 12,
   /**
    * A Krylov solver for `rows` equations.
    */
@@ -618,7 +618,7 @@ typedef enum {
 } clinalg_cycle;
 
 /**
- * The boundary condition on a side of a box. `clinalg_grid_poisson_set_side` sets its values g.
+ * The boundary condition on a side of a box. `clinalg_poisson_set_side` sets its values g.
  */
 typedef enum {
   /**
@@ -1222,145 +1222,6 @@ typedef struct {
 } clinalg_elastodynamics_options;
 
 /**
- * Options of a Poisson solver on a box. Fill them with `clinalg_grid_poisson_options_default(&options, sizeof options)`, then set the
- * numbers of points and change what is to differ. Later versions append members, which take their defaults in programs compiled before.
- *
- * Arrays have one entry per direction; in two dimensions the third is not read.
- */
-typedef struct {
-  /**
-   * `sizeof(clinalg_grid_poisson_options)`, as the program was compiled.
-   */
-  size_t struct_size;
-  /**
-   * Dimensions: 2 or 3.
-   */
-  size_t dim;
-  /**
-   * Number of points in each direction.
-   */
-  size_t points[3];
-  /**
-   * Length of the box in each direction.
-   */
-  double lengths[3];
-  /**
-   * Ascending coordinates in each direction: those of the n points, or, on a cell-centred grid or in a periodic direction, those of the
-   * n + 1 ends of the intervals. Null for equal spacing, starting at 0. They are copied.
-   */
-  const double *coordinates[3];
-  /**
-   * The conditions of the low and the high side of each direction, each a `clinalg_condition`.
-   */
-  uint32_t sides[3][2];
-  /**
-   * The alpha of each Robin side, finite and at least 0; not read on other sides.
-   */
-  double alpha[3][2];
-  /**
-   * Where the values lie, a `clinalg_centring`.
-   */
-  uint32_t centring;
-  /**
-   * The precision of the solver, a `clinalg_precision`: single or double.
-   */
-  uint32_t precision;
-  /**
-   * The diagonal dx, dy, dz of D, positive.
-   */
-  double diffusion[3];
-  /**
-   * The off-diagonal entries dxy, dxz and dyz of D; the last two are not read in two dimensions. D must be positive definite. Non-zero
-   * entries need a vertex-centred grid; a coefficient must then be given in the cells.
-   */
-  double mixed_derivatives[3];
-  /**
-   * The shift c, at least 0.
-   */
-  double shift;
-  /**
-   * The order of the discretisation: 2 (finite volumes) or 4 (compact stencils). Order 4 also reads f on all sides. It needs a vertex-centred
-   * grid with equal spacing in each direction, Dirichlet or periodic sides, a diagonal D and no coefficient.
-   */
-  size_t order;
-  /**
-   * The positive coefficient k, a value for each point or cell, x fastest; null for 1. It is copied.
-   */
-  const double *coefficient;
-  /**
-   * Number of values of the coefficient.
-   */
-  size_t coefficient_count;
-  /**
-   * Where the coefficient is given, a `clinalg_coefficient_at`; on a cell-centred grid both mean the cells.
-   */
-  uint32_t coefficient_at;
-  /**
-   * The order in which the levels are visited, a `clinalg_cycle`.
-   */
-  uint32_t cycle;
-  /**
-   * Smoothing sweeps before the coarse-grid correction.
-   */
-  size_t pre;
-  /**
-   * Smoothing sweeps after it; not read with a coefficient, mixed derivatives or order 4, where `pre` sweeps are made before and after.
-   */
-  size_t post;
-  /**
-   * Relative residual to reach.
-   */
-  double tolerance;
-  /**
-   * Maximum number of cycles.
-   */
-  size_t max_cycles;
-  /**
-   * Where u is determined only up to a constant: the largest `imbalance` of the data (see `clinalg_grid_report`) that is removed.
-   */
-  double max_imbalance;
-} clinalg_grid_poisson_options;
-
-/**
- * The outcome of a solve on a box. Residuals are |b - A u| / |b| over the unknowns, for the equations integrated over the cells.
- */
-typedef struct {
-  /**
-   * Why the solve ended.
-   */
-  clinalg_stop stop;
-  /**
-   * Number of cycles. With a coefficient, mixed derivatives or order 4: number of iterations of conjugate gradients, with one cycle each.
-   */
-  size_t cycles;
-  /**
-   * Number of grids.
-   */
-  size_t levels;
-  /**
-   * True relative residual of the solution.
-   */
-  double relative_residual;
-  /**
-   * Geometric mean of the factors by which the cycles reduced the residual; NaN where there was no cycle.
-   */
-  double convergence_factor;
-  /**
-   * Estimate of the relative residual that rounding leaves.
-   */
-  double rounding_floor;
-  /**
-   * Where u is determined only up to a constant: the sum of all sources and fluxes, which was removed, divided by the sum of their
-   * magnitudes. NaN otherwise.
-   */
-  double imbalance;
-  /**
-   * Length of the residual history, `cycles + 1`.
-   */
-  size_t history;
-} clinalg_grid_report;
-
-/**
  * Options of a wave on a box. Fill them with `clinalg_grid_wave_options_default(&options, sizeof options)`, then set the numbers of points and the
  * time step, and change what is to differ. Later versions append members, which take their defaults in programs compiled before.
  *
@@ -1657,8 +1518,12 @@ typedef struct {
 typedef int32_t (*clinalg_ode_watch)(clinalg_ode_step *step, void *data);
 
 /**
- * Options of the Poisson solver. Fill them with `clinalg_poisson_options_default(&options, sizeof options)`, then change what is to
- * differ. Later versions append members, which take their defaults in programs compiled before.
+ * Options of a Poisson solver. Fill them with `clinalg_poisson_options_default(&options, sizeof options)`, then set the
+ * numbers of points and change what is to differ. Later versions append members, which take their defaults in programs compiled before.
+ *
+ * Arrays have one entry per direction; in two dimensions the third is not read. A regular grid is the unit square or cube with 2^k + 1
+ * equally spaced points per side and u = g on all sides, for D = 1, order 2 and, in three dimensions, k = 1: it has the fastest
+ * kernels, and more choices.
  */
 typedef struct {
   /**
@@ -1666,19 +1531,87 @@ typedef struct {
    */
   size_t struct_size;
   /**
-   * The cycle, a `clinalg_cycle`.
+   * Dimensions: 2 or 3.
+   */
+  size_t dim;
+  /**
+   * Number of points in each direction.
+   */
+  size_t points[3];
+  /**
+   * Length of the box in each direction.
+   */
+  double lengths[3];
+  /**
+   * Ascending coordinates in each direction: those of the n points, or, on a cell-centred grid or in a periodic direction, those of the
+   * n + 1 ends of the intervals. Null for equal spacing, starting at 0. They are copied.
+   */
+  const double *coordinates[3];
+  /**
+   * The conditions of the low and the high side of each direction, each a `clinalg_condition`.
+   */
+  uint32_t sides[3][2];
+  /**
+   * The alpha of each Robin side, finite and at least 0; not read on other sides.
+   */
+  double alpha[3][2];
+  /**
+   * Where the values lie, a `clinalg_centring`.
+   */
+  uint32_t centring;
+  /**
+   * The precision of the solver, a `clinalg_precision`: single or double.
+   */
+  uint32_t precision;
+  /**
+   * The diagonal dx, dy, dz of D, positive.
+   */
+  double diffusion[3];
+  /**
+   * The off-diagonal entries dxy, dxz and dyz of D; the last two are not read in two dimensions. D must be positive definite. Non-zero
+   * entries need a vertex-centred grid; a coefficient must then be given in the cells.
+   */
+  double mixed_derivatives[3];
+  /**
+   * The shift c, at least 0.
+   */
+  double shift;
+  /**
+   * The order of the discretisation: 2 (finite volumes) or 4 (compact stencils). Order 4 also reads f on all sides. It needs a vertex-centred
+   * grid with equal spacing in each direction, Dirichlet or periodic sides, a diagonal D and no coefficient.
+   */
+  size_t order;
+  /**
+   * The positive coefficient k, a value for each point or cell, x fastest; null for 1. It is copied.
+   */
+  const double *coefficient;
+  /**
+   * Number of values of the coefficient.
+   */
+  size_t coefficient_count;
+  /**
+   * Where the coefficient is given, a `clinalg_coefficient_at`; on a cell-centred grid both mean the cells.
+   */
+  uint32_t coefficient_at;
+  /**
+   * The order in which the levels are visited, a `clinalg_cycle`.
    */
   uint32_t cycle;
   /**
-   * The smoother, a `clinalg_smoother`.
+   * The smoother, a `clinalg_smoother`; Jacobi on regular grids only.
    */
   uint32_t smoother;
   /**
-   * Sweeps before the coarse-grid correction.
+   * The implementation, a `clinalg_backend`; others than kernels on regular grids only.
+   */
+  uint32_t backend;
+  /**
+   * Smoothing sweeps before the coarse-grid correction.
    */
   size_t pre;
   /**
-   * Sweeps after it.
+   * Smoothing sweeps after it. With a coefficient, mixed derivatives or order 4, and in preconditioners, half of the sweeps, rounded up,
+   * come before the correction and as many after it.
    */
   size_t post;
   /**
@@ -1694,22 +1627,54 @@ typedef struct {
    */
   size_t max_cycles;
   /**
-   * 2 for the unit square, 3 for the unit cube.
+   * Where u is determined only up to a constant: the largest `imbalance` of the data (see `clinalg_poisson_report`) that is removed.
    */
-  size_t dim;
+  double max_imbalance;
   /**
-   * The constant added to -Laplace, at least 0.
+   * Non-zero if the cycles compute their corrections in single precision, while the solution and its residual stay in double precision and
+   * the same residuals are reached: for devices with slow double precision, on regular grids without a coefficient.
    */
-  double shift;
-  /**
-   * Called after every cycle; null for none.
-   */
-  clinalg_progress progress;
-  /**
-   * Passed to `progress`.
-   */
-  void *progress_data;
+  int32_t mixed_precision;
 } clinalg_poisson_options;
+
+/**
+ * The outcome of a Poisson solve. Residuals are |b - A u| / |b| over the unknowns, for the equations integrated over the cells.
+ */
+typedef struct {
+  /**
+   * Why the solve ended.
+   */
+  clinalg_stop stop;
+  /**
+   * Number of cycles. With a coefficient, mixed derivatives or order 4: number of iterations of conjugate gradients, with one cycle each.
+   */
+  size_t cycles;
+  /**
+   * Number of grids.
+   */
+  size_t levels;
+  /**
+   * True relative residual of the solution.
+   */
+  double relative_residual;
+  /**
+   * Geometric mean of the factors by which the cycles reduced the residual; NaN where there was no cycle.
+   */
+  double convergence_factor;
+  /**
+   * Estimate of the relative residual that rounding leaves.
+   */
+  double rounding_floor;
+  /**
+   * Where u is determined only up to a constant: the sum of all sources and fluxes, which was removed, divided by the sum of their
+   * magnitudes. NaN otherwise.
+   */
+  double imbalance;
+  /**
+   * Length of the residual history, `cycles + 1`.
+   */
+  size_t history;
+} clinalg_poisson_report;
 
 /**
  * Options of a preconditioner. Fill them with `clinalg_preconditioner_options_default(&options, sizeof options)`, then change what is
@@ -2668,121 +2633,6 @@ clinalg_status clinalg_matrix_multiply(uint32_t transpose_a,
                                        clinalg_handle *out);
 
 /**
- * The defaults: two dimensions of length 1, a vertex-centred grid with equal spacing, u = g on all sides, D = 1, order 2, V(2,1)-cycles to 1e-10
- * in at most 100 cycles, double precision. `struct_size` is `sizeof(clinalg_grid_poisson_options)`.
- *
- * # Safety
- * `options` is null or has room for `struct_size` bytes.
- */
-clinalg_status clinalg_grid_poisson_options_default(clinalg_grid_poisson_options *options,
-                                                    size_t struct_size);
-
-/**
- * A multigrid solver of -div(k D grad u) + c u = f on a box, made once for many right-hand sides; it owns the memory of all levels. D is a
- * constant symmetric positive definite tensor, k a positive coefficient. The values g of all sides are 0 until
- * `clinalg_grid_poisson_set_side` sets them. `clinalg_object_release` releases the solver.
- *
- * # Safety
- * `options` names as many bytes as its first member says, its coordinates as many values as the points and sides say, its
- * coefficient `coefficient_count` values; `handle` is null or valid for a write.
- */
-clinalg_status clinalg_grid_poisson_create(const clinalg_grid_poisson_options *options,
-                                           clinalg_handle *handle);
-
-/**
- * Sets the values g of a side. `axis` is 0, 1 or 2; `high` is 0 for the side where the coordinate is smallest, non-zero for the side where
- * it is largest. `values` has one value for each point of the side, the lower of the other directions fastest; null sets all to 0. Where
- * sides with u = g meet, the values of the last direction hold.
- *
- * # Safety
- * `values` is null or names `count` values.
- */
-clinalg_status clinalg_grid_poisson_set_side(clinalg_handle poisson,
-                                             size_t axis,
-                                             int32_t high,
-                                             const double *values,
-                                             size_t count);
-
-/**
- * Solves for host arrays. `f` has one value for each of `count` points, x fastest. `u`, which must not overlap `f`, holds the initial guess on
- * entry and the solution on return. Points on vertex-centred sides with u = g get g; f is read there for order 4 only.
- *
- * `report` may be null. `history`, if not null, gets the first `capacity` relative residuals, beginning with that of the initial guess.
- * `progress`, if not null, is called with `progress_data` after every cycle. A solve that does not converge is not a failed call: check
- * `stop`. If the data are not finite, `stop` is `CLINALG_STOP_NOT_FINITE` and u is unchanged. A solver in single precision rounds the values.
- *
- * # Safety
- * `f` and `u` name `count` values; `progress` is null or valid to be called with `progress_data`; `report` is null or valid for a write, `history` null or valid for
- * `capacity` values.
- */
-clinalg_status clinalg_grid_poisson_solve(clinalg_handle poisson,
-                                          const double *f,
-                                          double *u,
-                                          size_t count,
-                                          clinalg_progress progress,
-                                          void *progress_data,
-                                          clinalg_grid_report *report,
-                                          double *history,
-                                          size_t capacity);
-
-/**
- * As `clinalg_grid_poisson_solve`, for vectors or dense matrices of the solver's precision and device, whose values stay there. `*u` holds
- * the initial guess on entry and the solution on return. If `*u` is 0, a new object like f is made, and the initial guess is zero.
- *
- * # Safety
- * `u` is valid for reading and writing; the other pointers as for `clinalg_grid_poisson_solve`.
- */
-clinalg_status clinalg_grid_poisson_solve_vector(clinalg_handle poisson,
-                                                 clinalg_handle f,
-                                                 clinalg_handle *u,
-                                                 clinalg_progress progress,
-                                                 void *progress_data,
-                                                 clinalg_grid_report *report,
-                                                 double *history,
-                                                 size_t capacity);
-
-/**
- * The matrix of the equations integrated over the cells: a symmetric operator on vectors of the unknowns. The unknowns are the values at all
- * points except those on vertex-centred sides with u = g; `clinalg_object_get_info` gives their number. The solver may be released before the operator.
- *
- * # Safety
- * `handle` is null or valid for a write.
- */
-clinalg_status clinalg_grid_poisson_operator_create(clinalg_handle poisson,
-                                                    clinalg_handle *handle);
-
-/**
- * A symmetric multigrid cycle: an approximate inverse of the matrix of `clinalg_grid_poisson_operator_create`, for `clinalg_solver_options.inverse`.
- * The solver may be released before the preconditioner.
- *
- * # Safety
- * `handle` is null or valid for a write.
- */
-clinalg_status clinalg_grid_poisson_preconditioner_create(clinalg_handle poisson,
-                                                          clinalg_handle *handle);
-
-/**
- * The right-hand side for `clinalg_grid_poisson_operator_create`, one value per unknown, from the source f, one value per point, and the values of the
- * sides. Where u is determined only up to a constant, the imbalance is removed. If `*b` is 0, a new vector is made.
- *
- * # Safety
- * `b` is null or valid for reading and writing.
- */
-clinalg_status clinalg_grid_poisson_right_side(clinalg_handle poisson,
-                                               clinalg_handle f,
-                                               clinalg_handle *b);
-
-/**
- * The values at all points, from the unknowns x and the values of the sides with u = g. If `*u` is 0, a new vector is made.
- *
- * # Safety
- * `u` is null or valid for reading and writing.
- */
-clinalg_status clinalg_grid_poisson_points(clinalg_handle poisson,
-                                           clinalg_handle x,
-                                           clinalg_handle *u);
-
-/**
  * The defaults: two dimensions of length 1, fixed sides, speed 1, double precision; the numbers of points and the time step have no
  * default. `struct_size` is `sizeof(clinalg_grid_wave_options)`.
  *
@@ -3729,8 +3579,8 @@ clinalg_status clinalg_system_solve(const clinalg_solver_options *options,
                                     size_t capacity);
 
 /**
- * The defaults: V(2,1) with red-black Gauss-Seidel to 1e-10 in at most 100 cycles. `struct_size` is
- * `sizeof(clinalg_poisson_options)`.
+ * The defaults: two dimensions of length 1, a vertex-centred grid with equal spacing, u = g on all sides, D = 1, order 2, V(2,1)-cycles to 1e-10
+ * in at most 100 cycles, double precision. Set `points`. `struct_size` is `sizeof(clinalg_poisson_options)`.
  *
  * # Safety
  * `options` is null or has room for `struct_size` bytes.
@@ -3739,33 +3589,110 @@ clinalg_status clinalg_poisson_options_default(clinalg_poisson_options *options,
                                                size_t struct_size);
 
 /**
- * Solves -Laplace u + shift u = f on the unit square or cube by multigrid. f and u are real grids with their boundary points, N per
- * side, of N^dim values, N = 2^k + 1; `*u` holds the boundary values and the start on entry and the solution after; 0 there makes a
- * new vector of zeros. `history` as in `clinalg_system_solve`.
+ * A multigrid solver of -div(k D grad u) + c u = f, made once for many right-hand sides; it owns the memory of all levels. D is a
+ * constant symmetric positive definite tensor, k a positive coefficient. Until `clinalg_poisson_set_side` sets the values g of the sides, u keeps
+ * the values that it has on vertex-centred sides with u = g, and g is 0 on others. `clinalg_object_release` releases the solver.
  *
  * # Safety
- * As `clinalg_system_solve`.
+ * `options` names as many bytes as its first member says, its coordinates as many values as the points and sides say, its
+ * coefficient `coefficient_count` values; `handle` is null or valid for a write.
  */
-clinalg_status clinalg_poisson_solve(const clinalg_poisson_options *options,
-                                     clinalg_handle f,
-                                     clinalg_handle *u,
-                                     clinalg_report *report,
+clinalg_status clinalg_poisson_create(const clinalg_poisson_options *options,
+                                      clinalg_handle *handle);
+
+/**
+ * Sets the values g of a side. `axis` is 0, 1 or 2; `high` is 0 for the side where the coordinate is smallest, non-zero for the side where
+ * it is largest. `values` has one value for each point of the side, the lower of the other directions fastest; null sets all to 0. Where
+ * sides with u = g meet, the values of the last direction hold.
+ *
+ * # Safety
+ * `values` is null or names `count` values.
+ */
+clinalg_status clinalg_poisson_set_side(clinalg_handle poisson,
+                                        size_t axis,
+                                        int32_t high,
+                                        const double *values,
+                                        size_t count);
+
+/**
+ * Solves for host arrays. `f` has one value for each of `count` points, x fastest. `u`, which must not overlap `f`, holds the initial guess on
+ * entry and the solution on return. Points on vertex-centred sides with u = g get g, or keep their values where no g was set; f is read there for
+ * order 4 only.
+ *
+ * `report` may be null. `history`, if not null, gets the first `capacity` relative residuals, beginning with that of the initial guess.
+ * `progress`, if not null, is called with `progress_data` after every cycle. A solve that does not converge is not a failed call: check
+ * `stop`. If the data are not finite, `stop` is `CLINALG_STOP_NOT_FINITE` and u is unchanged. A solver in single precision rounds the values.
+ *
+ * # Safety
+ * `f` and `u` name `count` values; `progress` is null or valid to be called with `progress_data`; `report` is null or valid for a write, `history` null or valid for
+ * `capacity` values.
+ */
+clinalg_status clinalg_poisson_solve(clinalg_handle poisson,
+                                     const double *f,
+                                     double *u,
+                                     size_t count,
+                                     clinalg_progress progress,
+                                     void *progress_data,
+                                     clinalg_poisson_report *report,
                                      double *history,
                                      size_t capacity);
 
 /**
- * As `clinalg_poisson_solve` for grids in double precision, but the cycles compute their corrections in single precision. The solution and its
- * residual stay in double precision, and the same residuals are reached. Meant for devices with slow double precision.
+ * As `clinalg_poisson_solve`, for vectors or dense matrices of the solver's precision and device, whose values stay there. `*u` holds
+ * the initial guess on entry and the solution on return. If `*u` is 0, a new object like f is made, and the initial guess is zero.
  *
  * # Safety
- * As `clinalg_system_solve`.
+ * `u` is valid for reading and writing; the other pointers as for `clinalg_poisson_solve`.
  */
-clinalg_status clinalg_poisson_solve_mixed(const clinalg_poisson_options *options,
-                                           clinalg_handle f,
-                                           clinalg_handle *u,
-                                           clinalg_report *report,
-                                           double *history,
-                                           size_t capacity);
+clinalg_status clinalg_poisson_solve_vector(clinalg_handle poisson,
+                                            clinalg_handle f,
+                                            clinalg_handle *u,
+                                            clinalg_progress progress,
+                                            void *progress_data,
+                                            clinalg_poisson_report *report,
+                                            double *history,
+                                            size_t capacity);
+
+/**
+ * The matrix of the equations integrated over the cells: a symmetric operator on vectors of the unknowns. The unknowns are the values at all
+ * points except those on vertex-centred sides with u = g; `clinalg_object_get_info` gives their number. The solver may be released before the operator.
+ *
+ * # Safety
+ * `handle` is null or valid for a write.
+ */
+clinalg_status clinalg_poisson_operator_create(clinalg_handle poisson,
+                                               clinalg_handle *handle);
+
+/**
+ * A symmetric multigrid cycle: an approximate inverse of the matrix of `clinalg_poisson_operator_create`, for `clinalg_solver_options.inverse`.
+ * The solver may be released before the preconditioner.
+ *
+ * # Safety
+ * `handle` is null or valid for a write.
+ */
+clinalg_status clinalg_poisson_preconditioner_create(clinalg_handle poisson,
+                                                     clinalg_handle *handle);
+
+/**
+ * The right-hand side for `clinalg_poisson_operator_create`, one value per unknown, from the source f, one value per point, and the values of the
+ * sides. Where u is determined only up to a constant, the imbalance is removed. If `*b` is 0, a new vector is made.
+ *
+ * # Safety
+ * `b` is null or valid for reading and writing.
+ */
+clinalg_status clinalg_poisson_right_side(clinalg_handle poisson,
+                                          clinalg_handle f,
+                                          clinalg_handle *b);
+
+/**
+ * The values at all points, from the unknowns x and the values of the sides with u = g. If `*u` is 0, a new vector is made.
+ *
+ * # Safety
+ * `u` is null or valid for reading and writing.
+ */
+clinalg_status clinalg_poisson_points(clinalg_handle poisson,
+                                      clinalg_handle x,
+                                      clinalg_handle *u);
 
 /**
  * The defaults: ILU(0) in the order of the matrix. `struct_size` is `sizeof(clinalg_preconditioner_options)`.
@@ -4157,17 +4084,22 @@ clinalg_status clinalg_team_amg_create(const clinalg_amg_options *options,
                                        clinalg_handle *handle);
 
 /**
- * `clinalg_poisson_solve` on strips of the grid, or slabs of the cube, one for each device of a team. The solution after each cycle has
- * the bits of one device.
+ * Solves -Laplace u + c u = f on strips of the unit square, or slabs of the unit cube, one for each device of a team, for vectors or dense
+ * matrices of one precision. The options are those of a regular grid, see `clinalg_poisson_options`, without a coefficient; `precision` is not read.
+ * `*u` holds the values on the boundary and the initial guess on entry and the solution on return. If `*u` is 0, a new object like f is
+ * made, and both are zero. The solution after each cycle has the bits of one device. `progress`, `report` and `history` as in
+ * `clinalg_poisson_solve`.
  *
  * # Safety
- * As `clinalg_poisson_solve`.
+ * As `clinalg_poisson_create` and `clinalg_poisson_solve_vector`.
  */
 clinalg_status clinalg_team_solve_poisson(const clinalg_poisson_options *options,
                                           clinalg_handle team,
                                           clinalg_handle f,
                                           clinalg_handle *u,
-                                          clinalg_report *report,
+                                          clinalg_progress progress,
+                                          void *progress_data,
+                                          clinalg_poisson_report *report,
                                           double *history,
                                           size_t capacity);
 

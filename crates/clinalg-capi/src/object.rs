@@ -76,8 +76,8 @@ pub enum ClinalgKind {
     TeamMatrix = 10,
     /// A method for a system of differential equations of `rows` points and `cols` fields.
     OdeStepper = 11,
-    /// A Poisson solver on a box of `rows` points.
-    GridPoisson = 12,
+    /// A Poisson solver for `rows` points.
+    Poisson = 12,
     /// A Krylov solver for `rows` equations.
     Solver = 13,
     /// A wave on a box of `rows` points.
@@ -473,7 +473,7 @@ pub unsafe extern "C" fn clinalg_object_get_info(handle: ClinalgHandle, info: *m
             Kind::Team => ClinalgKind::Team,
             Kind::TeamMatrix => ClinalgKind::TeamMatrix,
             Kind::OdeStepper => ClinalgKind::OdeStepper,
-            Kind::GridPoisson => ClinalgKind::GridPoisson,
+            Kind::Poisson => ClinalgKind::Poisson,
             Kind::Solver => ClinalgKind::Solver,
             Kind::GridWave => ClinalgKind::GridWave,
             Kind::Factorisation => ClinalgKind::Factorisation,

@@ -4,18 +4,16 @@ use std::ffi::c_void;
 use std::ptr::null_mut;
 
 use clinalg::Error;
-use clinalg::multigrid::{PoissonParams, Smoother};
 use clinalg::solve::{GmresParams, IdrParams};
 use clinalg_handles::Preconditioning;
 
 use crate::callback::{ClinalgProgress, progress};
+use crate::check_array;
 use crate::object::ClinalgHandle;
 use crate::solver::{
-    ClinalgCycle, ClinalgMethod, ClinalgPreconditioner, ClinalgReport, ClinalgSmoother, Wanted, check_tolerance,
-    cycle_of, krylov, poisson, preconditioning_of, results, summary,
+    ClinalgMethod, ClinalgPreconditioner, ClinalgReport, Wanted, krylov, preconditioning_of, results, summary,
 };
 use crate::status::{ClinalgStatus, Fault, guard};
-use crate::{check_array, choice};
 
 /// Options of a Krylov solver. Fill them with `clinalg_solver_options_default(&options, sizeof options)`, then change what is to
 /// differ. Later versions append members, which take their defaults in programs compiled before.
@@ -53,59 +51,6 @@ impl ClinalgSolverOptions {
     }
 }
 
-/// Options of the Poisson solver. Fill them with `clinalg_poisson_options_default(&options, sizeof options)`, then change what is to
-/// differ. Later versions append members, which take their defaults in programs compiled before.
-#[repr(C)]
-#[derive(Debug, Clone, Copy)]
-pub struct ClinalgPoissonOptions {
-    /// `sizeof(clinalg_poisson_options)`, as the program was compiled.
-    pub struct_size: usize,
-    /// The cycle, a `clinalg_cycle`.
-    pub cycle: u32,
-    /// The smoother, a `clinalg_smoother`.
-    pub smoother: u32,
-    /// Sweeps before the coarse-grid correction.
-    pub pre: usize,
-    /// Sweeps after it.
-    pub post: usize,
-    /// Weight of the Jacobi smoother, between 0 and 2.
-    pub omega: f64,
-    /// Relative residual to reach.
-    pub tolerance: f64,
-    /// Maximum number of cycles.
-    pub max_cycles: usize,
-    /// 2 for the unit square, 3 for the unit cube.
-    pub dim: usize,
-    /// The constant added to -Laplace, at least 0.
-    pub shift: f64,
-    /// Called after every cycle; null for none.
-    pub progress: ClinalgProgress,
-    /// Passed to `progress`.
-    pub progress_data: *mut c_void,
-}
-
-impl ClinalgPoissonOptions {
-    fn params(&self) -> Result<PoissonParams, Fault> {
-        check_tolerance(self.tolerance)?;
-        let smoothers = [
-            (ClinalgSmoother::RedBlack as u32, Smoother::RedBlack),
-            (ClinalgSmoother::Jacobi as u32, Smoother::Jacobi),
-        ];
-        Ok(PoissonParams {
-            cycle: cycle_of(self.cycle)?,
-            smoother: choice("smoother", self.smoother, &smoothers)?,
-            pre: self.pre,
-            post: self.post,
-            omega: self.omega,
-            tolerance: self.tolerance,
-            max_cycles: self.max_cycles,
-            dim: self.dim,
-            shift: self.shift,
-            ..PoissonParams::default()
-        })
-    }
-}
-
 /// A structure whose first member is its size in bytes.
 ///
 /// # Safety
@@ -132,27 +77,6 @@ unsafe impl Versioned for ClinalgSolverOptions {
             progress: None,
             progress_data: null_mut(),
             idr_dimension: IdrParams::default().dimensions,
-        }
-    }
-}
-
-// SAFETY: as above.
-unsafe impl Versioned for ClinalgPoissonOptions {
-    fn defaults() -> ClinalgPoissonOptions {
-        let defaults = PoissonParams::default();
-        ClinalgPoissonOptions {
-            struct_size: size_of::<ClinalgPoissonOptions>(),
-            cycle: ClinalgCycle::V as u32,
-            smoother: ClinalgSmoother::RedBlack as u32,
-            pre: defaults.pre,
-            post: defaults.post,
-            omega: defaults.omega,
-            tolerance: defaults.tolerance,
-            max_cycles: defaults.max_cycles,
-            dim: defaults.dim,
-            shift: defaults.shift,
-            progress: None,
-            progress_data: null_mut(),
         }
     }
 }
@@ -217,23 +141,6 @@ pub(crate) fn one_preconditioner(code: u32, inverse: ClinalgHandle) -> Result<Pr
             Err(Error::value("preconditioner", expected, code).into())
         }
     }
-}
-
-/// Solves on the current device or on a team for the handle of f and that behind `u`; `mixed` computes the cycles in single precision.
-///
-/// # Safety
-/// `options` is null or names as many bytes as its first member says; `u` is null or valid for reading.
-pub(crate) unsafe fn poisson_of(
-    options: *const ClinalgPoissonOptions,
-    mixed: bool,
-    team: Option<u64>,
-    f: u64,
-    u: *const ClinalgHandle,
-) -> Result<(u64, ClinalgReport, Vec<f64>), Fault> {
-    // SAFETY: by the contract above.
-    let (wanted, start) = unsafe { (read(options)?, given("u", u)?) };
-    let params = PoissonParams { mixed, ..wanted.params()? };
-    poisson(params, team, (f, start), &mut progress(wanted.progress, wanted.progress_data))
 }
 
 /// An error about the preconditioner; names the member `inverse` if the preconditioner was given there.
@@ -302,73 +209,6 @@ pub unsafe extern "C" fn clinalg_system_solve(
         let (handle, done) = solved.map_err(|fault| of_options(fault, wanted.inverse))?;
         // SAFETY: by the contract above.
         unsafe { results((x, handle), (report, summary(&done)), (history, capacity), &done.history) }
-    })
-}
-
-/// The defaults: V(2,1) with red-black Gauss-Seidel to 1e-10 in at most 100 cycles. `struct_size` is
-/// `sizeof(clinalg_poisson_options)`.
-///
-/// # Safety
-/// `options` is null or has room for `struct_size` bytes.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn clinalg_poisson_options_default(
-    options: *mut ClinalgPoissonOptions,
-    struct_size: usize,
-) -> ClinalgStatus {
-    // SAFETY: by the contract above.
-    guard(|| unsafe { put_defaults(options, struct_size) })
-}
-
-/// Solves -Laplace u + shift u = f on the unit square or cube by multigrid. f and u are real grids with their boundary points, N per
-/// side, of N^dim values, N = 2^k + 1; `*u` holds the boundary values and the start on entry and the solution after; 0 there makes a
-/// new vector of zeros. `history` as in `clinalg_system_solve`.
-///
-/// # Safety
-/// As `clinalg_system_solve`.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn clinalg_poisson_solve(
-    options: *const ClinalgPoissonOptions,
-    f: ClinalgHandle,
-    u: *mut ClinalgHandle,
-    report: *mut ClinalgReport,
-    history: *mut f64,
-    capacity: usize,
-) -> ClinalgStatus {
-    guard(|| {
-        // SAFETY: by the contract above.
-        let (handle, value, residuals) = unsafe { poisson_of(options, false, None, f, u)? };
-        // SAFETY: by the contract above.
-        unsafe { results((u, handle), (report, value), (history, capacity), &residuals) }
-    })
-}
-
-/// As `clinalg_poisson_solve` for grids in double precision, but the cycles compute their corrections in single precision. The solution and its
-/// residual stay in double precision, and the same residuals are reached. Meant for devices with slow double precision.
-///
-/// # Safety
-/// As `clinalg_system_solve`.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn clinalg_poisson_solve_mixed(
-    options: *const ClinalgPoissonOptions,
-    f: ClinalgHandle,
-    u: *mut ClinalgHandle,
-    report: *mut ClinalgReport,
-    history: *mut f64,
-    capacity: usize,
-) -> ClinalgStatus {
-    guard(|| {
-        // SAFETY: by the contract above.
-        let solved = unsafe { poisson_of(options, true, None, f, u) };
-        let (handle, value, residuals) = solved.map_err(|fault| match fault {
-            // There is no argument of that name here.
-            Fault::Library(Error::Value { argument: "mixed", .. }) => {
-                let expected = "double precision; in single precision use clinalg_poisson_solve";
-                Fault::Library(Error::value("f", expected, "in single precision"))
-            }
-            other => other,
-        })?;
-        // SAFETY: by the contract above.
-        unsafe { results((u, handle), (report, value), (history, capacity), &residuals) }
     })
 }
 

@@ -1,7 +1,7 @@
 //! Solvers on handles.
 
 use clinalg::Error;
-use clinalg::multigrid::{Cycle, PoissonParams};
+use clinalg::multigrid::Cycle;
 use clinalg::solve::{LeastSquaresMethod, Progress, Report, Stop, Stopping};
 use clinalg_handles::{Method, PreconditionerKind, Preconditioning, Registry};
 
@@ -257,28 +257,6 @@ pub(crate) fn cycle_of(code: u32) -> Result<Cycle, Fault> {
         (ClinalgCycle::Full as u32, Cycle::Full),
     ];
     choice("cycle", code, &known)
-}
-
-/// Solves for the handles of f and, if there is one, u, on a team if one is named; gives the handle of u, the summary and the residuals.
-pub(crate) fn poisson(
-    params: PoissonParams,
-    team: Option<u64>,
-    (f, u): (u64, Option<u64>),
-    progress: Progress<'_>,
-) -> Result<(u64, ClinalgReport, Vec<f64>), Fault> {
-    let registry = Registry::global();
-    let (handle, done) = match team {
-        Some(team) => registry.team_poisson_with(team, (f, u), &params, progress)?,
-        None => registry.poisson_with(f, u, &params, progress)?,
-    };
-    let value = ClinalgReport {
-        stop: stop(done.stop),
-        iterations: done.cycles,
-        relative_residual: done.relative_residual,
-        history: done.history.len(),
-        iterate: done.cycles,
-    };
-    Ok((handle, value, done.history))
 }
 
 /// Writes what a solve gives.

@@ -1,11 +1,15 @@
 //! Teams of devices.
 
+use std::ffi::c_void;
+
+use clinalg::Error;
 use clinalg_handles::Registry;
 
+use crate::callback::{ClinalgProgress, progress as callback};
 use crate::object::{ClinalgHandle, upload};
-use crate::options::{ClinalgPoissonOptions, poisson_of, read};
+use crate::options::{given, read};
+use crate::poisson::{ClinalgPoissonOptions, ClinalgPoissonReport, results};
 use crate::preconditioner::ClinalgAmgOptions;
-use crate::solver::{ClinalgReport, results};
 use crate::status::{ClinalgStatus, Fault, guard};
 use crate::wave::{ClinalgWaveOptions, make};
 use crate::{put, slice, slice_mut};
@@ -93,26 +97,44 @@ pub unsafe extern "C" fn clinalg_team_amg_create(
     })
 }
 
-/// `clinalg_poisson_solve` on strips of the grid, or slabs of the cube, one for each device of a team. The solution after each cycle has
-/// the bits of one device.
+/// Solves -Laplace u + c u = f on strips of the unit square, or slabs of the unit cube, one for each device of a team, for vectors or dense
+/// matrices of one precision. The options are those of a regular grid, see `clinalg_poisson_options`, without a coefficient; `precision` is not read.
+/// `*u` holds the values on the boundary and the initial guess on entry and the solution on return. If `*u` is 0, a new object like f is
+/// made, and both are zero. The solution after each cycle has the bits of one device. `progress`, `report` and `history` as in
+/// `clinalg_poisson_solve`.
 ///
 /// # Safety
-/// As `clinalg_poisson_solve`.
+/// As `clinalg_poisson_create` and `clinalg_poisson_solve_vector`.
 #[unsafe(no_mangle)]
+#[allow(clippy::too_many_arguments, reason = "C has no named arguments and no slices")]
 pub unsafe extern "C" fn clinalg_team_solve_poisson(
     options: *const ClinalgPoissonOptions,
     team: ClinalgHandle,
     f: ClinalgHandle,
     u: *mut ClinalgHandle,
-    report: *mut ClinalgReport,
+    progress: ClinalgProgress,
+    progress_data: *mut c_void,
+    report: *mut ClinalgPoissonReport,
     history: *mut f64,
     capacity: usize,
 ) -> ClinalgStatus {
     guard(|| {
         // SAFETY: by the contract above.
-        let (handle, value, residuals) = unsafe { poisson_of(options, false, Some(team), f, u)? };
+        let (options, start) = unsafe { (read(options)?, given("u", u)?) };
+        if !options.coefficient.is_null() {
+            let expected = "null on several devices; clinalg_poisson_create solves with a coefficient on one device";
+            return Err(Error::value("coefficient", expected, "a coefficient").into());
+        }
         // SAFETY: by the contract above.
-        unsafe { results((u, handle), (report, value), (history, capacity), &residuals) }
+        let grid = unsafe { options.grid()? };
+        let mut progress = callback(progress, progress_data);
+        let problem = (&grid, &options.params()?);
+        let (handle, done) = Registry::global().team_poisson(team, (f, start), problem, &mut progress)?;
+        // SAFETY: by the contract above.
+        unsafe {
+            put("u", u, handle)?;
+            results(&done, report, (history, capacity))
+        }
     })
 }
 

@@ -32,8 +32,8 @@ pub enum Kind {
     TeamMatrix = 10,
     /// A method with its kernels and memory for one system of differential equations; with the feature `ode`.
     OdeStepper = 11,
-    /// A [`GridPoisson`](clinalg::multigrid::GridPoisson) and the values of its sides.
-    GridPoisson = 12,
+    /// A [`Poisson`](clinalg::multigrid::Poisson) solver and the values of its sides.
+    Poisson = 12,
     /// A [`Solver`](clinalg::solve::Solver) of one matrix with its memory.
     Solver = 13,
     /// A [`BoxWave`](clinalg::wave::BoxWave).
@@ -65,7 +65,7 @@ impl Kind {
         Kind::Team,
         Kind::TeamMatrix,
         Kind::OdeStepper,
-        Kind::GridPoisson,
+        Kind::Poisson,
         Kind::Solver,
         Kind::GridWave,
         Kind::Factorisation,
@@ -84,7 +84,7 @@ impl Kind {
     /// A problem of elastodynamics.
     pub const ELASTODYNAMICS: &'static [Kind] = &[Kind::Elastodynamics];
     /// A Poisson solver on a box.
-    pub const GRID_POISSON: &'static [Kind] = &[Kind::GridPoisson];
+    pub const POISSON: &'static [Kind] = &[Kind::Poisson];
     /// A Krylov solver.
     pub const SOLVER: &'static [Kind] = &[Kind::Solver];
     /// A wave on a box.
@@ -132,7 +132,7 @@ impl Kind {
             Kind::Team => "team of devices",
             Kind::TeamMatrix => "matrix on a team",
             Kind::OdeStepper => "stepper of differential equations",
-            Kind::GridPoisson => "Poisson solver on a box",
+            Kind::Poisson => "Poisson solver",
             Kind::Solver => "Krylov solver",
             Kind::GridWave => "wave on a box",
             Kind::Factorisation => "factorisation of a dense matrix",

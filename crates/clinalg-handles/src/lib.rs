@@ -33,7 +33,7 @@ mod registry;
 pub mod table;
 
 pub use calls::{
-    Automatic, BoxField, EigenReport, Factorisation, Given, LuFactors, Method, Part, Positions, PreconditionerInfo,
+    Automatic, EigenReport, Factorisation, Given, LuFactors, Method, Part, PoissonField, Positions, PreconditionerInfo,
     PreconditionerKind, PreconditionerParams, Preconditioning, Product, SmallProduct, Subscript, Taken, Term,
     VectorNumber, WaveState,
 };
@@ -47,9 +47,9 @@ pub use kind::{Info, Kind, ScalarType};
 #[cfg(feature = "heat")]
 pub use object::AnyElastodynamics;
 pub use object::{
-    AnyBoxSolver, AnyBoxWave, AnyDistributed, AnyFactored, AnyOperator, AnySolver, AnyTeamAmg, AnyWave, Applied,
-    BoxMotion, BoxSolver, Distributed, Download, Element, Factored, Factors, Host, KrylovSolver, Membrane, Object,
-    Pending, RealElement, Stored, TeamAmg,
+    AnyBoxWave, AnyDistributed, AnyFactored, AnyOperator, AnyPoisson, AnySolver, AnyTeamAmg, AnyWave, Applied,
+    BoxMotion, Distributed, Download, Element, Factored, Factors, Host, KrylovSolver, Membrane, Object, Pending,
+    PoissonSolver, RealElement, Stored, TeamAmg,
 };
 #[cfg(feature = "ode")]
 pub use object::{Ode, OdeStepper};

@@ -15,11 +15,6 @@ namespace clinalg {
 // of the solve. An exception that it throws ends the solve and is thrown again there.
 typedef std::function<bool(std::size_t, double)> Progress;
 
-// The cycle, its components and the stopping criteria.
-struct PoissonOptions : public detail::Defaults<clinalg_poisson_options, clinalg_poisson_options_default> {
-    // Hides the C structure's member of the same name; set this one.
-    Progress progress;
-};
 typedef detail::Defaults<clinalg_preconditioner_options, clinalg_preconditioner_options_default> PreconditionerOptions;
 typedef detail::Defaults<clinalg_amg_options, clinalg_amg_options_default> AmgOptions;
 
@@ -386,35 +381,6 @@ CLINALG_NODISCARD inline Eigenpairs eigenpairs(const Object &a, const EigenOptio
     pairs.stop = done.stop;
     pairs.iterations = done.iterations;
     return pairs;
-}
-
-// Solves -Laplace u + shift u = f on the unit square or cube by multigrid. f and u are grids with their boundary points, as vectors
-// or dense matrices; u holds the boundary values and the start on entry, zero where it is empty, and the solution after.
-template <class A> CLINALG_NODISCARD Report solve_poisson(const A &f, A &u, const PoissonOptions &options = PoissonOptions()) {
-    std::vector<double> history = detail::history(options.max_cycles);
-    const clinalg_poisson_options plain = detail::with_progress<clinalg_poisson_options>(options);
-    clinalg_report done;
-    detail::check_solve(clinalg_poisson_solve(&plain, f.get(), u.out(), &done, history.data(), history.size()));
-    return detail::report(done, std::move(history));
-}
-
-// The same for grids in double precision, with corrections in single precision. For devices with slow double precision.
-template <class A> CLINALG_NODISCARD Report solve_poisson_mixed(const A &f, A &u, const PoissonOptions &options = PoissonOptions()) {
-    std::vector<double> history = detail::history(options.max_cycles);
-    const clinalg_poisson_options plain = detail::with_progress<clinalg_poisson_options>(options);
-    clinalg_report done;
-    detail::check_solve(clinalg_poisson_solve_mixed(&plain, f.get(), u.out(), &done, history.data(), history.size()));
-    return detail::report(done, std::move(history));
-}
-
-// The same on strips of the grid, one for each device of a team.
-template <class A>
-CLINALG_NODISCARD Report solve_poisson(const Team &team, const A &f, A &u, const PoissonOptions &options = PoissonOptions()) {
-    std::vector<double> history = detail::history(options.max_cycles);
-    const clinalg_poisson_options plain = detail::with_progress<clinalg_poisson_options>(options);
-    clinalg_report done;
-    detail::check_solve(clinalg_team_solve_poisson(&plain, team.get(), f.get(), u.out(), &done, history.data(), history.size()));
-    return detail::report(done, std::move(history));
 }
 
 // Components of multigrid on grids of n x n points, as vectors or dense matrices.

@@ -14,7 +14,6 @@ mod expression;
 mod factorisation;
 mod factors;
 mod format;
-mod grid;
 mod grid_wave;
 #[cfg(feature = "heat")]
 mod heat;
@@ -25,6 +24,7 @@ mod multigrid;
 mod ode;
 mod operator;
 mod part;
+mod poisson;
 mod preconditioner;
 mod product;
 mod reduce;
@@ -44,7 +44,6 @@ pub use eigen::EigenReport;
 #[cfg(feature = "heat")]
 pub use elastodynamics::{ElastodynamicsFields, ElastodynamicsMethod, ElastodynamicsSurface, complex_numbers};
 pub use expression::Term;
-pub use grid::BoxField;
 #[cfg(feature = "heat")]
 pub use heat::{
     forward_handle, interior_values, operator_handle, opposite_handle, project_handle, project_samples,
@@ -52,6 +51,7 @@ pub use heat::{
 };
 pub use operator::Product;
 pub use part::{Given, Subscript, Taken};
+pub use poisson::PoissonField;
 pub use preconditioner::{PreconditionerInfo, PreconditionerKind, PreconditionerParams};
 pub use small::{SmallProduct, VectorNumber};
 pub use solve::{Method, Preconditioning};

@@ -2,7 +2,6 @@
 
 use std::ops::ControlFlow;
 
-use clinalg::multigrid::{self, Poisson, PoissonParams, PoissonReport};
 use clinalg::precond::SaddleShape;
 use clinalg::solve::{BlockCg, BlockScalar, CgParams, Operator, Preconditioner, Progress, Report, Stop, Stopping};
 use clinalg::{Context, Dense, Error, Result, Scalar, Vector};
@@ -276,40 +275,6 @@ impl Registry {
                     with_preconditioner(preconditioning, &a, inputs.get(2).copied(), (context, n), |m| {
                         solver_of(method, b, stopping)?.solve_with(a.operator()?, m, b, x, progress)
                     })
-                })
-            })
-        })
-    }
-
-    /// Solves -Laplace u + shift u = f on the unit square or the unit cube by multigrid; f and u are
-    /// grids with their boundary points, N points per side, of N^dim values. u holds the boundary values and the start on entry; `None`
-    /// takes zeros in a new vector. `params.n` is taken from f. Gives the handle of u.
-    ///
-    /// # Errors
-    /// As [`Registry::solve`]; [`Error::Value`](clinalg::Error::Value) for a side that is not 2^k + 1.
-    pub fn poisson(&self, f: u64, u: Option<u64>, params: &PoissonParams) -> Result<(u64, PoissonReport)> {
-        self.poisson_with(f, u, params, &mut |_, _| ControlFlow::Continue(()))
-    }
-
-    /// [`Registry::poisson`] with `progress` as in [`Poisson::solve_with`]; it must not use the grids.
-    ///
-    /// # Errors
-    /// As [`Registry::poisson`].
-    pub fn poisson_with(
-        &self,
-        f: u64,
-        u: Option<u64>,
-        params: &PoissonParams,
-        progress: Progress<'_>,
-    ) -> Result<(u64, PoissonReport)> {
-        self.solve_into(u, ("f", f), |u| {
-            self.call(&[Operand::new("f", f, Kind::FULL)], Some(Operand::new("u", u, Kind::FULL)), |inputs, output| {
-                let Some(output) = output else { unreachable!("an output was named") };
-                typed_real!(inputs[0], "f", T => {
-                    let f = inputs[0].stored::<T>("f")?.full("f")?;
-                    let u = output.stored_mut::<T>("u")?.full_mut("u")?;
-                    let params = PoissonParams { n: multigrid::side_in("f", f.len(), params.dim)?, ..*params };
-                    Poisson::<T>::new(f.context(), &params)?.solve_device_with(f, u, progress)
                 })
             })
         })

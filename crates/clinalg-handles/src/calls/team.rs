@@ -2,10 +2,8 @@
 //!
 //! Vectors and grids of a call are objects on one device, from and to which their values are copied.
 
-use std::ops::ControlFlow;
-
 use clinalg::amg::AmgParams;
-use clinalg::multigrid::{self, PoissonParams, PoissonReport};
+use clinalg::multigrid::{Grid, PoissonParams, PoissonReport};
 use clinalg::precond::Jacobi;
 use clinalg::solve::{Preconditioner, Progress, Report, Stopping};
 use clinalg::team::{self, Team};
@@ -92,29 +90,17 @@ impl Registry {
         Ok(self.insert(object))
     }
 
-    /// [`Registry::poisson`] on strips of the grid, one for each device of a team: [`team::Poisson`].
+    /// Solves -Laplace u + c u = f on strips of the unit square or slabs of the unit cube, one for each device of a team, from
+    /// u, which has the values on the boundary, or from zeros: [`team::Poisson`]. `progress`, as in
+    /// [`team::Poisson::solve_with`], must not use the grids. Gives the handle of u.
     ///
     /// # Errors
-    /// As [`Registry::poisson`]; [`Error::Value`] for more devices than the grid has rows to share out.
+    /// As [`Registry::solve`]; those of [`team::Poisson::new`].
     pub fn team_poisson(
         &self,
         team: u64,
-        f: u64,
-        u: Option<u64>,
-        params: &PoissonParams,
-    ) -> Result<(u64, PoissonReport)> {
-        self.team_poisson_with(team, (f, u), params, &mut |_, _| ControlFlow::Continue(()))
-    }
-
-    /// [`Registry::team_poisson`] for f and u, with `progress` as in [`team::Poisson::solve_with`]; it must not use the grids.
-    ///
-    /// # Errors
-    /// As [`Registry::team_poisson`].
-    pub fn team_poisson_with(
-        &self,
-        team: u64,
         (f, u): (u64, Option<u64>),
-        params: &PoissonParams,
+        (grid, params): (&Grid, &PoissonParams),
         progress: Progress<'_>,
     ) -> Result<(u64, PoissonReport)> {
         let inputs = [Operand::new("team", team, Kind::TEAM), Operand::new("f", f, Kind::FULL)];
@@ -124,8 +110,7 @@ impl Registry {
                 typed_real!(inputs[1], "f", T => {
                     let f = inputs[1].stored::<T>("f")?.full("f")?;
                     let u = output.stored_mut::<T>("u")?.full_mut("u")?;
-                    let params = PoissonParams { n: multigrid::side_in("f", f.len(), params.dim)?, ..*params };
-                    let mut solver = team::Poisson::<T>::new(team_of(inputs[0]), &params)?;
+                    let mut solver = team::Poisson::<T>::new(team_of(inputs[0]), grid, params)?;
                     let mut values = u.to_vec()?;
                     let report = solver.solve_with(&f.to_vec()?, &mut values, progress)?;
                     u.write(&values)?;

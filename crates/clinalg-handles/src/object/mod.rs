@@ -5,12 +5,12 @@ mod download;
 #[cfg(feature = "heat")]
 mod elastodynamics;
 mod factorisation;
-mod grid;
 mod grid_wave;
 #[cfg(feature = "ode")]
 mod ode;
 mod operator;
 pub(crate) mod pending;
+mod poisson;
 mod solver;
 mod stored;
 mod team;
@@ -22,8 +22,6 @@ pub use elastodynamics::AnyElastodynamics;
 #[cfg(feature = "heat")]
 pub(crate) use elastodynamics::each_problem;
 pub use factorisation::{AnyFactored, Factored, Factors};
-pub(crate) use grid::BoxState;
-pub use grid::{AnyBoxSolver, BoxSolver};
 pub use grid_wave::{AnyBoxWave, BoxMotion};
 #[cfg(feature = "ode")]
 pub(crate) use ode::{AnyStepper, Prepared};
@@ -31,6 +29,8 @@ pub(crate) use ode::{AnyStepper, Prepared};
 pub use ode::{Ode, OdeStepper};
 pub use operator::{AnyOperator, Applied};
 pub use pending::Pending;
+pub(crate) use poisson::PoissonState;
+pub use poisson::{AnyPoisson, PoissonSolver};
 pub use solver::{AnySolver, KrylovSolver};
 pub(crate) use solver::{Kept, Krylov, Remade, each_solver};
 pub use stored::Stored;
@@ -40,7 +40,7 @@ pub use wave::{AnyWave, Membrane};
 
 use std::sync::Arc;
 
-use clinalg::multigrid::GridPoisson;
+use clinalg::multigrid::Poisson;
 use clinalg::solve::Operator;
 use clinalg::team::Team;
 use clinalg::wave::BoxWave;
@@ -70,7 +70,7 @@ pub enum Object {
     /// A sparse matrix on a team, in either precision.
     TeamMatrix(AnyDistributed),
     /// A Poisson solver on a box, in either precision.
-    GridPoisson(Box<AnyBoxSolver>),
+    Poisson(Box<AnyPoisson>),
     /// A Krylov solver, with values of any type.
     Solver(Box<AnySolver>),
     /// A wave on a box, in either precision.
@@ -133,9 +133,9 @@ pub trait RealElement: Element + Real {
     ///
     /// # Errors
     /// [`Error::Precision`] that names the argument `poisson`; what is no such solver counts as the other precision.
-    fn of_box(object: &Object) -> Result<&BoxSolver<Self>>;
+    fn of_poisson(object: &Object) -> Result<&PoissonSolver<Self>>;
     /// A Poisson solver on a box as an object.
-    fn erase_box(solver: GridPoisson<Self>) -> Object;
+    fn erase_poisson(solver: Poisson<Self>) -> Object;
     /// The wave on a box, if it is one of this precision.
     ///
     /// # Errors
@@ -222,9 +222,9 @@ macro_rules! reals {
             fn erase_distributed(matrix: Distributed<$t>) -> AnyDistributed {
                 AnyDistributed::$variant(matrix)
             }
-            fn of_box(object: &Object) -> Result<&BoxSolver<$t>> {
-                if let Object::GridPoisson(solver) = object
-                    && let AnyBoxSolver::$variant(solver) = &**solver
+            fn of_poisson(object: &Object) -> Result<&PoissonSolver<$t>> {
+                if let Object::Poisson(solver) = object
+                    && let AnyPoisson::$variant(solver) = &**solver
                 {
                     return Ok(solver);
                 }
@@ -241,8 +241,8 @@ macro_rules! reals {
             fn erase_grid_wave(wave: BoxWave<$t>) -> Object {
                 Object::GridWave(Box::new(AnyBoxWave::$variant(BoxMotion::new(wave))))
             }
-            fn erase_box(solver: GridPoisson<$t>) -> Object {
-                Object::GridPoisson(Box::new(AnyBoxSolver::$variant(BoxSolver::new(solver))))
+            fn erase_poisson(solver: Poisson<$t>) -> Object {
+                Object::Poisson(Box::new(AnyPoisson::$variant(PoissonSolver::new(solver))))
             }
         }
     )*};
@@ -322,7 +322,7 @@ impl Object {
             Object::Operator(_) => Kind::Operator,
             Object::Team(_) => Kind::Team,
             Object::TeamMatrix(_) => Kind::TeamMatrix,
-            Object::GridPoisson(_) => Kind::GridPoisson,
+            Object::Poisson(_) => Kind::Poisson,
             Object::Solver(_) => Kind::Solver,
             Object::GridWave(_) => Kind::GridWave,
             Object::Factorisation(_) => Kind::Factorisation,
@@ -351,7 +351,7 @@ impl Object {
             Object::Wave(wave) => wave.precision().into(),
             Object::Operator(operator) => operator.scalar(),
             Object::TeamMatrix(matrix) => matrix.precision().into(),
-            Object::GridPoisson(solver) => solver.precision().into(),
+            Object::Poisson(solver) => solver.precision().into(),
             Object::Solver(solver) => solver.scalar(),
             Object::GridWave(wave) => wave.precision().into(),
             Object::Factorisation(factored) => factored.scalar(),
@@ -418,7 +418,7 @@ impl Object {
                 entries = stored;
                 (rows, rows)
             }
-            Object::GridPoisson(solver) => (solver.points(), 1),
+            Object::Poisson(solver) => (solver.points(), 1),
             Object::Solver(solver) => (solver.size(), 1),
             Object::GridWave(wave) => (wave.points(), 1),
             Object::Factorisation(factored) => factored.shape(),

@@ -10,12 +10,12 @@ mod cpp;
 mod dense;
 mod devices;
 mod elastodynamics;
-mod grid;
 mod grid_wave;
 mod heat;
 mod objects;
 mod ode;
 mod opencl;
+mod poisson;
 mod preconditioners;
 mod solvers;
 mod sparse;
@@ -216,7 +216,7 @@ pub const GROUPS: &[Group] = &[
     Group { title: "Complex numbers", functions: complex::FUNCTIONS },
     Group { title: "Factorisations of dense matrices", functions: dense::FUNCTIONS },
     Group { title: "Systems of equations and multigrid", functions: solvers::FUNCTIONS },
-    Group { title: "The Poisson problem on boxes", functions: grid::FUNCTIONS },
+    Group { title: "The Poisson problem", functions: poisson::FUNCTIONS },
     Group { title: "Preconditioners", functions: preconditioners::FUNCTIONS },
     Group { title: "The wave equation", functions: wave::FUNCTIONS },
     Group { title: "The wave equation on boxes", functions: grid_wave::FUNCTIONS },

@@ -62,47 +62,6 @@ pub(super) const FUNCTIONS: &[Function] = &[
         program: Offer::Names(&["solve"]),
     },
     Function {
-        name: "poisson_options_defaults",
-        title: "The default options of the Poisson solver.",
-        arguments: &[
-            Argument::new("options", Kind::Report("clinalg_poisson_options")),
-            Argument::new("struct_size", Kind::Count),
-        ],
-        c: Offer::Names(&["clinalg_poisson_options_default"]),
-        matlab: Offer::Missing(DEFAULTS),
-        program: Offer::Missing(DEFAULTS),
-    },
-    Function {
-        name: "solve_poisson",
-        title: "Solves -Laplace u + shift u = f on the unit square or cube by multigrid.",
-        arguments: &[
-            Argument::new("options", Kind::Options("clinalg_poisson_options")),
-            Argument::new("f", Kind::Handle),
-            Argument::new("u", Kind::Output),
-            Argument::new("report", Kind::Report("clinalg_report")),
-            Argument::new("history", Kind::RealResult),
-            Argument::new("capacity", Kind::Count),
-        ],
-        c: Offer::Names(&["clinalg_poisson_solve"]),
-        matlab: Offer::Names(&["MexPoisson"]),
-        program: Offer::Names(&["poisson"]),
-    },
-    Function {
-        name: "solve_poisson_mixed",
-        title: "Solves -Laplace u + shift u = f by multigrid with corrections in single precision.",
-        arguments: &[
-            Argument::new("options", Kind::Options("clinalg_poisson_options")),
-            Argument::new("f", Kind::Handle),
-            Argument::new("u", Kind::Output),
-            Argument::new("report", Kind::Report("clinalg_report")),
-            Argument::new("history", Kind::RealResult),
-            Argument::new("capacity", Kind::Count),
-        ],
-        c: Offer::Names(&["clinalg_poisson_solve_mixed"]),
-        matlab: Offer::Names(&["MexPoisson"]),
-        program: Offer::Names(&["poisson"]),
-    },
-    Function {
         name: "solver",
         title: "A reusable Krylov solver for one matrix.",
         arguments: &[

@@ -1,13 +1,11 @@
 //! The components of multigrid, and the Poisson problem.
 
-use clinalg::multigrid::{Backend, Cycle, PoissonParams, Smoother};
 
-use super::{GPU, Outcome, count, count_as, flag, handle, handle_as, real, real_as, text};
-use crate::args::{Args, Input, Kind};
-use crate::emit::{Answer, Out};
+use super::{GPU, count, handle, handle_as, real};
+use crate::args::Args;
+use crate::emit::Out;
 use crate::fault::Fault;
 use crate::function::Function;
-use crate::interrupt;
 
 pub(super) const FUNCTIONS: &[Function] = &[
     Function {
@@ -123,87 +121,7 @@ MexHandleMatrix(gpu, R)",
         run: |args| Ok(Out::Handle(args.objects()?.restrict(args.handle(1), args.maybe_handle(2))?).into()),
         ..Function::DEFAULT
     },
-    Function {
-        name: "MexPoisson",
-        title: "Solve the Poisson problem by multigrid.",
-        inputs: &[
-            GPU,
-            handle("f"),
-            real_as("tol", "tolerance"),
-            count_as("maxit", "max_cycles"),
-            handle("u"),
-            text("cycle"),
-            text("smoother"),
-            text("backend"),
-            count_as("d", "dim"),
-            real_as("s", "shift"),
-            Input::new("mixed", Kind::Flag),
-        ],
-        required: 2,
-        outputs: &["u", "flag", "relres", "iter", "history", "reason"],
-        text: "\
-Solves -Laplace u + s u = f on the unit square, or on the unit cube. f and u are N x N grids with
-N = 2^k + 1, boundary points included, or vectors of N^2 values (N^3 on the cube). u holds the boundary
-values and an initial guess; without it both are zero and the result is a new grid.
-  tol       relative residual to reach (default 1e-10 in double, 1e-5 in single precision)
-  maxit     maximum number of cycles (default 100)
-  cycle     'v' (default, the fastest to a small residual), 'w' or 'fmg' for full multigrid
-  smoother  'rbgs' for red-black Gauss-Seidel (default) or 'jacobi'
-  backend   'kernels' for kernels made for this problem (default), 'matrix' for sparse matrices, or
-            'reference' for sequential code on the host
-  d         dimensions: 2 for the square (default), 3 for the cube
-  s         a number of at least 0 (default 0)
-  mixed     1 keeps u in double precision and computes its corrections in single precision: for devices with slow
-            double precision, with the backend 'kernels' (default 0)
-flag is 0 if tol was met, 1 if maxit was reached, 3 if the residual stopped falling (for smooth data
-possibly at the rounding floor), 4 for data that are not finite, 5 if Ctrl-C stopped it. relres is the relative
-residual, iter the number of cycles, history the relative residual before the first and after each cycle, reason the meaning
-of flag as text.",
-        example: "\
-gpu = MexInitOpenCL();
-N = 129;
-[x, y] = meshgrid(linspace(0, 1, N));
-f = MexMatrix(gpu, 2 * pi^2 * sin(pi * x) .* sin(pi * y));
-[u, flag, relres, iter] = MexPoisson(gpu, f, 1e-9);
-max(max(abs(MexHandleMatrix(gpu, u) - sin(pi * x) .* sin(pi * y))))",
-        see: &["MexCG", "MexRBGS", "MexJacobi", "MexPoissonDefect"],
-        run: poisson,
-        ..Function::DEFAULT
-    },
 ];
-
-fn poisson(args: &Args<'_>) -> Outcome {
-    let objects = args.objects()?;
-    let f = args.handle(1);
-    let mut params =
-        PoissonParams { tolerance: super::solve::default_tolerance(objects, "f", f)?, ..Default::default() };
-    if let Some(tolerance) = args.maybe_real(2) {
-        params.tolerance = tolerance;
-    }
-    if let Some(cycles) = args.maybe_count(3) {
-        params.max_cycles = cycles;
-    }
-    params.cycle = choice(args, 5, "cycle", &[("v", Cycle::V), ("w", Cycle::W), ("fmg", Cycle::Full)])?;
-    params.smoother = choice(args, 6, "smoother", &[("rbgs", Smoother::RedBlack), ("jacobi", Smoother::Jacobi)])?;
-    let backends = [("kernels", Backend::Kernels), ("matrix", Backend::Matrix), ("reference", Backend::Reference)];
-    params.backend = choice(args, 7, "backend", &backends)?;
-    if let Some(dim) = args.maybe_count(8) {
-        params.dim = dim;
-    }
-    if let Some(shift) = args.maybe_real(9) {
-        params.shift = shift;
-    }
-    params.mixed = args.maybe_flag(10).unwrap_or(false);
-    let (u, report) = objects.poisson_with(f, args.maybe_handle(4), &params, &mut interrupt::progress)?;
-    Ok(Answer::Several(vec![
-        Out::Handle(u),
-        Out::Real(flag(report.stop)),
-        Out::Real(report.relative_residual),
-        Out::Real(report.cycles as f64),
-        Out::column(report.history),
-        Out::Text(report.stop.to_string()),
-    ]))
-}
 
 /// The value that a text argument names; the first where it is left out.
 pub(super) fn choice<T: Copy>(

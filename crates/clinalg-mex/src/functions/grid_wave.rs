@@ -6,7 +6,7 @@ use clinalg::solve::Stop;
 use clinalg::wave::{BoxWaveParams, WaveSide};
 use clinalg::{Error, Precision};
 
-use super::boxes::{maybe_full, points};
+use super::poisson::{maybe_full, points};
 use super::{GPU, Outcome, count, flag, handle, real};
 use crate::args::{Args, Input, Kind};
 use crate::emit::{Answer, Out};

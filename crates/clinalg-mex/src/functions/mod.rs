@@ -12,7 +12,6 @@ use crate::session;
 
 mod algebra;
 mod array;
-mod boxes;
 mod complex;
 mod dense;
 mod eigen;
@@ -25,6 +24,7 @@ mod heat;
 mod objects;
 mod ode;
 mod part;
+mod poisson;
 mod preconditioner;
 mod products;
 mod runtime;
@@ -56,7 +56,7 @@ pub(crate) const GROUPS: &[(&str, &[&[Function]])] = &[
             eigen::FUNCTIONS,
         ],
     ),
-    ("Grids and the Poisson problem", &[grid::FUNCTIONS, boxes::FUNCTIONS]),
+    ("Grids and the Poisson problem", &[grid::FUNCTIONS, poisson::FUNCTIONS]),
     ("The wave equation", &[wave::FUNCTIONS, grid_wave::FUNCTIONS]),
     ("Several devices", &[team::FUNCTIONS]),
     ("Differential equations", &[ode::FUNCTIONS]),

@@ -209,7 +209,7 @@ MexExplain(gpu, A)",
         outputs: &["info"],
         text: "\
 info is a structure with the fields
-  kind        'full', 'sparse', 'band', 'wave', 'operator', 'elastodynamics' or 'grid_poisson'
+  kind        'full', 'sparse', 'band', 'wave', 'operator', 'elastodynamics' or 'poisson'
   class       'double' or 'single'
   complex     whether the values are complex
   rows, cols  the shape
@@ -229,7 +229,7 @@ info.entries",
                 Object::Wave => "wave",
                 Object::Operator => "operator",
                 Object::Elastodynamics => "elastodynamics",
-                Object::GridPoisson => "grid_poisson",
+                Object::Poisson => "poisson",
                 _ => "full",
             };
             let record = vec![

@@ -3,8 +3,8 @@
 use clinalg::precond::{Inner, SaddleParams, SaddleShape, Schur, SchurKind, Split};
 use clinalg::{Error, Result};
 
-use super::boxes::maybe_full;
 use super::grid::choice;
+use super::poisson::maybe_full;
 use super::{GPU, Outcome, count, handle_as, text};
 use crate::args::{Args, Input, Kind};
 use crate::emit::Out;

@@ -1,6 +1,6 @@
 //! Teams of devices.
 
-use clinalg::multigrid::{Cycle, PoissonParams, Smoother};
+use clinalg::multigrid::{self, Cycle, Grid, PoissonParams, Smoother};
 use clinalg::runtime::devices;
 use clinalg::wave::WaveParams;
 use clinalg::{Error, Precision};
@@ -139,15 +139,23 @@ iter",
         required: 3,
         outputs: &["u", "flag", "relres", "iter", "history", "reason"],
         text: "\
-Solves -Laplace u + s u = f on strips of the square, or slabs of the cube, one for each device. The other arguments
-and the results are those of MexPoisson. The solution after each cycle has the bits of one device.",
+Solves -Laplace u + s u = f on strips of the unit square, or slabs of the unit cube, one for each device. f and u have N
+points per direction, N = 2^k + 1, those on the boundary included: N^2 values, or N^3 on the cube. u holds the values
+on the boundary and an initial guess; without it both are zero and the result is a new array like f.
+  tol       relative residual to reach (default 1e-10 in double, 1e-5 in single precision)
+  maxit     maximum number of cycles (default 100)
+  cycle     'v' (default), 'w' or 'fmg' for full multigrid
+  smoother  'rbgs' for red-black Gauss-Seidel (default) or 'jacobi'
+  d         dimensions: 2 for the square (default), 3 for the cube
+  s         a number of at least 0 (default 0)
+The results are those of MexPoissonSolve. The solution after each cycle has the bits of one device.",
         example: "\
 gpu = MexInitOpenCL();
 N = 65;
 f = MexMatrix(gpu, ones(N));
 [u, flag, relres, iter] = MexTeamPoisson(gpu, MexTeam(gpu, 0), f, 1e-9);
 iter",
-        see: &["MexTeam", "MexPoisson"],
+        see: &["MexTeam", "MexPoisson", "MexPoissonSolve"],
         run: poisson,
         ..Function::DEFAULT
     },
@@ -205,14 +213,14 @@ fn poisson(args: &Args<'_>) -> Outcome {
     }
     params.cycle = choice(args, 6, "cycle", &[("v", Cycle::V), ("w", Cycle::W), ("fmg", Cycle::Full)])?;
     params.smoother = choice(args, 7, "smoother", &[("rbgs", Smoother::RedBlack), ("jacobi", Smoother::Jacobi)])?;
-    if let Some(dim) = args.maybe_count(8) {
-        params.dim = dim;
-    }
+    let dim = args.maybe_count(8).unwrap_or(2);
+    let info = objects.info(f)?;
+    let grid = Grid::new(&vec![multigrid::side_in("f", info.rows * info.cols, dim)?; dim]);
     if let Some(shift) = args.maybe_real(9) {
         params.shift = shift;
     }
-    let (u, report) =
-        objects.team_poisson_with(args.handle(1), (f, args.maybe_handle(5)), &params, &mut interrupt::progress)?;
+    let (grids, problem) = ((f, args.maybe_handle(5)), (&grid, &params));
+    let (u, report) = objects.team_poisson(args.handle(1), grids, problem, &mut interrupt::progress)?;
     Ok(Answer::Several(vec![
         Out::Handle(u),
         Out::Real(flag(report.stop)),

@@ -1,14 +1,16 @@
-//! The Poisson problem on boxes of any size.
+//! The Poisson problem.
 
-use clinalg::multigrid::{Centring, Coefficient, Condition, Cycle, End, Grid, GridParams, Tensor};
+use clinalg::multigrid::{
+    Backend, Centring, Coefficient, Condition, Cycle, End, Grid, PoissonParams, Smoother, Tensor,
+};
 use clinalg::solve::Stopping;
 use clinalg::{Error, Precision};
-use clinalg_handles::BoxField;
+use clinalg_handles::PoissonField;
 
 use super::grid::choice;
 use super::{GPU, Outcome, count, count_as, flag, handle, handle_as, real_as, registry, text};
 use crate::args::{Args, Full, Input, Kind, Value};
-use crate::emit::{Answer, Out, Target};
+use crate::emit::{Answer, Out};
 use crate::fault::Fault;
 use crate::function::Function;
 use crate::interrupt;
@@ -19,8 +21,8 @@ const DIRECTIONS: [&str; 3] = ["x", "y", "z"];
 
 pub(super) const FUNCTIONS: &[Function] = &[
     Function {
-        name: "MexGridPoisson",
-        title: "Make a solver of the Poisson problem on a box.",
+        name: "MexPoisson",
+        title: "Make a solver of the Poisson problem on a square, a cube or another box.",
         inputs: &[
             GPU,
             Input::new("points", Kind::Full),
@@ -38,6 +40,9 @@ pub(super) const FUNCTIONS: &[Function] = &[
             count_as("maxit", "max_cycles"),
             text("cycle"),
             Input::new("single", Kind::Flag),
+            text("smoother"),
+            text("backend"),
+            Input::named("mixed", "mixed_precision", Kind::Flag),
         ],
         required: 2,
         outputs: &["S"],
@@ -61,18 +66,26 @@ points is [nx ny] or [nx ny nz].
   maxit     maximum number of cycles (default 100)
   cycle     'v' (default), 'w' or 'fmg' for full multigrid
   single    1 for single precision (default 0)
-The values g of the sides are 0 until MexGridPoissonSide sets them. MexRelease frees S.",
+The unit square or cube with 2^k + 1 equally spaced points per direction, u = g on all sides, D = 1 and, on the cube, k = 1
+has the fastest kernels, and more choices:
+  smoother  'rbgs' for red-black Gauss-Seidel (default) or 'jacobi'
+  backend   'kernels' for kernels made for this problem (default), 'matrix' for sparse matrices, or 'reference' for
+            sequential code on the host
+  mixed     1 keeps u in double precision and computes its corrections in single precision: for devices with slow
+            double precision, with the backend 'kernels' and without k (default 0)
+Until MexPoissonSide sets the values g of the sides, u keeps the values that it has on vertex-centred sides with u = g, and g
+is 0 on others. MexRelease frees S.",
         example: "\
 gpu = MexInitOpenCL();
-S = MexGridPoisson(gpu, [60 40], 2, 1, [], [0 Inf; Inf Inf]);
-[u, flag, relres, iter] = MexGridPoissonSolve(gpu, S, ones(60, 40));
-max(u(:))",
-        see: &["MexGridPoissonSide", "MexGridPoissonSolve", "MexPoisson", "MexRelease"],
+S = MexPoisson(gpu, [60 40], 2, 1, [], [0 Inf; Inf Inf]);
+[u, flag, relres, iter] = MexPoissonSolve(gpu, S, MexMatrix(gpu, ones(60, 40)));
+MexNormInf(gpu, u)",
+        see: &["MexPoissonSide", "MexPoissonSolve", "MexRelease"],
         run: make,
         ..Function::DEFAULT
     },
     Function {
-        name: "MexGridPoissonSide",
+        name: "MexPoissonSide",
         title: "Set the values of a side of a box.",
         inputs: &[
             GPU,
@@ -84,29 +97,29 @@ max(u(:))",
         required: 4,
         outputs: &[],
         text: "\
-S is a solver of MexGridPoisson. direction is 1 for x, 2 for y, 3 for z; high is 0 for the side where the coordinate
+S is a solver of MexPoisson. direction is 1 for x, 2 for y, 3 for z; high is 0 for the side where the coordinate
 is smallest, 1 where it is largest. g has one value for each point of the side, the lower of the other
 directions fastest; without it the values are 0. Where sides with u = g meet, the values of the last direction hold.",
         example: "\
 gpu = MexInitOpenCL();
-S = MexGridPoisson(gpu, [60 40]);
-MexGridPoissonSide(gpu, S, 2, 1, ones(60, 1));
-u = MexGridPoissonSolve(gpu, S, zeros(60, 40));
+S = MexPoisson(gpu, [60 40]);
+MexPoissonSide(gpu, S, 2, 1, ones(60, 1));
+u = MexHandleMatrix(gpu, MexPoissonSolve(gpu, S, MexZeros(gpu, 60, 40)));
 u(30, 20)",
-        see: &["MexGridPoisson", "MexGridPoissonSolve"],
+        see: &["MexPoisson", "MexPoissonSolve"],
         run: set_side,
         ..Function::DEFAULT
     },
     Function {
-        name: "MexGridPoissonSolve",
-        title: "Solve the Poisson problem on a box.",
-        inputs: &[GPU, SOLVER, Input::new("f", Kind::Full), Input::new("u", Kind::Full)],
+        name: "MexPoissonSolve",
+        title: "Solve the Poisson problem by multigrid.",
+        inputs: &[GPU, SOLVER, handle("f"), handle("u")],
         required: 3,
         outputs: &["u", "flag", "relres", "iter", "history", "reason", "imbalance"],
         text: "\
-S is a solver of MexGridPoisson. f has one value for each point, x fastest. The argument u is the initial guess
-(default 0), the result u the solution, with the shape of f. On vertex-centred sides with u = g, u is g, and f is
-read for order 4 only.
+S is a solver of MexPoisson. f has one value for each point, x fastest. u holds the initial guess and becomes the
+solution; without it the guess is 0 and the result a new array like f. On vertex-centred sides with u = g, u is g, or keeps
+its values where MexPoissonSide has set none, and f is read for order 4 only.
 flag is 0 if the tolerance was met, 1 if the maximum number of cycles was reached, 3 if the residual stopped
 falling (possibly at the rounding floor), 4 for data that are not finite, 5 if Ctrl-C stopped it. relres is
 the relative residual, iter the number of cycles, history the relative residual before the first and after each
@@ -115,95 +128,96 @@ With all sides 0 or NaN and c = 0, u is determined only up to a constant. Its me
 the sides must balance, and imbalance is their relative imbalance, which was removed. Otherwise imbalance is NaN.",
         example: "\
 gpu = MexInitOpenCL();
-S = MexGridPoisson(gpu, [65 33 17], 1, 0.5, 0.25, [], 'vertex', [1 2 4]);
-[u, flag, relres, iter] = MexGridPoissonSolve(gpu, S, ones(65, 33 * 17));
-u = reshape(u, 65, 33, 17);
-u(33, 17, 9)",
-        see: &["MexGridPoisson", "MexGridPoissonSide", "MexPoisson"],
+N = 129;
+[x, y] = ndgrid(linspace(0, 1, N));
+f = MexMatrix(gpu, 2 * pi^2 * sin(pi * x) .* sin(pi * y));
+[u, flag, relres, iter] = MexPoissonSolve(gpu, MexPoisson(gpu, [N N]), f);
+max(max(abs(MexHandleMatrix(gpu, u) - sin(pi * x) .* sin(pi * y))))",
+        see: &["MexPoisson", "MexPoissonSide", "MexRBGS", "MexPoissonDefect"],
         run: solve,
         ..Function::DEFAULT
     },
     Function {
-        name: "MexGridPoissonOperator",
-        title: "Matrix of the Poisson problem on a box, as an operator.",
+        name: "MexPoissonOperator",
+        title: "Matrix of the Poisson problem, as an operator.",
         inputs: &[GPU, SOLVER],
         required: 2,
         outputs: &["A"],
         text: "\
-S is a solver of MexGridPoisson. A stands for the symmetric matrix that it inverts, with a row for each unknown, in
+S is a solver of MexPoisson. A stands for the symmetric matrix that it inverts, with a row for each unknown, in
 MexMultiply, MexCG and the like: the unknowns are the values where u is not given by a side. MexRelease frees it; S may be
 released before.",
         example: "\
 gpu = MexInitOpenCL();
-S = MexGridPoisson(gpu, [60 40]);
-A = MexGridPoissonOperator(gpu, S);
-b = MexGridPoissonRightSide(gpu, S, MexMatrix(gpu, ones(60, 40)));
-[x, flag, relres, iter] = MexCG(gpu, A, b, 1e-8, 50, MexGridPoissonPreconditioner(gpu, S));
-u = reshape(MexHandleMatrix(gpu, MexGridPoissonPoints(gpu, S, x)), 60, 40);",
-        see: &["MexGridPoissonPreconditioner", "MexGridPoissonRightSide", "MexGridPoissonPoints", "MexGridPoisson", "MexCG"],
-        run: |args| Ok(Out::Handle(args.objects()?.grid_poisson_operator(args.handle(1))?).into()),
+S = MexPoisson(gpu, [60 40]);
+A = MexPoissonOperator(gpu, S);
+b = MexPoissonRightSide(gpu, S, MexMatrix(gpu, ones(60, 40)));
+[x, flag, relres, iter] = MexCG(gpu, A, b, 1e-8, 50, MexPoissonPreconditioner(gpu, S));
+u = reshape(MexHandleMatrix(gpu, MexPoissonPoints(gpu, S, x)), 60, 40);",
+        see: &["MexPoissonPreconditioner", "MexPoissonRightSide", "MexPoissonPoints", "MexPoisson", "MexCG"],
+        run: |args| Ok(Out::Handle(args.objects()?.poisson_operator(args.handle(1))?).into()),
         ..Function::DEFAULT
     },
     Function {
-        name: "MexGridPoissonPreconditioner",
-        title: "Multigrid cycle on a box as a preconditioner.",
+        name: "MexPoissonPreconditioner",
+        title: "Multigrid cycle as a preconditioner.",
         inputs: &[GPU, SOLVER],
         required: 2,
         outputs: &["M"],
         text: "\
-S is a solver of MexGridPoisson. M is a symmetric positive definite approximate inverse of MexGridPoissonOperator, a cycle
+S is a solver of MexPoisson. M is a symmetric positive definite approximate inverse of MexPoissonOperator, a cycle
 with the parameters of S: the argument precond of MexCG, also for a matrix close to that one. MexRelease frees it.",
         example: "\
 gpu = MexInitOpenCL();
-S = MexGridPoisson(gpu, [60 40], [], [], [], [0 NaN; Inf NaN]);
-M = MexGridPoissonPreconditioner(gpu, S);
+S = MexPoisson(gpu, [60 40], [], [], [], [0 NaN; Inf NaN]);
+M = MexPoissonPreconditioner(gpu, S);
 info = MexInfo(gpu, M);
 info.rows",
-        see: &["MexGridPoissonOperator", "MexGridPoisson", "MexCG"],
-        run: |args| Ok(Out::Handle(args.objects()?.grid_poisson_preconditioner(args.handle(1))?).into()),
+        see: &["MexPoissonOperator", "MexPoisson", "MexCG"],
+        run: |args| Ok(Out::Handle(args.objects()?.poisson_preconditioner(args.handle(1))?).into()),
         ..Function::DEFAULT
     },
     Function {
-        name: "MexGridPoissonRightSide",
-        title: "Right-hand side for the operator on a box.",
+        name: "MexPoissonRightSide",
+        title: "Right-hand side for the operator of the Poisson problem.",
         inputs: &[GPU, SOLVER, handle("f"), handle("b")],
         required: 3,
         outputs: &["b"],
         text: "\
-S is a solver of MexGridPoisson, f has one value for each point. b, a new column or the one that is given, is the right-hand
-side of MexGridPoissonOperator for f and the values that MexGridPoissonSide has set: f integrated over the surroundings of
+S is a solver of MexPoisson, f has one value for each point. b, a new column or the one that is given, is the right-hand
+side of MexPoissonOperator for f and the values that MexPoissonSide has set: f integrated over the surroundings of
 each unknown.",
         example: "\
 gpu = MexInitOpenCL();
-S = MexGridPoisson(gpu, [60 40]);
-b = MexGridPoissonRightSide(gpu, S, MexMatrix(gpu, ones(60, 40)));
+S = MexPoisson(gpu, [60 40]);
+b = MexPoissonRightSide(gpu, S, MexMatrix(gpu, ones(60, 40)));
 MexSize(gpu, b)",
-        see: &["MexGridPoissonOperator", "MexGridPoissonPoints"],
+        see: &["MexPoissonOperator", "MexPoissonPoints"],
         run: |args| {
-            let b = args.objects()?.grid_poisson_right_side(args.handle(1), args.handle(2), args.maybe_handle(3))?;
+            let b = args.objects()?.poisson_right_side(args.handle(1), args.handle(2), args.maybe_handle(3))?;
             Ok(Out::Handle(b).into())
         },
         ..Function::DEFAULT
     },
     Function {
-        name: "MexGridPoissonPoints",
-        title: "Values at all points of a box, from the unknowns.",
+        name: "MexPoissonPoints",
+        title: "Values at all points, from the unknowns.",
         inputs: &[GPU, SOLVER, handle("x"), handle("u")],
         required: 3,
         outputs: &["u"],
         text: "\
-S is a solver of MexGridPoisson, x a solution with MexGridPoissonOperator. u, a new column or the one that is given, has
-the values at all points, x fastest, on sides with u = g those of MexGridPoissonSide.",
+S is a solver of MexPoisson, x a solution with MexPoissonOperator. u, a new column or the one that is given, has
+the values at all points, x fastest, on sides with u = g those of MexPoissonSide.",
         example: "\
 gpu = MexInitOpenCL();
-S = MexGridPoisson(gpu, [60 40]);
-MexGridPoissonSide(gpu, S, 1, 0, ones(40, 1));
-b = MexGridPoissonRightSide(gpu, S, MexZeros(gpu, 60, 40));
-u = MexHandleMatrix(gpu, MexGridPoissonPoints(gpu, S, b));
+S = MexPoisson(gpu, [60 40]);
+MexPoissonSide(gpu, S, 1, 0, ones(40, 1));
+b = MexPoissonRightSide(gpu, S, MexZeros(gpu, 60, 40));
+u = MexHandleMatrix(gpu, MexPoissonPoints(gpu, S, b));
 u(1)",
-        see: &["MexGridPoissonOperator", "MexGridPoissonRightSide"],
+        see: &["MexPoissonOperator", "MexPoissonRightSide"],
         run: |args| {
-            let u = args.objects()?.grid_poisson_points(args.handle(1), args.handle(2), args.maybe_handle(3))?;
+            let u = args.objects()?.poisson_points(args.handle(1), args.handle(2), args.maybe_handle(3))?;
             Ok(Out::Handle(u).into())
         },
         ..Function::DEFAULT
@@ -231,7 +245,7 @@ pub(super) fn points(args: &Args<'_>) -> Result<Vec<usize>, Error> {
     given.iter().map(whole).collect()
 }
 
-/// The grid with its sides and coordinates; errors name the arguments of `MexGridPoisson`.
+/// The grid with its sides and coordinates; errors name the arguments of `MexPoisson`.
 fn grid(args: &Args<'_>) -> Result<Grid, Fault> {
     let points = points(args)?;
     let dim = points.len();
@@ -274,27 +288,24 @@ fn grid(args: &Args<'_>) -> Result<Grid, Fault> {
     Ok(grid)
 }
 
-/// Puts D into the parameters.
-fn with_tensor(params: GridParams, tensor: Option<Full<'_>>, dim: usize) -> Result<GridParams, Error> {
-    let Some(tensor) = tensor else { return Ok(params) };
-    if columns(tensor, dim).is_some() {
-        return Ok(params);
-    }
+/// The diagonal of a constant D and its off-diagonal entries dxy, dxz and dyz.
+fn constant_tensor(tensor: Option<Full<'_>>, dim: usize) -> Result<([f64; 3], [f64; 3]), Error> {
+    let (mut diagonal, none) = ([1.0; 3], [0.0; 3]);
+    let Some(tensor) = tensor.filter(|tensor| columns(*tensor, dim).is_none()) else { return Ok((diagonal, none)) };
     let values = tensor.values.reals();
     let at = |i: usize, j: usize| if i < dim && j < dim { values[j * dim + i] } else { 0.0 };
-    let mut diagonal = [1.0; 3];
     match values.len() {
-        1 => Ok(params.diffusion([values[0]; 3])),
+        1 => Ok(([values[0]; 3], none)),
         count if count == dim => {
             diagonal[..dim].copy_from_slice(&values);
-            Ok(params.diffusion(diagonal))
+            Ok((diagonal, none))
         }
         _ if (tensor.rows, tensor.cols) == (dim, dim) => {
             if (0..dim).any(|i| (0..i).any(|j| at(i, j) != at(j, i))) {
                 return Err(Error::unsuitable("diffusion", "the matrix is not symmetric"));
             }
             (0..dim).for_each(|i| diagonal[i] = at(i, i));
-            Ok(params.diffusion(diagonal).mixed([at(0, 1), at(0, 2), at(1, 2)]))
+            Ok((diagonal, [at(0, 1), at(0, 2), at(1, 2)]))
         }
         _ => {
             let entries = dim * (dim + 1) / 2;
@@ -325,27 +336,37 @@ fn tensor_of(columns: &[Vec<f64>]) -> Tensor<'_, f64> {
 fn make(args: &Args<'_>) -> Outcome {
     let context = args.context()?;
     let grid = grid(args)?;
-    let mut params = with_tensor(GridParams::default(), maybe_full(args, 7), grid.dim())?;
     let precision = if args.maybe_flag(15) == Some(true) { Precision::F32 } else { Precision::F64 };
     let tolerance = match precision {
         Precision::F32 => Stopping::default().tolerance_of::<f32>(),
         Precision::F64 => Stopping::default().tolerance_of::<f64>(),
     };
-    params = params.tolerance(args.maybe_real(12).unwrap_or(tolerance));
-    params =
-        params.shift(args.maybe_real(10).unwrap_or(params.shift)).order(args.maybe_count(11).unwrap_or(params.order));
-    params = params.max_cycles(args.maybe_count(13).unwrap_or(params.max_cycles));
-    params = params.cycle(choice(args, 14, "cycle", &[("v", Cycle::V), ("w", Cycle::W), ("fmg", Cycle::Full)])?);
+    let defaults = PoissonParams::default();
+    let (diffusion, mixed_derivatives) = constant_tensor(maybe_full(args, 7), grid.dim())?;
+    let backends = [("kernels", Backend::Kernels), ("matrix", Backend::Matrix), ("reference", Backend::Reference)];
+    let params = PoissonParams {
+        diffusion,
+        mixed_derivatives,
+        shift: args.maybe_real(10).unwrap_or(defaults.shift),
+        order: args.maybe_count(11).unwrap_or(defaults.order),
+        tolerance: args.maybe_real(12).unwrap_or(tolerance),
+        max_cycles: args.maybe_count(13).unwrap_or(defaults.max_cycles),
+        cycle: choice(args, 14, "cycle", &[("v", Cycle::V), ("w", Cycle::W), ("fmg", Cycle::Full)])?,
+        smoother: choice(args, 16, "smoother", &[("rbgs", Smoother::RedBlack), ("jacobi", Smoother::Jacobi)])?,
+        backend: choice(args, 17, "backend", &backends)?,
+        mixed_precision: args.maybe_flag(18).unwrap_or(false),
+        ..defaults
+    };
     let in_cells = choice(args, 9, "at", &[("points", false), ("cells", true)])?;
     let values = maybe_full(args, 8).map(|k| k.values.reals());
     let coefficient = values.as_deref().map(|k| if in_cells { Coefficient::Cells(k) } else { Coefficient::Points(k) });
     let columns = maybe_full(args, 7).and_then(|tensor| columns(tensor, grid.dim()));
     let varying = match (&columns, coefficient) {
         (Some(_), Some(_)) => return Err(Error::value("coefficient", "[] beside a tensor that varies", "given").into()),
-        (Some(columns), None) => Some(BoxField::Tensor(tensor_of(columns))),
-        (None, coefficient) => coefficient.map(BoxField::Coefficient),
+        (Some(columns), None) => Some(PoissonField::Tensor(tensor_of(columns))),
+        (None, coefficient) => coefficient.map(PoissonField::Coefficient),
     };
-    let made = registry().grid_poisson_varying(&context, precision, &grid, &params, varying);
+    let made = registry().poisson_varying(&context, precision, &grid, &params, varying);
     let solver = made.map_err(|error| match error {
         // The argument D has them all.
         Error::Value { argument: "mixed_derivatives" | "tensor", expected, got } => {
@@ -366,7 +387,7 @@ fn set_side(args: &Args<'_>) -> Outcome {
     let values = maybe_full(args, 4).map(|g| g.values.reals());
     let direction = args.count(2);
     let set = match direction.checked_sub(1) {
-        Some(axis) => objects.grid_poisson_set_side(args.handle(1), axis, end, values.as_deref()),
+        Some(axis) => objects.poisson_set_side(args.handle(1), axis, end, values.as_deref()),
         None => Err(Error::value("axis", "", direction)),
     };
     set.map_err(|error| match error {
@@ -378,25 +399,10 @@ fn set_side(args: &Args<'_>) -> Outcome {
 }
 
 fn solve(args: &Args<'_>) -> Outcome {
-    let objects = args.objects()?;
-    let (solver, f) = (args.handle(1), args.full(2));
-    let values = f.values.reals();
-    let mut u = match maybe_full(args, 3) {
-        Some(start) => start.values.reals(),
-        None => vec![0.0; values.len()],
-    };
-    let report = objects.grid_poisson_solve(solver, &values, &mut u, &mut interrupt::progress)?;
-    let fill = move |room: Target<'_>| {
-        match room {
-            Target::Single(room) => room.iter_mut().zip(u).for_each(|(to, from)| *to = from as f32),
-            Target::Double(room) => room.copy_from_slice(&u),
-            Target::ComplexSingle(_) | Target::ComplexDouble(_) => unreachable!("a solver is real"),
-        }
-        Ok(())
-    };
-    let scalar = objects.info(solver)?.scalar();
+    let (solver, f, u) = (args.handle(1), args.handle(2), args.maybe_handle(3));
+    let (u, report) = args.objects()?.poisson_solve_vector(solver, f, u, &mut interrupt::progress)?;
     Ok(Answer::Several(vec![
-        Out::Full { rows: f.rows, cols: f.cols, scalar, fill: Box::new(fill) },
+        Out::Handle(u),
         Out::Real(flag(report.stop)),
         Out::Real(report.relative_residual),
         Out::Real(report.cycles as f64),

@@ -1,21 +1,24 @@
-//! The Poisson problem on boxes of any size.
+//! The Poisson problem.
 
 use std::ffi::c_void;
 use std::ptr::null;
 
 use clinalg::Error;
-use clinalg::multigrid::{Centring, Coefficient, Condition, End, Grid, GridParams, GridReport};
+use clinalg::multigrid::{
+    Backend, Centring, Coefficient, Condition, End, Grid, PoissonParams, PoissonReport, Smoother,
+};
 use clinalg_handles::Registry;
 
 use crate::callback::{ClinalgProgress, progress as callback};
 use crate::object::{ClinalgHandle, ClinalgPrecision, precision_of, upload};
 use crate::operation::into;
 use crate::options::{Versioned, given, put_defaults, read};
-use crate::solver::{ClinalgCycle, ClinalgStop, check_tolerance, cycle_of, stop};
+use crate::solver::{ClinalgCycle, ClinalgSmoother, ClinalgStop, check_tolerance, cycle_of, stop};
 use crate::status::{ClinalgStatus, Fault, guard};
+use crate::wave::ClinalgBackend;
 use crate::{choice, put, slice, slice_mut};
 
-/// The boundary condition on a side of a box. `clinalg_grid_poisson_set_side` sets its values g.
+/// The boundary condition on a side of a box. `clinalg_poisson_set_side` sets its values g.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ClinalgCondition {
@@ -49,14 +52,16 @@ pub enum ClinalgCoefficientAt {
     Cells = 1,
 }
 
-/// Options of a Poisson solver on a box. Fill them with `clinalg_grid_poisson_options_default(&options, sizeof options)`, then set the
+/// Options of a Poisson solver. Fill them with `clinalg_poisson_options_default(&options, sizeof options)`, then set the
 /// numbers of points and change what is to differ. Later versions append members, which take their defaults in programs compiled before.
 ///
-/// Arrays have one entry per direction; in two dimensions the third is not read.
+/// Arrays have one entry per direction; in two dimensions the third is not read. A regular grid is the unit square or cube with 2^k + 1
+/// equally spaced points per side and u = g on all sides, for D = 1, order 2 and, in three dimensions, k = 1: it has the fastest
+/// kernels, and more choices.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
-pub struct ClinalgGridPoissonOptions {
-    /// `sizeof(clinalg_grid_poisson_options)`, as the program was compiled.
+pub struct ClinalgPoissonOptions {
+    /// `sizeof(clinalg_poisson_options)`, as the program was compiled.
     pub struct_size: usize,
     /// Dimensions: 2 or 3.
     pub dim: usize,
@@ -93,22 +98,32 @@ pub struct ClinalgGridPoissonOptions {
     pub coefficient_at: u32,
     /// The order in which the levels are visited, a `clinalg_cycle`.
     pub cycle: u32,
+    /// The smoother, a `clinalg_smoother`; Jacobi on regular grids only.
+    pub smoother: u32,
+    /// The implementation, a `clinalg_backend`; others than kernels on regular grids only.
+    pub backend: u32,
     /// Smoothing sweeps before the coarse-grid correction.
     pub pre: usize,
-    /// Smoothing sweeps after it; not read with a coefficient, mixed derivatives or order 4, where `pre` sweeps are made before and after.
+    /// Smoothing sweeps after it. With a coefficient, mixed derivatives or order 4, and in preconditioners, half of the sweeps, rounded up,
+    /// come before the correction and as many after it.
     pub post: usize,
+    /// Weight of the Jacobi smoother, between 0 and 2.
+    pub omega: f64,
     /// Relative residual to reach.
     pub tolerance: f64,
     /// Maximum number of cycles.
     pub max_cycles: usize,
-    /// Where u is determined only up to a constant: the largest `imbalance` of the data (see `clinalg_grid_report`) that is removed.
+    /// Where u is determined only up to a constant: the largest `imbalance` of the data (see `clinalg_poisson_report`) that is removed.
     pub max_imbalance: f64,
+    /// Non-zero if the cycles compute their corrections in single precision, while the solution and its residual stay in double precision and
+    /// the same residuals are reached: for devices with slow double precision, on regular grids without a coefficient.
+    pub mixed_precision: i32,
 }
 
-/// The outcome of a solve on a box. Residuals are |b - A u| / |b| over the unknowns, for the equations integrated over the cells.
+/// The outcome of a Poisson solve. Residuals are |b - A u| / |b| over the unknowns, for the equations integrated over the cells.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
-pub struct ClinalgGridReport {
+pub struct ClinalgPoissonReport {
     /// Why the solve ended.
     pub stop: ClinalgStop,
     /// Number of cycles. With a coefficient, mixed derivatives or order 4: number of iterations of conjugate gradients, with one cycle each.
@@ -129,11 +144,11 @@ pub struct ClinalgGridReport {
 }
 
 // SAFETY: numbers and pointers in `repr(C)`, the size first; what the caller's pointers name is read only by the contract of the functions.
-unsafe impl Versioned for ClinalgGridPoissonOptions {
-    fn defaults() -> ClinalgGridPoissonOptions {
-        let defaults = GridParams::default();
-        ClinalgGridPoissonOptions {
-            struct_size: size_of::<ClinalgGridPoissonOptions>(),
+unsafe impl Versioned for ClinalgPoissonOptions {
+    fn defaults() -> ClinalgPoissonOptions {
+        let defaults = PoissonParams::default();
+        ClinalgPoissonOptions {
+            struct_size: size_of::<ClinalgPoissonOptions>(),
             dim: 2,
             points: [0; 3],
             lengths: [1.0; 3],
@@ -143,28 +158,32 @@ unsafe impl Versioned for ClinalgGridPoissonOptions {
             centring: ClinalgCentring::Vertex as u32,
             precision: ClinalgPrecision::F64 as u32,
             diffusion: defaults.diffusion,
-            mixed_derivatives: defaults.mixed,
+            mixed_derivatives: defaults.mixed_derivatives,
             shift: defaults.shift,
             order: defaults.order,
             coefficient: null(),
             coefficient_count: 0,
             coefficient_at: ClinalgCoefficientAt::Points as u32,
             cycle: ClinalgCycle::V as u32,
+            smoother: ClinalgSmoother::RedBlack as u32,
+            backend: ClinalgBackend::Kernels as u32,
             pre: defaults.pre,
             post: defaults.post,
+            omega: defaults.omega,
             tolerance: defaults.tolerance,
             max_cycles: defaults.max_cycles,
             max_imbalance: defaults.max_imbalance,
+            mixed_precision: i32::from(defaults.mixed_precision),
         }
     }
 }
 
-impl ClinalgGridPoissonOptions {
+impl ClinalgPoissonOptions {
     /// The box.
     ///
     /// # Safety
     /// Coordinates are null or as many as the points and sides say.
-    unsafe fn grid(&self) -> Result<Grid, Fault> {
+    pub(crate) unsafe fn grid(&self) -> Result<Grid, Fault> {
         if !(2..=3).contains(&self.dim) {
             return Err(Error::value("dim", "2 or 3", self.dim).into());
         }
@@ -193,18 +212,33 @@ impl ClinalgGridPoissonOptions {
         Ok(grid)
     }
 
-    fn params(&self) -> Result<GridParams, Fault> {
+    pub(crate) fn params(&self) -> Result<PoissonParams, Fault> {
         check_tolerance(self.tolerance)?;
-        Ok(GridParams::default()
-            .diffusion(self.diffusion)
-            .mixed(self.mixed_derivatives)
-            .shift(self.shift)
-            .order(self.order)
-            .cycle(cycle_of(self.cycle)?)
-            .sweeps(self.pre, self.post)
-            .tolerance(self.tolerance)
-            .max_cycles(self.max_cycles)
-            .max_imbalance(self.max_imbalance))
+        let smoothers = [
+            (ClinalgSmoother::RedBlack as u32, Smoother::RedBlack),
+            (ClinalgSmoother::Jacobi as u32, Smoother::Jacobi),
+        ];
+        let backends = [
+            (ClinalgBackend::Kernels as u32, Backend::Kernels),
+            (ClinalgBackend::Matrix as u32, Backend::Matrix),
+            (ClinalgBackend::Reference as u32, Backend::Reference),
+        ];
+        Ok(PoissonParams {
+            diffusion: self.diffusion,
+            mixed_derivatives: self.mixed_derivatives,
+            shift: self.shift,
+            order: self.order,
+            backend: choice("backend", self.backend, &backends)?,
+            cycle: cycle_of(self.cycle)?,
+            smoother: choice("smoother", self.smoother, &smoothers)?,
+            pre: self.pre,
+            post: self.post,
+            omega: self.omega,
+            tolerance: self.tolerance,
+            max_cycles: self.max_cycles,
+            max_imbalance: self.max_imbalance,
+            mixed_precision: self.mixed_precision != 0,
+        })
     }
 
     /// The coefficient, if there is one.
@@ -229,13 +263,13 @@ impl ClinalgGridPoissonOptions {
 ///
 /// # Safety
 /// Each pointer is null or valid for a write, `history` of `capacity` values.
-unsafe fn results(
-    done: &GridReport,
-    report: *mut ClinalgGridReport,
+pub(crate) unsafe fn results(
+    done: &PoissonReport,
+    report: *mut ClinalgPoissonReport,
     (history, capacity): (*mut f64, usize),
 ) -> Result<(), Fault> {
     if !report.is_null() {
-        let value = ClinalgGridReport {
+        let value = ClinalgPoissonReport {
             stop: stop(done.stop),
             cycles: done.cycles,
             levels: done.levels,
@@ -257,29 +291,29 @@ unsafe fn results(
 }
 
 /// The defaults: two dimensions of length 1, a vertex-centred grid with equal spacing, u = g on all sides, D = 1, order 2, V(2,1)-cycles to 1e-10
-/// in at most 100 cycles, double precision. `struct_size` is `sizeof(clinalg_grid_poisson_options)`.
+/// in at most 100 cycles, double precision. Set `points`. `struct_size` is `sizeof(clinalg_poisson_options)`.
 ///
 /// # Safety
 /// `options` is null or has room for `struct_size` bytes.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn clinalg_grid_poisson_options_default(
-    options: *mut ClinalgGridPoissonOptions,
+pub unsafe extern "C" fn clinalg_poisson_options_default(
+    options: *mut ClinalgPoissonOptions,
     struct_size: usize,
 ) -> ClinalgStatus {
     // SAFETY: by the contract above.
     guard(|| unsafe { put_defaults(options, struct_size) })
 }
 
-/// A multigrid solver of -div(k D grad u) + c u = f on a box, made once for many right-hand sides; it owns the memory of all levels. D is a
-/// constant symmetric positive definite tensor, k a positive coefficient. The values g of all sides are 0 until
-/// `clinalg_grid_poisson_set_side` sets them. `clinalg_object_release` releases the solver.
+/// A multigrid solver of -div(k D grad u) + c u = f, made once for many right-hand sides; it owns the memory of all levels. D is a
+/// constant symmetric positive definite tensor, k a positive coefficient. Until `clinalg_poisson_set_side` sets the values g of the sides, u keeps
+/// the values that it has on vertex-centred sides with u = g, and g is 0 on others. `clinalg_object_release` releases the solver.
 ///
 /// # Safety
 /// `options` names as many bytes as its first member says, its coordinates as many values as the points and sides say, its
 /// coefficient `coefficient_count` values; `handle` is null or valid for a write.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn clinalg_grid_poisson_create(
-    options: *const ClinalgGridPoissonOptions,
+pub unsafe extern "C" fn clinalg_poisson_create(
+    options: *const ClinalgPoissonOptions,
     handle: *mut ClinalgHandle,
 ) -> ClinalgStatus {
     upload(handle, |context| {
@@ -288,7 +322,7 @@ pub unsafe extern "C" fn clinalg_grid_poisson_create(
         // SAFETY: by the contract above.
         let (grid, coefficient) = unsafe { (options.grid()?, options.coefficient()?) };
         let (precision, params) = (precision_of(options.precision)?, options.params()?);
-        Ok(Registry::global().grid_poisson(context, precision, &grid, &params, coefficient)?)
+        Ok(Registry::global().poisson(context, precision, &grid, &params, coefficient)?)
     })
 }
 
@@ -299,7 +333,7 @@ pub unsafe extern "C" fn clinalg_grid_poisson_create(
 /// # Safety
 /// `values` is null or names `count` values.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn clinalg_grid_poisson_set_side(
+pub unsafe extern "C" fn clinalg_poisson_set_side(
     poisson: ClinalgHandle,
     axis: usize,
     high: i32,
@@ -313,12 +347,13 @@ pub unsafe extern "C" fn clinalg_grid_poisson_set_side(
             // SAFETY: by the contract above.
             false => Some(unsafe { slice("values", values, count)? }),
         };
-        Ok(Registry::global().grid_poisson_set_side(poisson, axis, end, values)?)
+        Ok(Registry::global().poisson_set_side(poisson, axis, end, values)?)
     })
 }
 
 /// Solves for host arrays. `f` has one value for each of `count` points, x fastest. `u`, which must not overlap `f`, holds the initial guess on
-/// entry and the solution on return. Points on vertex-centred sides with u = g get g; f is read there for order 4 only.
+/// entry and the solution on return. Points on vertex-centred sides with u = g get g, or keep their values where no g was set; f is read there for
+/// order 4 only.
 ///
 /// `report` may be null. `history`, if not null, gets the first `capacity` relative residuals, beginning with that of the initial guess.
 /// `progress`, if not null, is called with `progress_data` after every cycle. A solve that does not converge is not a failed call: check
@@ -329,14 +364,14 @@ pub unsafe extern "C" fn clinalg_grid_poisson_set_side(
 /// `capacity` values.
 #[unsafe(no_mangle)]
 #[allow(clippy::too_many_arguments, reason = "C has no named arguments and no slices")]
-pub unsafe extern "C" fn clinalg_grid_poisson_solve(
+pub unsafe extern "C" fn clinalg_poisson_solve(
     poisson: ClinalgHandle,
     f: *const f64,
     u: *mut f64,
     count: usize,
     progress: ClinalgProgress,
     progress_data: *mut c_void,
-    report: *mut ClinalgGridReport,
+    report: *mut ClinalgPoissonReport,
     history: *mut f64,
     capacity: usize,
 ) -> ClinalgStatus {
@@ -347,26 +382,26 @@ pub unsafe extern "C" fn clinalg_grid_poisson_solve(
         // SAFETY: by the contract above.
         let (f, u) = unsafe { (slice("f", f, count)?, slice_mut("u", u, count)?) };
         let mut progress = callback(progress, progress_data);
-        let done = Registry::global().grid_poisson_solve(poisson, f, u, &mut progress)?;
+        let done = Registry::global().poisson_solve(poisson, f, u, &mut progress)?;
         // SAFETY: by the contract above.
         unsafe { results(&done, report, (history, capacity)) }
     })
 }
 
-/// As `clinalg_grid_poisson_solve`, for vectors or dense matrices of the solver's precision and device, whose values stay there. `*u` holds
+/// As `clinalg_poisson_solve`, for vectors or dense matrices of the solver's precision and device, whose values stay there. `*u` holds
 /// the initial guess on entry and the solution on return. If `*u` is 0, a new object like f is made, and the initial guess is zero.
 ///
 /// # Safety
-/// `u` is valid for reading and writing; the other pointers as for `clinalg_grid_poisson_solve`.
+/// `u` is valid for reading and writing; the other pointers as for `clinalg_poisson_solve`.
 #[unsafe(no_mangle)]
 #[allow(clippy::too_many_arguments, reason = "C has no named arguments and no slices")]
-pub unsafe extern "C" fn clinalg_grid_poisson_solve_vector(
+pub unsafe extern "C" fn clinalg_poisson_solve_vector(
     poisson: ClinalgHandle,
     f: ClinalgHandle,
     u: *mut ClinalgHandle,
     progress: ClinalgProgress,
     progress_data: *mut c_void,
-    report: *mut ClinalgGridReport,
+    report: *mut ClinalgPoissonReport,
     history: *mut f64,
     capacity: usize,
 ) -> ClinalgStatus {
@@ -374,7 +409,7 @@ pub unsafe extern "C" fn clinalg_grid_poisson_solve_vector(
         // SAFETY: by the contract above.
         let start = unsafe { given("u", u)? };
         let mut progress = callback(progress, progress_data);
-        let (handle, done) = Registry::global().grid_poisson_solve_vector(poisson, f, start, &mut progress)?;
+        let (handle, done) = Registry::global().poisson_solve_vector(poisson, f, start, &mut progress)?;
         // SAFETY: by the contract above.
         unsafe {
             put("u", u, handle)?;
@@ -389,38 +424,38 @@ pub unsafe extern "C" fn clinalg_grid_poisson_solve_vector(
 /// # Safety
 /// `handle` is null or valid for a write.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn clinalg_grid_poisson_operator_create(
+pub unsafe extern "C" fn clinalg_poisson_operator_create(
     poisson: ClinalgHandle,
     handle: *mut ClinalgHandle,
 ) -> ClinalgStatus {
-    upload(handle, |_| Ok(Registry::global().grid_poisson_operator(poisson)?))
+    upload(handle, |_| Ok(Registry::global().poisson_operator(poisson)?))
 }
 
-/// A symmetric multigrid cycle: an approximate inverse of the matrix of `clinalg_grid_poisson_operator_create`, for `clinalg_solver_options.inverse`.
+/// A symmetric multigrid cycle: an approximate inverse of the matrix of `clinalg_poisson_operator_create`, for `clinalg_solver_options.inverse`.
 /// The solver may be released before the preconditioner.
 ///
 /// # Safety
 /// `handle` is null or valid for a write.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn clinalg_grid_poisson_preconditioner_create(
+pub unsafe extern "C" fn clinalg_poisson_preconditioner_create(
     poisson: ClinalgHandle,
     handle: *mut ClinalgHandle,
 ) -> ClinalgStatus {
-    upload(handle, |_| Ok(Registry::global().grid_poisson_preconditioner(poisson)?))
+    upload(handle, |_| Ok(Registry::global().poisson_preconditioner(poisson)?))
 }
 
-/// The right-hand side for `clinalg_grid_poisson_operator_create`, one value per unknown, from the source f, one value per point, and the values of the
+/// The right-hand side for `clinalg_poisson_operator_create`, one value per unknown, from the source f, one value per point, and the values of the
 /// sides. Where u is determined only up to a constant, the imbalance is removed. If `*b` is 0, a new vector is made.
 ///
 /// # Safety
 /// `b` is null or valid for reading and writing.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn clinalg_grid_poisson_right_side(
+pub unsafe extern "C" fn clinalg_poisson_right_side(
     poisson: ClinalgHandle,
     f: ClinalgHandle,
     b: *mut ClinalgHandle,
 ) -> ClinalgStatus {
-    into("b", b, |registry, given| registry.grid_poisson_right_side(poisson, f, given))
+    into("b", b, |registry, given| registry.poisson_right_side(poisson, f, given))
 }
 
 /// The values at all points, from the unknowns x and the values of the sides with u = g. If `*u` is 0, a new vector is made.
@@ -428,10 +463,10 @@ pub unsafe extern "C" fn clinalg_grid_poisson_right_side(
 /// # Safety
 /// `u` is null or valid for reading and writing.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn clinalg_grid_poisson_points(
+pub unsafe extern "C" fn clinalg_poisson_points(
     poisson: ClinalgHandle,
     x: ClinalgHandle,
     u: *mut ClinalgHandle,
 ) -> ClinalgStatus {
-    into("u", u, |registry, given| registry.grid_poisson_points(poisson, x, given))
+    into("u", u, |registry, given| registry.poisson_points(poisson, x, given))
 }

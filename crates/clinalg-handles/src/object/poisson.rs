@@ -1,0 +1,71 @@
+//! Poisson solvers.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use clinalg::multigrid::{Poisson, PoissonOperator, SideValues};
+use clinalg::{Precision, Real, Result};
+
+/// A solver, the values of its sides, and its matrix, once it was needed.
+#[derive(Debug)]
+pub(crate) struct PoissonState<T: Real> {
+    pub(crate) poisson: Poisson<T>,
+    pub(crate) sides: SideValues<T>,
+    operator: Option<PoissonOperator<T>>,
+}
+
+impl<T: Real> PoissonState<T> {
+    /// The matrix of the solver, with the values of the sides.
+    pub(crate) fn operator(&mut self) -> Result<(&PoissonOperator<T>, &SideValues<T>)> {
+        let operator = match self.operator.take() {
+            Some(operator) => operator,
+            None => self.poisson.operator()?,
+        };
+        Ok((self.operator.insert(operator), &self.sides))
+    }
+}
+
+/// A solver in one precision, for one caller at a time.
+#[derive(Debug)]
+pub struct PoissonSolver<T: Real> {
+    points: usize,
+    state: Mutex<PoissonState<T>>,
+}
+
+impl<T: Real> PoissonSolver<T> {
+    pub(crate) fn new(poisson: Poisson<T>) -> PoissonSolver<T> {
+        let (points, sides) = (poisson.grid().len(), SideValues::new(poisson.grid()));
+        PoissonSolver { points, state: Mutex::new(PoissonState { poisson, sides, operator: None }) }
+    }
+
+    pub(crate) fn lock(&self) -> MutexGuard<'_, PoissonState<T>> {
+        // A solve begins anew whatever one before left.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A solver whose precision is known at run time only.
+#[derive(Debug)]
+pub enum AnyPoisson {
+    /// In single precision.
+    F32(PoissonSolver<f32>),
+    /// In double precision.
+    F64(PoissonSolver<f64>),
+}
+
+impl AnyPoisson {
+    /// Its precision.
+    pub fn precision(&self) -> Precision {
+        match self {
+            AnyPoisson::F32(_) => Precision::F32,
+            AnyPoisson::F64(_) => Precision::F64,
+        }
+    }
+
+    /// Number of values of a grid.
+    pub fn points(&self) -> usize {
+        match self {
+            AnyPoisson::F32(solver) => solver.points,
+            AnyPoisson::F64(solver) => solver.points,
+        }
+    }
+}
