@@ -133,14 +133,13 @@
 %   MexPoissonDefect               - Defect of the Poisson problem.
 %   MexCoarseToFine                - Interpolate a grid to the next finer one.
 %   MexFineToCoarse                - Restrict a grid to the next coarser one.
-%   MexPoisson                     - Solve the Poisson problem by multigrid.
-%   MexGridPoisson                 - Make a solver of the Poisson problem on a box.
-%   MexGridPoissonSide             - Set the values of a side of a box.
-%   MexGridPoissonSolve            - Solve the Poisson problem on a box.
-%   MexGridPoissonOperator         - Matrix of the Poisson problem on a box, as an operator.
-%   MexGridPoissonPreconditioner   - Multigrid cycle on a box as a preconditioner.
-%   MexGridPoissonRightSide        - Right-hand side for the operator on a box.
-%   MexGridPoissonPoints           - Values at all points of a box, from the unknowns.
+%   MexPoisson                     - Make a solver of the Poisson problem on a square, a cube or another box.
+%   MexPoissonSide                 - Set the values of a side of a box.
+%   MexPoissonSolve                - Solve the Poisson problem by multigrid.
+%   MexPoissonOperator             - Matrix of the Poisson problem, as an operator.
+%   MexPoissonPreconditioner       - Multigrid cycle as a preconditioner.
+%   MexPoissonRightSide            - Right-hand side for the operator of the Poisson problem.
+%   MexPoissonPoints               - Values at all points, from the unknowns.
 %
 % The wave equation
 %   MexWave                        - Make a membrane for the wave equation.

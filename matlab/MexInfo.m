@@ -3,7 +3,7 @@ function info = MexInfo(gpu, h)
 %   info = MexInfo(gpu, h)
 %
 %   info is a structure with the fields
-%     kind        'full', 'sparse', 'band', 'wave', 'operator', 'elastodynamics' or 'grid_poisson'
+%     kind        'full', 'sparse', 'band', 'wave', 'operator', 'elastodynamics' or 'poisson'
 %     class       'double' or 'single'
 %     complex     whether the values are complex
 %     rows, cols  the shape

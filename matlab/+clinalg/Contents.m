@@ -29,8 +29,7 @@
 %   amg       - algebraic multigrid preconditioner of a sparse matrix
 %   saddle    - block preconditioner for a saddle point
 %   eigs      - a few eigenvalues and eigenvectors of a symmetric matrix
-%   poisson   - solve the Poisson problem by multigrid on the device
-%   grid_poisson - solver of the Poisson problem on a box of any size
+%   poisson   - multigrid solver of the Poisson problem
 %   wave      - integrate the wave equation on the device
 %   grid_wave - waves on a box of two or three dimensions
 %   ode       - solve differential equations, called like ode45

@@ -24,7 +24,7 @@ product = @() MexSolveBegin(gpu, 'pcg', 'function', x());
 corners = [-1 -1 -1; 1 -1 -1; 1 1 -1; -1 1 -1; -1 -1 1; 1 -1 1; 1 1 1; -1 1 1];
 faces = [1 4 3 2; 5 6 7 8; 1 2 6 5; 2 3 7 6; 3 4 8 7; 4 1 5 8];
 cube = @() MexElasto(gpu, corners, faces, [1 0.25 1], 'exterior');
-box = @() MexGridPoisson(gpu, [5 4]);
+box = @() MexPoisson(gpu, [5 4]);
 box_wave = @() MexGridWave(gpu, [5 4], 0.01);
 box_values = @() MexMatrix(gpu, ones(5, 4));
 inner = @() MexMatrix(gpu, ones(6, 1));
@@ -150,14 +150,13 @@ calls = {
   'MexPoissonDefect', {gpu, grid_(), grid_(), grid_()}
   'MexCoarseToFine', {gpu, MexMatrix(gpu, rand(3)), grid_()}
   'MexFineToCoarse', {gpu, grid_(), MexMatrix(gpu, rand(3))}
-  'MexPoisson', {gpu, grid_(), 1e-6, 20, grid_(), 'v', 'rbgs', 'kernels', 2, 0, 1}
-  'MexGridPoisson', {gpu, [5 4 3], 1, linspace(0, 2, 4), 1, Inf(2, 3), 'vertex', [1 2 3], ones(4 * 3 * 2, 1), 'cells', 0, 2, 1e-8, 50, 'v', 0}
-  'MexGridPoissonSide', {gpu, box(), 2, 1, ones(5, 1)}
-  'MexGridPoissonSolve', {gpu, box(), ones(5, 4), zeros(5, 4)}
-  'MexGridPoissonOperator', {gpu, box()}
-  'MexGridPoissonPreconditioner', {gpu, box()}
-  'MexGridPoissonRightSide', {gpu, box(), box_values(), inner()}
-  'MexGridPoissonPoints', {gpu, box(), inner(), box_values()}
+  'MexPoisson', {gpu, [5 4 3], 1, linspace(0, 2, 4), 1, Inf(2, 3), 'vertex', [1 2 3], ones(4 * 3 * 2, 1), 'cells', 0, 2, 1e-8, 50, 'v', 0, 'rbgs', 'kernels', 0}
+  'MexPoissonSide', {gpu, box(), 2, 1, ones(5, 1)}
+  'MexPoissonSolve', {gpu, box(), box_values(), box_values()}
+  'MexPoissonOperator', {gpu, box()}
+  'MexPoissonPreconditioner', {gpu, box()}
+  'MexPoissonRightSide', {gpu, box(), box_values(), inner()}
+  'MexPoissonPoints', {gpu, box(), inner(), box_values()}
   'MexGridWave', {gpu, [5 4], 0.01, [1 1], Inf(2), 1, 0}
   'MexGridWaveLimit', {gpu, [5 4], [1 1], Inf(2), 1}
   'MexGridWaveStart', {gpu, box_wave(), box_values(), box_values()}

@@ -126,7 +126,7 @@ for N = [17 33 65 129]
   [x, y] = meshgrid(linspace(0, 1, N));
   exact = sin(pi * x) .* sin(2 * pi * y);
   f = MexMatrix(gpu, 5 * pi ^ 2 * exact);
-  [u, flag, relres, iter, history, reason] = MexPoisson(gpu, f, 1e-9);
+  [u, flag, relres, iter, history, reason] = solve(gpu, f, [N N], 'tol', 1e-9);
   check(flag == 0 && relres <= 1e-9 && iter < 15 && numel(history) == iter + 1, reason);
   off = max(max(abs(MexHandleMatrix(gpu, u) - exact)));
   if before > 0
@@ -145,7 +145,8 @@ start = exact;
 start(2:end-1, 2:end-1) = 0;
 for type = {'double', 'single'}
   u = MexMatrix(gpu, cast(start, type{1}));
-  [v, flag] = MexPoisson(gpu, MexMatrix(gpu, zeros(N, type{1})), eps(type{1}), [], u);
+  S = solver(gpu, [N N], 'tol', eps(type{1}), 'single', strcmp(type{1}, 'single'));
+  [v, flag] = MexPoissonSolve(gpu, S, MexMatrix(gpu, zeros(N, type{1})), u);
   check(v == u && (flag == 0 || flag == 3));
   check_close(double(MexHandleMatrix(gpu, u)), exact, 100 * eps(type{1}));
 end
@@ -158,10 +159,10 @@ F = rand(N);
 f = MexMatrix(gpu, F);
 for cycle = {'v', 'w', 'fmg'}
   for smoother = {'rbgs', 'jacobi'}
-    [u, ~, ~, iter] = MexPoisson(gpu, f, 1e-9, 50, [], cycle{1}, smoother{1}, 'kernels');
+    [u, ~, ~, iter] = solve(gpu, f, [N N], 'tol', 1e-9, 'cycle', cycle{1}, 'smoother', smoother{1});
     reference = MexHandleMatrix(gpu, u);
     for backend = {'matrix', 'reference'}
-      [u, flag, ~, its] = MexPoisson(gpu, f, 1e-9, 50, [], cycle{1}, smoother{1}, backend{1});
+      [u, flag, ~, its] = solve(gpu, f, [N N], 'tol', 1e-9, 'cycle', cycle{1}, 'smoother', smoother{1}, 'backend', backend{1});
       check(flag == 0 && its == iter, '%s %s %s', cycle{1}, smoother{1}, backend{1});
       check_close(MexHandleMatrix(gpu, u), reference, 1e-12);
     end
@@ -185,7 +186,7 @@ for d = [2 3]
     F = zeros(N, N, N); F(2:end-1, 2:end-1, 2:end-1) = b;
   end
   x = (A + 50 * speye(m^d)) \ b(:);
-  [u, flag] = MexPoisson(gpu, MexMatrix(gpu, F(:)), 1e-12, 50, [], 'v', 'rbgs', 'kernels', d, 50);
+  [u, flag] = solve(gpu, MexMatrix(gpu, F(:)), repmat(N, 1, d), 'tol', 1e-12, 'c', 50);
   U = reshape(MexHandleMatrix(gpu, u), size(F));
   if d == 2
     U = U(2:end-1, 2:end-1);
@@ -195,8 +196,7 @@ for d = [2 3]
   check(flag == 0);
   check_close(U(:), x, 1e-12);
 end
-f = MexMatrix(gpu, zeros(9));
-check_error('clinalg:argument:value', '`s`', @() MexPoisson(gpu, f, [], [], [], 'v', 'rbgs', 'kernels', 2, -1));
+check_error('clinalg:argument:value', '`c`', @() solver(gpu, [9 9], 'c', -1));
 end
 
 function poisson_ends()
@@ -207,19 +207,18 @@ N = 17; s = sin(pi * linspace(0, 1, N)');
 s([1 N]) = 0;
 cube = kron(s, kron(s, s));
 c = MexMatrix(gpu, cube);
-[u, flag] = MexPoisson(gpu, c, 1e-13, 50, [], 'fmg', 'rbgs', 'kernels', 3);
+[u, flag] = solve(gpu, c, [N N N], 'tol', 1e-13, 'cycle', 'fmg');
 check(flag == 0);
 lambda = 3 * 4 * (N - 1)^2 * sin(pi / (2 * (N - 1)))^2;
 check_close(MexHandleMatrix(gpu, u), cube / lambda, 1e-12);
-check_error('clinalg:argument:shape', 'cubic', @() MexPoisson(gpu, MexMatrix(gpu, rand(10, 1)), [], [], [], 'v', 'rbgs', 'kernels', 3));
-check_error('clinalg:argument:value', 'argument 9 `d`', @() MexPoisson(gpu, c, [], [], [], 'v', 'rbgs', 'kernels', 5));
-[~, flag, ~, iter] = MexPoisson(gpu, f, 1e-12, 2);
+check_error('clinalg:argument:length', '`f`', @() solve(gpu, MexMatrix(gpu, rand(10, 1)), [N N N]));
+[~, flag, ~, iter] = solve(gpu, f, [33 33], 'tol', 1e-12, 'maxit', 2);
 check(flag == 1 && iter == 2);
 f = MexMatrix(gpu, NaN(33));
-[~, flag] = MexPoisson(gpu, f);
+[~, flag] = solve(gpu, f, [33 33]);
 check(flag == 4);
 f = MexMatrix(gpu, ones(129));
-[~, flag, relres] = MexPoisson(gpu, f, 1e-20);
+[~, flag, relres] = solve(gpu, f, [129 129], 'tol', 1e-20);
 check(flag == 3 && relres < 1e-11);
 end
 
@@ -235,9 +234,25 @@ check_error('clinalg:argument:length', '`U`', @() MexCoarseToFine(gpu, g, MexCop
 check_error('clinalg:argument:precision', '`f`', @() MexRBGS(gpu, g, MexMatrix(gpu, single(rand(9)))));
 check_error('clinalg:argument:value', '`o`', @() MexRBGS(gpu, MexMatrix(gpu, rand(9)), g, g));
 check_error('clinalg:argument:value', '`omega`', @() MexJacobi(gpu, g, g, [], 1, Inf));
-check_error('clinalg:argument:value', '9 and 17', @() MexPoisson(gpu, MexMatrix(gpu, rand(10))));
-check_error('clinalg:argument:value', '5 and 9', @() MexPoisson(gpu, MexMatrix(gpu, rand(216, 1)), [], [], [], 'v', 'rbgs', 'kernels', 3));
-check_error('clinalg:argument:value', '`cycle` is ''x''', @() MexPoisson(gpu, g, [], [], [], 'x'));
-check_error('clinalg:argument:value', '`tol`', @() MexPoisson(gpu, g, -1));
-check_error('clinalg:handle:kind', '`f`', @() MexPoisson(gpu, MexSparseMatrix(gpu, speye(9))));
+% What only the squares and cubes of the fastest kernels have.
+check_error('clinalg:argument:value', '2^k + 1', @() solver(gpu, [10 10], 'smoother', 'jacobi'));
+check_error('clinalg:argument:value', '`backend`', @() solver(gpu, [6 6 6], 'backend', 'matrix'));
+check_error('clinalg:argument:value', '`mixed`', @() solver(gpu, [9 9], 'mixed', 1, 'single', 1));
+check_error('clinalg:argument:value', '`cycle` is ''x''', @() solver(gpu, [9 9], 'cycle', 'x'));
+check_error('clinalg:argument:value', '`tol`', @() solver(gpu, [9 9], 'tol', -1));
+check_error('clinalg:handle:kind', '`f`', @() solve(gpu, MexSparseMatrix(gpu, speye(9)), [9 9]));
+end
+
+function S = solver(gpu, points, varargin)
+% A solver on the unit square or cube with the options named.
+names = {'x', 'y', 'z', 'sides', 'centring', 'D', 'k', 'at', 'c', 'order', 'tol', 'maxit', 'cycle', 'single', 'smoother', 'backend', 'mixed'};
+given = cell(1, numel(names));
+for k = 1 : 2 : numel(varargin)
+  given{strcmp(names, varargin{k})} = varargin{k + 1};
+end
+S = MexPoisson(gpu, points, given{:});
+end
+
+function varargout = solve(gpu, f, points, varargin)
+[varargout{1 : max(nargout, 1)}] = MexPoissonSolve(gpu, solver(gpu, points, varargin{:}), f);
 end

@@ -230,13 +230,13 @@ N = 65;
 [x, y] = meshgrid(linspace(0, 1, N));
 exact = sin(pi * x) .* sin(pi * y);
 f = 2 * pi ^ 2 * exact;
-[u, flag, relres, iter, history] = clinalg.poisson(f, 1e-9);
+[u, flag, relres, iter, history] = solve(clinalg.poisson([N N], 'Tolerance', 1e-9), f);
 check(isa(u, 'double') && flag == 0 && relres <= 1e-9 && numel(history) == iter + 1);
 check(max(max(abs(u - exact))) < pi ^ 2 / 6 / (N - 1) ^ 2);
-v = clinalg.poisson(clinalg.matrix(f), 1e-9, [], [], 'fmg', 'jacobi');
+v = solve(clinalg.poisson([N N], 'Tolerance', 1e-9, 'Cycle', 'fmg', 'Smoother', 'jacobi'), clinalg.matrix(f));
 check(isa(v, 'clinalg.array'));
 check_close(gather(v), u, 1e-8);
-[w, ~, ~, iter] = clinalg.poisson(f, 1e-8, 30, u);
+[w, ~, ~, iter] = solve(clinalg.poisson([N N], 'Tolerance', 1e-8), f, [], u);
 check(iter == 0 && isequal(w, u));
 check_error('clinalg:argument:count', 'clinalg.poisson', @() clinalg.poisson());
 end

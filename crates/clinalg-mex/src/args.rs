@@ -11,7 +11,7 @@ use crate::fault::{Fault, id};
 use crate::host::{Complex as Complexes, Host, MxArray, class};
 
 /// The most arguments that a function takes.
-pub(crate) const MAX_INPUTS: usize = 16;
+pub(crate) const MAX_INPUTS: usize = 19;
 /// Bytes of the longest text argument, with the zero at its end.
 const MAX_TEXT: usize = 16384;
 /// What the names of this library's classes begin with.

@@ -1,8 +1,8 @@
 //! The Poisson problem on handles.
 
-use clinalg::multigrid::{Coefficient, End, Grid, Poisson, PoissonParams, PoissonReport, SideValues, Tensor};
+use clinalg::multigrid::{Coefficient, End, Grid, Poisson, PoissonParams, PoissonReport, Tensor};
 use clinalg::solve::{Progress, Stop};
-use clinalg::{Context, Error, Precision, Real as _, Result, Scalar as _, Vector, ops};
+use clinalg::{Context, Error, Precision, Real as _, Result, Vector, ops};
 
 use super::preconditioner::InverseOf;
 use crate::kind::Kind;
@@ -126,7 +126,7 @@ impl Registry {
         Ok(self.insert(made.map_err(with_name_of_option)?))
     }
 
-    /// Sets the values of a side, 0 without values: [`SideValues::set`].
+    /// Sets the values of a side, or takes them away: [`SideValues::set`], [`SideValues::clear`].
     ///
     /// # Errors
     /// [`Error::Handle`]; those of the method.
@@ -134,15 +134,10 @@ impl Registry {
         self.call(&[Operand::new(ARGUMENT, poisson, Kind::POISSON)], None, |objects, _| {
             typed_real!(objects[0], ARGUMENT, T => {
                 let state = &mut *T::of_poisson(objects[0])?.lock();
-                let grid = state.poisson.grid();
-                let values = match values {
-                    Some(values) => narrowed::<T>(values),
-                    None => {
-                        let other = |&(other, _): &(usize, &usize)| other != axis;
-                        vec![T::from_f64(0.0); grid.points().iter().enumerate().filter(other).map(|(_, n)| n).product()]
-                    }
-                };
-                SideValues::set(&mut state.sides, axis, end, values)?;
+                match values {
+                    Some(values) => state.sides.set(axis, end, narrowed::<T>(values))?,
+                    None => state.sides.clear(axis, end)?,
+                }
                 state.poisson.set_sides(&state.sides)
             })
         })

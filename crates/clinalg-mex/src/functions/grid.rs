@@ -1,6 +1,5 @@
 //! The components of multigrid, and the Poisson problem.
 
-
 use super::{GPU, count, handle, handle_as, real};
 use crate::args::Args;
 use crate::emit::Out;

@@ -4,7 +4,8 @@ use super::grid::{Condition, End, Grid};
 use crate::error::check_length;
 use crate::{Error, Real, Result};
 
-/// The values g of the conditions on the sides of a [`Grid`]; 0 where nothing else is said.
+/// The values g of the conditions on the sides of a [`Grid`]. Sides without values have 0; on vertex-centred Dirichlet sides
+/// without values u keeps those that it has.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SideValues<T> {
     points: Vec<usize>,
@@ -12,7 +13,7 @@ pub struct SideValues<T> {
 }
 
 impl<T: Real> SideValues<T> {
-    /// 0 on all sides.
+    /// Without values.
     pub fn new(grid: &Grid) -> SideValues<T> {
         SideValues { points: grid.points().to_vec(), values: vec![[None, None]; grid.dim()] }
     }
@@ -28,12 +29,27 @@ impl<T: Real> SideValues<T> {
     /// # Errors
     /// [`Error::Length`] that names `values`; [`Error::Value`] where there is no such axis.
     pub fn set(&mut self, axis: usize, end: End, values: Vec<T>) -> Result<()> {
-        if axis >= self.points.len() {
-            return Err(Error::value("axis", format!("less than {}", self.points.len()), axis));
-        }
+        self.check_axis(axis)?;
         check_length("values", self.count(axis), values.len())?;
         self.values[axis][end.index()] = Some(values);
         Ok(())
+    }
+
+    /// Takes the values of a side away.
+    ///
+    /// # Errors
+    /// [`Error::Value`] where there is no such axis.
+    pub fn clear(&mut self, axis: usize, end: End) -> Result<()> {
+        self.check_axis(axis)?;
+        self.values[axis][end.index()] = None;
+        Ok(())
+    }
+
+    fn check_axis(&self, axis: usize) -> Result<()> {
+        if axis < self.points.len() {
+            return Ok(());
+        }
+        Err(Error::value("axis", format!("less than {}", self.points.len()), axis))
     }
 
     /// The values of a function of the axis, the end and the coordinates of the point on the side; of sides that are not
