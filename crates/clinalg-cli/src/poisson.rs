@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use clap::ValueEnum;
-use clinalg::multigrid::{Condition, Cycle, PoissonMemory, PoissonParams, Smoother};
+use clinalg::multigrid::{Condition, Cycle, Grid, PoissonMemory, PoissonParams, Smoother};
 use clinalg::solve::Stop;
 use clinalg::{Context, Real};
 use schemars::JsonSchema;
@@ -125,7 +125,7 @@ pub(crate) struct Args {
     #[arg(long, default_value_t = 2, value_parser = args::order, requires = "points")]
     order: usize,
     /// Dimensions: 2 for the square, 3 for the cube
-    #[arg(long, default_value_t = PoissonParams::default().dim, value_parser = args::dimension, allow_hyphen_values = true)]
+    #[arg(long, default_value_t = 2, value_parser = args::dimension, allow_hyphen_values = true)]
     dim: usize,
     /// The constant S >= 0 in -Laplace u + S u = f
     #[arg(long, default_value_t = PoissonParams::default().shift, value_name = "S", value_parser = args::shift, allow_hyphen_values = true)]
@@ -255,14 +255,17 @@ impl Args {
         self.n.unwrap_or(if self.dim == 3 { 129 } else { 1025 })
     }
 
+    /// The unit square or cube.
+    fn grid(&self) -> Grid {
+        Grid::new(&vec![self.side(); self.dim])
+    }
+
     fn params(&self) -> PoissonParams {
         let default = match self.precision {
             Arithmetic::F32 => 1e-5,
             Arithmetic::F64 | Arithmetic::Mixed => 1e-10,
         };
         PoissonParams {
-            n: self.side(),
-            dim: self.dim,
             shift: self.shift,
             backend: self.backend.into(),
             cycle: match self.cycle {
@@ -279,7 +282,8 @@ impl Args {
             omega: self.omega,
             tolerance: self.tol.unwrap_or(default),
             max_cycles: self.max_cycles,
-            mixed: self.precision == Arithmetic::Mixed,
+            mixed_precision: self.precision == Arithmetic::Mixed,
+            ..PoissonParams::default()
         }
     }
 }
@@ -322,7 +326,8 @@ fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Result<Exit
     let start = Instant::now();
     let faces = problem.faces::<T>()?;
     let boundary = problem.boundary_values::<T>()?;
-    let mut solver = Solver::<T>::new(&place, &problem, &params, faces.as_ref(), boundary.as_deref(), global)?;
+    let equation = (&args.grid(), &params);
+    let mut solver = Solver::<T>::new(&place, &problem, equation, faces.as_ref(), boundary.as_deref(), global)?;
     let fingerprint = |f: &[T]| {
         let coefficient = faces.as_ref().map(Faces::values);
         let options = args.method_options().option("--n", args.side()).option("--dim", args.dim);
@@ -331,7 +336,7 @@ fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Result<Exit
     };
     if let Some(loaded) = &loaded {
         loaded.check(&fingerprint(&solver.right_side()?))?;
-        let (u, memory) = resumed::<T>(loaded, &problem)?;
+        let (u, memory) = resumed::<T>(loaded, problem.lattice.len())?;
         solver.resume(u, &memory)?;
     }
     place.finish()?;
@@ -388,7 +393,7 @@ fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Result<Exit
     };
     if let (Some(path), Some(memory)) = (keep.due(document.stop == Stop::Cancelled), after) {
         let fingerprint = fingerprint(&solver.right_side()?);
-        save(&path, fingerprint, &solver.solution()?, memory.history, memory.direction)?;
+        save(&path, fingerprint, &solver.solution()?, memory)?;
         document.checkpoint = Some(path.display().to_string());
     }
     let shown = if target.is_some() || picture.is_some() { Some(solver.solution()?) } else { None };
@@ -423,35 +428,29 @@ fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Result<Exit
 const MOST_FLOOR: f64 = 0.1;
 
 /// The solution of a checkpoint, and what the solver keeps beside it.
-fn resumed<T: Real>(loaded: &checkpoint::Loaded, problem: &Problem) -> Result<(Vec<T>, PoissonMemory<T>), Failure> {
+fn resumed<T: Real>(loaded: &checkpoint::Loaded, points: usize) -> Result<(Vec<T>, PoissonMemory<T>), Failure> {
     let u = loaded.array("u")?;
-    if u.len() != problem.lattice.len() {
-        let words = format!(
-            "--resume: the checkpoint has {} points, the grid has {}; they must agree",
-            u.len(),
-            problem.lattice.len()
-        );
+    if u.len() != points {
+        let words = format!("--resume: the checkpoint has {} points, the grid has {points}; they must agree", u.len());
         return Err(Failure::usage(words));
     }
-    Ok((u, PoissonMemory { history: loaded.array("history")?, direction: direction(loaded)? }))
-}
-
-/// The direction of conjugate gradients in a checkpoint, where cycles precondition these.
-fn direction<T: Real>(loaded: &checkpoint::Loaded) -> Result<Option<(Vec<T>, f64)>, Failure> {
     let product = &loaded.state["product"];
-    if product.is_null() { Ok(None) } else { Ok(Some((loaded.array("direction")?, loaded.number("product")?))) }
+    let direction =
+        if product.is_null() { None } else { Some((loaded.array("direction")?, loaded.number("product")?)) };
+    let unknowns = loaded.state["unknowns"].as_bool() == Some(true);
+    let unknowns = unknowns.then(|| loaded.array("unknowns")).transpose()?;
+    Ok((u, PoissonMemory { history: loaded.array("history")?, direction, unknowns }))
 }
 
-/// Writes a checkpoint of the state after a cycle: the solution, the relative residuals, the direction and the product of [`direction`].
-fn save<T: Real>(
-    path: &Path,
-    fingerprint: Fingerprint,
-    u: &[T],
-    history: Vec<f64>,
-    direction: Option<(Vec<T>, f64)>,
-) -> Result<(), Failure> {
-    let product = direction.as_ref().map(|(_, product)| *product);
+/// Writes a checkpoint of the state after a cycle: the solution, and what the solver keeps beside it.
+fn save<T: Real>(path: &Path, fingerprint: Fingerprint, u: &[T], memory: PoissonMemory<T>) -> Result<(), Failure> {
+    let PoissonMemory { history, direction, unknowns } = memory;
+    let state = serde_json::json!({
+        "product": direction.as_ref().map(|(_, product)| *product),
+        "unknowns": unknowns.is_some(),
+    });
     let mut arrays = vec![("u", Values::of(u)), ("history", Values::F64(history))];
     arrays.extend(direction.map(|(p, _)| ("direction", Values::of(&p))));
-    checkpoint::save(path, fingerprint, serde_json::json!({ "product": product }), &arrays)
+    arrays.extend(unknowns.map(|unknowns| ("unknowns", Values::of(&unknowns))));
+    checkpoint::save(path, fingerprint, state, &arrays)
 }

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use clinalg::multigrid::{self, Cycle, Poisson, PoissonParams};
+use clinalg::multigrid::{self, Cycle, Grid, Poisson, PoissonParams};
 use clinalg::runtime::KernelTiming;
 use clinalg::solve::{Cg, CgParams, Operator, Solver, Stop};
 use clinalg::wave::{Wave, WaveParams};
@@ -164,8 +164,8 @@ impl<T: Real> Case<T> {
                 (points + coarse, Limit::Copy, Box::new(move || multigrid::interpolate(&small, &mut out)))
             }
             Operation::PoissonVcycle => {
-                let params = PoissonParams { n, tolerance: 0.0, max_cycles: CYCLES, ..PoissonParams::default() };
-                let mut poisson = Poisson::<T>::new(context, &params)?;
+                let params = PoissonParams { tolerance: 0.0, max_cycles: CYCLES, ..PoissonParams::default() };
+                let mut poisson = Poisson::<T>::new(context, &Grid::square(n), &params)?;
                 let (f, mut u) = (vector(points, 1)?, Vector::zeros(context, points)?);
                 let call = move || {
                     u.fill(T::zero())?;
@@ -179,12 +179,12 @@ impl<T: Real> Case<T> {
             }
             Operation::PoissonSolve | Operation::PoissonSolveW => {
                 let cycle = if operation == Operation::PoissonSolve { Cycle::V } else { Cycle::W };
-                return Case::poisson(context, PoissonParams { n, cycle, ..poisson_params::<T>() });
+                return Case::poisson(context, &Grid::square(n), PoissonParams { cycle, ..poisson_params::<T>() });
             }
             Operation::PoissonFmg | Operation::Poisson3Fmg => {
-                let dim = operation.dimensions();
-                let params = PoissonParams { n, dim, cycle: Cycle::Full, max_cycles: 1, ..poisson_params::<T>() };
-                return Case::poisson(context, params);
+                let grid = Grid::new(&vec![n; operation.dimensions()]);
+                let params = PoissonParams { cycle: Cycle::Full, max_cycles: 1, ..poisson_params::<T>() };
+                return Case::poisson(context, &grid, params);
             }
             Operation::WaveLeapfrog | Operation::WaveFused => {
                 let steps = if operation == Operation::WaveFused { 8 } else { 1 };
@@ -235,9 +235,9 @@ impl<T: Real> Case<T> {
 
     /// A solution from zero; its bytes are those of the cycles that a first one takes: 18 values per point, 28 for the pass of
     /// full multigrid.
-    fn poisson(context: &Context, params: PoissonParams) -> Result<Case<T>, Failure> {
-        let points = params.n.pow(params.dim as u32);
-        let mut poisson = Poisson::<T>::new(context, &params)?;
+    fn poisson(context: &Context, grid: &Grid, params: PoissonParams) -> Result<Case<T>, Failure> {
+        let points = grid.len();
+        let mut poisson = Poisson::<T>::new(context, grid, &params)?;
         let f = Vector::from_slice(context, &random::<T>(points, 1))?;
         let mut u = Vector::zeros(context, points)?;
         let mut call = move || {

@@ -4,7 +4,7 @@ use std::f64::consts::PI;
 use std::time::Instant;
 
 use clinalg::multigrid::{
-    Backend, Centring, Condition, Cycle, End, Grid, GridMemory, GridParams, GridPoisson, Separable, SideValues,
+    Backend, Centring, Condition, Cycle, End, Grid, Poisson, PoissonParams, Separable, SideValues,
 };
 use clinalg::solve::Stop;
 use clinalg::{KernelFamily, Real, Vector, ops};
@@ -14,7 +14,7 @@ use serde::Serialize;
 use super::problem::{Faces, error_on, random_on, values_on};
 use super::report::{Residuals, draw};
 use super::tensor::Entries;
-use super::{Args, Arithmetic, MOST_FLOOR, RightSide, direction, save};
+use super::{Args, Arithmetic, MOST_FLOOR, RightSide, resumed, save};
 use crate::Global;
 use crate::args::DeviceName;
 use crate::args::boxes::{self, ENDS, Each, Sides};
@@ -225,15 +225,7 @@ fn solve<T: Real>(
         Some(RightSide::Sine) => Some(Sine::new(grid, &size, &diffusion, args.shift)?),
         _ => None,
     };
-    let grid_params = GridParams::default()
-        .diffusion(diffusion)
-        .mixed(mixed)
-        .shift(args.shift)
-        .order(args.order)
-        .cycle(params.cycle)
-        .sweeps(args.pre, args.post)
-        .tolerance(params.tolerance)
-        .max_cycles(args.max_cycles);
+    let params = PoissonParams { diffusion, mixed_derivatives: mixed, order: args.order, ..params };
     interrupt::watch();
     let progress = Progress::new(out, "cycle", params.tolerance);
     progress.stage("setting up");
@@ -241,9 +233,9 @@ fn solve<T: Real>(
     let start = Instant::now();
     let faces = coefficient.as_ref().map(|given| Faces::<T>::new(given, &lattice)).transpose()?;
     let mut solver = match (&faces, &tensor) {
-        (None, Some(tensor)) => GridPoisson::with_tensor(context, grid, &grid_params, tensor.borrowed())?,
-        (Some(faces), _) => GridPoisson::with_coefficient(context, grid, &grid_params, faces.borrowed())?,
-        (None, None) => GridPoisson::<T>::new(context, grid, &grid_params)?,
+        (None, Some(tensor)) => Poisson::with_tensor(context, grid, &params, tensor.borrowed())?,
+        (Some(faces), _) => Poisson::with_coefficient(context, grid, &params, faces.borrowed())?,
+        (None, None) => Poisson::<T>::new(context, grid, &params)?,
     };
     let source: Vector<T> = match (&f, &sine) {
         (Some(given), _) => {
@@ -253,7 +245,8 @@ fn solve<T: Real>(
         (None, Some(sine)) => values_on(&place, context, grid.len(), &sine.values(grid, sine.eigenvalue)?)?,
         (None, None) => random_on(&place, context, grid.len(), args.seed)?,
     };
-    let sides = side_values::<T>(grid, boundary.as_ref())?;
+    solver.set_sides(&side_values::<T>(grid, boundary.as_ref())?)?;
+    let mut u = Vector::zeros(context, grid.len())?;
     let names = (0..grid.dim()).flat_map(|axis| ENDS.map(|end| (axis, end)));
     let side_names: Vec<String> = names
         .map(|(axis, end)| format!("{}={}", boxes::side_name(axis, end), condition_words(grid.condition(axis, end))))
@@ -271,15 +264,15 @@ fn solve<T: Real>(
     };
     if let Some(loaded) = &loaded {
         loaded.check(&fingerprint(&source.to_vec()?))?;
-        let (unknowns, history) = (loaded.array("u")?, loaded.array("history")?);
-        solver.resume(GridMemory { unknowns, history, direction: direction(loaded)? })?;
+        let (values, memory) = resumed::<T>(loaded, grid.len())?;
+        solver.resume(&memory)?;
+        u.write(&values)?;
     }
-    let mut u = Vector::zeros(context, grid.len())?;
     context.finish()?;
     let setup = start.elapsed();
     out.phase("solve");
     let start = Instant::now();
-    let report = solver.solve_device_with(&source, &sides, &mut u, &mut |cycle, residual| {
+    let report = solver.solve_device_with(&source, &mut u, &mut |cycle, residual| {
         progress.step(cycle, residual);
         interrupt::go_on()
     })?;
@@ -303,8 +296,7 @@ fn solve<T: Real>(
     }
     let written = keep.due(report.stop == Stop::Cancelled);
     if let Some(path) = &written {
-        let GridMemory { unknowns, history, direction } = solver.memory(&report.history)?;
-        save(path, fingerprint(&source.to_vec()?), &unknowns, history, direction)?;
+        save(path, fingerprint(&source.to_vec()?), &u.to_vec()?, solver.memory(&report.history)?)?;
     }
     let exact = sine.as_ref().filter(|_| boundary.is_none()).map(|sine| sine.values(grid, 1.0)).transpose()?;
     let mut document = Document {
@@ -466,7 +458,7 @@ impl Document {
             || self.order == 4
             || self.mixed.iter().any(|d| *d != 0.0)
         {
-            let sweeps = self.pre.max(1);
+            let sweeps = (self.pre + self.post).div_ceil(2);
             return format!(
                 "conjugate gradients with {cycle}({sweeps},{sweeps}) as the preconditioner, Gauss-Seidel by colours"
             );

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::ops::ControlFlow;
 
-use clinalg::multigrid::{Poisson, PoissonMemory, PoissonParams, PoissonReport};
+use clinalg::multigrid::{Grid, Poisson, PoissonMemory, PoissonParams, PoissonReport};
 use clinalg::team::{self, Team};
 use clinalg::{Real, Vector, ops};
 
@@ -30,7 +30,7 @@ impl<'a, T: Real> Solver<'a, T> {
     pub(super) fn new(
         place: &'a Place,
         problem: &'a Problem,
-        params: &PoissonParams,
+        (grid, params): (&Grid, &PoissonParams),
         faces: Option<&Faces<T>>,
         boundary: Option<&[T]>,
         global: &Global,
@@ -38,16 +38,13 @@ impl<'a, T: Real> Solver<'a, T> {
         let engine = match place {
             Place::Host => {
                 let (f, u) = (problem.right_side()?, problem.start(boundary)?);
-                let solver = match faces {
-                    Some(faces) => Poisson::with_coefficient(None, params, faces.borrowed())?,
-                    None => Poisson::reference(params)?,
-                };
+                let solver = Poisson::reference(grid, params, faces.map(Faces::borrowed))?;
                 Engine::Host { solver, f, u }
             }
             Place::Device(context) => {
                 let solver = match faces {
-                    Some(faces) => Poisson::with_coefficient(Some(context), params, faces.borrowed())?,
-                    None => Poisson::new(context, params)?,
+                    Some(faces) => Poisson::with_coefficient(context, grid, params, faces.borrowed())?,
+                    None => Poisson::new(context, grid, params)?,
                 };
                 let f = problem.right_side_on(place, context)?;
                 let u = match boundary {
@@ -58,7 +55,7 @@ impl<'a, T: Real> Solver<'a, T> {
             }
             Place::Team(team) => {
                 let make = if global.balance { team::Poisson::balanced } else { team::Poisson::new };
-                let mut solver = make(team, params)?;
+                let mut solver = make(team, grid, params)?;
                 match (problem.separable_right_side(place), boundary) {
                     (Some(formula), None) => solver.load_separable(&formula)?,
                     _ => solver.load(&problem.right_side()?, &problem.start(boundary)?)?,

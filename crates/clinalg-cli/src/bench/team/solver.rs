@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 use std::time::Instant;
 
 use clap::ValueEnum;
-use clinalg::multigrid::{self, PoissonParams};
+use clinalg::multigrid::{self, Grid, PoissonParams};
 use clinalg::solve::{Cg, CgParams, Operator as _, Solver as _};
 use clinalg::team::{self, Partition, Team, Work};
 use clinalg::wave::{self, WaveParams};
@@ -107,8 +107,9 @@ impl Solver {
         (size as f64).powi(self.dimension() as i32)
     }
 
-    fn poisson(self, n: usize) -> PoissonParams {
-        PoissonParams { n, dim: self.dimension(), tolerance: 0.0, max_cycles: CYCLES, ..PoissonParams::default() }
+    fn poisson(self, n: usize) -> (Grid, PoissonParams) {
+        let params = PoissonParams { tolerance: 0.0, max_cycles: CYCLES, ..PoissonParams::default() };
+        (Grid::new(&vec![n; self.dimension()]), params)
     }
 
     /// The work of a cycle, iteration, step or product.
@@ -118,7 +119,10 @@ impl Solver {
     pub(super) fn work(self, size: usize, value_bytes: usize, devices: usize) -> clinalg::Result<Vec<Work>> {
         let row_bytes = size * value_bytes;
         Ok(match self {
-            Solver::Poisson2 | Solver::Poisson3 => Work::poisson(&self.poisson(size), value_bytes, devices)?,
+            Solver::Poisson2 | Solver::Poisson3 => {
+                let (grid, params) = self.poisson(size);
+                Work::poisson(&grid, &params, value_bytes, devices)?
+            }
             // Two rows of values per point: displacement at two times.
             Solver::Wave => vec![Work::explicit_step(size, size, 2 * row_bytes, 1, WAVE_EXCHANGE)],
             Solver::Ode => vec![Work::explicit_step(size, size, row_bytes, ODE_REACH, ODE_EXCHANGE)],
@@ -155,18 +159,18 @@ impl Solver {
     }
 
     fn cycles<'a, T: Real>(self, team: &'a Team, one: Option<&'a Context>, n: usize) -> Result<Run<'a>, Failure> {
-        let params = self.poisson(n);
+        let (grid, params) = self.poisson(n);
         let points = n.pow(params.dim as u32);
         let values = random::<T>(points, 1);
         let Some(context) = one else {
-            let mut solver = team::Poisson::<T>::new(team, &params)?;
+            let mut solver = team::Poisson::<T>::new(team, &grid, &params)?;
             let zero = vec![T::zero(); points];
             return Ok(Box::new(move || {
                 solver.load(&values, &zero)?;
                 clocked(team, || Ok(solver.iterate(&mut |_, _| ControlFlow::Continue(()))?.cycles))
             }));
         };
-        let mut solver = multigrid::Poisson::<T>::new(context, &params)?;
+        let mut solver = multigrid::Poisson::<T>::new(context, &grid, &params)?;
         let (f, mut u) = (Vector::from_slice(context, &values)?, Vector::zeros(context, points)?);
         Ok(Box::new(move || {
             u.fill(T::zero())?;
@@ -219,7 +223,7 @@ fn waves<'a, T: Real>(team: &'a Team, one: Option<&'a Context>, n: usize) -> Res
         wave.start(&rest, None)?;
         return Ok(Box::new(move || clocked(team, || Ok(wave.step(STEPS).map(|_| STEPS)?))));
     };
-    let mut wave = wave::Wave::<T>::new(context, &params)?;
+    let mut wave = wave::Wave::<T>::new(context, &grid, &params)?;
     wave.start(&rest, None)?;
     Ok(Box::new(move || clocked(team, || Ok(wave.step(STEPS).map(|_| STEPS)?))))
 }
