@@ -2,14 +2,14 @@
 //! what is refused.
 
 use clinalg::multigrid::{
-    Centring, Coefficient, Condition, End, Grid, GridOperator, GridParams, GridPoisson, SideValues,
+    Centring, Coefficient, Condition, End, Grid, Poisson, PoissonOperator, PoissonParams, SideValues,
 };
 use clinalg::ops::Operator;
 use clinalg::solve::Stop;
 use clinalg::{Context, ContextOptions, Device, Real, Vector};
 use clinalg_reference::boxes;
 
-use crate::boxes::{CENTRINGS, D, ENDS, N, P, PAIRS, R, at_points, plain, points_of, uneven, with_sides};
+use crate::boxes::{CENTRINGS, D, ENDS, N, P, PAIRS, R, at_points, plain, points_of, uneven, with_sides, with_values};
 use crate::common::{assert_error, assert_same, capable, contexts, eps, noise};
 
 const CONTEXT: &str = "clinalg:argument:context";
@@ -88,7 +88,7 @@ fn right_side_is_the_inflow<T: Real>(context: &Context) {
                 grid = grid.spacing(0, coordinates);
             }
             let axes = plain(&grid, centring, &nodes, &size, &d);
-            let params = GridParams::default().diffusion(d).shift(0.5);
+            let params = PoissonParams { diffusion: d, shift: 0.5, ..PoissonParams::default() };
             let f = noise::<T>(grid.len(), 11);
             let wide: Vec<f64> = f.iter().map(|f| f.into_f64()).collect();
             // All sides, one alone, and none have values.
@@ -105,12 +105,12 @@ fn right_side_is_the_inflow<T: Real>(context: &Context) {
                     .filter(|(p, _)| holder(&grid, centring, *p).is_none())
                     .map(|(_, b)| b)
                     .collect();
-                let a = GridOperator::<T>::new(context, &grid, &params).unwrap();
+                let a = PoissonOperator::<T>::new(context, &grid, &params).unwrap();
                 check_right_side(&what, &a.right_side(&vector(context, &f), &sides).unwrap(), &want);
                 // The same by couplings.
                 let cells: usize = axes.iter().map(|axis| axis.nodes.len() - 1).product();
                 let ones = vec![T::one(); cells];
-                let a = GridOperator::with_coefficient(context, &grid, &params, Coefficient::Cells(&ones)).unwrap();
+                let a = PoissonOperator::with_coefficient(context, &grid, &params, Coefficient::Cells(&ones)).unwrap();
                 let b = a.right_side(&vector(context, &f), &sides).unwrap();
                 check_right_side(&format!("{what}, couplings"), &b, &want);
                 assert_same(
@@ -150,8 +150,8 @@ fn cubic(dim: usize, [x, y, z]: [f64; 3]) -> [f64; 2] {
 fn order_four<T: Real>(context: &Context) {
     for points in [vec![14, 11], vec![3, 3], vec![7, 9, 6], vec![3, 4, 3]] {
         let grid = Grid::new(&points).size(&[1.3, 0.7, 0.9][..points.len()]);
-        let params = GridParams::default().order(4);
-        let a = GridOperator::<T>::new(context, &grid, &params).unwrap();
+        let params = PoissonParams { order: 4, ..PoissonParams::default() };
+        let a = PoissonOperator::<T>::new(context, &grid, &params).unwrap();
         let at: Vec<_> = points_of(&grid);
         let f: Vec<T> = at.iter().map(|&at| T::from_f64(cubic(grid.dim(), at)[1])).collect();
         let sides = SideValues::from_fn(&grid, |_, _, at| T::from_f64(cubic(grid.dim(), at)[0])).unwrap();
@@ -195,7 +195,8 @@ fn the_right_side_of_order_four_is_exact_for_cubic_polynomials() {
 fn averages<T: Real>(context: &Context) {
     for (points, periodic) in [(vec![9, 12], 1), (vec![8, 2], 1), (vec![5, 6, 7], 2), (vec![6, 1, 5], 1)] {
         let grid = Grid::new(&points).periodic(periodic);
-        let a = GridOperator::<T>::new(context, &grid, &GridParams::default().order(4)).unwrap();
+        let a =
+            PoissonOperator::<T>::new(context, &grid, &PoissonParams { order: 4, ..PoissonParams::default() }).unwrap();
         let f = noise::<T>(grid.len(), 5);
         let intervals = |axis: usize| (points[axis] - usize::from(axis != periodic)) as f64;
         let volume: f64 = (0..points.len()).map(|axis| 1.0 / intervals(axis)).product();
@@ -230,8 +231,12 @@ fn full_tensors_take_the_values_of_all_their_neighbours() {
             let dim = points.len();
             let (d, m) = ([1.0, 2.0, 3.0], [0.4, -0.3, 0.5]);
             let grid = Grid::new(&points).side(0, End::High, N).side(1, End::Low, R).spacing(0, uneven(points[0] - 1));
-            let params = GridParams::default().diffusion(d).mixed(if dim == 3 { m } else { [m[0], 0.0, 0.0] });
-            let a = GridOperator::<f64>::new(context, &grid, &params).unwrap();
+            let params = PoissonParams {
+                diffusion: d,
+                mixed_derivatives: if dim == 3 { m } else { [m[0], 0.0, 0.0] },
+                ..PoissonParams::default()
+            };
+            let a = PoissonOperator::<f64>::new(context, &grid, &params).unwrap();
             let slope = [2.0, -1.0, if dim == 3 { 0.5 } else { 0.0 }];
             let u = |at: [f64; 3]| 3.0 + (0..3).map(|axis| slope[axis] * at[axis]).sum::<f64>();
             let full = [[d[0], m[0], m[1]], [m[0], d[1], m[2]], [m[1], m[2], d[2]]];
@@ -274,12 +279,17 @@ fn constants<T: Real>(context: &Context) {
         let (total, volume) = (want.iter().map(|b| b.0).sum::<f64>(), sizes.iter().sum::<f64>());
         let magnitude: f64 = want.iter().map(|b| b.0.abs()).sum();
         let balanced: Vec<_> = want.iter().zip(&sizes).map(|(b, m)| (b.0 - total / volume * m, b.1 + *m)).collect();
-        let params = GridParams::default().max_imbalance(1.0).tolerance(1e-3);
-        let mut poisson = GridPoisson::<T>::new(context, &grid, &params).unwrap();
+        let params = PoissonParams { max_imbalance: 1.0, tolerance: 1e-3, ..PoissonParams::default() };
+        let mut poisson = Poisson::<T>::new(context, &grid, &params).unwrap();
         let f = vector(context, &f);
-        check_right_side(&format!("{centring:?}"), &poisson.right_side(&f, &sides).unwrap(), &balanced);
+        check_right_side(
+            &format!("{centring:?}"),
+            &poisson.operator().unwrap().right_side(&f, &sides).unwrap(),
+            &balanced,
+        );
         let mut u = vector(context, &noise::<T>(grid.len(), 8));
-        let report = poisson.solve_device(&f, &sides, &mut u).unwrap();
+        poisson.set_sides(&sides).unwrap();
+        let report = poisson.solve_device(&f, &mut u).unwrap();
         assert_eq!(report.stop, Stop::Converged, "{which}: {:?}", report.history);
         let imbalance = report.imbalance.unwrap();
         assert!((imbalance - (total / magnitude).abs()).abs() <= 1e3 * eps::<T>(), "{imbalance:e}");
@@ -289,8 +299,9 @@ fn constants<T: Real>(context: &Context) {
         assert!(mean.abs() <= 100.0 * eps::<T>() * largest, "{mean:e} of {largest:e}");
         // The iterate that a stopped solve leaves keeps its mean.
         let memory = poisson.memory(&report.history).unwrap();
-        let shift = memory.unknowns[0].into_f64() - u[0].into_f64();
-        let error = memory.unknowns.iter().zip(&u).map(|(x, u)| (x.into_f64() - u.into_f64() - shift).abs());
+        let unknowns = memory.unknowns.unwrap();
+        let shift = unknowns[0].into_f64() - u[0].into_f64();
+        let error = unknowns.iter().zip(&u).map(|(x, u)| (x.into_f64() - u.into_f64() - shift).abs());
         assert!(error.fold(0.0, f64::max) <= 100.0 * eps::<T>() * (largest + shift.abs()));
     }
 }
@@ -309,21 +320,24 @@ fn bits<T: Real>(context: &Context) {
         Grid::new(&[33, 24]).sides(N),
     ];
     for grid in grids {
-        let params = GridParams::default().tolerance(1e-5).max_imbalance(1.0);
+        let params = PoissonParams { tolerance: 1e-5, max_imbalance: 1.0, ..PoissonParams::default() };
         let (sides, _) = some_sides::<T>(&grid, |_, _| true);
         let coupled = (grid.dim() == 2 && grid.points() != [33, 24]).then_some(Coefficient::Cells(&ones[..]));
         for coefficient in [None, coupled] {
-            let new = || match coefficient {
-                None => GridPoisson::<T>::new(context, &grid, &params).unwrap(),
-                Some(k) => GridPoisson::with_coefficient(context, &grid, &params, k).unwrap(),
+            let new = || {
+                let poisson = match coefficient {
+                    None => Poisson::<T>::new(context, &grid, &params),
+                    Some(k) => Poisson::with_coefficient(context, &grid, &params, k),
+                };
+                with_values(poisson.unwrap(), &sides)
             };
             let (f, start) = (noise::<T>(grid.len(), 3), noise::<T>(grid.len(), 4));
             let (mut host, mut device) = (start.clone(), vector(context, &start));
-            let report = new().solve(&f, &sides, &mut host).unwrap();
+            let report = new().solve(&f, &mut host).unwrap();
             assert!(report.cycles > 1, "{grid:?}: {report:?}");
             let f = vector(context, &f);
             let mut solver = new();
-            let other = solver.solve_device(&f, &sides, &mut device).unwrap();
+            let other = solver.solve_device(&f, &mut device).unwrap();
             assert_eq!(report, other);
             assert_same("u", &device.to_vec().unwrap(), &host);
             // The solver can be used again, and stopped and resumed.
@@ -332,15 +346,14 @@ fn bits<T: Real>(context: &Context) {
                 0 => std::ops::ControlFlow::Continue(()),
                 _ => std::ops::ControlFlow::Break(()),
             };
-            let part = solver.solve_device_with(&f, &sides, &mut stopped, stop).unwrap();
+            let part = solver.solve_device_with(&f, &mut stopped, stop).unwrap();
             assert_eq!(part.stop, Stop::Cancelled);
             let memory = solver.memory(&part.history).unwrap();
             let mut resumed = new();
-            resumed.resume(memory).unwrap();
-            let mut u = vector(context, &vec![T::zero(); grid.len()]);
-            let rest = resumed.solve_device(&f, &sides, &mut u).unwrap();
+            resumed.resume(&memory).unwrap();
+            let rest = resumed.solve_device(&f, &mut stopped).unwrap();
             assert_eq!(rest.history, report.history);
-            assert_same("u after a stop", &u.to_vec().unwrap(), &host);
+            assert_same("u after a stop", &stopped.to_vec().unwrap(), &host);
         }
     }
 }
@@ -358,36 +371,37 @@ fn wrong_vectors_are_refused_and_u_stays_as_it_was() {
     let grid = Grid::new(&[5, 6]);
     let sides = SideValues::new(&grid);
     let zeros = |context: &Context, len: usize| Vector::<f32>::zeros(context, len).unwrap();
-    let mut poisson = GridPoisson::<f32>::new(context, &grid, &GridParams::default()).unwrap();
+    let mut poisson = Poisson::<f32>::new(context, &grid, &PoissonParams::default()).unwrap();
     let a = poisson.operator().unwrap();
     let (f, short, foreign) = (zeros(context, 30), zeros(context, 29), zeros(&other, 30));
     let mut u = zeros(context, 30);
-    assert_error(poisson.solve_device(&short, &sides, &mut u), LENGTH, "f");
-    assert_error(poisson.solve_device(&foreign, &sides, &mut u), CONTEXT, "f");
-    assert_error(poisson.solve_device(&f, &sides, &mut zeros(context, 31)), LENGTH, "u");
-    assert_error(poisson.solve_device(&f, &sides, &mut zeros(&other, 30)), CONTEXT, "u");
+    assert_error(poisson.solve_device(&short, &mut u), LENGTH, "f");
+    assert_error(poisson.solve_device(&foreign, &mut u), CONTEXT, "f");
+    assert_error(poisson.solve_device(&f, &mut zeros(context, 31)), LENGTH, "u");
+    assert_error(poisson.solve_device(&f, &mut zeros(&other, 30)), CONTEXT, "u");
     let wrong = SideValues::new(&Grid::new(&[6, 5]));
-    assert_error(poisson.solve_device(&f, &wrong, &mut u), VALUE, "sides");
-    assert_error(poisson.right_side(&short, &sides), LENGTH, "f");
+    assert_error(poisson.set_sides(&wrong), VALUE, "sides");
+    assert_error(a.right_side(&short, &sides), LENGTH, "f");
     assert_error(a.right_side(&foreign, &sides), CONTEXT, "f");
     assert_error(a.right_side(&f, &wrong), VALUE, "sides");
     let x = zeros(context, a.rows());
     assert_error(a.points(&short, &sides, &mut u), LENGTH, "x");
     assert_error(a.points(&zeros(&other, a.rows()), &sides, &mut u), CONTEXT, "x");
     assert_error(a.points(&x, &sides, &mut zeros(context, 31)), LENGTH, "u");
-    assert_error(poisson.points(&x, &sides, &mut zeros(&other, 30)), CONTEXT, "u");
-    assert_error(poisson.points(&x, &wrong, &mut u), VALUE, "sides");
+    assert_error(a.points(&x, &sides, &mut zeros(&other, 30)), CONTEXT, "u");
+    assert_error(a.points(&x, &wrong, &mut u), VALUE, "sides");
 
     let before = noise::<f32>(30, 2);
     u.write(&before).unwrap();
-    let report = poisson.solve_device(&vector(context, &[f32::NAN; 30]), &sides, &mut u).unwrap();
+    let report = poisson.solve_device(&vector(context, &[f32::NAN; 30]), &mut u).unwrap();
     assert!(report.stop == Stop::NotFinite && u.to_vec().unwrap() == before);
     let mut infinite = SideValues::new(&grid);
     infinite.set(1, End::High, vec![f32::INFINITY; 5]).unwrap();
-    let report = poisson.solve_device(&f, &infinite, &mut u).unwrap();
+    poisson.set_sides(&infinite).unwrap();
+    let report = poisson.solve_device(&f, &mut u).unwrap();
     assert!(report.stop == Stop::NotFinite && u.to_vec().unwrap() == before);
     // f that does not balance is an error before anything is written.
-    let mut floating = GridPoisson::<f32>::new(context, &grid.sides(N), &GridParams::default()).unwrap();
-    assert_error(floating.solve_device(&vector(context, &[1.0; 30]), &sides, &mut u), VALUE, "f");
+    let mut floating = Poisson::<f32>::new(context, &grid.sides(N), &PoissonParams::default()).unwrap();
+    assert_error(floating.solve_device(&vector(context, &[1.0; 30]), &mut u), VALUE, "f");
     assert_eq!(u.to_vec().unwrap(), before);
 }
