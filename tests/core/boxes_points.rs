@@ -2,11 +2,12 @@
 //! what is refused.
 
 use clinalg::multigrid::{
-    Centring, Coefficient, Condition, End, Grid, Poisson, PoissonOperator, PoissonParams, SideValues,
+    Backend, Centring, Coefficient, Condition, Cycle, End, Grid, Poisson, PoissonOperator, PoissonParams,
+    PoissonReport, SideValues,
 };
 use clinalg::ops::Operator;
 use clinalg::solve::Stop;
-use clinalg::{Context, ContextOptions, Device, Real, Vector};
+use clinalg::{Context, ContextOptions, Device, Precision, Real, Vector};
 use clinalg_reference::boxes;
 
 use crate::boxes::{CENTRINGS, D, ENDS, N, P, PAIRS, R, at_points, plain, points_of, uneven, with_sides, with_values};
@@ -361,6 +362,124 @@ fn bits<T: Real>(context: &Context) {
 #[test]
 fn device_vectors_are_solved_to_the_bits_of_host_arrays() {
     crate::on_every_device!(bits);
+}
+
+/// A problem whose Dirichlet values can be given by the sides and by u.
+struct Held {
+    grid: Grid,
+    params: PoissonParams,
+    /// Whether a coefficient varies.
+    varies: bool,
+}
+
+fn held_problems<T: Real>() -> Vec<Held> {
+    let base = PoissonParams { tolerance: 1e-5, max_cycles: 30, ..PoissonParams::default() };
+    let general = |grid: Grid, params, varies| Held { grid, params, varies };
+    let plane = Grid::new(&[19, 14]).size(&[1.3, 0.8]);
+    let full = PoissonParams { cycle: Cycle::Full, ..base };
+    let mixed = PoissonParams { mixed_derivatives: [0.4, -0.3, 0.2], ..base };
+    let mut all = vec![
+        general(plane.clone(), base, false),
+        general(plane.clone().side(0, End::High, N).side(1, End::Low, R), full, false),
+        general(Grid::new(&[9, 8, 7]).side(1, End::High, N), base, false),
+        general(Grid::new(&[17, 12]).periodic(0), base, false),
+        general(plane.clone(), base, true),
+        general(plane.clone().side(0, End::High, N).side(1, End::Low, R), base, true),
+        general(Grid::new(&[8, 7, 6]), base, true),
+        // These read corners and edges.
+        general(plane.clone(), mixed, false),
+        general(plane.clone().side(1, End::High, R), mixed, true),
+        general(Grid::new(&[8, 7, 6]), mixed, true),
+        general(plane, PoissonParams { order: 4, ..base }, false),
+        general(Grid::new(&[8, 9, 7]), PoissonParams { order: 4, ..base }, false),
+        general(Grid::cube(9), base, true),
+        // Regular ones; a pass of full multigrid reads corners.
+        general(Grid::square(17), base, true),
+        general(Grid::square(17), PoissonParams { backend: Backend::Reference, ..full }, true),
+        general(Grid::cube(9), base, false),
+        general(Grid::cube(9), full, false),
+    ];
+    for backend in [Backend::Kernels, Backend::Matrix, Backend::Reference] {
+        all.push(general(Grid::square(17), PoissonParams { backend, ..full }, false));
+    }
+    if T::PRECISION == Precision::F64 {
+        all.push(general(Grid::square(17), PoissonParams { mixed_precision: true, ..base }, false));
+    }
+    all
+}
+
+/// All Dirichlet values by the sides, all by u, and some by each: the same bits. Values of a side at points that a later side
+/// holds are not read, nor values of u where a side has some.
+fn dirichlet_values<T: Real>(context: &Context) {
+    for Held { grid, params, varies } in held_problems::<T>() {
+        let what = format!("{grid:?}, {params:?}, coefficient {varies} on {context:?}");
+        let per_cell =
+            grid.points().iter().enumerate().map(|(axis, n)| n - usize::from(grid.condition(axis, End::Low) != P));
+        let k: Vec<T> =
+            noise::<T>(per_cell.product(), 30).iter().map(|r| T::from_f64(1.0 + 0.5 * r.into_f64())).collect();
+        let mut poisson = if varies {
+            Poisson::with_coefficient(context, &grid, &params, Coefficient::Cells(&k)).unwrap()
+        } else {
+            Poisson::new(context, &grid, &params).unwrap()
+        };
+        let [f, start, g] = [31, 32, 33].map(|seed| noise::<T>(grid.len(), seed));
+        let holders: Vec<_> = (0..grid.len()).map(|p| holder(&grid, Centring::Vertex, p)).collect();
+        let sevens = T::from_f64(7.0);
+        let mut expected: Option<(Vec<T>, PoissonReport)> = None;
+        // A solver is used for all of them: what an earlier one was given makes no difference.
+        let choices: [&dyn Fn(usize, usize) -> bool; 6] = [
+            &|_, _| true,
+            &|_, _| false,
+            &|axis, _| axis == 0,
+            &|axis, _| axis == 1,
+            &|axis, end| (axis + end) % 2 == 0,
+            &|_, end| end == 1,
+        ];
+        for (choice, by_side) in choices.into_iter().enumerate() {
+            let (mut sides, _) = some_sides::<T>(&grid, |axis, end| grid.condition(axis, ENDS[end]) != D);
+            for (axis, end) in (0..grid.dim()).flat_map(|axis| [(axis, 0), (axis, 1)]) {
+                if grid.condition(axis, ENDS[end]) != D || !by_side(axis, end) {
+                    continue;
+                }
+                let mut values = vec![sevens; count(&grid, axis)];
+                for (p, held) in holders.iter().enumerate() {
+                    if let Some((_, _, at)) = held.filter(|held| (held.0, held.1) == (axis, end)) {
+                        values[at] = g[p];
+                    }
+                }
+                sides.set(axis, ENDS[end], values).unwrap();
+            }
+            poisson.set_sides(&sides).unwrap();
+            let u: Vec<T> = (0..grid.len())
+                .map(|p| match holders[p] {
+                    Some((axis, end, _)) if by_side(axis, end) => sevens,
+                    Some(_) => g[p],
+                    None => start[p],
+                })
+                .collect();
+            let (mut host, mut device) = (u.clone(), vector(context, &u));
+            let report = poisson.solve(&f, &mut host).unwrap();
+            assert!(report.stop.is_success() && report.cycles > 1, "{what}: {report:?}");
+            assert_eq!(poisson.solve_device(&vector(context, &f), &mut device).unwrap(), report, "{what}");
+            let what = format!("choice {choice} of {what}");
+            assert_same(&what, &device.to_vec().unwrap(), &host);
+            for (p, held) in holders.iter().enumerate().filter(|(_, held)| held.is_some()) {
+                assert!(host[p] == g[p], "{what}: point {p}, held by {held:?}, has {} for {}", host[p], g[p]);
+            }
+            match &expected {
+                None => expected = Some((host, report)),
+                Some((u, same)) => {
+                    assert_same(&what, &host, u);
+                    assert_eq!(&report, same, "{what}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn dirichlet_values_of_the_sides_and_of_u_give_the_same_bits() {
+    crate::on_every_device!(dirichlet_values);
 }
 
 #[test]
