@@ -7,7 +7,7 @@
 use std::hint::black_box;
 use std::time::Duration;
 
-use clinalg::multigrid::{Backend, Poisson, PoissonParams};
+use clinalg::multigrid::{Backend, Grid, Poisson, PoissonParams};
 use clinalg::{Context, Csr, Real, Result, Vector, ops};
 use criterion::{BenchmarkGroup, Criterion, Throughput, criterion_group, criterion_main, measurement::WallTime};
 
@@ -117,14 +117,10 @@ fn multigrid<T: Real>(criterion: &mut Criterion) {
     let mut u = Vector::zeros(&context, side * side).expect("the vectors fit the device");
     for (backend, name) in [(Backend::Kernels, "kernels"), (Backend::Matrix, "matrix")] {
         // No residual reaches the tolerance, so that every run makes all its cycles.
-        let params = PoissonParams {
-            n: side,
-            backend,
-            tolerance: f64::MIN_POSITIVE,
-            max_cycles: CYCLES,
-            ..PoissonParams::default()
-        };
-        let mut poisson = Poisson::<T>::new(&context, &params).expect("CLINALG_BENCH_N is 2^k + 1");
+        let params =
+            PoissonParams { backend, tolerance: f64::MIN_POSITIVE, max_cycles: CYCLES, ..PoissonParams::default() };
+        let mut poisson =
+            Poisson::<T>::new(&context, &Grid::square(side), &params).expect("CLINALG_BENCH_N is 2^k + 1");
         // 18 values per point and cycle on all levels together: what fused sweeps of V(2,1) move (144 B in f64).
         let bytes = CYCLES * 18 * size_of::<T>() * side * side;
         measure(&mut group, &format!("poisson_{CYCLES}_v_cycles_{name}"), bytes, &context, || {

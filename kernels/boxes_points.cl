@@ -143,16 +143,16 @@ __kernel void put_unknowns(ulong mx, ulong my, ulong mz, ulong nx, ulong ny, ulo
     }
 }
 
-// u = the values from place `from` on at the points of a side of `width` by `height`, which lie `stride` and `pitch`
-// apart from place `first` on.
-__kernel void hold_side(ulong width, ulong height, ulong first, ulong stride, ulong pitch, ulong from,
+// u = the values from place `from` on, rows `step` apart, at the points of a side of `width` by `height`, which lie
+// `stride` and `pitch` apart from place `first` on.
+__kernel void hold_side(ulong width, ulong height, ulong first, ulong stride, ulong pitch, ulong from, ulong step,
                         __global const REAL *values, __global REAL *u)
 {
     EACH_ROW(q, height)
     {
         EACH_COLUMN(i, width)
         {
-            u[first + q * pitch + i * stride] = values[from + q * width + i];
+            u[first + q * pitch + i * stride] = values[from + q * step + i];
         }
     }
 }

@@ -4,8 +4,8 @@
 use std::f64::consts::TAU;
 
 use clinalg::multigrid::{
-    Centring, Condition, Cycle, End, Grid, GridOperator, GridParams, GridPoisson, GridPreconditioner, GridReport,
-    SideValues,
+    Centring, Condition, Cycle, End, Grid, Poisson, PoissonOperator, PoissonParams, PoissonPreconditioner,
+    PoissonReport, SideValues,
 };
 use clinalg::ops::{self, Operator};
 use clinalg::solve::{Cg, CgParams, Solver, Stop};
@@ -77,7 +77,7 @@ fn operator_is_the_balance<T: Real>(context: &Context) {
                 nodes[0] = Some(coordinates.clone());
                 grid = grid.spacing(0, coordinates);
             }
-            let params = GridParams::default().diffusion(d).shift(0.5);
+            let params = PoissonParams { diffusion: d, shift: 0.5, ..PoissonParams::default() };
             let axes = plain(&grid, centring, &nodes, &size, &d);
             let held = boxes::outflow(&axes, 0.5, &vec![1.0; grid.len()])
                 .iter()
@@ -88,7 +88,7 @@ fn operator_is_the_balance<T: Real>(context: &Context) {
             let pick = |values: &[f64]| -> Vec<T> {
                 values.iter().zip(&held).filter(|(_, held)| !**held).map(|(u, _)| T::from_f64(*u)).collect()
             };
-            let a = GridOperator::<T>::new(context, &grid, &params).unwrap();
+            let a = PoissonOperator::<T>::new(context, &grid, &params).unwrap();
             let x = Vector::from_slice(context, &pick(&u)).unwrap();
             let old = noise::<T>(a.rows(), 12);
             let mut y = Vector::from_slice(context, &old).unwrap();
@@ -160,6 +160,12 @@ impl Made<'_> {
     }
 }
 
+/// The solver with these values of the sides.
+pub(crate) fn with_values<T: Real>(mut poisson: Poisson<T>, sides: &SideValues<T>) -> Poisson<T> {
+    poisson.set_sides(sides).unwrap();
+    poisson
+}
+
 /// The values at all points that `put` makes of the unknowns x.
 pub(crate) fn at_points<T: Real>(
     grid: &Grid,
@@ -186,9 +192,9 @@ fn error(context: &Context, grid: &Grid, shift: f64) -> f64 {
     let f: Vec<f64> = points.iter().map(|&at| made.source(at)).collect();
     let exact: Vec<f64> = points.iter().map(|&at| made.value(at)).collect();
     let sides = SideValues::from_fn(grid, |axis, end, at| made.side(axis, end, at)).unwrap();
-    let params = GridParams::default().diffusion(made.d).shift(shift);
+    let params = PoissonParams { diffusion: made.d, shift, ..PoissonParams::default() };
     let mut u = vec![0.0; grid.len()];
-    let report = GridPoisson::new(context, grid, &params).unwrap().solve(&f, &sides, &mut u).unwrap();
+    let report = with_values(Poisson::new(context, grid, &params).unwrap(), &sides).solve(&f, &mut u).unwrap();
     assert_eq!(report.stop, Stop::Converged, "{grid:?}: {:?}", report.history);
     assert!(report.convergence_factor.unwrap() <= 0.15, "{grid:?}: {:?}", report.history);
     if report.imbalance.is_some() {
@@ -236,10 +242,10 @@ fn every_combination_of_sides_is_solved_to_order_two() {
     }
 }
 
-fn solved<T: Real>(context: &Context, grid: &Grid, params: &GridParams) -> GridReport {
+fn solved<T: Real>(context: &Context, grid: &Grid, params: &PoissonParams) -> PoissonReport {
     let (f, mut u) = (noise::<T>(grid.len(), 3), vec![T::zero(); grid.len()]);
-    let mut poisson = GridPoisson::new(context, grid, &params.max_imbalance(2.0)).unwrap();
-    poisson.solve(&f, &SideValues::new(grid), &mut u).unwrap()
+    let params = PoissonParams { max_imbalance: 2.0, ..*params };
+    Poisson::new(context, grid, &params).unwrap().solve(&f, &mut u).unwrap()
 }
 
 /// `n` + 1 coordinates from 0 to 1, each interval `q` times as long as the one before.
@@ -250,7 +256,7 @@ fn growing(n: usize, q: f64) -> Vec<f64> {
 #[test]
 fn cycles_leave_at_most_fifteen_hundredths() {
     for context in capable::<f64>() {
-        let default = GridParams::default();
+        let default = PoissonParams::default();
         let mut cases = Vec::new();
         for centring in CENTRINGS {
             for sides in [D, N, P, R] {
@@ -262,7 +268,7 @@ fn cycles_leave_at_most_fifteen_hundredths() {
                 cases.push((Grid::new(&[30, 23, 17]).size(&[1.0, 4.0, 2.0]).sides(sides).centring(centring), default));
                 cases.push((Grid::new(&[30, 23, 17]).sides(sides).centring(centring), default));
             }
-            let strong = default.diffusion([1e4, 1.0, 1e2]);
+            let strong = PoissonParams { diffusion: [1e4, 1.0, 1e2], ..default };
             cases.push((Grid::new(&[90, 110]).centring(centring), strong));
             cases.push((Grid::new(&[20, 33, 27]).side(2, End::High, N).centring(centring), strong));
             let whole = usize::from(centring == Centring::Cell);
@@ -283,12 +289,12 @@ fn cycles_leave_at_most_fifteen_hundredths() {
 fn other_cycles_and_precisions_reach_their_tolerance() {
     for context in contexts() {
         let grid = Grid::new(&[57, 71]).side(0, End::High, R).periodic(1);
-        let single = GridParams::default().tolerance(1e-5);
+        let single = PoissonParams { tolerance: 1e-5, ..PoissonParams::default() };
         let report = solved::<f32>(context, &grid, &single);
         assert!(report.stop == Stop::Converged && report.cycles <= 6, "{report:?}");
-        let report = solved::<f32>(context, &grid, &single.cycle(Cycle::W));
+        let report = solved::<f32>(context, &grid, &PoissonParams { cycle: Cycle::W, ..single });
         assert!(report.stop == Stop::Converged && report.cycles <= 6, "{report:?}");
-        let report = solved::<f32>(context, &grid, &single.tolerance(0.0));
+        let report = solved::<f32>(context, &grid, &PoissonParams { tolerance: 0.0, ..single });
         assert!(
             [Stop::RoundingFloor, Stop::Stagnated].contains(&report.stop) && report.relative_residual < 1e-5,
             "{report:?}"
@@ -299,16 +305,11 @@ fn other_cycles_and_precisions_reach_their_tolerance() {
         let grid = Grid::new(&[140, 90]).size(&[1.4, 0.9]);
         let f: Vec<f64> = points_of(&grid).iter().map(|[x, y, _]| (3.0 * x).sin() + y).collect();
         let mut u = vec![0.0; grid.len()];
-        let params = GridParams::default().cycle(Cycle::Full);
-        let report =
-            GridPoisson::new(context, &grid, &params).unwrap().solve(&f, &SideValues::new(&grid), &mut u).unwrap();
+        let params = PoissonParams { cycle: Cycle::Full, ..PoissonParams::default() };
+        let report = Poisson::new(context, &grid, &params).unwrap().solve(&f, &mut u).unwrap();
         assert!(report.stop == Stop::Converged && report.history[1] < 0.02, "{report:?}");
         // From the solution there is nothing to do.
-        let again = GridPoisson::new(context, &grid, &GridParams::default()).unwrap().solve(
-            &f,
-            &SideValues::new(&grid),
-            &mut u,
-        );
+        let again = Poisson::new(context, &grid, &PoissonParams::default()).unwrap().solve(&f, &mut u);
         assert_eq!(again.unwrap().cycles, 0);
     }
 }
@@ -318,9 +319,9 @@ fn a_cycle_preconditions_conjugate_gradients() {
     for context in capable::<f64>() {
         let grid =
             Grid::new(&[61, 47]).size(&[3.0, 1.0]).side(0, End::Low, N).side(1, End::High, R).centring(Centring::Cell);
-        let params = GridParams::default().sweeps(1, 1);
-        let a = GridOperator::<f64>::new(context, &grid, &params).unwrap();
-        let mut m = GridPreconditioner::new(context, &grid, &params).unwrap();
+        let params = PoissonParams { pre: 1, post: 1, ..PoissonParams::default() };
+        let a = PoissonOperator::<f64>::new(context, &grid, &params).unwrap();
+        let mut m = PoissonPreconditioner::new(context, &grid, &params).unwrap();
         let sides = SideValues::from_fn(&grid, |_, _, [x, y, _]| x - 2.0 * y).unwrap();
         let f = noise::<f64>(grid.len(), 4);
         let b = a.right_side(&Vector::from_slice(context, &f).unwrap(), &sides).unwrap();
@@ -329,7 +330,7 @@ fn a_cycle_preconditions_conjugate_gradients() {
             Cg::new(context, a.rows(), CgParams::default()).unwrap().solve(&a, Some(&mut m), &b, &mut x).unwrap();
         assert!(report.stop.is_success() && report.iterations <= 14, "{report:?}");
         let (u, mut v) = (at_points(&grid, &x, |u| a.points(&x, &sides, u)), vec![0.0; grid.len()]);
-        GridPoisson::new(context, &grid, &params).unwrap().solve(&f, &sides, &mut v).unwrap();
+        with_values(Poisson::new(context, &grid, &params).unwrap(), &sides).solve(&f, &mut v).unwrap();
         assert!(difference(&u, &v) < 1e-7, "{:e}", difference(&u, &v));
     }
 }
@@ -338,15 +339,16 @@ fn a_cycle_preconditions_conjugate_gradients() {
 fn what_does_not_balance_is_refused() {
     for context in capable::<f64>() {
         let grid = Grid::new(&[30, 20]).sides(N).periodic(1);
-        let mut poisson = GridPoisson::<f64>::new(context, &grid, &GridParams::default()).unwrap();
+        let mut poisson = Poisson::<f64>::new(context, &grid, &PoissonParams::default()).unwrap();
         let mut u = vec![0.0; grid.len()];
         let mut sides = SideValues::new(&grid);
         let f = vec![1.0; grid.len()];
-        let words = assert_error(poisson.solve(&f, &sides, &mut u), "clinalg:argument:value", "f");
+        let words = assert_error(poisson.solve(&f, &mut u), "clinalg:argument:value", "f");
         assert!(words.contains("add up to 0"), "{words}");
         // -u'' = 1 with u' = 0 at 0 and u' = -1 at 1: u = 1/6 - x^2 / 2.
         sides.set(0, End::High, vec![-1.0; 20]).unwrap();
-        let report = poisson.solve(&f, &sides, &mut u).unwrap();
+        poisson.set_sides(&sides).unwrap();
+        let report = poisson.solve(&f, &mut u).unwrap();
         assert!(report.imbalance.unwrap() < 1e-12, "{report:?}");
         let exact: Vec<f64> = points_of(&grid).iter().map(|[x, _, _]| 1.0 / 6.0 - 0.5 * x * x).collect();
         // Central differences are exact for a parabola; its mean is taken by the trapezoidal rule.
@@ -378,24 +380,24 @@ fn what_is_out_of_range_is_named() {
 
     let Some(context) = contexts().first() else { return };
     let grid = Grid::new(&[5, 6]);
-    let new = |params: GridParams| GridPoisson::<f32>::new(context, &grid, &params);
+    let new = |params: PoissonParams| Poisson::<f32>::new(context, &grid, &params);
     for (params, argument) in [
-        (GridParams::default().diffusion([1.0, -1.0, 1.0]), "diffusion"),
-        (GridParams::default().shift(-1.0), "shift"),
-        (GridParams::default().sweeps(0, 0), "pre + post"),
-        (GridParams::default().tolerance(f64::NAN), "tolerance"),
-        (GridParams::default().max_imbalance(-1.0), "max_imbalance"),
+        (PoissonParams { diffusion: [1.0, -1.0, 1.0], ..PoissonParams::default() }, "diffusion"),
+        (PoissonParams { shift: -1.0, ..PoissonParams::default() }, "shift"),
+        (PoissonParams { pre: 0, post: 0, ..PoissonParams::default() }, "pre + post"),
+        (PoissonParams { tolerance: f64::NAN, ..PoissonParams::default() }, "tolerance"),
+        (PoissonParams { max_imbalance: -1.0, ..PoissonParams::default() }, "max_imbalance"),
     ] {
         assert_error(new(params), "clinalg:argument:value", argument);
     }
-    let mut poisson = new(GridParams::default()).unwrap();
+    let mut poisson = new(PoissonParams::default()).unwrap();
     let (mut sides, mut u) = (SideValues::new(&grid), vec![0.0; 30]);
-    assert_error(poisson.solve(&[0.0; 29], &sides, &mut u), "clinalg:argument:length", "f");
-    assert_error(poisson.solve(&[0.0; 30], &sides, &mut [0.0; 31]), "clinalg:argument:length", "u");
+    assert_error(poisson.solve(&[0.0; 29], &mut u), "clinalg:argument:length", "f");
+    assert_error(poisson.solve(&[0.0; 30], &mut [0.0; 31]), "clinalg:argument:length", "u");
     assert_error(sides.set(0, End::Low, vec![0.0; 5]), "clinalg:argument:length", "values");
     assert_error(sides.set(2, End::Low, vec![0.0; 5]), "clinalg:argument:value", "axis");
     let before = vec![2.0; 30];
     u.copy_from_slice(&before);
-    let report = poisson.solve(&[f32::NAN; 30], &sides, &mut u).unwrap();
+    let report = poisson.solve(&[f32::NAN; 30], &mut u).unwrap();
     assert!(report.stop == Stop::NotFinite && u == before);
 }

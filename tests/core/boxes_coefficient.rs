@@ -1,17 +1,17 @@
-//! Boxes with a coefficient that varies, with a full tensor and by discretisations of order 4: manufactured solutions, the solver of
+//! Boxes with a coefficient that varies, with a full tensor and by discretisations of order 4: manufactured solutions, regular
 //! squares, and the speed of convergence across jumps.
 
 use std::f64::consts::TAU;
 
 use clinalg::multigrid::{
-    Centring, Coefficient, Condition, End, Grid, GridOperator, GridParams, GridPoisson, GridPreconditioner, GridReport,
-    Poisson, PoissonParams, SideValues,
+    Centring, Coefficient, Condition, End, Grid, Poisson, PoissonOperator, PoissonParams, PoissonPreconditioner,
+    PoissonReport, SideValues,
 };
 use clinalg::ops::{self, Operator};
 use clinalg::solve::{Cg, CgParams, Solver, Stop};
 use clinalg::{Context, Vector};
 
-use crate::boxes::at_points;
+use crate::boxes::{at_points, with_values};
 use crate::common::{assert_error, capable, difference, noise};
 
 const D: Condition = Condition::Dirichlet;
@@ -131,18 +131,25 @@ fn error(context: &Context, made: &Made<'_>, at_points: bool) -> f64 {
     let f: Vec<f64> = points.iter().map(|&at| made.source(at)).collect();
     let exact: Vec<f64> = points.iter().map(|&at| made.u(at, [0; 3])).collect();
     let sides = SideValues::from_fn(grid, |axis, end, at| made.side(axis, end, at)).unwrap();
-    let params = GridParams::default().diffusion(made.diagonal).mixed(made.mixed).shift(made.shift).order(made.order);
+    let params = PoissonParams {
+        diffusion: made.diagonal,
+        mixed_derivatives: made.mixed,
+        shift: made.shift,
+        order: made.order,
+        ..PoissonParams::default()
+    };
     let values = |points: &[[f64; 3]]| points.iter().map(|&at| made.k(at, None)).collect::<Vec<_>>();
     let cells = if made.centring == Centring::Cell { points.clone() } else { cells_of(grid) };
     let (at, within) = (values(&points), values(&cells));
     let k = if at_points { Coefficient::Points(&at) } else { Coefficient::Cells(&within) };
     let mut poisson = if made.varies {
-        GridPoisson::with_coefficient(context, grid, &params, k).unwrap()
+        Poisson::with_coefficient(context, grid, &params, k).unwrap()
     } else {
-        GridPoisson::new(context, grid, &params).unwrap()
+        Poisson::new(context, grid, &params).unwrap()
     };
     let mut u = vec![0.0; grid.len()];
-    let report = poisson.solve(&f, &sides, &mut u).unwrap();
+    poisson.set_sides(&sides).unwrap();
+    let report = poisson.solve(&f, &mut u).unwrap();
     assert_eq!(report.stop, Stop::Converged, "{grid:?}: {:?}", report.history);
     assert!(report.cycles <= 14, "{grid:?}: {:?}", report.history);
     if report.imbalance.is_some() {
@@ -232,57 +239,57 @@ fn compact_stencils_are_of_order_four() {
 fn order_four_is_refused_where_it_would_be_less() {
     for context in capable::<f64>() {
         let square = Grid::new(&[9, 9]);
-        let fourth = GridParams::default().order(4);
+        let fourth = PoissonParams { order: 4, ..PoissonParams::default() };
         let uneven = square.clone().spacing(0, vec![0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 1.0]);
         let refused = [
-            (square.clone(), GridParams::default().order(3), "2 or 4"),
+            (square.clone(), PoissonParams { order: 3, ..PoissonParams::default() }, "2 or 4"),
             (square.clone().side(1, End::Low, N), fourth, "Dirichlet or periodic"),
             (square.clone().side(0, End::High, R), fourth, "Dirichlet or periodic"),
             (square.clone().centring(Centring::Cell), fourth, "vertex-centred"),
-            (square.clone(), fourth.mixed([0.1, 0.0, 0.0]), "off-diagonal"),
+            (square.clone(), PoissonParams { mixed_derivatives: [0.1, 0.0, 0.0], ..fourth }, "off-diagonal"),
             (uneven, fourth, "spacing"),
         ];
         for (grid, params, words) in refused {
-            let message =
-                assert_error(GridPoisson::<f64>::new(context, &grid, &params), "clinalg:argument:value", "order");
+            let message = assert_error(Poisson::<f64>::new(context, &grid, &params), "clinalg:argument:value", "order");
             assert!(message.contains(words), "{message}");
         }
         let k = vec![1.0; 81];
-        let varies = GridPoisson::with_coefficient(context, &square, &fourth, Coefficient::Points(&k));
+        let varies = Poisson::with_coefficient(context, &square, &fourth, Coefficient::Points(&k));
         assert_error(varies, "clinalg:argument:value", "order");
     }
 }
 
+/// Coordinates of the points make a grid that is not regular.
 #[test]
-fn a_square_is_solved_as_by_its_own_solver() {
+fn a_square_is_solved_as_by_the_general_kernels() {
     for context in capable::<f64>() {
         let n = 33;
         let k: Vec<f64> = noise::<f64>(n * n, 5).iter().map(|r| 10.0_f64.powf(2.0 * r)).collect();
         let cells: Vec<f64> = k[..(n - 1) * (n - 1)].to_vec();
         let f = noise::<f64>(n * n, 6);
         let boundary = |x: f64, y: f64| x - y * y;
-        let start: Vec<f64> = points_of(&Grid::new(&[n, n])).iter().map(|[x, y, _]| boundary(*x, *y)).collect();
+        let square = Grid::square(n);
+        let start: Vec<f64> = points_of(&square).iter().map(|[x, y, _]| boundary(*x, *y)).collect();
         for given in [Coefficient::Points(&k), Coefficient::Cells(&cells)] {
-            let params = PoissonParams { n, ..PoissonParams::default() };
+            let params = PoissonParams::default();
             let mut expected = start.clone();
-            let mut poisson = Poisson::with_coefficient(Some(context), &params, given).unwrap();
+            let mut poisson = Poisson::with_coefficient(context, &square, &params, given).unwrap();
             let cycles = poisson.solve(&f, &mut expected).unwrap().cycles;
-            let grid = Grid::new(&[n, n]);
+            let grid = square.clone().spacing(0, square.coordinates(0).unwrap());
             let sides = SideValues::from_fn(&grid, |_, _, [x, y, _]| boundary(x, y)).unwrap();
             let mut u = vec![0.0; n * n];
-            let mut poisson = GridPoisson::with_coefficient(context, &grid, &GridParams::default(), given).unwrap();
-            let report = poisson.solve(&f, &sides, &mut u).unwrap();
+            let poisson = Poisson::with_coefficient(context, &grid, &params, given).unwrap();
+            let report = with_values(poisson, &sides).solve(&f, &mut u).unwrap();
             assert!(report.stop == Stop::Converged && report.cycles <= cycles + 5, "{cycles}: {report:?}");
             assert!(difference(&u, &expected) < 1e-8, "{:e}", difference(&u, &expected));
         }
     }
 }
 
-fn solved(context: &Context, grid: &Grid, k: Coefficient<'_, f64>) -> GridReport {
+fn solved(context: &Context, grid: &Grid, k: Coefficient<'_, f64>) -> PoissonReport {
     let (f, mut u) = (noise::<f64>(grid.len(), 3), vec![0.0; grid.len()]);
-    let params = GridParams::default().max_imbalance(2.0);
-    let mut poisson = GridPoisson::with_coefficient(context, grid, &params, k).unwrap();
-    poisson.solve(&f, &SideValues::new(grid), &mut u).unwrap()
+    let params = PoissonParams { max_imbalance: 2.0, ..PoissonParams::default() };
+    Poisson::with_coefficient(context, grid, &params, k).unwrap().solve(&f, &mut u).unwrap()
 }
 
 #[test]
@@ -325,10 +332,10 @@ fn the_flux_through_layers_is_their_harmonic_mean() {
         let grid = grid(&[[D, D], [N, N]], &[40, 13], Centring::Cell);
         let k: Vec<f64> = points_of(&grid).iter().map(|at| if at[0] > 0.5 { 1e6 } else { 1.0 }).collect();
         let sides = SideValues::from_fn(&grid, |axis, end, _| f64::from(axis == 0 && end == End::High)).unwrap();
-        let params = GridParams::default().tolerance(1e-13);
-        let mut poisson = GridPoisson::with_coefficient(context, &grid, &params, Coefficient::Points(&k)).unwrap();
+        let params = PoissonParams { tolerance: 1e-13, ..PoissonParams::default() };
+        let poisson = Poisson::with_coefficient(context, &grid, &params, Coefficient::Points(&k)).unwrap();
         let mut u = vec![0.0; grid.len()];
-        let report = poisson.solve(&vec![0.0; grid.len()], &sides, &mut u).unwrap();
+        let report = with_values(poisson, &sides).solve(&vec![0.0; grid.len()], &mut u).unwrap();
         assert!(report.stop.is_success(), "{report:?}");
         let flux = 1.0 / (0.5 + 0.5e-6);
         let exact = |x: f64| if x < 0.5 { flux * x } else { 1.0 - flux * 1e-6 * (1.0 - x) };
@@ -342,9 +349,9 @@ fn operator_and_preconditioner_take_coefficients() {
     for context in capable::<f64>() {
         let grid = grid(&[[D, N], [P, P]], &[21, 19], Centring::Vertex);
         let k: Vec<f64> = noise::<f64>(21 * 19, 8).iter().map(|r| 10.0_f64.powf(3.0 * r)).collect();
-        let params = GridParams::default().mixed([0.5, 0.0, 0.0]);
+        let params = PoissonParams { mixed_derivatives: [0.5, 0.0, 0.0], ..PoissonParams::default() };
         let k = Coefficient::Cells(&k);
-        let a = GridOperator::with_coefficient(context, &grid, &params, k).unwrap();
+        let a = PoissonOperator::with_coefficient(context, &grid, &params, k).unwrap();
         // Symmetric: x' A z = z' A x; constants flow through the Dirichlet side only.
         let [x, z] = [1, 2].map(|seed| Vector::from_slice(context, &noise::<f64>(a.rows(), seed)).unwrap());
         let applied = |x: &Vector<f64>| {
@@ -355,7 +362,7 @@ fn operator_and_preconditioner_take_coefficients() {
         let (ax, az) = (applied(&x), applied(&z));
         let [one, other] = [ops::dot(&x, &az), ops::dot(&z, &ax)].map(Result::unwrap);
         assert!((one - other).abs() <= 1e-12 * ops::norm2(&x).unwrap() * ops::norm2(&az).unwrap(), "{one:e} {other:e}");
-        let mut m = GridPreconditioner::with_coefficient(context, &grid, &params, k).unwrap();
+        let mut m = PoissonPreconditioner::with_coefficient(context, &grid, &params, k).unwrap();
         let sides = SideValues::from_fn(&grid, |_, _, [x, y, _]| x - 2.0 * y).unwrap();
         let f = noise::<f64>(grid.len(), 4);
         let b = a.right_side(&Vector::from_slice(context, &f).unwrap(), &sides).unwrap();
@@ -364,7 +371,8 @@ fn operator_and_preconditioner_take_coefficients() {
             Cg::new(context, a.rows(), CgParams::default()).unwrap().solve(&a, Some(&mut m), &b, &mut x).unwrap();
         assert!(report.stop.is_success() && report.iterations <= 25, "{report:?}");
         let (u, mut v) = (at_points(&grid, &x, |u| a.points(&x, &sides, u)), vec![0.0; grid.len()]);
-        GridPoisson::with_coefficient(context, &grid, &params, k).unwrap().solve(&f, &sides, &mut v).unwrap();
+        let poisson = Poisson::with_coefficient(context, &grid, &params, k).unwrap();
+        with_values(poisson, &sides).solve(&f, &mut v).unwrap();
         assert!(difference(&u, &v) < 1e-6, "{:e}", difference(&u, &v));
     }
 }
@@ -372,10 +380,10 @@ fn operator_and_preconditioner_take_coefficients() {
 #[test]
 fn what_is_out_of_range_is_named() {
     let Some(context) = capable::<f64>().next() else { return };
-    let params = GridParams::default();
+    let params = PoissonParams::default();
     let grid = Grid::new(&[5, 6]);
-    let with = |grid: &Grid, params: GridParams, k: Coefficient<'_, f64>| {
-        GridPoisson::with_coefficient(context, grid, &params, k).map(drop)
+    let with = |grid: &Grid, params: PoissonParams, k: Coefficient<'_, f64>| {
+        Poisson::with_coefficient(context, grid, &params, k).map(drop)
     };
     assert_error(with(&grid, params, Coefficient::Points(&[1.0; 29])), "clinalg:argument:length", "coefficient");
     assert_error(with(&grid, params, Coefficient::Cells(&[1.0; 30])), "clinalg:argument:length", "coefficient");
@@ -384,11 +392,12 @@ fn what_is_out_of_range_is_named() {
         k[7] = bad;
         assert_error(with(&grid, params, Coefficient::Points(&k)), "clinalg:argument:value", "coefficient");
     }
-    for mixed in [[1.0, 0.0, 0.0], [f64::NAN, 0.0, 0.0]] {
-        assert_error(GridPoisson::<f64>::new(context, &grid, &params.mixed(mixed)), "clinalg:argument:value", "mixed");
+    for mixed_derivatives in [[1.0, 0.0, 0.0], [f64::NAN, 0.0, 0.0]] {
+        let mixed = PoissonParams { mixed_derivatives, ..params };
+        assert_error(Poisson::<f64>::new(context, &grid, &mixed), "clinalg:argument:value", "mixed_derivatives");
     }
-    let mixed = params.mixed([0.3, 0.0, 0.0]);
+    let mixed = PoissonParams { mixed_derivatives: [0.3, 0.0, 0.0], ..params };
     let cells = grid.clone().centring(Centring::Cell);
-    assert_error(GridPoisson::<f64>::new(context, &cells, &mixed), "clinalg:argument:value", "mixed");
-    assert_error(with(&grid, mixed, Coefficient::Points(&[1.0; 30])), "clinalg:argument:value", "mixed");
+    assert_error(Poisson::<f64>::new(context, &cells, &mixed), "clinalg:argument:value", "mixed_derivatives");
+    assert_error(with(&grid, mixed, Coefficient::Points(&[1.0; 30])), "clinalg:argument:value", "mixed_derivatives");
 }

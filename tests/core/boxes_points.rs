@@ -2,14 +2,15 @@
 //! what is refused.
 
 use clinalg::multigrid::{
-    Centring, Coefficient, Condition, End, Grid, GridOperator, GridParams, GridPoisson, SideValues,
+    Backend, Centring, Coefficient, Condition, Cycle, End, Grid, Poisson, PoissonOperator, PoissonParams,
+    PoissonReport, SideValues,
 };
 use clinalg::ops::Operator;
 use clinalg::solve::Stop;
-use clinalg::{Context, ContextOptions, Device, Real, Vector};
+use clinalg::{Context, ContextOptions, Device, Precision, Real, Vector};
 use clinalg_reference::boxes;
 
-use crate::boxes::{CENTRINGS, D, ENDS, N, P, PAIRS, R, at_points, plain, points_of, uneven, with_sides};
+use crate::boxes::{CENTRINGS, D, ENDS, N, P, PAIRS, R, at_points, plain, points_of, uneven, with_sides, with_values};
 use crate::common::{assert_error, assert_same, capable, contexts, eps, noise};
 
 const CONTEXT: &str = "clinalg:argument:context";
@@ -88,7 +89,7 @@ fn right_side_is_the_inflow<T: Real>(context: &Context) {
                 grid = grid.spacing(0, coordinates);
             }
             let axes = plain(&grid, centring, &nodes, &size, &d);
-            let params = GridParams::default().diffusion(d).shift(0.5);
+            let params = PoissonParams { diffusion: d, shift: 0.5, ..PoissonParams::default() };
             let f = noise::<T>(grid.len(), 11);
             let wide: Vec<f64> = f.iter().map(|f| f.into_f64()).collect();
             // All sides, one alone, and none have values.
@@ -105,12 +106,12 @@ fn right_side_is_the_inflow<T: Real>(context: &Context) {
                     .filter(|(p, _)| holder(&grid, centring, *p).is_none())
                     .map(|(_, b)| b)
                     .collect();
-                let a = GridOperator::<T>::new(context, &grid, &params).unwrap();
+                let a = PoissonOperator::<T>::new(context, &grid, &params).unwrap();
                 check_right_side(&what, &a.right_side(&vector(context, &f), &sides).unwrap(), &want);
                 // The same by couplings.
                 let cells: usize = axes.iter().map(|axis| axis.nodes.len() - 1).product();
                 let ones = vec![T::one(); cells];
-                let a = GridOperator::with_coefficient(context, &grid, &params, Coefficient::Cells(&ones)).unwrap();
+                let a = PoissonOperator::with_coefficient(context, &grid, &params, Coefficient::Cells(&ones)).unwrap();
                 let b = a.right_side(&vector(context, &f), &sides).unwrap();
                 check_right_side(&format!("{what}, couplings"), &b, &want);
                 assert_same(
@@ -150,8 +151,8 @@ fn cubic(dim: usize, [x, y, z]: [f64; 3]) -> [f64; 2] {
 fn order_four<T: Real>(context: &Context) {
     for points in [vec![14, 11], vec![3, 3], vec![7, 9, 6], vec![3, 4, 3]] {
         let grid = Grid::new(&points).size(&[1.3, 0.7, 0.9][..points.len()]);
-        let params = GridParams::default().order(4);
-        let a = GridOperator::<T>::new(context, &grid, &params).unwrap();
+        let params = PoissonParams { order: 4, ..PoissonParams::default() };
+        let a = PoissonOperator::<T>::new(context, &grid, &params).unwrap();
         let at: Vec<_> = points_of(&grid);
         let f: Vec<T> = at.iter().map(|&at| T::from_f64(cubic(grid.dim(), at)[1])).collect();
         let sides = SideValues::from_fn(&grid, |_, _, at| T::from_f64(cubic(grid.dim(), at)[0])).unwrap();
@@ -195,7 +196,8 @@ fn the_right_side_of_order_four_is_exact_for_cubic_polynomials() {
 fn averages<T: Real>(context: &Context) {
     for (points, periodic) in [(vec![9, 12], 1), (vec![8, 2], 1), (vec![5, 6, 7], 2), (vec![6, 1, 5], 1)] {
         let grid = Grid::new(&points).periodic(periodic);
-        let a = GridOperator::<T>::new(context, &grid, &GridParams::default().order(4)).unwrap();
+        let a =
+            PoissonOperator::<T>::new(context, &grid, &PoissonParams { order: 4, ..PoissonParams::default() }).unwrap();
         let f = noise::<T>(grid.len(), 5);
         let intervals = |axis: usize| (points[axis] - usize::from(axis != periodic)) as f64;
         let volume: f64 = (0..points.len()).map(|axis| 1.0 / intervals(axis)).product();
@@ -230,8 +232,12 @@ fn full_tensors_take_the_values_of_all_their_neighbours() {
             let dim = points.len();
             let (d, m) = ([1.0, 2.0, 3.0], [0.4, -0.3, 0.5]);
             let grid = Grid::new(&points).side(0, End::High, N).side(1, End::Low, R).spacing(0, uneven(points[0] - 1));
-            let params = GridParams::default().diffusion(d).mixed(if dim == 3 { m } else { [m[0], 0.0, 0.0] });
-            let a = GridOperator::<f64>::new(context, &grid, &params).unwrap();
+            let params = PoissonParams {
+                diffusion: d,
+                mixed_derivatives: if dim == 3 { m } else { [m[0], 0.0, 0.0] },
+                ..PoissonParams::default()
+            };
+            let a = PoissonOperator::<f64>::new(context, &grid, &params).unwrap();
             let slope = [2.0, -1.0, if dim == 3 { 0.5 } else { 0.0 }];
             let u = |at: [f64; 3]| 3.0 + (0..3).map(|axis| slope[axis] * at[axis]).sum::<f64>();
             let full = [[d[0], m[0], m[1]], [m[0], d[1], m[2]], [m[1], m[2], d[2]]];
@@ -274,12 +280,17 @@ fn constants<T: Real>(context: &Context) {
         let (total, volume) = (want.iter().map(|b| b.0).sum::<f64>(), sizes.iter().sum::<f64>());
         let magnitude: f64 = want.iter().map(|b| b.0.abs()).sum();
         let balanced: Vec<_> = want.iter().zip(&sizes).map(|(b, m)| (b.0 - total / volume * m, b.1 + *m)).collect();
-        let params = GridParams::default().max_imbalance(1.0).tolerance(1e-3);
-        let mut poisson = GridPoisson::<T>::new(context, &grid, &params).unwrap();
+        let params = PoissonParams { max_imbalance: 1.0, tolerance: 1e-3, ..PoissonParams::default() };
+        let mut poisson = Poisson::<T>::new(context, &grid, &params).unwrap();
         let f = vector(context, &f);
-        check_right_side(&format!("{centring:?}"), &poisson.right_side(&f, &sides).unwrap(), &balanced);
+        check_right_side(
+            &format!("{centring:?}"),
+            &poisson.operator().unwrap().right_side(&f, &sides).unwrap(),
+            &balanced,
+        );
         let mut u = vector(context, &noise::<T>(grid.len(), 8));
-        let report = poisson.solve_device(&f, &sides, &mut u).unwrap();
+        poisson.set_sides(&sides).unwrap();
+        let report = poisson.solve_device(&f, &mut u).unwrap();
         assert_eq!(report.stop, Stop::Converged, "{which}: {:?}", report.history);
         let imbalance = report.imbalance.unwrap();
         assert!((imbalance - (total / magnitude).abs()).abs() <= 1e3 * eps::<T>(), "{imbalance:e}");
@@ -289,8 +300,9 @@ fn constants<T: Real>(context: &Context) {
         assert!(mean.abs() <= 100.0 * eps::<T>() * largest, "{mean:e} of {largest:e}");
         // The iterate that a stopped solve leaves keeps its mean.
         let memory = poisson.memory(&report.history).unwrap();
-        let shift = memory.unknowns[0].into_f64() - u[0].into_f64();
-        let error = memory.unknowns.iter().zip(&u).map(|(x, u)| (x.into_f64() - u.into_f64() - shift).abs());
+        let unknowns = memory.unknowns.unwrap();
+        let shift = unknowns[0].into_f64() - u[0].into_f64();
+        let error = unknowns.iter().zip(&u).map(|(x, u)| (x.into_f64() - u.into_f64() - shift).abs());
         assert!(error.fold(0.0, f64::max) <= 100.0 * eps::<T>() * (largest + shift.abs()));
     }
 }
@@ -309,21 +321,24 @@ fn bits<T: Real>(context: &Context) {
         Grid::new(&[33, 24]).sides(N),
     ];
     for grid in grids {
-        let params = GridParams::default().tolerance(1e-5).max_imbalance(1.0);
+        let params = PoissonParams { tolerance: 1e-5, max_imbalance: 1.0, ..PoissonParams::default() };
         let (sides, _) = some_sides::<T>(&grid, |_, _| true);
         let coupled = (grid.dim() == 2 && grid.points() != [33, 24]).then_some(Coefficient::Cells(&ones[..]));
         for coefficient in [None, coupled] {
-            let new = || match coefficient {
-                None => GridPoisson::<T>::new(context, &grid, &params).unwrap(),
-                Some(k) => GridPoisson::with_coefficient(context, &grid, &params, k).unwrap(),
+            let new = || {
+                let poisson = match coefficient {
+                    None => Poisson::<T>::new(context, &grid, &params),
+                    Some(k) => Poisson::with_coefficient(context, &grid, &params, k),
+                };
+                with_values(poisson.unwrap(), &sides)
             };
             let (f, start) = (noise::<T>(grid.len(), 3), noise::<T>(grid.len(), 4));
             let (mut host, mut device) = (start.clone(), vector(context, &start));
-            let report = new().solve(&f, &sides, &mut host).unwrap();
+            let report = new().solve(&f, &mut host).unwrap();
             assert!(report.cycles > 1, "{grid:?}: {report:?}");
             let f = vector(context, &f);
             let mut solver = new();
-            let other = solver.solve_device(&f, &sides, &mut device).unwrap();
+            let other = solver.solve_device(&f, &mut device).unwrap();
             assert_eq!(report, other);
             assert_same("u", &device.to_vec().unwrap(), &host);
             // The solver can be used again, and stopped and resumed.
@@ -332,15 +347,14 @@ fn bits<T: Real>(context: &Context) {
                 0 => std::ops::ControlFlow::Continue(()),
                 _ => std::ops::ControlFlow::Break(()),
             };
-            let part = solver.solve_device_with(&f, &sides, &mut stopped, stop).unwrap();
+            let part = solver.solve_device_with(&f, &mut stopped, stop).unwrap();
             assert_eq!(part.stop, Stop::Cancelled);
             let memory = solver.memory(&part.history).unwrap();
             let mut resumed = new();
-            resumed.resume(memory).unwrap();
-            let mut u = vector(context, &vec![T::zero(); grid.len()]);
-            let rest = resumed.solve_device(&f, &sides, &mut u).unwrap();
+            resumed.resume(&memory).unwrap();
+            let rest = resumed.solve_device(&f, &mut stopped).unwrap();
             assert_eq!(rest.history, report.history);
-            assert_same("u after a stop", &u.to_vec().unwrap(), &host);
+            assert_same("u after a stop", &stopped.to_vec().unwrap(), &host);
         }
     }
 }
@@ -348,6 +362,124 @@ fn bits<T: Real>(context: &Context) {
 #[test]
 fn device_vectors_are_solved_to_the_bits_of_host_arrays() {
     crate::on_every_device!(bits);
+}
+
+/// A problem whose Dirichlet values can be given by the sides and by u.
+struct Held {
+    grid: Grid,
+    params: PoissonParams,
+    /// Whether a coefficient varies.
+    varies: bool,
+}
+
+fn held_problems<T: Real>() -> Vec<Held> {
+    let base = PoissonParams { tolerance: 1e-5, max_cycles: 30, ..PoissonParams::default() };
+    let general = |grid: Grid, params, varies| Held { grid, params, varies };
+    let plane = Grid::new(&[19, 14]).size(&[1.3, 0.8]);
+    let full = PoissonParams { cycle: Cycle::Full, ..base };
+    let mixed = PoissonParams { mixed_derivatives: [0.4, -0.3, 0.2], ..base };
+    let mut all = vec![
+        general(plane.clone(), base, false),
+        general(plane.clone().side(0, End::High, N).side(1, End::Low, R), full, false),
+        general(Grid::new(&[9, 8, 7]).side(1, End::High, N), base, false),
+        general(Grid::new(&[17, 12]).periodic(0), base, false),
+        general(plane.clone(), base, true),
+        general(plane.clone().side(0, End::High, N).side(1, End::Low, R), base, true),
+        general(Grid::new(&[8, 7, 6]), base, true),
+        // These read corners and edges.
+        general(plane.clone(), mixed, false),
+        general(plane.clone().side(1, End::High, R), mixed, true),
+        general(Grid::new(&[8, 7, 6]), mixed, true),
+        general(plane, PoissonParams { order: 4, ..base }, false),
+        general(Grid::new(&[8, 9, 7]), PoissonParams { order: 4, ..base }, false),
+        general(Grid::cube(9), base, true),
+        // Regular ones; a pass of full multigrid reads corners.
+        general(Grid::square(17), base, true),
+        general(Grid::square(17), PoissonParams { backend: Backend::Reference, ..full }, true),
+        general(Grid::cube(9), base, false),
+        general(Grid::cube(9), full, false),
+    ];
+    for backend in [Backend::Kernels, Backend::Matrix, Backend::Reference] {
+        all.push(general(Grid::square(17), PoissonParams { backend, ..full }, false));
+    }
+    if T::PRECISION == Precision::F64 {
+        all.push(general(Grid::square(17), PoissonParams { mixed_precision: true, ..base }, false));
+    }
+    all
+}
+
+/// All Dirichlet values by the sides, all by u, and some by each: the same bits. Values of a side at points that a later side
+/// holds are not read, nor values of u where a side has some.
+fn dirichlet_values<T: Real>(context: &Context) {
+    for Held { grid, params, varies } in held_problems::<T>() {
+        let what = format!("{grid:?}, {params:?}, coefficient {varies} on {context:?}");
+        let per_cell =
+            grid.points().iter().enumerate().map(|(axis, n)| n - usize::from(grid.condition(axis, End::Low) != P));
+        let k: Vec<T> =
+            noise::<T>(per_cell.product(), 30).iter().map(|r| T::from_f64(1.0 + 0.5 * r.into_f64())).collect();
+        let mut poisson = if varies {
+            Poisson::with_coefficient(context, &grid, &params, Coefficient::Cells(&k)).unwrap()
+        } else {
+            Poisson::new(context, &grid, &params).unwrap()
+        };
+        let [f, start, g] = [31, 32, 33].map(|seed| noise::<T>(grid.len(), seed));
+        let holders: Vec<_> = (0..grid.len()).map(|p| holder(&grid, Centring::Vertex, p)).collect();
+        let sevens = T::from_f64(7.0);
+        let mut expected: Option<(Vec<T>, PoissonReport)> = None;
+        // A solver is used for all of them: what an earlier one was given makes no difference.
+        let choices: [&dyn Fn(usize, usize) -> bool; 6] = [
+            &|_, _| true,
+            &|_, _| false,
+            &|axis, _| axis == 0,
+            &|axis, _| axis == 1,
+            &|axis, end| (axis + end) % 2 == 0,
+            &|_, end| end == 1,
+        ];
+        for (choice, by_side) in choices.into_iter().enumerate() {
+            let (mut sides, _) = some_sides::<T>(&grid, |axis, end| grid.condition(axis, ENDS[end]) != D);
+            for (axis, end) in (0..grid.dim()).flat_map(|axis| [(axis, 0), (axis, 1)]) {
+                if grid.condition(axis, ENDS[end]) != D || !by_side(axis, end) {
+                    continue;
+                }
+                let mut values = vec![sevens; count(&grid, axis)];
+                for (p, held) in holders.iter().enumerate() {
+                    if let Some((_, _, at)) = held.filter(|held| (held.0, held.1) == (axis, end)) {
+                        values[at] = g[p];
+                    }
+                }
+                sides.set(axis, ENDS[end], values).unwrap();
+            }
+            poisson.set_sides(&sides).unwrap();
+            let u: Vec<T> = (0..grid.len())
+                .map(|p| match holders[p] {
+                    Some((axis, end, _)) if by_side(axis, end) => sevens,
+                    Some(_) => g[p],
+                    None => start[p],
+                })
+                .collect();
+            let (mut host, mut device) = (u.clone(), vector(context, &u));
+            let report = poisson.solve(&f, &mut host).unwrap();
+            assert!(report.stop.is_success() && report.cycles > 1, "{what}: {report:?}");
+            assert_eq!(poisson.solve_device(&vector(context, &f), &mut device).unwrap(), report, "{what}");
+            let what = format!("choice {choice} of {what}");
+            assert_same(&what, &device.to_vec().unwrap(), &host);
+            for (p, held) in holders.iter().enumerate().filter(|(_, held)| held.is_some()) {
+                assert!(host[p] == g[p], "{what}: point {p}, held by {held:?}, has {} for {}", host[p], g[p]);
+            }
+            match &expected {
+                None => expected = Some((host, report)),
+                Some((u, same)) => {
+                    assert_same(&what, &host, u);
+                    assert_eq!(&report, same, "{what}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn dirichlet_values_of_the_sides_and_of_u_give_the_same_bits() {
+    crate::on_every_device!(dirichlet_values);
 }
 
 #[test]
@@ -358,36 +490,37 @@ fn wrong_vectors_are_refused_and_u_stays_as_it_was() {
     let grid = Grid::new(&[5, 6]);
     let sides = SideValues::new(&grid);
     let zeros = |context: &Context, len: usize| Vector::<f32>::zeros(context, len).unwrap();
-    let mut poisson = GridPoisson::<f32>::new(context, &grid, &GridParams::default()).unwrap();
+    let mut poisson = Poisson::<f32>::new(context, &grid, &PoissonParams::default()).unwrap();
     let a = poisson.operator().unwrap();
     let (f, short, foreign) = (zeros(context, 30), zeros(context, 29), zeros(&other, 30));
     let mut u = zeros(context, 30);
-    assert_error(poisson.solve_device(&short, &sides, &mut u), LENGTH, "f");
-    assert_error(poisson.solve_device(&foreign, &sides, &mut u), CONTEXT, "f");
-    assert_error(poisson.solve_device(&f, &sides, &mut zeros(context, 31)), LENGTH, "u");
-    assert_error(poisson.solve_device(&f, &sides, &mut zeros(&other, 30)), CONTEXT, "u");
+    assert_error(poisson.solve_device(&short, &mut u), LENGTH, "f");
+    assert_error(poisson.solve_device(&foreign, &mut u), CONTEXT, "f");
+    assert_error(poisson.solve_device(&f, &mut zeros(context, 31)), LENGTH, "u");
+    assert_error(poisson.solve_device(&f, &mut zeros(&other, 30)), CONTEXT, "u");
     let wrong = SideValues::new(&Grid::new(&[6, 5]));
-    assert_error(poisson.solve_device(&f, &wrong, &mut u), VALUE, "sides");
-    assert_error(poisson.right_side(&short, &sides), LENGTH, "f");
+    assert_error(poisson.set_sides(&wrong), VALUE, "sides");
+    assert_error(a.right_side(&short, &sides), LENGTH, "f");
     assert_error(a.right_side(&foreign, &sides), CONTEXT, "f");
     assert_error(a.right_side(&f, &wrong), VALUE, "sides");
     let x = zeros(context, a.rows());
     assert_error(a.points(&short, &sides, &mut u), LENGTH, "x");
     assert_error(a.points(&zeros(&other, a.rows()), &sides, &mut u), CONTEXT, "x");
     assert_error(a.points(&x, &sides, &mut zeros(context, 31)), LENGTH, "u");
-    assert_error(poisson.points(&x, &sides, &mut zeros(&other, 30)), CONTEXT, "u");
-    assert_error(poisson.points(&x, &wrong, &mut u), VALUE, "sides");
+    assert_error(a.points(&x, &sides, &mut zeros(&other, 30)), CONTEXT, "u");
+    assert_error(a.points(&x, &wrong, &mut u), VALUE, "sides");
 
     let before = noise::<f32>(30, 2);
     u.write(&before).unwrap();
-    let report = poisson.solve_device(&vector(context, &[f32::NAN; 30]), &sides, &mut u).unwrap();
+    let report = poisson.solve_device(&vector(context, &[f32::NAN; 30]), &mut u).unwrap();
     assert!(report.stop == Stop::NotFinite && u.to_vec().unwrap() == before);
     let mut infinite = SideValues::new(&grid);
     infinite.set(1, End::High, vec![f32::INFINITY; 5]).unwrap();
-    let report = poisson.solve_device(&f, &infinite, &mut u).unwrap();
+    poisson.set_sides(&infinite).unwrap();
+    let report = poisson.solve_device(&f, &mut u).unwrap();
     assert!(report.stop == Stop::NotFinite && u.to_vec().unwrap() == before);
     // f that does not balance is an error before anything is written.
-    let mut floating = GridPoisson::<f32>::new(context, &grid.sides(N), &GridParams::default()).unwrap();
-    assert_error(floating.solve_device(&vector(context, &[1.0; 30]), &sides, &mut u), VALUE, "f");
+    let mut floating = Poisson::<f32>::new(context, &grid.sides(N), &PoissonParams::default()).unwrap();
+    assert_error(floating.solve_device(&vector(context, &[1.0; 30]), &mut u), VALUE, "f");
     assert_eq!(u.to_vec().unwrap(), before);
 }

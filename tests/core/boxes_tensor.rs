@@ -1,9 +1,9 @@
 //! Boxes with a tensor that varies: manufactured solutions, the solver of constant tensors, what is refused.
 
-use crate::boxes::at_points;
+use crate::boxes::{at_points, with_values};
 use crate::common::{capable, difference, noise};
 use clinalg::Context;
-use clinalg::multigrid::{Condition, End, Grid, GridParams, GridPoisson, SideValues, Tensor};
+use clinalg::multigrid::{Condition, End, Grid, Poisson, PoissonParams, SideValues, Tensor};
 use clinalg::ops::Operator;
 use clinalg::solve::{Cg, CgParams, Solver};
 use clinalg::{Vector, ops};
@@ -85,8 +85,8 @@ fn error(context: &Context, n: &[usize]) -> f64 {
     let diagonal = [entries(0, 0), entries(1, 1), entries(2, 2)];
     let mixed = [entries(0, 1), entries(0, 2), entries(1, 2)];
     let tensor = Tensor { diagonal: diagonal.each_ref().map(|d| &d[..]), mixed: mixed.each_ref().map(|d| &d[..]) };
-    let params = GridParams::default().shift(0.5);
-    let mut solver = GridPoisson::<f64>::with_tensor(context, &grid, &params, tensor).unwrap();
+    let params = PoissonParams { shift: 0.5, ..PoissonParams::default() };
+    let solver = Poisson::<f64>::with_tensor(context, &grid, &params, tensor).unwrap();
     let f: Vec<f64> = points(&grid).into_iter().map(|at| source(at, dim)).collect();
     let sides = SideValues::from_fn(&grid, |axis, end, at| {
         let outward = if end == End::Low { -1.0 } else { 1.0 };
@@ -97,7 +97,7 @@ fn error(context: &Context, n: &[usize]) -> f64 {
         }
     });
     let mut got = vec![0.0; grid.len()];
-    let report = solver.solve(&f, &sides.unwrap(), &mut got).unwrap();
+    let report = with_values(solver, &sides.unwrap()).solve(&f, &mut got).unwrap();
     assert!(report.stop.is_success() && report.cycles <= 12, "{n:?}: {report:?}");
     let squares = points(&grid).into_iter().zip(&got).map(|(at, got)| (got - u(at, None, dim)).powi(2));
     (squares.sum::<f64>() / got.len() as f64).sqrt()
@@ -114,7 +114,7 @@ fn manufactured_solutions_are_met_to_order_two() {
     }
 }
 
-/// The tensor of `GridParams` in each cell gives the same solution; operator and preconditioner fit.
+/// The tensor of `PoissonParams` in each cell gives the same solution; operator and preconditioner fit.
 #[test]
 fn constant_tensors_agree() {
     for context in capable::<f64>() {
@@ -122,25 +122,29 @@ fn constant_tensors_agree() {
         let count = 17 * 12;
         let entries = [2.0, 0.7, -0.5].map(|d| vec![d; count]);
         let tensor = Tensor { diagonal: [&entries[0], &entries[1], &[]], mixed: [&entries[2], &[], &[]] };
-        let constant = GridParams::default().diffusion([2.0, 0.7, 1.0]).mixed([-0.5, 0.0, 0.0]);
+        let constant = PoissonParams {
+            diffusion: [2.0, 0.7, 1.0],
+            mixed_derivatives: [-0.5, 0.0, 0.0],
+            ..PoissonParams::default()
+        };
         let f: Vec<f64> = noise(grid.len(), 3);
-        let solve = |mut solver: GridPoisson<f64>| {
+        let solve = |mut solver: Poisson<f64>| {
             let mut u = vec![0.0; f.len()];
-            assert!(solver.solve(&f, &SideValues::new(&grid), &mut u).unwrap().stop.is_success());
+            assert!(solver.solve(&f, &mut u).unwrap().stop.is_success());
             u
         };
-        let made = || GridPoisson::<f64>::with_tensor(context, &grid, &GridParams::default(), tensor).unwrap();
-        let want = solve(GridPoisson::new(context, &grid, &constant).unwrap());
+        let made = || Poisson::<f64>::with_tensor(context, &grid, &PoissonParams::default(), tensor).unwrap();
+        let want = solve(Poisson::new(context, &grid, &constant).unwrap());
         assert!(difference(&solve(made()), &want) < 1e-12);
         // The same by conjugate gradients with the operator and the preconditioner.
         let solver = made();
         let (operator, sides) = (solver.operator().unwrap(), SideValues::new(&grid));
-        let b = solver.right_side(&Vector::from_slice(context, &f).unwrap(), &sides).unwrap();
+        let b = operator.right_side(&Vector::from_slice(context, &f).unwrap(), &sides).unwrap();
         let mut x = Vector::zeros(context, operator.rows()).unwrap();
         let mut cg = Cg::new(context, operator.rows(), CgParams::default().tolerance(1e-12)).unwrap();
         let report = cg.solve(&operator, Some(&mut solver.preconditioner().unwrap()), &b, &mut x).unwrap();
         assert!(report.stop.is_success());
-        let u = at_points(&grid, &x, |u| solver.points(&x, &sides, u));
+        let u = at_points(&grid, &x, |u| operator.points(&x, &sides, u));
         assert!(difference(&u, &want) < 1e-9 && ops::norm2(&x).unwrap() > 0.0);
     }
 }
@@ -149,18 +153,18 @@ fn constant_tensors_agree() {
 fn wrong_tensors_are_refused() {
     let Some(context) = capable::<f64>().next() else { return };
     let grid = Grid::new(&[5, 5]);
-    let refused = |grid: &Grid, params: GridParams, [xx, yy, xy]: [f64; 3], count: usize, needle: &str| {
+    let refused = |grid: &Grid, params: PoissonParams, [xx, yy, xy]: [f64; 3], count: usize, needle: &str| {
         let entries = [xx, yy, xy].map(|d| vec![d; count]);
         let tensor = Tensor { diagonal: [&entries[0], &entries[1], &[]], mixed: [&entries[2], &[], &[]] };
-        let words = GridPoisson::<f64>::with_tensor(context, grid, &params, tensor).unwrap_err().to_string();
+        let words = Poisson::<f64>::with_tensor(context, grid, &params, tensor).unwrap_err().to_string();
         assert!(words.contains(needle), "{words}");
     };
-    let params = GridParams::default();
+    let params = PoissonParams::default();
     refused(&grid, params, [1.0, 1.0, 1.0], 16, "positive definite");
     refused(&grid, params, [1.0, f64::NAN, 0.0], 16, "positive definite");
     refused(&grid, params, [1.0, 1.0, 0.0], 25, "tensor");
-    refused(&grid, params.order(4), [1.0, 1.0, 0.0], 16, "order");
-    refused(&grid, params.diffusion([2.0, 1.0, 1.0]), [1.0, 1.0, 0.0], 16, "constant tensor");
+    refused(&grid, PoissonParams { order: 4, ..params }, [1.0, 1.0, 0.0], 16, "order");
+    refused(&grid, PoissonParams { diffusion: [2.0, 1.0, 1.0], ..params }, [1.0, 1.0, 0.0], 16, "constant tensor");
     let centred = Grid::new(&[4, 4]).centring(clinalg::multigrid::Centring::Cell);
     refused(&centred, params, [1.0, 1.0, 0.5], 16, "cell-centred");
 }

@@ -3,7 +3,7 @@
 
 use std::f64::consts::PI;
 
-use clinalg::multigrid::{Backend, Coefficient, Cycle, Poisson, PoissonParams, PoissonReport, Smoother};
+use clinalg::multigrid::{Backend, Coefficient, Cycle, Grid, Poisson, PoissonParams, PoissonReport, Smoother};
 use clinalg::solve::Stop;
 use clinalg::{Context, Error, Real, Vector};
 use clinalg_reference::coefficient2::{self, Faces};
@@ -19,12 +19,16 @@ fn cells(n: usize, f: impl Fn(f64, f64) -> f64) -> Vec<f64> {
 
 fn run<T: Real>(
     context: Option<&Context>,
+    grid: &Grid,
     params: &PoissonParams,
     a: Coefficient<'_, T>,
     f: &[T],
     u: &[T],
 ) -> (Vec<T>, PoissonReport) {
-    let mut poisson = Poisson::with_coefficient(context, params, a).unwrap();
+    let mut poisson = match context {
+        Some(context) => Poisson::with_coefficient(context, grid, params, a).unwrap(),
+        None => Poisson::reference(grid, params, Some(a)).unwrap(),
+    };
     let mut u = u.to_vec();
     let report = poisson.solve(f, &mut u).unwrap();
     (u, report)
@@ -45,9 +49,10 @@ fn backends_agree<T: Real>(bound: f64) {
             (Coefficient::Cells(&cells), Smoother::Jacobi, Cycle::W, 0.0),
             (Coefficient::Points(&points), Smoother::Jacobi, Cycle::Full, 3.0),
         ] {
-            let params =
-                PoissonParams { n, shift, cycle, smoother, tolerance: 0.0, max_cycles: 2, ..Default::default() };
-            assert_backends_agree(&params, &u, bound, |context, params| run(context, params, a, &f, &u));
+            let params = PoissonParams { shift, cycle, smoother, tolerance: 0.0, max_cycles: 2, ..Default::default() };
+            assert_backends_agree(&Grid::square(n), &params, &u, bound, |context, params| {
+                run(context, &Grid::square(n), params, a, &f, &u)
+            });
         }
     }
 }
@@ -71,11 +76,10 @@ fn both_shapes_give_the_bits_of_the_reference() {
     let n = 129;
     let (f, u) = (noise::<f64>(n * n, 7), noise::<f64>(n * n, 8));
     let a = sample(n, smooth);
-    let params =
-        PoissonParams { n, shift: 7.7, cycle: Cycle::Full, tolerance: 0.0, max_cycles: 1, ..Default::default() };
-    let (expected, _) = run(None, &params, Coefficient::Points(&a), &f, &u);
+    let params = PoissonParams { shift: 7.7, cycle: Cycle::Full, tolerance: 0.0, max_cycles: 1, ..Default::default() };
+    let (expected, _) = run(None, &Grid::square(n), &params, Coefficient::Points(&a), &f, &u);
     for context in capable::<f64>() {
-        let (got, _) = run(Some(context), &params, Coefficient::Points(&a), &f, &u);
+        let (got, _) = run(Some(context), &Grid::square(n), &params, Coefficient::Points(&a), &f, &u);
         assert!(got == expected, "{:e} on {context:?}", difference(&got, &expected));
     }
 }
@@ -99,12 +103,14 @@ fn a_manufactured_solution_is_met_with_second_order() {
                     let exact = sample(n, solution);
                     let (points, cells) = (sample(n, smooth), cells(n, smooth));
                     let a = if in_cells { Coefficient::Cells(&cells) } else { Coefficient::Points(&points) };
-                    let params = PoissonParams { n, backend, shift, ..Default::default() };
-                    let (u, report) = run(Some(context), &params, a, &sample(n, source), &boundary_of(n, &exact));
+                    let params = PoissonParams { backend, shift, ..Default::default() };
+                    let (u, report) =
+                        run(Some(context), &Grid::square(n), &params, a, &sample(n, source), &boundary_of(n, &exact));
                     assert_eq!(report.stop, Stop::Converged);
                     assert!(report.convergence_factor.unwrap() < 0.12, "{report:?}");
                     let full = PoissonParams { cycle: Cycle::Full, max_cycles: 1, tolerance: 0.0, ..params };
-                    let (one, _) = run(Some(context), &full, a, &sample(n, source), &boundary_of(n, &exact));
+                    let (one, _) =
+                        run(Some(context), &Grid::square(n), &full, a, &sample(n, source), &boundary_of(n, &exact));
                     let (one, error) = (difference(&one, &exact), difference(&u, &exact));
                     assert!(
                         one < 1.5 * error,
@@ -134,8 +140,9 @@ fn a_jump_has_the_exact_solution_of_two_slabs() {
             let a = if in_cells { Coefficient::Cells(&cells) } else { Coefficient::Points(&points) };
             let flux = 1.0 / (s + (1.0 - s) / 1000.0);
             let exact = sample(n, |x, _| if x < s { flux * x } else { 1.0 - flux * (1.0 - x) / 1000.0 });
-            let params = PoissonParams { n, tolerance: 1e-12, ..Default::default() };
-            let (u, report) = run(Some(context), &params, a, &vec![0.0; n * n], &boundary_of(n, &exact));
+            let params = PoissonParams { tolerance: 1e-12, ..Default::default() };
+            let (u, report) =
+                run(Some(context), &Grid::square(n), &params, a, &vec![0.0; n * n], &boundary_of(n, &exact));
             assert!(report.stop.is_success(), "{report:?}");
             // No eigenvalue is below that of a = 1, about 2 pi^2: so much error is left to the residual.
             let faces = if in_cells { Faces::from_cells(n, &cells) } else { Faces::from_points(n, &points) };
@@ -188,8 +195,9 @@ fn jumping_coefficients_converge_at_every_size() {
                 let count = |&n: &usize| {
                     let a = cells(n, |x, y| if large(x, y) { jump } else { 1.0 });
                     let f = noise::<f64>(n * n, 9);
-                    let params = PoissonParams { n, cycle, tolerance: 1e-7, ..Default::default() };
-                    let (_, report) = run(Some(context), &params, Coefficient::Cells(&a), &f, &vec![0.0; n * n]);
+                    let params = PoissonParams { cycle, tolerance: 1e-7, ..Default::default() };
+                    let (_, report) =
+                        run(Some(context), &Grid::square(n), &params, Coefficient::Cells(&a), &f, &vec![0.0; n * n]);
                     assert_eq!(report.stop, Stop::Converged, "{name}, 1 : {jump}, n = {n}: {:?}", report.history);
                     report.cycles
                 };
@@ -223,8 +231,8 @@ fn jumps_have_the_solutions_of_a_direct_method() {
             for (backend, cycle) in
                 [(Backend::Kernels, Cycle::V), (Backend::Kernels, Cycle::Full), (Backend::Matrix, Cycle::W)]
             {
-                let params = PoissonParams { n, backend, cycle, shift, tolerance: 1e-13, ..Default::default() };
-                let (u, report) = run(Some(context), &params, Coefficient::Cells(&a), &f, &u);
+                let params = PoissonParams { backend, cycle, shift, tolerance: 1e-13, ..Default::default() };
+                let (u, report) = run(Some(context), &Grid::square(n), &params, Coefficient::Cells(&a), &f, &u);
                 assert!(matches!(report.stop, Stop::Converged | Stop::RoundingFloor), "{name}: {report:?}");
                 let got: Vec<f64> = (0..81).map(|k| u[k / 9 * 8 * n + k % 9 * 8]).collect();
                 let error = difference(&got, &expected);
@@ -242,8 +250,9 @@ fn smooth_coefficients_converge_as_the_constant_one() {
         let counts = [65, 129, 257, 513].map(|n| {
             let a = sample(n, |x, y| (3.0 * x * y).exp() * smooth(x, y));
             let f = noise::<f64>(n * n, 10);
-            let params = PoissonParams { n, ..Default::default() };
-            let (_, report) = run(Some(context), &params, Coefficient::Points(&a), &f, &vec![0.0; n * n]);
+            let params = PoissonParams::default();
+            let (_, report) =
+                run(Some(context), &Grid::square(n), &params, Coefficient::Points(&a), &f, &vec![0.0; n * n]);
             assert_eq!(report.stop, Stop::Converged);
             assert!(report.convergence_factor.unwrap() < 0.12, "{report:?}");
             report.cycles
@@ -258,8 +267,9 @@ fn the_report_tells_the_true_residual_on_the_device_too() {
         let n = 33;
         let a = sample(n, smooth);
         let (f, u) = (noise::<f64>(n * n, 17), noise::<f64>(n * n, 18));
-        let params = PoissonParams { n, shift: 2.0, ..Default::default() };
-        let mut poisson = Poisson::with_coefficient(Some(context), &params, Coefficient::Points(&a)).unwrap();
+        let params = PoissonParams { shift: 2.0, ..Default::default() };
+        let mut poisson =
+            Poisson::with_coefficient(context, &Grid::square(n), &params, Coefficient::Points(&a)).unwrap();
         let mut host = u.clone();
         let report = poisson.solve(&f, &mut host).unwrap();
         let df = Vector::from_slice(context, &f).unwrap();
@@ -279,10 +289,16 @@ fn the_report_tells_the_true_residual_on_the_device_too() {
 #[test]
 fn coefficients_that_make_no_sense_are_refused() {
     let Some(context) = contexts().first() else { return };
-    let params = PoissonParams { n: 9, ..Default::default() };
+    let params = PoissonParams::default();
     let id = |a: Coefficient<'_, f32>| {
-        let error = Poisson::with_coefficient(Some(context), &params, a).unwrap_err();
-        assert!(matches!(error, Error::Value { argument: "a", .. } | Error::Length { argument: "a", .. }), "{error}");
+        let error = Poisson::with_coefficient(context, &Grid::square(9), &params, a).unwrap_err();
+        assert!(
+            matches!(
+                error,
+                Error::Value { argument: "coefficient", .. } | Error::Length { argument: "coefficient", .. }
+            ),
+            "{error}"
+        );
         error.id()
     };
     assert_eq!(id(Coefficient::Points(&[1.0; 64])), "clinalg:argument:length");

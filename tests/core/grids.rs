@@ -10,6 +10,7 @@ mod coefficient;
 mod helmholtz;
 mod poisson;
 mod poisson3;
+mod regular;
 mod separable;
 mod wave;
 mod wave_box;

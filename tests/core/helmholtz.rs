@@ -3,14 +3,16 @@
 
 use std::f64::consts::PI;
 
-use clinalg::multigrid::{Backend, Cycle, Poisson, PoissonOperator, PoissonParams, Smoother};
+use clinalg::multigrid::{
+    self, Backend, Cycle, Grid, Poisson, PoissonOperator, PoissonParams, PoissonPreconditioner, Smoother,
+};
 use clinalg::ops::{self, Operator};
 use clinalg::precond::{MultigridParams, MultigridPreconditioner};
 use clinalg::solve::{Cg, CgParams, Preconditioner, Solver, Stop};
 use clinalg::{Error, Real, Vector};
 use clinalg_reference::grid2::{self, Order};
 
-use crate::common::grids::{assert_backends_agree, inside, run};
+use crate::common::grids::{assert_backends_agree, inside, run, unknowns};
 use crate::common::{capable, contexts, difference, eps, has, largest, noise};
 
 /// From hardly a shift to one that leaves nothing of the differences at N = 129.
@@ -45,8 +47,8 @@ fn one_interior_point_by_hand() {
     for context in capable::<f64>() {
         for backend in [Backend::Kernels, Backend::Matrix, Backend::Reference] {
             for smoother in [Smoother::RedBlack, Smoother::Jacobi] {
-                let params = PoissonParams { n: 3, shift: 4.0, backend, smoother, ..Default::default() };
-                let (v, report) = run(Some(context), &params, &f, &u);
+                let params = PoissonParams { shift: 4.0, backend, smoother, ..Default::default() };
+                let (v, report) = run(Some(context), &Grid::square(3), &params, &f, &u);
                 assert_eq!((report.stop, report.cycles), (Stop::Converged, 1), "{backend:?} {smoother:?}");
                 assert_eq!(v, [0.0, 2.0, 0.0, 4.0, 5.0, 6.0, 0.0, 8.0, 0.0]);
             }
@@ -65,8 +67,10 @@ fn backends_agree<T: Real>(bound: f64) {
                 (Smoother::Jacobi, Cycle::Full),
             ] {
                 let params =
-                    PoissonParams { n, shift, cycle, smoother, tolerance: 0.0, max_cycles: 2, ..Default::default() };
-                assert_backends_agree(&params, &u, bound, |context, params| run(context, params, &f, &u));
+                    PoissonParams { shift, cycle, smoother, tolerance: 0.0, max_cycles: 2, ..Default::default() };
+                assert_backends_agree(&Grid::square(n), &params, &u, bound, |context, params| {
+                    run(context, &Grid::square(n), params, &f, &u)
+                });
             }
         }
     }
@@ -97,8 +101,9 @@ fn both_shapes_give_the_same_bits() {
         ] {
             let (f, u) = (noise::<f64>(n * n, 7), noise::<f64>(n * n, 8));
             let params =
-                PoissonParams { n, shift: 77.7, cycle, smoother, tolerance: 0.0, max_cycles: 3, ..Default::default() };
-            let [cpu, gpu] = [&pair[0], &pair[1]].map(|context| run(Some(context), &params, &f, &u).0);
+                PoissonParams { shift: 77.7, cycle, smoother, tolerance: 0.0, max_cycles: 3, ..Default::default() };
+            let [cpu, gpu] =
+                [&pair[0], &pair[1]].map(|context| run(Some(context), &Grid::square(n), &params, &f, &u).0);
             assert!(cpu == gpu, "{smoother:?} {cycle:?}, n = {n}: {:e}", difference(&cpu, &gpu));
         }
     }
@@ -114,8 +119,8 @@ fn a_sine_is_solved_to_its_closed_form() {
                 let error = |n: usize| {
                     let u = sine(n, k, l);
                     let f: Vec<f64> = u.iter().map(|u| exact * u).collect();
-                    let params = PoissonParams { n, shift, backend, tolerance: 0.0, ..Default::default() };
-                    let (got, report) = run(Some(context), &params, &f, &vec![0.0; n * n]);
+                    let params = PoissonParams { shift, backend, tolerance: 0.0, ..Default::default() };
+                    let (got, report) = run(Some(context), &Grid::square(n), &params, &f, &vec![0.0; n * n]);
                     assert_eq!(report.stop, Stop::RoundingFloor, "{report:?}");
                     let discrete = exact / (eigenvalue(n, k, l) + shift);
                     let expected: Vec<f64> = u.iter().map(|u| discrete * u).collect();
@@ -145,14 +150,17 @@ fn a_small_shift_is_felt_in_single_precision() {
         let solve = |shift| {
             run(
                 Some(context),
-                &PoissonParams { n, shift, tolerance: 1e-4, ..Default::default() },
+                &Grid::square(n),
+                &PoissonParams { shift, tolerance: 1e-4, ..Default::default() },
                 &f,
                 &vec![0.0; n * n],
             )
             .0
         };
         let wide: Vec<f64> = f.iter().map(|&f| f64::from(f)).collect();
-        let oracle = |shift| run(None, &PoissonParams { n, shift, ..Default::default() }, &wide, &vec![0.0; n * n]).0;
+        let oracle = |shift| {
+            run(None, &Grid::square(n), &PoissonParams { shift, ..Default::default() }, &wide, &vec![0.0; n * n]).0
+        };
         let (with, without) = (oracle(shift), oracle(0.0));
         let effect: Vec<f64> = with.iter().zip(&without).map(|(a, b)| a - b).collect();
         let got: Vec<f64> = solve(shift).iter().zip(&solve(0.0)).map(|(a, b)| f64::from(a - b)).collect();
@@ -168,8 +176,8 @@ fn the_cycle_count_depends_neither_on_n_nor_on_the_shift() {
         for shift in [0.0].into_iter().chain(SHIFTS) {
             for n in [65, 129, 257, 513] {
                 let f = noise::<f64>(n * n, 9);
-                let params = PoissonParams { n, shift, ..Default::default() };
-                let (_, report) = run(Some(context), &params, &f, &vec![0.0; n * n]);
+                let params = PoissonParams { shift, ..Default::default() };
+                let (_, report) = run(Some(context), &Grid::square(n), &params, &f, &vec![0.0; n * n]);
                 assert_eq!(report.stop, Stop::Converged, "n = {n}, shift {shift}: {:?}", report.history);
                 assert!(report.cycles <= 9, "n = {n}, shift {shift}: {:?}", report.history);
             }
@@ -180,48 +188,59 @@ fn the_cycle_count_depends_neither_on_n_nor_on_the_shift() {
 #[test]
 fn operator_and_preconditioner_take_the_shift() {
     for context in capable::<f64>() {
+        let shift_of = |shift| PoissonParams { shift, pre: 1, post: 1, ..Default::default() };
         for n in [3, 4, 5, 9, 20, 65] {
             let shift = 12.5;
-            let operator = PoissonOperator::shifted(context, n, shift).unwrap();
-            assert_eq!((operator.side(), operator.shift()), (n, shift));
+            let operator = PoissonOperator::<f64>::new(context, &Grid::square(n), &shift_of(shift)).unwrap();
             let x = noise::<f64>(n * n, 21);
             let clear: Vec<f64> = (0..n * n).map(|k| if inside(n, k) { x[k] } else { 0.0 }).collect();
             let mut product = vec![0.0; n * n];
             grid2::defect_shifted(n, shift, &clear, &vec![0.0; n * n], &mut product);
-            let product: Vec<f64> = (0..n * n).map(|k| if inside(n, k) { -product[k] } else { x[k] }).collect();
-            let start = noise::<f64>(n * n, 22);
+            // Integrated over cells.
+            let area = 1.0 / ((n - 1) * (n - 1)) as f64;
+            let product: Vec<f64> = unknowns(n, &product).iter().map(|p| -area * p).collect();
+            let start = noise::<f64>(product.len(), 22);
             for (alpha, beta) in [(2.0, 0.0), (0.5, -3.0)] {
                 let mut y = Vector::from_slice(context, &start).unwrap();
-                operator.apply(alpha, &Vector::from_slice(context, &x).unwrap(), beta, &mut y).unwrap();
+                operator.apply(alpha, &Vector::from_slice(context, &unknowns(n, &x)).unwrap(), beta, &mut y).unwrap();
                 let want: Vec<f64> = product.iter().zip(&start).map(|(p, s)| alpha * p + beta * s).collect();
                 let bound = 8.0 * eps::<f64>() * largest(want.iter().copied());
                 assert!(difference(&y.to_vec().unwrap(), &want) <= bound, "n = {n}, beta = {beta} on {context:?}");
             }
         }
         for (n, shift) in [(33, 300.0), (129, 2e5)] {
-            let operator = PoissonOperator::shifted(context, n, shift).unwrap();
+            let (grid, params) = (Grid::square(n), shift_of(shift));
+            let operator = PoissonOperator::new(context, &grid, &params).unwrap();
+            solved(&operator, &mut PoissonPreconditioner::new(context, &grid, &params).unwrap(), n);
+            let matrix = multigrid::assemble(context, n, 2, shift, None).unwrap();
             let params = MultigridParams::default().shift(shift);
-            let mut multigrid = MultigridPreconditioner::<f64>::new(context, n, &params).unwrap();
-            let b = Vector::from_slice(context, &noise::<f64>(n * n, 23)).unwrap();
-            let mut z = Vector::zeros(context, n * n).unwrap();
-            multigrid.apply(&b, &mut z).unwrap();
-            assert!(ops::dot(&b, &z).unwrap() > 0.0);
-            let mut x = Vector::zeros(context, n * n).unwrap();
-            let report = Cg::new(context, n * n, CgParams::default().tolerance(1e-11))
-                .unwrap()
-                .solve(&operator, Some(&mut multigrid), &b, &mut x)
-                .unwrap();
-            assert_eq!(report.stop, Stop::Converged);
-            assert!(report.iterations <= 12, "n = {n}: {}", report.iterations);
+            solved(&matrix, &mut MultigridPreconditioner::new(context, n, &params).unwrap(), n);
         }
         for shift in [-1.0, f64::NAN, f64::INFINITY] {
-            assert!(matches!(PoissonOperator::shifted(context, 9, shift), Err(Error::Value { argument: "shift", .. })));
-            let params = MultigridParams::default().shift(shift);
-            assert!(MultigridPreconditioner::<f64>::new(context, 9, &params).is_err());
-            let params = PoissonParams { n: 9, shift, ..Default::default() };
-            let words = Poisson::<f64>::new(context, &params).unwrap_err().to_string();
+            let (grid, params) = (Grid::square(9), PoissonParams { shift, ..Default::default() });
+            let operator = PoissonOperator::<f64>::new(context, &grid, &params);
+            assert!(matches!(operator, Err(Error::Value { argument: "shift", .. })));
+            let preconditioner = PoissonPreconditioner::<f64>::new(context, &grid, &params);
+            assert!(matches!(preconditioner, Err(Error::Value { argument: "shift", .. })));
+            let multigrid = MultigridParams::default().shift(shift);
+            assert!(MultigridPreconditioner::<f64>::new(context, 9, &multigrid).is_err());
+            let words = Poisson::<f64>::new(context, &grid, &params).unwrap_err().to_string();
             assert!(words.contains("shift") && words.contains("at least 0"), "{words}");
-            assert!(Poisson::<f64>::reference(&params).is_err());
+            assert!(Poisson::<f64>::reference(&grid, &params, None).is_err());
         }
     }
+}
+
+/// Fails unless `m` is positive and solves with the operator in few iterations.
+fn solved(a: &dyn Operator<f64>, m: &mut dyn Preconditioner<f64>, n: usize) {
+    let (context, size) = (a.context(), a.rows());
+    let b = Vector::from_slice(context, &noise::<f64>(size, 23)).unwrap();
+    let mut z = Vector::zeros(context, size).unwrap();
+    m.apply(&b, &mut z).unwrap();
+    assert!(ops::dot(&b, &z).unwrap() > 0.0);
+    let mut x = Vector::zeros(context, size).unwrap();
+    let mut cg = Cg::new(context, size, CgParams::default().tolerance(1e-11)).unwrap();
+    let report = cg.solve(a, Some(m), &b, &mut x).unwrap();
+    assert_eq!(report.stop, Stop::Converged);
+    assert!(report.iterations <= 12, "n = {n}: {}", report.iterations);
 }

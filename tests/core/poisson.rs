@@ -3,7 +3,9 @@
 use std::f64::consts::PI;
 use std::ops::ControlFlow;
 
-use clinalg::multigrid::{self, Backend, Cycle, Poisson, PoissonOperator, PoissonParams, Smoother};
+use clinalg::multigrid::{
+    self, Backend, Cycle, Grid, Poisson, PoissonOperator, PoissonParams, PoissonPreconditioner, SideValues, Smoother,
+};
 use clinalg::ops::{self, Operator};
 use clinalg::precond::{MultigridParams, MultigridPreconditioner};
 use clinalg::runtime::devices;
@@ -11,7 +13,7 @@ use clinalg::solve::{Preconditioner, Stop};
 use clinalg::{Context, ContextOptions, Error, KernelFamily, Precision, Real, Vector};
 use clinalg_reference::grid2::{self, Order};
 
-use crate::common::grids::{assert_backends_agree, boundary_of, inside, run, sample};
+use crate::common::grids::{assert_backends_agree, boundary_of, inside, run, sample, unknowns};
 use crate::common::{capable, contexts, difference, largest, noise};
 
 /// Rounding of a few operations on numbers as large as those in `scale`.
@@ -120,8 +122,10 @@ fn backends_agree<T: Real>(bound: f64) {
             cycles.into_iter().flat_map(move |cycle| [(2, 1), (0, 1), (1, 3)].map(|s| (smoother, cycle, s)))
         }) {
             let params =
-                PoissonParams { n, cycle, smoother, pre, post, tolerance: 0.0, max_cycles: 2, ..Default::default() };
-            assert_backends_agree(&params, &u, bound, |context, params| run(context, params, &f, &u));
+                PoissonParams { cycle, smoother, pre, post, tolerance: 0.0, max_cycles: 2, ..Default::default() };
+            assert_backends_agree(&Grid::square(n), &params, &u, bound, |context, params| {
+                run(context, &Grid::square(n), params, &f, &u)
+            });
         }
     }
 }
@@ -154,10 +158,11 @@ fn both_shapes_give_the_same_bits() {
             (513, Cycle::Full, Smoother::Jacobi),
         ] {
             let (f, u) = (noise::<f64>(n * n, 7), noise::<f64>(n * n, 8));
-            let params = PoissonParams { n, cycle, smoother, tolerance: 0.0, max_cycles: 3, ..Default::default() };
-            let [cpu, gpu] = [&pair[0], &pair[1]].map(|context| run(Some(context), &params, &f, &u).0);
+            let params = PoissonParams { cycle, smoother, tolerance: 0.0, max_cycles: 3, ..Default::default() };
+            let [cpu, gpu] =
+                [&pair[0], &pair[1]].map(|context| run(Some(context), &Grid::square(n), &params, &f, &u).0);
             assert!(cpu == gpu, "{smoother:?} {cycle:?}, n = {n}: {:e}", difference(&cpu, &gpu));
-            let again = run(Some(&pair[0]), &params, &f, &u).0;
+            let again = run(Some(&pair[0]), &Grid::square(n), &params, &f, &u).0;
             assert!(cpu == again, "the same call gave other bits");
         }
     }
@@ -172,8 +177,8 @@ fn the_error_falls_by_four_per_refinement() {
                 let eigenvalue = (k * k + l * l) * PI * PI;
                 let error = |n: usize| {
                     let f = sample::<f64>(n, |x, y| eigenvalue * exact(x, y));
-                    let params = PoissonParams { n, backend, ..Default::default() };
-                    let (u, report) = run(Some(context), &params, &f, &vec![0.0; n * n]);
+                    let params = PoissonParams { backend, ..Default::default() };
+                    let (u, report) = run(Some(context), &Grid::square(n), &params, &f, &vec![0.0; n * n]);
                     assert_eq!(report.stop, Stop::Converged);
                     // The discrete solution is the same sine, by the eigenvalue of the stencil.
                     let h = 1.0 / (n - 1) as f64;
@@ -198,8 +203,8 @@ fn cycles_do_not_depend_on_n(sides: &[usize]) {
         let mut counts = Vec::new();
         for &n in sides {
             let f = noise::<f64>(n * n, 9);
-            let params = PoissonParams { n, ..Default::default() };
-            let (_, report) = run(Some(context), &params, &f, &vec![0.0; n * n]);
+            let params = PoissonParams::default();
+            let (_, report) = run(Some(context), &Grid::square(n), &params, &f, &vec![0.0; n * n]);
             assert_eq!(report.stop, Stop::Converged, "n = {n}: {:?}", report.history);
             assert!(report.relative_residual <= 1e-10);
             let factor = report.convergence_factor.unwrap();
@@ -231,8 +236,8 @@ fn full_multigrid_reaches_the_discretisation_error() {
             let (f, exact) = (sample::<f64>(n, source), sample::<f64>(n, solution));
             let start = boundary_of(n, &exact);
             let error = |max_cycles, tolerance| {
-                let params = PoissonParams { n, cycle: Cycle::Full, max_cycles, tolerance, ..Default::default() };
-                let (u, report) = run(Some(context), &params, &f, &start);
+                let params = PoissonParams { cycle: Cycle::Full, max_cycles, tolerance, ..Default::default() };
+                let (u, report) = run(Some(context), &Grid::square(n), &params, &f, &start);
                 (difference(&u, &exact), report)
             };
             let (discretisation, report) = error(50, 1e-10);
@@ -258,8 +263,8 @@ fn progress_tells_of_every_cycle_and_the_residual_is_that_of_the_solution() {
     };
     for context in capable::<f64>() {
         for (max_cycles, tolerance) in [(0, 0.0), (1, 0.0), (2, 0.0), (3, 0.0), (7, 0.0), (100, 1e-3), (100, 1e-10)] {
-            let params = PoissonParams { n, max_cycles, tolerance, ..Default::default() };
-            let mut poisson = Poisson::<f64>::new(context, &params).unwrap();
+            let params = PoissonParams { max_cycles, tolerance, ..Default::default() };
+            let mut poisson = Poisson::<f64>::new(context, &Grid::square(n), &params).unwrap();
             let (mut u, mut seen) = (start.clone(), Vec::new());
             let mut note = |cycle, residual| {
                 seen.push((cycle, residual));
@@ -279,7 +284,8 @@ fn progress_tells_of_every_cycle_and_the_residual_is_that_of_the_solution() {
         // Stopped by the callback: no further calls, and the report is that of the solution returned.
         for last in [0, 1, 3, 4] {
             let mut poisson =
-                Poisson::<f64>::new(context, &PoissonParams { n, tolerance: 0.0, ..Default::default() }).unwrap();
+                Poisson::<f64>::new(context, &Grid::square(n), &PoissonParams { tolerance: 0.0, ..Default::default() })
+                    .unwrap();
             let (mut u, mut calls) = (start.clone(), 0);
             let mut stop = |cycle: usize, _| {
                 assert_eq!(cycle, calls);
@@ -305,8 +311,8 @@ fn every_cycle_and_smoother_converges() {
             // Mean factors of V(2,1) by local Fourier analysis: 0.074 for red-black and 0.22 for
             // Jacobi, of two grids (Trottenberg et al., tables 4.1 and 4.4).
             for (smoother, bound) in [(Smoother::RedBlack, 0.1), (Smoother::Jacobi, 0.3)] {
-                let params = PoissonParams { n, cycle, smoother, ..Default::default() };
-                let (_, report) = run(Some(context), &params, &f, &u);
+                let params = PoissonParams { cycle, smoother, ..Default::default() };
+                let (_, report) = run(Some(context), &Grid::square(n), &params, &f, &u);
                 assert_eq!(report.stop, Stop::Converged, "{cycle:?} {smoother:?}: {:?}", report.history);
                 let factor = report.convergence_factor.unwrap();
                 assert!(factor < bound, "{cycle:?} {smoother:?}: {factor}");
@@ -323,14 +329,16 @@ fn boundary_values_are_taken() {
                 // The stencil is exact for this harmonic function.
                 let n = 65;
                 let exact = sample::<f64>(n, |x, y| x * x - y * y);
-                let params = PoissonParams { n, backend, cycle, tolerance: 1e-15, ..Default::default() };
-                let (u, report) = run(Some(context), &params, &vec![0.0; n * n], &boundary_of(n, &exact));
+                let params = PoissonParams { backend, cycle, tolerance: 1e-15, ..Default::default() };
+                let (u, report) =
+                    run(Some(context), &Grid::square(n), &params, &vec![0.0; n * n], &boundary_of(n, &exact));
                 assert!(difference(&u, &exact) < 1e-13, "{backend:?}: {:e}, {report:?}", difference(&u, &exact));
                 // Not for this one.
                 let error = |n: usize| {
                     let exact = sample::<f64>(n, |x, y| x.exp() * y.sin());
-                    let params = PoissonParams { n, backend, cycle, ..Default::default() };
-                    let (u, _) = run(Some(context), &params, &vec![0.0; n * n], &boundary_of(n, &exact));
+                    let params = PoissonParams { backend, cycle, ..Default::default() };
+                    let (u, _) =
+                        run(Some(context), &Grid::square(n), &params, &vec![0.0; n * n], &boundary_of(n, &exact));
                     difference(&u, &exact)
                 };
                 let errors = [17, 33, 65].map(error);
@@ -351,8 +359,8 @@ fn the_rounding_floor_is_recognised() {
     for context in capable::<f64>() {
         for (n, backend) in [(1025, Backend::Kernels), (257, Backend::Matrix), (257, Backend::Reference)] {
             for cycle in [Cycle::V, Cycle::Full] {
-                let params = PoissonParams { n, backend, cycle, tolerance: 1e-14, ..Default::default() };
-                let (u, report) = run(Some(context), &params, &sine::<f64>(n), &vec![0.0; n * n]);
+                let params = PoissonParams { backend, cycle, tolerance: 1e-14, ..Default::default() };
+                let (u, report) = run(Some(context), &Grid::square(n), &params, &sine::<f64>(n), &vec![0.0; n * n]);
                 assert_eq!(report.stop, Stop::RoundingFloor, "{report:?}");
                 assert!(report.cycles <= 14, "{backend:?} {cycle:?}: {report:?}");
                 // 1e-16 * 8 / h^2 * |u| / |f|, which is 4e-11 at n = 1025.
@@ -366,8 +374,8 @@ fn the_rounding_floor_is_recognised() {
     }
     for context in capable::<f32>() {
         for n in [65, 513] {
-            let params = PoissonParams { n, tolerance: 1e-10, ..Default::default() };
-            let (_, report) = run(Some(context), &params, &sine::<f32>(n), &vec![0.0; n * n]);
+            let params = PoissonParams { tolerance: 1e-10, ..Default::default() };
+            let (_, report) = run(Some(context), &Grid::square(n), &params, &sine::<f32>(n), &vec![0.0; n * n]);
             assert_eq!(report.stop, Stop::RoundingFloor, "{report:?}");
             assert!(report.cycles <= 10, "{report:?}");
         }
@@ -379,17 +387,17 @@ fn a_solution_given_is_recognised() {
     for context in capable::<f64>() {
         let n = 33;
         let exact = sample::<f64>(n, |x, y| x * x - y * y);
-        let params = PoissonParams { n, tolerance: 1e-12, ..Default::default() };
-        let (u, report) = run(Some(context), &params, &vec![0.0; n * n], &exact);
+        let params = PoissonParams { tolerance: 1e-12, ..Default::default() };
+        let (u, report) = run(Some(context), &Grid::square(n), &params, &vec![0.0; n * n], &exact);
         assert_eq!((report.stop, report.cycles), (Stop::Converged, 0));
         assert_eq!(u, exact);
-        let (u, report) = run(Some(context), &params, &vec![0.0; n * n], &vec![0.0; n * n]);
+        let (u, report) = run(Some(context), &Grid::square(n), &params, &vec![0.0; n * n], &vec![0.0; n * n]);
         assert_eq!((report.stop, report.cycles, report.relative_residual), (Stop::Converged, 0, 0.0));
         assert_eq!(report.convergence_factor, None);
         assert!(u.iter().all(|&u| u == 0.0));
         // No data but a start value: its residual is what is reduced.
         let start = interior_of(n, &noise::<f64>(n * n, 12));
-        let (u, report) = run(Some(context), &params, &vec![0.0; n * n], &start);
+        let (u, report) = run(Some(context), &Grid::square(n), &params, &vec![0.0; n * n], &start);
         assert_eq!((report.stop, report.history[0]), (Stop::Converged, 1.0));
         // The largest eigenvalue, below 8 / h^2, by the smallest, above 19.
         let condition = 8.0 * 1024.0 / 19.0;
@@ -406,11 +414,11 @@ fn one_interior_point_takes_one_cycle() {
     for context in capable::<f64>() {
         for backend in [Backend::Kernels, Backend::Matrix, Backend::Reference] {
             for (cycle, smoother) in [(Cycle::V, Smoother::RedBlack), (Cycle::Full, Smoother::Jacobi)] {
-                let params = PoissonParams { n: 3, backend, cycle, smoother, ..Default::default() };
+                let params = PoissonParams { backend, cycle, smoother, ..Default::default() };
                 // h = 1/2: (f / 4 + 2 + 4 + 6 + 8) / 4 = 5.5.
                 let mut u = [0.0, 2.0, 0.0, 4.0, 1.0, 6.0, 0.0, 8.0, 0.0];
                 let f = [9.0, 9.0, 9.0, 9.0, 8.0, 9.0, 9.0, 9.0, 9.0];
-                let report = Poisson::new(context, &params).unwrap().solve(&f, &mut u).unwrap();
+                let report = Poisson::new(context, &Grid::square(3), &params).unwrap().solve(&f, &mut u).unwrap();
                 assert_eq!((report.stop, report.cycles, report.levels), (Stop::Converged, 1, 1), "{backend:?}");
                 assert_eq!(u, [0.0, 2.0, 0.0, 4.0, 5.5, 6.0, 0.0, 8.0, 0.0]);
             }
@@ -423,8 +431,8 @@ fn numbers_that_are_not_finite_are_reported() {
     for context in capable::<f64>() {
         for backend in [Backend::Kernels, Backend::Matrix, Backend::Reference] {
             let n = 17;
-            let params = PoissonParams { n, backend, ..Default::default() };
-            let mut poisson = Poisson::<f64>::new(context, &params).unwrap();
+            let params = PoissonParams { backend, ..Default::default() };
+            let mut poisson = Poisson::<f64>::new(context, &Grid::square(n), &params).unwrap();
             let (f, u) = (noise::<f64>(n * n, 13), noise::<f64>(n * n, 14));
             for bad in [f64::NAN, f64::INFINITY] {
                 // In f, inside u, on a side and in a corner.
@@ -454,12 +462,12 @@ fn very_large_and_very_small_data_are_solved() {
     for context in capable::<f64>() {
         for backend in [Backend::Kernels, Backend::Matrix, Backend::Reference] {
             let n = 65;
-            let params = PoissonParams { n, backend, ..Default::default() };
+            let params = PoissonParams { backend, ..Default::default() };
             let f = noise::<f64>(n * n, 15);
-            let (u, _) = run(Some(context), &params, &f, &vec![0.0; n * n]);
+            let (u, _) = run(Some(context), &Grid::square(n), &params, &f, &vec![0.0; n * n]);
             for scale in [2.0_f64.powi(900), 2.0_f64.powi(-900)] {
                 let scaled: Vec<f64> = f.iter().map(|f| f * scale).collect();
-                let (got, report) = run(Some(context), &params, &scaled, &vec![0.0; n * n]);
+                let (got, report) = run(Some(context), &Grid::square(n), &params, &scaled, &vec![0.0; n * n]);
                 assert_eq!(report.stop, Stop::Converged, "{backend:?} {scale:e}: {report:?}");
                 assert_close(&got.iter().map(|u| u / scale).collect::<Vec<_>>(), &u, 8.0, "scaled");
             }
@@ -473,16 +481,15 @@ fn what_cannot_converge_is_said_to_stagnate_or_diverge() {
         let n = 33;
         let f = noise::<f64>(n * n, 16);
         // Jacobi with this weight amplifies the highest frequencies.
-        let params = PoissonParams { n, smoother: Smoother::Jacobi, omega: 1.9, pre: 3, post: 3, ..Default::default() };
-        let (_, report) = run(Some(context), &params, &f, &vec![0.0; n * n]);
+        let params = PoissonParams { smoother: Smoother::Jacobi, omega: 1.9, pre: 3, post: 3, ..Default::default() };
+        let (_, report) = run(Some(context), &Grid::square(n), &params, &f, &vec![0.0; n * n]);
         assert!(matches!(report.stop, Stop::Stagnated | Stop::Diverged), "{report:?}");
-        let params = PoissonParams { n, max_cycles: 3, ..Default::default() };
-        let (_, report) = run(Some(context), &params, &f, &vec![0.0; n * n]);
+        let params = PoissonParams { max_cycles: 3, ..Default::default() };
+        let (_, report) = run(Some(context), &Grid::square(n), &params, &f, &vec![0.0; n * n]);
         assert_eq!((report.stop, report.cycles), (Stop::IterationLimit, 3));
         // Slow is not stuck.
-        let params =
-            PoissonParams { n, smoother: Smoother::Jacobi, omega: 0.02, max_cycles: 2000, ..Default::default() };
-        let (_, report) = run(Some(context), &params, &f, &vec![0.0; n * n]);
+        let params = PoissonParams { smoother: Smoother::Jacobi, omega: 0.02, max_cycles: 2000, ..Default::default() };
+        let (_, report) = run(Some(context), &Grid::square(n), &params, &f, &vec![0.0; n * n]);
         assert_eq!(report.stop, Stop::Converged, "{} after {}", report.stop, report.cycles);
     }
 }
@@ -490,12 +497,14 @@ fn what_cannot_converge_is_said_to_stagnate_or_diverge() {
 #[test]
 fn bad_parameters_are_refused() {
     let context = &contexts()[0];
-    let id = |params: PoissonParams| Poisson::<f32>::new(context, &params).unwrap_err().id();
-    let base = PoissonParams { n: 17, ..Default::default() };
+    let (base, square) = (PoissonParams::default(), Grid::square(17));
+    let id = |grid: &Grid, params| Poisson::<f32>::new(context, grid, &params).unwrap_err().id();
+    for n in [0, 2, usize::MAX] {
+        assert_eq!(id(&Grid::square(n), base), "clinalg:argument:value", "{n}");
+        assert!(matches!(Poisson::<f64>::reference(&Grid::square(n), &base, None), Err(Error::Value { .. })));
+    }
+    assert!(matches!(Poisson::<f64>::reference(&Grid::square(16), &base, None), Err(Error::Value { .. })));
     for params in [
-        PoissonParams { n: 0, ..base },
-        PoissonParams { n: 16, ..base },
-        PoissonParams { n: usize::MAX, ..base },
         PoissonParams { pre: 0, post: 0, ..base },
         PoissonParams { pre: 1000, ..base },
         PoissonParams { omega: f64::NAN, ..base },
@@ -505,13 +514,11 @@ fn bad_parameters_are_refused() {
         PoissonParams { tolerance: -1.0, ..base },
         PoissonParams { tolerance: f64::INFINITY, ..base },
     ] {
-        assert_eq!(id(params), "clinalg:argument:value", "{params:?}");
-        assert!(matches!(Poisson::<f64>::reference(&params), Err(Error::Value { .. })));
+        assert_eq!(id(&square, params), "clinalg:argument:value", "{params:?}");
+        assert!(matches!(Poisson::<f64>::reference(&square, &params, None), Err(Error::Value { .. })));
     }
-    let words = Poisson::<f32>::new(context, &PoissonParams { n: 1000, ..base }).unwrap_err().to_string();
-    assert!(words.contains("513") && words.contains("1025"), "{words}");
     for backend in [Backend::Kernels, Backend::Matrix, Backend::Reference] {
-        let mut poisson = Poisson::<f32>::new(context, &PoissonParams { backend, ..base }).unwrap();
+        let mut poisson = Poisson::<f32>::new(context, &square, &PoissonParams { backend, ..base }).unwrap();
         let mut u = vec![0.0; 17 * 17];
         assert!(matches!(poisson.solve(&[0.0; 4], &mut u), Err(Error::Length { argument: "f", .. })));
         assert!(matches!(poisson.solve(&u.clone(), &mut u[1..]), Err(Error::Length { argument: "u", .. })));
@@ -520,7 +527,7 @@ fn bad_parameters_are_refused() {
         assert_eq!(poisson.solve(&u.clone(), &mut u).unwrap().stop, Stop::Converged);
     }
     if let [first, second, ..] = contexts() {
-        let mut poisson = Poisson::<f32>::new(first, &base).unwrap();
+        let mut poisson = Poisson::<f32>::new(first, &square, &base).unwrap();
         let (f, mut u) = (Vector::zeros(first, 17 * 17).unwrap(), Vector::zeros(second, 17 * 17).unwrap());
         assert!(matches!(poisson.solve_device(&f, &mut u), Err(Error::Context { argument: "u" })));
     }
@@ -532,9 +539,9 @@ fn device_vectors_and_host_arrays_give_the_same() {
         for backend in [Backend::Kernels, Backend::Matrix, Backend::Reference] {
             for smoother in [Smoother::RedBlack, Smoother::Jacobi] {
                 let n = 65;
-                let params = PoissonParams { n, backend, smoother, ..Default::default() };
+                let params = PoissonParams { backend, smoother, ..Default::default() };
                 let (f, u) = (noise::<f64>(n * n, 17), noise::<f64>(n * n, 18));
-                let mut poisson = Poisson::new(context, &params).unwrap();
+                let mut poisson = Poisson::new(context, &Grid::square(n), &params).unwrap();
                 let mut host = u.clone();
                 let mut seen = Vec::new();
                 let mut note = |cycle, residual| {
@@ -569,15 +576,9 @@ fn memory_is_given_back_and_does_not_grow() {
             for backend in [Backend::Kernels, Backend::Matrix] {
                 for smoother in [Smoother::RedBlack, Smoother::Jacobi] {
                     let n = 129;
-                    let params = PoissonParams {
-                        n,
-                        backend,
-                        smoother,
-                        cycle: Cycle::Full,
-                        tolerance: 1e-4,
-                        ..Default::default()
-                    };
-                    let mut poisson = Poisson::<f32>::new(&context, &params).unwrap();
+                    let params =
+                        PoissonParams { backend, smoother, cycle: Cycle::Full, tolerance: 1e-4, ..Default::default() };
+                    let mut poisson = Poisson::<f32>::new(&context, &Grid::square(n), &params).unwrap();
                     let (f, mut u) = (noise::<f32>(n * n, 19), vec![0.0; n * n]);
                     poisson.solve(&f, &mut u).unwrap();
                     let live = context.memory();
@@ -605,36 +606,40 @@ fn random_data_reach_a_deep_tolerance() {
     for context in capable::<f64>() {
         let n = 1025;
         let f = noise::<f64>(n * n, 20);
-        let params = PoissonParams { n, tolerance: 1e-12, ..Default::default() };
-        let (_, report) = run(Some(context), &params, &f, &vec![0.0; n * n]);
+        let params = PoissonParams { tolerance: 1e-12, ..Default::default() };
+        let (_, report) = run(Some(context), &Grid::square(n), &params, &f, &vec![0.0; n * n]);
         assert_eq!(report.stop, Stop::Converged, "{report:?}");
     }
 }
 
+/// Integrated over cells of the area h^2, between the points inside.
 #[test]
-fn the_operator_is_the_stencil_with_the_identity_on_the_boundary() {
+fn the_operator_is_the_stencil_on_the_unknowns() {
     for context in capable::<f64>() {
         for n in [3, 4, 5, 9, 17, 20, 65] {
-            let operator = PoissonOperator::new(context, n).unwrap();
-            assert_eq!((Operator::<f64>::rows(&operator), Operator::<f64>::cols(&operator)), (n * n, n * n));
+            let operator = PoissonOperator::<f64>::new(context, &Grid::square(n), &PoissonParams::default()).unwrap();
+            let count = (n - 2) * (n - 2);
+            assert_eq!((operator.rows(), operator.cols()), (count, count));
             let x = noise::<f64>(n * n, 21);
             let mut product = vec![0.0; n * n];
             grid2::defect(n, &interior_of(n, &x), &vec![0.0; n * n], &mut product);
-            let product: Vec<f64> = (0..n * n).map(|k| if inside(n, k) { -product[k] } else { x[k] }).collect();
-            let dx = Vector::from_slice(context, &x).unwrap();
-            let mut y = Vector::filled(context, n * n, f64::NAN).unwrap();
+            let area = 1.0 / ((n - 1) * (n - 1)) as f64;
+            let product: Vec<f64> = unknowns(n, &product).iter().map(|p| -area * p).collect();
+            let dx = Vector::from_slice(context, &unknowns(n, &x)).unwrap();
+            let mut y = Vector::filled(context, count, f64::NAN).unwrap();
             operator.apply(2.0, &dx, 0.0, &mut y).unwrap();
             let expected: Vec<f64> = product.iter().map(|p| 2.0 * p).collect();
             assert_close(&y.to_vec().unwrap(), &expected, 4.0, &format!("beta = 0, n = {n} on {context:?}"));
-            let start = noise::<f64>(n * n, 22);
+            let start = noise::<f64>(count, 22);
             y.write(&start).unwrap();
             operator.apply(0.5, &dx, -3.0, &mut y).unwrap();
             let expected: Vec<f64> = product.iter().zip(&start).map(|(p, s)| 0.5 * p - 3.0 * s).collect();
             assert_close(&y.to_vec().unwrap(), &expected, 4.0, &format!("beta = -3, n = {n} on {context:?}"));
         }
-        assert!(matches!(PoissonOperator::new(context, 2), Err(Error::Value { argument: "n", .. })));
-        let operator = PoissonOperator::new(context, 9).unwrap();
-        let (x, mut y) = (Vector::<f64>::zeros(context, 80).unwrap(), Vector::<f64>::zeros(context, 81).unwrap());
+        let new = |n| PoissonOperator::<f64>::new(context, &Grid::square(n), &PoissonParams::default());
+        assert!(matches!(new(2), Err(Error::Value { argument: "points", .. })));
+        let operator = new(9).unwrap();
+        let (x, mut y) = (Vector::<f64>::zeros(context, 48).unwrap(), Vector::<f64>::zeros(context, 49).unwrap());
         assert!(matches!(operator.apply(1.0, &x, 0.0, &mut y), Err(Error::Length { argument: "x", .. })));
     }
 }
@@ -672,13 +677,14 @@ fn preconditioned_conjugate_gradients_solve_the_boundary_value_problem() {
     for context in capable::<f64>() {
         let n = 129;
         let exact = sample::<f64>(n, |x, y| x * x - y * y + x);
-        let operator = PoissonOperator::new(context, n).unwrap();
-        let mut multigrid = MultigridPreconditioner::new(context, n, &MultigridParams::default()).unwrap();
+        let (grid, params) = (Grid::square(n), PoissonParams { pre: 1, post: 1, ..Default::default() });
+        let operator = PoissonOperator::<f64>::new(context, &grid, &params).unwrap();
+        let mut multigrid = PoissonPreconditioner::<f64>::new(context, &grid, &params).unwrap();
         let f = Vector::zeros(context, n * n).unwrap();
-        let boundary = Vector::from_slice(context, &boundary_of(n, &exact)).unwrap();
-        let zeros = || Vector::<f64>::zeros(context, n * n).unwrap();
-        let (mut r, mut x, mut z, mut p, mut q) = (zeros(), zeros(), zeros(), zeros(), zeros());
-        operator.right_side(&f, &boundary, &mut r).unwrap();
+        let sides = SideValues::from_fn(&grid, |_, _, [x, y, _]| x * x - y * y + x).unwrap();
+        let zeros = || Vector::<f64>::zeros(context, operator.rows()).unwrap();
+        let (mut x, mut z, mut p, mut q) = (zeros(), zeros(), zeros(), zeros());
+        let mut r = operator.right_side(&f, &sides).unwrap();
         let start = ops::norm2(&r).unwrap();
         let mut rho_old = 1.0;
         let mut iterations = 0;
@@ -693,7 +699,9 @@ fn preconditioned_conjugate_gradients_solve_the_boundary_value_problem() {
             (rho_old, iterations) = (rho, iterations + 1);
             assert!(iterations <= 14, "{:e}", ops::norm2(&r).unwrap() / start);
         }
-        assert!(difference(&x.to_vec().unwrap(), &exact) < 1e-11);
+        let mut u = Vector::filled(context, n * n, f64::NAN).unwrap();
+        operator.points(&x, &sides, &mut u).unwrap();
+        assert!(difference(&u.to_vec().unwrap(), &exact) < 1e-11);
     }
 }
 
@@ -707,9 +715,9 @@ fn precision_is_that_of_the_type() {
     let (f, u) = (noise::<f64>(n * n, 25), vec![0.0; n * n]);
     let narrow: Vec<f32> = f.iter().map(|&f| f as f32).collect();
     for context in capable::<f64>() {
-        let params = PoissonParams { n, tolerance: 1e-4, ..Default::default() };
-        let (wide, _) = run(Some(context), &params, &f, &u);
-        let (single, report) = run(Some(context), &params, &narrow, &vec![0.0; n * n]);
+        let params = PoissonParams { tolerance: 1e-4, ..Default::default() };
+        let (wide, _) = run(Some(context), &Grid::square(n), &params, &f, &u);
+        let (single, report) = run(Some(context), &Grid::square(n), &params, &narrow, &vec![0.0; n * n]);
         assert_eq!(report.stop, Stop::Converged, "{report:?}");
         let single: Vec<f64> = single.iter().map(|&u| f64::from(u)).collect();
         assert!(difference(&wide, &single) < 1e-4 * largest(wide.iter().copied()));

@@ -2,7 +2,7 @@
 
 use std::f64::consts::PI;
 
-use clinalg::multigrid::{Backend, Coefficient, Cycle, Poisson, PoissonParams, Smoother};
+use clinalg::multigrid::{Backend, Coefficient, Cycle, Grid, Poisson, PoissonParams, Smoother};
 use clinalg::solve::Stop;
 use clinalg::{Error, Real, Vector};
 use clinalg_reference::grid3;
@@ -19,10 +19,6 @@ fn sample(n: usize, f: impl Fn(f64, f64, f64) -> f64) -> Vec<f64> {
     (0..n * n * n).map(|p| at(n, p).map(|i| i as f64 * h)).map(|[x, y, z]| f(x, y, z)).collect()
 }
 
-fn base(n: usize) -> PoissonParams {
-    PoissonParams { n, dim: 3, ..Default::default() }
-}
-
 fn backends_agree<T: Real>(bound: f64) {
     for n in [3, 5, 9, 17, 33] {
         let (f, u) = (noise::<T>(n * n * n, 5), noise::<T>(n * n * n, 6));
@@ -37,8 +33,19 @@ fn backends_agree<T: Real>(bound: f64) {
             (Smoother::Jacobi, Cycle::W, (0, 3), 0.0),
         ];
         for (smoother, cycle, (pre, post), shift) in kinds {
-            let params = PoissonParams { cycle, smoother, pre, post, shift, tolerance: 0.0, max_cycles: 2, ..base(n) };
-            assert_backends_agree(&params, &u, bound, |context, params| run(context, params, &f, &u));
+            let params = PoissonParams {
+                cycle,
+                smoother,
+                pre,
+                post,
+                shift,
+                tolerance: 0.0,
+                max_cycles: 2,
+                ..Default::default()
+            };
+            assert_backends_agree(&Grid::cube(n), &params, &u, bound, |context, params| {
+                run(context, &Grid::cube(n), params, &f, &u)
+            });
         }
     }
 }
@@ -62,10 +69,10 @@ fn both_shapes_give_the_bits_of_the_reference() {
         [(17, Cycle::W, Smoother::RedBlack), (33, Cycle::V, Smoother::Jacobi), (65, Cycle::Full, Smoother::RedBlack)]
     {
         let (f, u) = (noise::<f64>(n * n * n, 7), noise::<f64>(n * n * n, 8));
-        let params = PoissonParams { cycle, smoother, shift: 7.7, tolerance: 0.0, max_cycles: 3, ..base(n) };
-        let (expected, _) = run(None, &params, &f, &u);
+        let params = PoissonParams { cycle, smoother, shift: 7.7, tolerance: 0.0, max_cycles: 3, ..Default::default() };
+        let (expected, _) = run(None, &Grid::cube(n), &params, &f, &u);
         for context in capable::<f64>() {
-            let got = run(Some(context), &params, &f, &u).0;
+            let got = run(Some(context), &Grid::cube(n), &params, &f, &u).0;
             assert!(got == expected, "{smoother:?} {cycle:?}, n = {n}: {:e}", difference(&got, &expected));
         }
     }
@@ -84,7 +91,13 @@ fn the_error_falls_by_four_per_refinement() {
             let eigenvalue: f64 = modes.iter().map(|m| m * m * PI * PI).sum();
             let error = |n: usize| {
                 let f: Vec<f64> = sample(n, exact).iter().map(|u| eigenvalue * u).collect();
-                let (u, report) = run(Some(context), &PoissonParams { backend, ..base(n) }, &f, &vec![0.0; n * n * n]);
+                let (u, report) = run(
+                    Some(context),
+                    &Grid::cube(n),
+                    &PoissonParams { backend, ..Default::default() },
+                    &f,
+                    &vec![0.0; n * n * n],
+                );
                 assert_eq!(report.stop, Stop::Converged);
                 // The discrete solution is the same sine, by the eigenvalue of the stencil.
                 let h = 1.0 / (n - 1) as f64;
@@ -106,7 +119,7 @@ fn the_cycle_count_does_not_depend_on_n() {
     for context in capable::<f64>() {
         let counts = [9, 17, 33, 65].map(|n| {
             let f = noise::<f64>(n * n * n, 9);
-            let (_, report) = run(Some(context), &base(n), &f, &vec![0.0; n * n * n]);
+            let (_, report) = run(Some(context), &Grid::cube(n), &PoissonParams::default(), &f, &vec![0.0; n * n * n]);
             assert_eq!(report.stop, Stop::Converged, "n = {n}: {:?}", report.history);
             // Of three dimensions; in two it is 0.1.
             assert!(report.convergence_factor.unwrap() <= 0.2, "n = {n}: {:?}", report.history);
@@ -128,8 +141,8 @@ fn full_multigrid_reaches_the_discretisation_error() {
             let (f, exact) = (sample(n, source), sample(n, solution));
             let start = boundary_of(n, &exact);
             let error = |max_cycles, tolerance| {
-                let params = PoissonParams { cycle: Cycle::Full, max_cycles, tolerance, ..base(n) };
-                let (u, report) = run(Some(context), &params, &f, &start);
+                let params = PoissonParams { cycle: Cycle::Full, max_cycles, tolerance, ..Default::default() };
+                let (u, report) = run(Some(context), &Grid::cube(n), &params, &f, &start);
                 (difference(&u, &exact), report)
             };
             let (discretisation, report) = error(50, 1e-10);
@@ -150,8 +163,8 @@ fn every_cycle_and_smoother_converges() {
     for context in capable::<f64>() {
         for cycle in [Cycle::V, Cycle::W, Cycle::Full] {
             for (smoother, bound) in [(Smoother::RedBlack, 0.2), (Smoother::Jacobi, 0.4)] {
-                let params = PoissonParams { cycle, smoother, ..base(n) };
-                let (_, report) = run(Some(context), &params, &f, &u);
+                let params = PoissonParams { cycle, smoother, ..Default::default() };
+                let (_, report) = run(Some(context), &Grid::cube(n), &params, &f, &u);
                 assert_eq!(report.stop, Stop::Converged, "{cycle:?} {smoother:?}: {:?}", report.history);
                 let factor = report.convergence_factor.unwrap();
                 assert!(factor < bound, "{cycle:?} {smoother:?}: {factor}");
@@ -168,8 +181,9 @@ fn boundary_values_are_taken() {
                 // The stencil is exact for this harmonic function.
                 let n = 17;
                 let exact = sample(n, |x, y, z| x * x + y * y - 2.0 * z * z + x * y * z);
-                let params = PoissonParams { backend, cycle, tolerance: 1e-15, ..base(n) };
-                let (u, report) = run(Some(context), &params, &vec![0.0; n * n * n], &boundary_of(n, &exact));
+                let params = PoissonParams { backend, cycle, tolerance: 1e-15, ..Default::default() };
+                let (u, report) =
+                    run(Some(context), &Grid::cube(n), &params, &vec![0.0; n * n * n], &boundary_of(n, &exact));
                 assert!(difference(&u, &exact) < 1e-13, "{backend:?}: {:e}, {report:?}", difference(&u, &exact));
             }
         }
@@ -182,8 +196,8 @@ fn the_rounding_floor_is_recognised() {
         let n = 65;
         let sine = sample(n, |x, y, z| (PI * x).sin() * (PI * y).sin() * (PI * z).sin());
         let f: Vec<f64> = sine.iter().map(|s| 3.0 * PI * PI * s).collect();
-        let params = PoissonParams { tolerance: 1e-15, ..base(n) };
-        let (u, report) = run(Some(context), &params, &f, &vec![0.0; n * n * n]);
+        let params = PoissonParams { tolerance: 1e-15, ..Default::default() };
+        let (u, report) = run(Some(context), &Grid::cube(n), &params, &f, &vec![0.0; n * n * n]);
         assert_eq!(report.stop, Stop::RoundingFloor, "{report:?}");
         let floor = 1.1e-16 * 12.0 * 64.0 * 64.0 / (3.0 * PI * PI);
         assert!((report.rounding_floor / floor - 1.0).abs() < 0.1, "{report:?}");
@@ -196,7 +210,7 @@ fn one_interior_point_takes_one_cycle() {
     for context in capable::<f64>() {
         for backend in [Backend::Kernels, Backend::Matrix, Backend::Reference] {
             for (cycle, smoother) in [(Cycle::V, Smoother::RedBlack), (Cycle::Full, Smoother::Jacobi)] {
-                let params = PoissonParams { backend, cycle, smoother, ..base(3) };
+                let params = PoissonParams { backend, cycle, smoother, ..Default::default() };
                 // h = 1/2: (f / 4 + 1 + 2 + 3 + 4 + 5 + 6) / 6.
                 let mut u = [0.0; 27];
                 for (p, value) in [(4, 1.0), (10, 2.0), (12, 3.0), (14, 4.0), (16, 5.0), (22, 6.0), (13, 9.0)] {
@@ -205,7 +219,7 @@ fn one_interior_point_takes_one_cycle() {
                 let mut f = [77.0; 27];
                 f[13] = 12.0;
                 let want = boundary_of(3, &u);
-                let report = Poisson::new(context, &params).unwrap().solve(&f, &mut u).unwrap();
+                let report = Poisson::new(context, &Grid::cube(3), &params).unwrap().solve(&f, &mut u).unwrap();
                 assert_eq!((report.stop, report.cycles, report.levels), (Stop::Converged, 1, 1), "{backend:?}");
                 assert!((u[13] - 4.0_f64).abs() < 1e-15);
                 assert_eq!(boundary_of(3, &u), want);
@@ -219,7 +233,8 @@ fn numbers_that_are_not_finite_are_reported() {
     for context in capable::<f64>() {
         for backend in [Backend::Kernels, Backend::Matrix, Backend::Reference] {
             let n = 9;
-            let mut poisson = Poisson::<f64>::new(context, &PoissonParams { backend, ..base(n) }).unwrap();
+            let mut poisson =
+                Poisson::<f64>::new(context, &Grid::cube(n), &PoissonParams { backend, ..Default::default() }).unwrap();
             let (f, u) = (noise::<f64>(n * n * n, 13), noise::<f64>(n * n * n, 14));
             let middle = (4 * n + 4) * n + 4;
             for bad in [f64::NAN, f64::INFINITY] {
@@ -247,18 +262,24 @@ fn numbers_that_are_not_finite_are_reported() {
 #[test]
 fn bad_sizes_and_dimensions_are_refused() {
     let Some(context) = contexts().first() else { return };
-    let fails = |params: PoissonParams| Poisson::<f32>::new(context, &params).unwrap_err();
-    let words = fails(base(100)).to_string();
-    assert!(words.contains("65") && words.contains("129"), "{words}");
-    for dim in [0, 1, 4, usize::MAX] {
-        assert!(matches!(fails(PoissonParams { dim, ..base(9) }), Error::Value { argument: "dim", .. }));
+    let (base, cube) = (PoissonParams::default(), Grid::cube(9));
+    let fails = |grid: &Grid, params: PoissonParams| Poisson::<f32>::new(context, grid, &params).unwrap_err();
+    for dim in [0, 1, 4, 9] {
+        assert!(matches!(fails(&Grid::new(&vec![9; dim]), base), Error::Value { argument: "points", .. }));
     }
-    assert!(matches!(fails(base((1 << 30) + 1)), Error::Value { argument: "n", .. }));
-    assert!(matches!(fails(PoissonParams { shift: -1.0, ..base(9) }), Error::Value { argument: "shift", .. }));
-    let a = vec![1.0_f32; 81];
-    let cube = Poisson::with_coefficient(Some(context), &base(9), Coefficient::Points(&a)).unwrap_err();
-    assert!(matches!(cube, Error::Value { argument: "dim", .. }));
-    let mut poisson = Poisson::<f32>::new(context, &base(9)).unwrap();
+    for n in [0, 2, (1 << 30) + 1, usize::MAX] {
+        assert!(matches!(fails(&Grid::cube(n), base), Error::Value { argument: "points", .. }));
+    }
+    assert!(matches!(fails(&cube, PoissonParams { shift: -1.0, ..base }), Error::Value { argument: "shift", .. }));
+    let a = vec![1.0_f32; 729];
+    for backend in [Backend::Matrix, Backend::Reference] {
+        let params = PoissonParams { backend, ..base };
+        let varying = Poisson::with_coefficient(context, &cube, &params, Coefficient::Points(&a)).unwrap_err();
+        assert!(matches!(varying, Error::Value { argument: "backend", .. }), "{varying}");
+    }
+    let short = Poisson::with_coefficient(context, &cube, &base, Coefficient::Points(&a[..81])).unwrap_err();
+    assert!(matches!(short, Error::Length { argument: "coefficient", .. }), "{short}");
+    let mut poisson = Poisson::<f32>::new(context, &cube, &base).unwrap();
     let mut u = vec![0.0; 81];
     assert!(matches!(poisson.solve(&u.clone(), &mut u), Err(Error::Length { argument: "f", .. })));
 }
@@ -268,9 +289,9 @@ fn device_vectors_and_host_arrays_give_the_same() {
     for context in capable::<f64>() {
         for backend in [Backend::Kernels, Backend::Matrix, Backend::Reference] {
             let n = 33;
-            let params = PoissonParams { backend, ..base(n) };
+            let params = PoissonParams { backend, ..Default::default() };
             let (f, u) = (noise::<f64>(n * n * n, 17), noise::<f64>(n * n * n, 18));
-            let mut poisson = Poisson::new(context, &params).unwrap();
+            let mut poisson = Poisson::new(context, &Grid::cube(n), &params).unwrap();
             let mut host = u.clone();
             let report = poisson.solve(&f, &mut host).unwrap();
             let df = Vector::from_slice(context, &f).unwrap();
@@ -294,10 +315,11 @@ fn very_large_and_very_small_data_are_solved() {
     for context in capable::<f64>() {
         let n = 17;
         let f = noise::<f64>(n * n * n, 15);
-        let (u, _) = run(Some(context), &base(n), &f, &vec![0.0; n * n * n]);
+        let (u, _) = run(Some(context), &Grid::cube(n), &PoissonParams::default(), &f, &vec![0.0; n * n * n]);
         for scale in [2.0_f64.powi(900), 2.0_f64.powi(-900)] {
             let scaled: Vec<f64> = f.iter().map(|f| f * scale).collect();
-            let (got, report) = run(Some(context), &base(n), &scaled, &vec![0.0; n * n * n]);
+            let (got, report) =
+                run(Some(context), &Grid::cube(n), &PoissonParams::default(), &scaled, &vec![0.0; n * n * n]);
             assert_eq!(report.stop, Stop::Converged, "{scale:e}: {report:?}");
             let got: Vec<f64> = got.iter().map(|u| u / scale).collect();
             assert!(difference(&got, &u) <= 8.0 * eps::<f64>() * largest(u.iter().copied()));
@@ -309,7 +331,9 @@ fn very_large_and_very_small_data_are_solved() {
 fn memory_does_not_grow() {
     let Some(context) = own_context().filter(has::<f32>) else { return };
     let n = 33;
-    let mut poisson = Poisson::<f32>::new(&context, &PoissonParams { tolerance: 1e-4, ..base(n) }).unwrap();
+    let mut poisson =
+        Poisson::<f32>::new(&context, &Grid::cube(n), &PoissonParams { tolerance: 1e-4, ..Default::default() })
+            .unwrap();
     let (f, mut u) = (noise::<f32>(n * n * n, 19), vec![0.0; n * n * n]);
     poisson.solve(&f, &mut u).unwrap();
     let live = context.memory();

@@ -213,7 +213,7 @@ fn wrong_arguments_are_errors() {
         let cubic = MultigridPreconditioner::with_coefficient(context, 17, &given.dim(3), Coefficient::Cells(&cells));
         assert!(matches!(cubic.unwrap_err(), Error::Value { argument: "dim", .. }));
         let short = MultigridPreconditioner::with_coefficient(context, 17, &given, Coefficient::Points(&cells));
-        assert!(matches!(short.unwrap_err(), Error::Length { argument: "a", expected: 289, got: 256 }));
+        assert!(matches!(short.unwrap_err(), Error::Length { argument: "coefficient", expected: 289, got: 256 }));
         assert!(matches!(assemble::<f32>(context, 17, 3, f64::NAN, None), Err(Error::Value { argument: "shift", .. })));
         let mut m = MultigridPreconditioner::<f32>::new(context, 5, &given.dim(3)).unwrap();
         let (r, mut z) = (Vector::zeros(context, 125).unwrap(), Vector::zeros(context, 25).unwrap());

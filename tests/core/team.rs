@@ -9,7 +9,7 @@ use std::ops::{ControlFlow, Range};
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::Duration;
 
-use clinalg::multigrid::{self, Backend, Cycle, PoissonParams, Separable, Smoother};
+use clinalg::multigrid::{self, Backend, Cycle, Grid, PoissonParams, Separable, Smoother};
 use clinalg::ops::Operator;
 use clinalg::precond::Jacobi;
 use clinalg::runtime::devices;
@@ -367,15 +367,22 @@ fn assert_same_history(what: &str, got: &[f64], want: &[f64], tolerance: f64) {
 }
 
 /// The solution after some cycles has the bits of one device, its history but for the order of sums.
-fn poisson_is_that_of_one_device<T: Real>(context: &Context, weights: &[f64], gather: usize, params: &PoissonParams) {
-    let what = format!("{weights:?}, gathered at {gather}, {params:?}, {:?}", context.family());
-    let n = params.n;
-    let (f, start) = problem::<T>(n.pow(params.dim as u32));
+fn poisson_is_that_of_one_device<T: Real>(
+    context: &Context,
+    weights: &[f64],
+    gather: usize,
+    grid: &Grid,
+    params: &PoissonParams,
+) {
+    let n = grid.points()[0];
+    let what = format!("{:?}, {weights:?}, gathered at {gather}, {params:?}, {:?}", grid.points(), context.family());
+    let (f, start) = problem::<T>(grid.len());
     let mut want = start.clone();
-    let mut one = multigrid::Poisson::<T>::new(context, params).unwrap();
+    let mut one = multigrid::Poisson::<T>::new(context, grid, params).unwrap();
     let expected = one.solve(&f, &mut want).unwrap();
     let team = team(context, weights.len());
-    let mut poisson = Poisson::<T>::with_gather_side(&team, params, weights, gather).unwrap();
+    let mut poisson = Poisson::<T>::with_gather_side(&team, grid, params, weights, gather).unwrap();
+    assert_eq!(poisson.grid(), grid);
     assert_eq!((poisson.params(), poisson.partition().rows(), poisson.local_rows()), (params, n, 0..n));
     // Twice: nothing is left of the first solve.
     for _ in 0..2 {
@@ -389,42 +396,43 @@ fn poisson_is_that_of_one_device<T: Real>(context: &Context, weights: &[f64], ga
 
 #[test]
 fn poisson_on_strips_has_the_bits_of_one_device() {
-    let short = PoissonParams { n: 65, max_cycles: 2, tolerance: 0.0, ..PoissonParams::default() };
+    let square = Grid::square(65);
+    let short = PoissonParams { max_cycles: 2, tolerance: 0.0, ..PoissonParams::default() };
     for context in capable::<f64>() {
         let check = poisson_is_that_of_one_device::<f64>;
-        check(context, &[1.0, 1.0], 9, &short);
-        check(context, &[1.0, 3.0, 2.0], 17, &PoissonParams { cycle: Cycle::Full, ..short });
+        check(context, &[1.0, 1.0], 9, &square, &short);
+        check(context, &[1.0, 3.0, 2.0], 17, &square, &PoissonParams { cycle: Cycle::Full, ..short });
         if context.family() == KernelFamily::Cpu || clinalg_testing::long() {
-            check(context, &[1.0], 17, &short);
-            check(context, &[1.0, 1.0, 1.0, 1.0, 1.0], 5, &PoissonParams { cycle: Cycle::W, n: 33, ..short });
+            check(context, &[1.0], 17, &square, &short);
+            check(context, &[1.0; 5], 5, &Grid::square(33), &PoissonParams { cycle: Cycle::W, ..short });
             let jacobi = PoissonParams { smoother: Smoother::Jacobi, pre: 0, post: 3, shift: 7.0, ..short };
-            check(context, &[2.0, 1.0], 9, &PoissonParams { cycle: Cycle::Full, ..jacobi });
-            check(context, &[2.0, 1.0], 33, &PoissonParams { pre: 3, post: 0, ..short });
-            check(context, &[1.0, 1.0], 3, &PoissonParams { n: 5, ..short });
-            poisson_is_that_of_one_device::<f32>(context, &[1.0, 2.0], 9, &short);
+            check(context, &[2.0, 1.0], 9, &square, &PoissonParams { cycle: Cycle::Full, ..jacobi });
+            check(context, &[2.0, 1.0], 33, &square, &PoissonParams { pre: 3, post: 0, ..short });
+            check(context, &[1.0, 1.0], 3, &Grid::square(5), &short);
+            poisson_is_that_of_one_device::<f32>(context, &[1.0, 2.0], 9, &square, &short);
         }
         // To the end, and with strips long enough for several bands.
-        let whole = PoissonParams { n: 257, ..PoissonParams::default() };
-        check(context, &[1.0, 1.0], 65, &whole);
+        check(context, &[1.0, 1.0], 65, &Grid::square(257), &PoissonParams::default());
     }
 }
 
 #[test]
 fn poisson_on_slabs_has_the_bits_of_one_device() {
-    let short = PoissonParams { n: 33, dim: 3, max_cycles: 2, tolerance: 0.0, ..PoissonParams::default() };
+    let cube = Grid::cube(33);
+    let short = PoissonParams { max_cycles: 2, tolerance: 0.0, ..PoissonParams::default() };
     for context in capable::<f64>() {
         let check = poisson_is_that_of_one_device::<f64>;
-        check(context, &[1.0, 1.0], 9, &short);
-        check(context, &[1.0, 3.0, 2.0], 9, &PoissonParams { cycle: Cycle::Full, ..short });
+        check(context, &[1.0, 1.0], 9, &cube, &short);
+        check(context, &[1.0, 3.0, 2.0], 9, &cube, &PoissonParams { cycle: Cycle::Full, ..short });
         if context.family() == KernelFamily::Cpu || clinalg_testing::long() {
             let jacobi = PoissonParams { smoother: Smoother::Jacobi, pre: 0, post: 3, shift: 7.0, ..short };
-            check(context, &[2.0, 1.0], 5, &PoissonParams { cycle: Cycle::Full, ..jacobi });
-            check(context, &[1.0; 4], 9, &PoissonParams { cycle: Cycle::W, n: 17, ..short });
-            check(context, &[1.0, 1.0], 3, &PoissonParams { n: 5, ..short });
-            poisson_is_that_of_one_device::<f32>(context, &[1.0, 2.0], 9, &short);
+            check(context, &[2.0, 1.0], 5, &cube, &PoissonParams { cycle: Cycle::Full, ..jacobi });
+            check(context, &[1.0; 4], 9, &Grid::cube(17), &PoissonParams { cycle: Cycle::W, ..short });
+            check(context, &[1.0, 1.0], 3, &Grid::cube(5), &short);
+            poisson_is_that_of_one_device::<f32>(context, &[1.0, 2.0], 9, &cube, &short);
         }
         // To the end.
-        check(context, &[1.0, 1.0], 17, &PoissonParams { n: 33, dim: 3, ..PoissonParams::default() });
+        check(context, &[1.0, 1.0], 17, &cube, &PoissonParams::default());
     }
 }
 
@@ -433,19 +441,19 @@ fn separable_problems_have_the_bits_of_one_device() {
     for (context, (n, dim)) in capable::<f64>().flat_map(|context| [(33, 2), (17, 3)].map(|size| (context, size))) {
         let sine: Vec<f64> = (0..n).map(|i| (0.1 * (i * (n - 1 - i)) as f64).sin()).collect();
         let [f, exact] = [20.0, 1.0].map(|scale| Separable::new(scale, &vec![&sine[..]; dim]).unwrap());
-        let params = PoissonParams { n, dim, ..PoissonParams::default() };
+        let (grid, params) = (Grid::new(&vec![n; dim]), PoissonParams::default());
         let f_values = f.vector::<f64>(context).unwrap().to_vec().unwrap();
         let mut expected = vec![0.0; f_values.len()];
-        multigrid::Poisson::new(context, &params).unwrap().solve(&f_values, &mut expected).unwrap();
+        multigrid::Poisson::new(context, &grid, &params).unwrap().solve(&f_values, &mut expected).unwrap();
         let device = clinalg::Vector::from_slice(context, &expected).unwrap();
         let error = exact.error_max(&device).unwrap();
         for errors in [
-            in_processes(context, 2, |team| separable_error(team, &params, &f, &exact)),
-            vec![separable_error(&team(context, 3), &params, &f, &exact)],
+            in_processes(context, 2, |team| separable_error(team, &grid, &f, &exact)),
+            vec![separable_error(&team(context, 3), &grid, &f, &exact)],
         ] {
             assert!(errors.iter().all(|&other| other == error), "{errors:?}, {error:e} on {context:?}");
         }
-        let mut poisson = Poisson::<f64>::new(&team(context, 2), &params).unwrap();
+        let mut poisson = Poisson::<f64>::new(&team(context, 2), &grid, &params).unwrap();
         // What an earlier solve has left makes no difference.
         poisson.load(&vec![1.0; expected.len()], &vec![1.0; expected.len()]).unwrap();
         poisson.load_separable(&f).unwrap();
@@ -460,8 +468,8 @@ fn separable_problems_have_the_bits_of_one_device() {
 }
 
 /// The error of the solution that a team computes, the same in all processes.
-fn separable_error(team: &Team, params: &PoissonParams, f: &Separable, exact: &Separable) -> f64 {
-    let mut poisson = Poisson::<f64>::new(team, params).unwrap();
+fn separable_error(team: &Team, grid: &Grid, f: &Separable, exact: &Separable) -> f64 {
+    let mut poisson = Poisson::<f64>::new(team, grid, &PoissonParams::default()).unwrap();
     poisson.load_separable(f).unwrap();
     poisson.iterate(&mut |_, _| ControlFlow::Continue(())).unwrap();
     poisson.error_max(exact).unwrap()
@@ -478,12 +486,13 @@ fn measured_shares_give_the_bits_of_one_device() {
         };
         let weights = pair.measure(slow).unwrap();
         assert!(weights[0] == 1.0 && (0.15..0.6).contains(&weights[1]), "{weights:?}");
-        let params = PoissonParams { n: 65, max_cycles: 2, tolerance: 0.0, ..PoissonParams::default() };
-        poisson_is_that_of_one_device::<f64>(context, &weights, 9, &params);
+        let (grid, params) =
+            (Grid::square(65), PoissonParams { max_cycles: 2, tolerance: 0.0, ..PoissonParams::default() });
+        poisson_is_that_of_one_device::<f64>(context, &weights, 9, &grid, &params);
         let (f, start) = problem::<f64>(65 * 65);
         let (mut want, mut got) = (start.clone(), start);
-        multigrid::Poisson::new(context, &params).unwrap().solve(&f, &mut want).unwrap();
-        Poisson::balanced(&pair, &params).unwrap().solve(&f, &mut got).unwrap();
+        multigrid::Poisson::new(context, &grid, &params).unwrap().solve(&f, &mut want).unwrap();
+        Poisson::balanced(&pair, &grid, &params).unwrap().solve(&f, &mut got).unwrap();
         assert_same("balanced", &got, &want);
         let error = pair.measure(|rank, _| if rank == 1 { Err(Error::value("x", "y", "z")) } else { Ok(()) });
         assert!(matches!(error.unwrap_err(), Error::Rank { rank: 1, .. }));
@@ -574,13 +583,13 @@ fn waves_on_strips_have_the_bits_of_one_device() {
 #[test]
 fn processes_give_the_bits_of_one_device() {
     for context in capable::<f64>().take(1) {
-        let n = 65;
-        let params = PoissonParams { n, max_cycles: 2, tolerance: 0.0, cycle: Cycle::Full, ..PoissonParams::default() };
+        let (n, grid) = (65, Grid::square(65));
+        let params = PoissonParams { max_cycles: 2, tolerance: 0.0, cycle: Cycle::Full, ..PoissonParams::default() };
         let (f, start) = problem::<f64>(n * n);
         let mut want = start.clone();
-        let expected = multigrid::Poisson::new(context, &params).unwrap().solve(&f, &mut want).unwrap();
+        let expected = multigrid::Poisson::new(context, &grid, &params).unwrap().solve(&f, &mut want).unwrap();
         in_processes(context, 3, |team| {
-            let mut poisson = Poisson::with_gather_side(team, &params, &[1.0; 3], 17).unwrap();
+            let mut poisson = Poisson::with_gather_side(team, &grid, &params, &[1.0; 3], 17).unwrap();
             let mut u = start.clone();
             let report = poisson.solve(&f, &mut u).unwrap();
             let own = poisson.local_rows();
@@ -595,21 +604,36 @@ fn processes_give_the_bits_of_one_device() {
 fn problems_that_a_team_does_not_solve_are_refused() {
     for context in contexts().iter().take(1) {
         let team = team(context, 4);
-        let params = PoissonParams { n: 65, ..PoissonParams::default() };
-        let poisson = |params: PoissonParams| Poisson::<f32>::new(&team, &params).map(drop);
-        let words = assert_error(poisson(PoissonParams { dim: 3, n: 5, ..params }), VALUE, "ranks");
+        let (square, params) = (Grid::square(65), PoissonParams::default());
+        let on = |grid: &Grid| Poisson::<f32>::new(&team, grid, &params).map(drop);
+        let poisson = |params: PoissonParams| Poisson::<f32>::new(&team, &square, &params).map(drop);
+        let words = assert_error(on(&Grid::cube(5)), VALUE, "ranks");
         assert!(words.contains("at most 3") && words.contains("planes"), "{words}");
-        assert_error(poisson(PoissonParams { mixed: true, ..params }), VALUE, "mixed");
+        assert_error(poisson(PoissonParams { mixed_precision: true, ..params }), VALUE, "mixed_precision");
         assert_error(poisson(PoissonParams { backend: Backend::Matrix, ..params }), VALUE, "backend");
-        assert_error(poisson(PoissonParams { n: 64, ..params }), VALUE, "n");
-        assert_error(poisson(PoissonParams { n: 3, ..params }), VALUE, "n");
+        assert_error(poisson(PoissonParams { order: 4, ..params }), VALUE, "points");
+        assert_error(poisson(PoissonParams { diffusion: [2.0, 1.0, 1.0], ..params }), VALUE, "points");
+        for (grid, nearest) in [(Grid::square(64), ["33", "65"]), (Grid::cube(100), ["65", "129"])] {
+            let words = assert_error(on(&grid), VALUE, "points");
+            assert!(nearest.iter().all(|nearest| words.contains(nearest)), "{words}");
+            assert_error(Poisson::<f32>::balanced(&team, &grid, &params).map(drop), VALUE, "points");
+        }
+        for grid in
+            [Grid::square(3), Grid::new(&[65, 33]), square.clone().size(&[2.0, 1.0]), square.clone().periodic(0)]
+        {
+            assert_error(on(&grid), VALUE, "points");
+        }
         assert_error(poisson(PoissonParams { shift: -1.0, ..params }), VALUE, "shift");
         // More ranks than there are rows to share out.
-        let words = assert_error(poisson(PoissonParams { n: 5, ..params }), VALUE, "ranks");
+        let words = assert_error(on(&Grid::square(5)), VALUE, "ranks");
         assert!(words.contains("at most 3"), "{words}");
-        assert_error(Poisson::<f32>::weighted(&team, &params, &[1.0; 3]).map(drop), LENGTH, "weights");
-        assert_error(Poisson::<f32>::weighted(&team, &params, &[1.0, -1.0, 1.0, 1.0]).map(drop), VALUE, "weights");
-        let mut small = Poisson::<f32>::new(&team, &PoissonParams { n: 17, ..params }).unwrap();
+        assert_error(Poisson::<f32>::weighted(&team, &square, &params, &[1.0; 3]).map(drop), LENGTH, "weights");
+        assert_error(
+            Poisson::<f32>::weighted(&team, &square, &params, &[1.0, -1.0, 1.0, 1.0]).map(drop),
+            VALUE,
+            "weights",
+        );
+        let mut small = Poisson::<f32>::new(&team, &Grid::square(17), &params).unwrap();
         assert_error(small.solve(&[0.0; 3], &mut [0.0; 289]), LENGTH, "f");
         assert_error(small.solve(&[0.0; 289], &mut [0.0; 3]), LENGTH, "u");
         let params = WaveParams { n: 3, dt: 0.01, ..WaveParams::default() };
@@ -623,8 +647,7 @@ fn problems_that_a_team_does_not_solve_are_refused() {
         // A grid that one device cannot hold: the error names it, and nothing is left behind.
         let live = |team: &Team| team.contexts().iter().map(|context| context.memory().live_bytes).sum::<u64>();
         let before = live(&team);
-        let error =
-            Poisson::<f32>::new(&team, &PoissonParams { n: (1 << 26) + 1, ..PoissonParams::default() }).unwrap_err();
+        let error = Poisson::<f32>::new(&team, &Grid::square((1 << 26) + 1), &PoissonParams::default()).unwrap_err();
         assert_eq!(error.id(), "clinalg:device:memory", "{error}");
         assert!(error.to_string().contains("rank 0 of the team, device `"), "{error}");
         assert_eq!(live(&team), before);

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use clinalg::multigrid::PoissonParams;
+use clinalg::multigrid::{Grid, PoissonParams};
 use clinalg::team::{Poisson, Team};
 use clinalg::{Context, ContextOptions};
 use clinalg_mpi::Mpi;
@@ -282,8 +282,8 @@ fn solve_while_rank_1(end: fn(&Mpi)) -> (Mpi, Option<clinalg::Error>) {
     let network = mpi.connect(&context.device().name).unwrap();
     let team = Team::with_network(vec![context], Box::new(network)).unwrap();
     let n = 129;
-    let params = PoissonParams { n, tolerance: 0.0, max_cycles: 1000, ..PoissonParams::default() };
-    let mut poisson = Poisson::<f64>::new(&team, &params).unwrap();
+    let params = PoissonParams { tolerance: 0.0, max_cycles: 1000, ..PoissonParams::default() };
+    let mut poisson = Poisson::<f64>::new(&team, &Grid::square(n), &params).unwrap();
     let (f, mut u) = (vec![1.0; n * n], vec![0.0; n * n]);
     let rank = team.local().start;
     let error = poisson.solve_with(&f, &mut u, &mut |cycle, _| {

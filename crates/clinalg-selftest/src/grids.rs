@@ -4,7 +4,7 @@ use std::f64::consts::PI;
 
 use super::{Data, Suite, seeded};
 use clinalg::multigrid::{
-    self, Backend, Coefficient, Cycle, Poisson, PoissonOperator, PoissonParams, Separable, Smoother,
+    self, Backend, Coefficient, Cycle, Grid, Poisson, PoissonOperator, PoissonParams, Separable, Smoother,
 };
 use clinalg::solve::Stop;
 use clinalg::{Real, Result, Vector, ops};
@@ -138,22 +138,18 @@ fn operator<T: Real>(suite: &mut Suite<'_>) {
     suite.check("poisson_operator", Some(T::PRECISION), |worst| {
         for n in [3, 4, 17, 33] {
             for data in Data::ALL {
-                let x: Vec<T> = data.values(&mut seeded(n as u64), n * n);
-                // Inside the matrix of the interior points, the identity on the boundary.
-                let inside = |k: &usize| (1..n - 1).contains(&(k % n)) && (1..n - 1).contains(&(k / n));
-                let interior: Vec<usize> = (0..n * n).filter(inside).collect();
-                let values: Vec<T> = interior.iter().map(|&k| x[k]).collect();
-                let mut product = vec![T::zero(); values.len()];
-                plain::poisson5_interior::<T>(n).into_iter().for_each(|(i, j, a)| product[i] += a * values[j]);
-                let mut want = x.clone();
-                interior.iter().zip(product).for_each(|(&k, v)| want[k] = v);
-                let mut y = Vector::filled(context, n * n, T::nan())?;
-                let a = PoissonOperator::new(context, n)?;
+                let x: Vec<T> = data.values(&mut seeded(n as u64), (n - 2) * (n - 2));
+                // The matrix of the interior points, integrated over cells of the area h^2.
+                let mut want = vec![T::zero(); x.len()];
+                plain::poisson5_interior::<T>(n).into_iter().for_each(|(i, j, a)| want[i] += a * x[j]);
+                let area = T::from_f64(1.0 / ((n - 1) * (n - 1)) as f64);
+                want.iter_mut().for_each(|v| *v *= area);
+                let mut y = Vector::filled(context, x.len(), T::nan())?;
+                let a = PoissonOperator::new(context, &Grid::square(n), &PoissonParams::default())?;
                 ops::mv(T::one(), &a, &Vector::from_slice(context, &x)?, T::zero(), &mut y)?;
                 // Where 1 / h is no power of two, 1 / h^2 itself is rounded.
                 let exact = if (n - 1).is_power_of_two() { data } else { Data::Random };
-                let scale = 8.0 * ((n - 1) * (n - 1)) as f64;
-                worst.compare(n, exact.tolerance::<T>(16), &y.to_vec()?, &want, |_| scale);
+                worst.compare(n, exact.tolerance::<T>(16), &y.to_vec()?, &want, |_| 8.0);
             }
         }
         Ok(())
@@ -181,21 +177,14 @@ fn backends<T: Real>(suite: &mut Suite<'_>) {
             let sides: &[usize] = if quick { quick_sides(backend) } else { &[3, 5, 17, 65, 257] };
             suite.check(name, Some(T::PRECISION), |worst| {
                 for &n in sides {
-                    let params = PoissonParams {
-                        n,
-                        backend,
-                        cycle,
-                        smoother,
-                        tolerance: 0.0,
-                        max_cycles: 2,
-                        ..Default::default()
-                    };
-                    let mut rng = seeded(n as u64);
+                    let params =
+                        PoissonParams { backend, cycle, smoother, tolerance: 0.0, max_cycles: 2, ..Default::default() };
+                    let (grid, mut rng) = (Grid::square(n), seeded(n as u64));
                     let f: Vec<T> = Data::Random.values(&mut rng, n * n);
                     let mut got: Vec<T> = Data::Random.values(&mut rng, n * n);
                     let mut want = got.clone();
-                    Poisson::<T>::new(context, &params)?.solve(&f, &mut got)?;
-                    Poisson::<T>::reference(&params)?.solve(&f, &mut want)?;
+                    Poisson::<T>::new(context, &grid, &params)?.solve(&f, &mut got)?;
+                    Poisson::<T>::reference(&grid, &params, None)?.solve(&f, &mut want)?;
                     // The defect is rounded by up to 8 eps / h^2 |u|, and the solution answers with at most 1 / (2 pi^2) of
                     // that; |u| <= 1 on the boundary and about that inside.
                     let h2 = 1.0 / ((n - 1) * (n - 1)) as f64;
@@ -229,8 +218,6 @@ fn problems<T: Real>(suite: &mut Suite<'_>) {
         suite.check(name, Some(T::PRECISION), |worst| {
             for (&n, (cycle, smoother)) in sides.iter().flat_map(|n| cycles.iter().map(move |&c| (n, c))) {
                 let params = PoissonParams {
-                    n,
-                    dim: 3,
                     shift: 2.0,
                     backend,
                     cycle,
@@ -239,12 +226,12 @@ fn problems<T: Real>(suite: &mut Suite<'_>) {
                     max_cycles: 2,
                     ..Default::default()
                 };
-                let mut rng = seeded(n as u64);
+                let (grid, mut rng) = (Grid::cube(n), seeded(n as u64));
                 let f: Vec<T> = Data::Random.values(&mut rng, n.pow(3));
                 let mut got: Vec<T> = Data::Random.values(&mut rng, n.pow(3));
                 let mut want = got.clone();
-                Poisson::<T>::new(context, &params)?.solve(&f, &mut got)?;
-                Poisson::<T>::reference(&params)?.solve(&f, &mut want)?;
+                Poisson::<T>::new(context, &grid, &params)?.solve(&f, &mut got)?;
+                Poisson::<T>::reference(&grid, &params, None)?.solve(&f, &mut want)?;
                 worst.compare(n, tolerance(3, n), &got, &want, |_| 1.0);
             }
             Ok(())
@@ -256,7 +243,6 @@ fn problems<T: Real>(suite: &mut Suite<'_>) {
         suite.check(name, Some(T::PRECISION), |worst| {
             for (&n, (cycle, smoother)) in sides.iter().flat_map(|n| cycles.iter().map(move |&c| (n, c))) {
                 let params = PoissonParams {
-                    n,
                     shift: 2.0,
                     backend,
                     cycle,
@@ -265,7 +251,7 @@ fn problems<T: Real>(suite: &mut Suite<'_>) {
                     max_cycles: 2,
                     ..Default::default()
                 };
-                let mut rng = seeded(n as u64);
+                let (grid, mut rng) = (Grid::square(n), seeded(n as u64));
                 // Between 1/2 and 2, so that the solution stays about 1.
                 let random: Vec<T> = Data::Random.values(&mut rng, n * n);
                 let a: Vec<T> = random.iter().map(|r| T::from_f64(2.0_f64.powf(r.into_f64()))).collect();
@@ -273,8 +259,8 @@ fn problems<T: Real>(suite: &mut Suite<'_>) {
                 let mut got: Vec<T> = Data::Random.values(&mut rng, n * n);
                 let mut want = got.clone();
                 let a = Coefficient::Points(&a);
-                Poisson::with_coefficient(Some(context), &params, a)?.solve(&f, &mut got)?;
-                Poisson::with_coefficient(None, &params, a)?.solve(&f, &mut want)?;
+                Poisson::with_coefficient(context, &grid, &params, a)?.solve(&f, &mut got)?;
+                Poisson::reference(&grid, &params, Some(a))?.solve(&f, &mut want)?;
                 worst.compare(n, 4.0 * tolerance(2, n), &got, &want, |_| 1.0);
             }
             Ok(())
@@ -291,9 +277,9 @@ fn sine<T: Real>(suite: &mut Suite<'_>) {
             let h = 1.0 / (n - 1) as f64;
             let sine = |k: usize| (PI * (k % n) as f64 * h).sin() * (PI * (k / n) as f64 * h).sin();
             let f: Vec<T> = (0..n * n).map(|k| T::from_f64(2.0 * PI * PI * sine(k))).collect();
-            let params = PoissonParams { n, tolerance: 0.0, ..Default::default() };
+            let (grid, params) = (Grid::square(n), PoissonParams { tolerance: 0.0, ..Default::default() });
             let mut u = vec![T::zero(); n * n];
-            let report = Poisson::<T>::new(context, &params)?.solve(&f, &mut u)?;
+            let report = Poisson::<T>::new(context, &grid, &params)?.solve(&f, &mut u)?;
             if report.stop != Stop::RoundingFloor {
                 worst.fail(format!("N = {n}: {}", report.stop));
             }

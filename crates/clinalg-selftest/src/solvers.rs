@@ -2,11 +2,11 @@
 
 use super::{Data, Suite, Worst, seeded};
 use clinalg::CsrParts;
-use clinalg::multigrid::PoissonOperator;
+use clinalg::multigrid::{Grid, PoissonOperator, PoissonParams, PoissonPreconditioner, assemble};
 use clinalg::precond::{Jacobi, MultigridParams, MultigridPreconditioner};
 use clinalg::solve::{
-    BiCgStab, Cg, Gmres, GmresParams, JacobiIteration, JacobiParams, Preconditioner, RedBlackGaussSeidel, Report,
-    Solver, Stopping,
+    BiCgStab, Cg, Gmres, GmresParams, JacobiIteration, JacobiParams, Operator, Preconditioner, RedBlackGaussSeidel,
+    Report, Solver, Stopping,
 };
 use clinalg::{Context, Csr, Precision, Real, Result, Vector, ops};
 use clinalg_reference::grid2::poisson5_interior;
@@ -130,34 +130,58 @@ fn note<T: Real>(worst: &mut Worst, n: usize, a: &CsrParts<f64>, b: &[T], x: &[f
     worst.found(format!("{} iterations", report.iterations));
 }
 
-/// CG on the stencil without a matrix, preconditioned by a multigrid cycle.
+/// CG preconditioned by a multigrid cycle: on the stored matrix of all points, and on the operator of the unknowns.
 fn multigrid<T: Real>(worst: &mut Worst, context: &Context, n: usize) -> Result<()> {
-    let a = PoissonOperator::new(context, n)?;
-    let mut m = MultigridPreconditioner::<T>::new(context, n, &MultigridParams::default())?;
+    let b: Vec<T> = Data::Random.values(&mut seeded(6), n * n);
     let inside = |k: usize| (1..n - 1).contains(&(k % n)) && (1..n - 1).contains(&(k / n));
     let interior = |values: &[T]| -> Vec<T> { (0..n * n).filter(|&k| inside(k)).map(|k| values[k]).collect() };
-    let mut b: Vec<T> = Data::Random.values(&mut seeded(6), n * n);
-    (0..n * n).filter(|&k| !inside(k)).for_each(|k| b[k] = T::zero());
-    let mut x = Vector::zeros(context, n * n)?;
-    let device_b = Vector::from_slice(context, &b)?;
-    let report = Cg::new(context, n * n, stopping::<T>().into())?.solve(&a, Some(&mut m), &device_b, &mut x)?;
-    let x: Vec<f64> = interior(&x.to_vec()?).iter().map(|v| v.into_f64()).collect();
-    note::<T>(worst, n, &poisson(n)?, &interior(&b), &x, &report);
+    let clear: Vec<T> = (0..n * n).map(|k| if inside(k) { b[k] } else { T::zero() }).collect();
+    let matrix = assemble(context, n, 2, 0.0, None)?;
+    let mut m = MultigridPreconditioner::<T>::new(context, n, &MultigridParams::default())?;
+    let (x, report) = preconditioned(worst, n, &matrix, &mut m, &clear)?;
+    note::<T>(worst, n, &poisson(n)?, &interior(&b), &wide(&interior(&x)), &report);
+    let (grid, params) = (Grid::square(n), PoissonParams { pre: 1, post: 1, ..PoissonParams::default() });
+    let operator = PoissonOperator::<T>::new(context, &grid, &params)?;
+    let mut m = PoissonPreconditioner::<T>::new(context, &grid, &params)?;
+    // Its equations are integrated over cells; their area is a power of two.
+    let area = T::from_f64(1.0 / ((n - 1) * (n - 1)) as f64);
+    let integrated: Vec<T> = interior(&b).into_iter().map(|b| area * b).collect();
+    let (x, report) = preconditioned(worst, n, &operator, &mut m, &integrated)?;
+    note::<T>(worst, n, &poisson(n)?, &interior(&b), &wide(&x), &report);
+    Ok(())
+}
+
+fn wide<T: Real>(values: &[T]) -> Vec<f64> {
+    values.iter().map(|v| v.into_f64()).collect()
+}
+
+/// The solution of A x = b, and that m is symmetric.
+fn preconditioned<T: Real>(
+    worst: &mut Worst,
+    n: usize,
+    a: &dyn Operator<T>,
+    m: &mut dyn Preconditioner<T>,
+    b: &[T],
+) -> Result<(Vec<T>, Report)> {
+    let (context, size) = (a.context(), a.rows());
+    let mut x = Vector::zeros(context, size)?;
+    let device_b = Vector::from_slice(context, b)?;
+    let report = Cg::new(context, size, stopping::<T>().into())?.solve(a, Some(&mut *m), &device_b, &mut x)?;
     // A cycle reduces the error by about ten: more iterations than digits times two mean a wrong preconditioner.
     if report.iterations > 20 {
         worst.fail(format!("N = {n}: {} iterations, expected at most 20", report.iterations));
     }
     // The preconditioner is symmetric: (M^-1 r, s) = (r, M^-1 s).
     let (r, s): (Vec<T>, Vec<T>) =
-        (Data::Random.values(&mut seeded(7), n * n), Data::Random.values(&mut seeded(8), n * n));
+        (Data::Random.values(&mut seeded(7), size), Data::Random.values(&mut seeded(8), size));
     let (r, s) = (Vector::from_slice(context, &r)?, Vector::from_slice(context, &s)?);
-    let (mut mr, mut ms) = (Vector::zeros(context, n * n)?, Vector::zeros(context, n * n)?);
+    let (mut mr, mut ms) = (Vector::zeros(context, size)?, Vector::zeros(context, size)?);
     m.apply(&r, &mut mr)?;
     m.apply(&s, &mut ms)?;
     let (left, right) = (ops::dot(&mr, &s)?.into_f64(), ops::dot(&r, &ms)?.into_f64());
     let scale = (ops::norm2(&mr)? * ops::norm2(&s)?).into_f64();
-    if (left - right).abs() > scale * T::epsilon().into_f64() * (n * n) as f64 {
+    if (left - right).abs() > scale * T::epsilon().into_f64() * size as f64 {
         worst.fail(format!("N = {n}: (M^-1 r, s) = {left:e}, (r, M^-1 s) = {right:e}"));
     }
-    Ok(())
+    Ok((x.to_vec()?, report))
 }

@@ -1,6 +1,6 @@
 //! Grids of n points per side, boundary included, on the unit square and cube, and the solver on them.
 
-use clinalg::multigrid::{Backend, Poisson, PoissonParams, PoissonReport};
+use clinalg::multigrid::{Backend, Grid, Poisson, PoissonParams, PoissonReport};
 use clinalg::{Context, Real};
 
 use super::{capable, difference, eps, largest};
@@ -22,6 +22,11 @@ pub(crate) fn boundary_of<T: Real>(n: usize, u: &[T]) -> Vec<T> {
     u.iter().enumerate().map(|(p, &u)| if inside_in(dim, n, p) { T::zero() } else { u }).collect()
 }
 
+/// The values of `u`, on the square, at the points inside: the unknowns.
+pub(crate) fn unknowns<T: Real>(n: usize, u: &[T]) -> Vec<T> {
+    u.iter().enumerate().filter(|(p, _)| inside(n, *p)).map(|(_, &u)| u).collect()
+}
+
 /// The values of `f(x, y)` on the square.
 pub(crate) fn sample<T: Real>(n: usize, f: impl Fn(f64, f64) -> f64) -> Vec<T> {
     let h = 1.0 / (n - 1) as f64;
@@ -31,13 +36,14 @@ pub(crate) fn sample<T: Real>(n: usize, f: impl Fn(f64, f64) -> f64) -> Vec<T> {
 /// Solves on a device, or by the reference; the solution and the report.
 pub(crate) fn run<T: Real>(
     context: Option<&Context>,
+    grid: &Grid,
     params: &PoissonParams,
     f: &[T],
     u: &[T],
 ) -> (Vec<T>, PoissonReport) {
     let mut poisson = match context {
-        Some(context) => Poisson::<T>::new(context, params).unwrap(),
-        None => Poisson::<T>::reference(params).unwrap(),
+        Some(context) => Poisson::<T>::new(context, grid, params).unwrap(),
+        None => Poisson::<T>::reference(grid, params, None).unwrap(),
     };
     let mut u = u.to_vec();
     let report = poisson.solve(f, &mut u).unwrap();
@@ -48,20 +54,22 @@ pub(crate) fn run<T: Real>(
 /// Solves from `u` by the reference and on every device by kernels and by matrices, and fails unless the boundary stays,
 /// the solutions agree to `bound` of the largest value and the residuals of all cycles agree.
 pub(crate) fn assert_backends_agree<T: Real>(
+    grid: &Grid,
     params: &PoissonParams,
     u: &[T],
     bound: f64,
     solve: impl Fn(Option<&Context>, &PoissonParams) -> (Vec<T>, PoissonReport),
 ) {
     let (expected, report) = solve(None, params);
-    let boundary = boundary_of(params.n, u);
-    assert_eq!(boundary_of(params.n, &expected), boundary);
+    let n = grid.points()[0];
+    let boundary = boundary_of(n, u);
+    assert_eq!(boundary_of(n, &expected), boundary);
     for context in capable::<T>() {
         for backend in [Backend::Kernels, Backend::Matrix] {
             let params = PoissonParams { backend, ..*params };
             let (got, its) = solve(Some(context), &params);
-            let what = format!("{params:?} on {context:?}");
-            assert_eq!(boundary_of(params.n, &got), boundary, "{what}");
+            let what = format!("{:?}, {params:?} on {context:?}", grid.points());
+            assert_eq!(boundary_of(n, &got), boundary, "{what}");
             let found = difference(&got, &expected);
             assert!(found <= bound * largest(expected.iter().copied()), "{what}: {found:e}");
             assert_eq!(its.levels, report.levels, "{what}");

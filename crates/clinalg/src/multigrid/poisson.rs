@@ -205,7 +205,8 @@ impl<T: Real> Poisson<T> {
         }
     }
 
-    /// Sets the values of the sides for the solves that follow.
+    /// Sets the values of the sides for the solves that follow. Where Dirichlet sides meet, the last direction holds, also if
+    /// its values are those of u.
     ///
     /// # Errors
     /// [`Error::Value`] that names `sides` for those of a grid with other points; what the device reports.

@@ -49,11 +49,13 @@ impl Layout {
 
     /// Writes the values that sides have to the points where they hold.
     pub(in crate::multigrid) fn hold<T: Real>(&self, sides: &SideValues<T>, u: &mut [T]) {
+        let set = [0, 1, 2].map(|axis| [0, 1].map(|end| axis < self.dim && sides.get(axis, end).is_some()));
         for (axis, end) in self.held() {
             let Some(values) = sides.get(axis, end) else { continue };
-            let Face { counts: [width, _], first, strides: [stride, pitch], .. } = Layout::face(axis, end, self.points);
-            for (at, value) in values.iter().enumerate() {
-                u[first + at / width * pitch + at % width * stride] = *value;
+            let (Face { counts: [width, height], first, strides: [stride, pitch], .. }, from, step) =
+                self.own_face(axis, end, set);
+            for (i, q) in (0..height).flat_map(|q| (0..width).map(move |i| (i, q))) {
+                u[first + q * pitch + i * stride] = values[from + q * step + i];
             }
         }
     }
@@ -120,6 +122,21 @@ impl Layout {
             first: at * strides[axis],
             strides: across.map(|d| strides[d]),
         }
+    }
+
+    /// The points of a side but for those that later sides without values hold: there u stays as it is. Then the place of
+    /// the first value of these points among those of the side, and the distance between rows.
+    fn own_face(&self, axis: usize, end: usize, set: [[bool; 2]; 3]) -> (Face, usize, usize) {
+        let mut face = Layout::face(axis, end, self.points);
+        let step = face.counts[0];
+        let mut from = 0;
+        for (k, d) in face.across.into_iter().enumerate().filter(|(_, d)| *d > axis) {
+            let stays = [0, 1].map(|end| usize::from(self.held[d][end] && !set[d][end]));
+            face.counts[k] -= stays[0] + stays[1];
+            face.first += stays[0] * face.strides[k];
+            from += stays[0] * [1, step][k];
+        }
+        (face, from, step)
     }
 
     /// The place of a value among those of all sides.
@@ -397,10 +414,11 @@ impl<T: Real> Points<T> {
         let Points { context, layout, .. } = self;
         let Some(values) = &given.values else { return Ok(()) };
         for (axis, end) in layout.held().filter(|&(axis, end)| given.set[axis][end]) {
-            let Face { counts, first, strides: [stride, pitch], .. } = Layout::face(axis, end, layout.points);
-            let ([width, height], from, range) = (counts, layout.start(axis, end), self.range(counts));
+            let (Face { counts, first, strides: [stride, pitch], .. }, at, step) =
+                layout.own_face(axis, end, given.set);
+            let ([width, height], from, range) = (counts, layout.start(axis, end) + at, self.range(counts));
             let (program, out) = (boxes_points::Program::new(), Out::shared(u.buffer()));
-            program.hold_side(context, range, width, height, first, stride, pitch, from, values.buffer(), out)?;
+            program.hold_side(context, range, width, height, first, stride, pitch, from, step, values.buffer(), out)?;
         }
         Ok(())
     }
