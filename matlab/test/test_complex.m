@@ -237,7 +237,7 @@ check_error('clinalg:argument:value', 'complex', @() MexVectorPlusVector(gpu, z,
 check_error('clinalg:argument:value', 'real', @() MexVectorTimesConstant(gpu, x, 1i));
 check_error('clinalg:argument:value', 'complex', @() MexWriteMatrix(gpu, x, [1i; 2; 3]));
 check_error('clinalg:argument:value', 'MexJacobi', @() MexJacobi(gpu, z, z, [], 1, 0.8));
-check_error('clinalg:argument:precision', 'MexPoissonSolve', @() MexPoissonSolve(gpu, MexPoisson(gpu, [5 5]), MexMatrix(gpu, 1i * ones(5))));
+check_error('clinalg:argument:value', 'MexPoissonSolve', @() MexPoissonSolve(gpu, MexPoisson(gpu, [5 5]), MexMatrix(gpu, 1i * ones(5))));
 check_error('clinalg:argument:complex', 'tol', @() MexCG(gpu, MexSparseMatrix(gpu, speye(3)), x, 1i));
 check_error('clinalg:argument:complex', 'y0', @() MexOde(gpu, 'u'' = -u', [0 1], 1i));
 end

@@ -227,7 +227,7 @@ check_error('clinalg:argument:shape', 'f is [5 4 2]', @() solve(S, ones(5, 4, 2)
 check_error('clinalg:argument:shape', 'u0', @() solve(S, 1, [], ones(3)));
 check_error('clinalg:argument:shape', 'g is [1 2]', @() solve(S, 1, [1 2]));
 check_error('clinalg:argument:length', 'g{2, 1} has 3 values, expected 1 or 4', @() solve(S, 1, {[], []; [1 2 3], []}));
-check_error('clinalg:argument:complex', '`f`', @() solve(S, 1i));
+check_error('clinalg:argument:value', '`f` is complex', @() solve(S, 1i));
 check_error(value, 'argument 3 `direction` is 3', @() MexPoissonSide(0, S.h, 3, 0));
 check_error(value, 'argument 3 `direction` is 0', @() MexPoissonSide(0, S.h, 0, 0));
 check_error('clinalg:argument:length', '`g`', @() MexPoissonSide(0, S.h, 1, 0, ones(5, 1)));

@@ -176,6 +176,7 @@ static void options(void)
     } solver = {{0}, 0};
     clinalg_poisson_options poisson;
     clinalg_handle a = 0, b = 0, x = 0, grid = 0, u = 0;
+    clinalg_poisson_report solved;
     clinalg_report report;
     double read[2];
     size_t k;

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use clinalg::amg::{self, AmgParams, Smoother};
 use clinalg::eigen::{EigenParams, Which};
-use clinalg::multigrid::{self, GridParams, PoissonParams};
+use clinalg::multigrid::{self, PoissonParams};
 use clinalg::precond::{IluKind, SsorParams};
 use clinalg::solve::GmresParams;
 use clinalg::wave::{Scheme, WaveParams};
@@ -35,16 +35,14 @@ fn options_of_c_default_to_those_of_the_library() {
     assert!(want.tolerance.is_none());
 
     let (of, want) = (filled(clinalg_poisson_options_default), PoissonParams::default());
-    assert_eq!((of.pre, of.post, of.max_cycles, of.dim), (want.pre, want.post, want.max_cycles, want.dim));
+    assert_eq!((of.dim, of.points, of.lengths), (2, [0; 3], [1.0; 3]));
+    assert_eq!((of.pre, of.post, of.max_cycles, of.order), (want.pre, want.post, want.max_cycles, want.order));
+    assert_eq!((of.diffusion, of.mixed_derivatives), (want.diffusion, want.mixed_derivatives));
     assert_eq!((of.omega, of.tolerance, of.shift), (want.omega, want.tolerance, want.shift));
+    assert_eq!((of.max_imbalance, of.mixed_precision != 0), (want.max_imbalance, want.mixed_precision));
     assert_eq!((want.cycle, of.cycle), (multigrid::Cycle::V, ClinalgCycle::V as u32));
     assert_eq!((want.smoother, of.smoother), (multigrid::Smoother::RedBlack, ClinalgSmoother::RedBlack as u32));
-
-    let (of, want) = (filled(clinalg_grid_poisson_options_default), GridParams::default());
-    assert_eq!((of.pre, of.post, of.max_cycles, of.order), (want.pre, want.post, want.max_cycles, want.order));
-    assert_eq!((of.diffusion, of.mixed_derivatives, of.shift), (want.diffusion, want.mixed, want.shift));
-    assert_eq!((of.tolerance, of.max_imbalance), (want.tolerance, want.max_imbalance));
-    assert_eq!((want.cycle, of.cycle), (multigrid::Cycle::V, ClinalgCycle::V as u32));
+    assert_eq!((want.backend, of.backend), (multigrid::Backend::Kernels, ClinalgBackend::Kernels as u32));
 
     let (of, want) = (filled(clinalg_amg_options_default), AmgParams::default());
     assert_eq!((of.coarse_size, of.max_levels, of.block), (want.coarse_size, want.max_levels, want.block));
@@ -94,7 +92,7 @@ fn stated(function: &str, option: &str) -> f64 {
 
 #[test]
 fn the_help_of_matlab_states_the_defaults_of_c() {
-    let box_ = filled(clinalg_grid_poisson_options_default);
+    let poisson = filled(clinalg_poisson_options_default);
     let amg = filled(clinalg_amg_options_default);
     let eigen = filled(clinalg_eigen_options_default);
     let system = filled(clinalg_system_options_default);
@@ -103,11 +101,11 @@ fn the_help_of_matlab_states_the_defaults_of_c() {
     let elastodynamics = filled(clinalg_elastodynamics_options_default);
     let wave = filled(clinalg_wave_options_default);
     let same = [
-        ("grid_poisson", "Tolerance", box_.tolerance),
-        ("grid_poisson", "MaxCycles", box_.max_cycles as f64),
-        ("grid_poisson", "Shift", box_.shift),
-        ("grid_poisson", "Lengths", box_.lengths[0]),
-        ("grid_poisson", "Diffusion", box_.diffusion[0]),
+        ("poisson", "Tolerance", poisson.tolerance),
+        ("poisson", "MaxCycles", poisson.max_cycles as f64),
+        ("poisson", "Shift", poisson.shift),
+        ("poisson", "Lengths", poisson.lengths[0]),
+        ("poisson", "Diffusion", poisson.diffusion[0]),
         ("amg", "Steps", amg.smoother_steps as f64),
         ("amg", "CoarseSize", amg.coarse_size as f64),
         ("amg", "Block", amg.block as f64),

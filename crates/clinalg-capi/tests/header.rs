@@ -80,7 +80,6 @@ const NOUNS: &[&str] = &[
     "eigen",
     "elastodynamics",
     "factorisation",
-    "grid_poisson",
     "grid_wave",
     "heat",
     "matrix",

@@ -3,6 +3,9 @@
 #[path = "../../../tests/core/common/mod.rs"]
 mod common;
 
+use std::ops::ControlFlow;
+
+use clinalg::multigrid::Grid;
 use clinalg::ops::Transpose;
 use clinalg::solve::{Stop, Stopping};
 use clinalg::{Complex, Context, CsrParts, Real as _, Scalar};
@@ -231,7 +234,9 @@ fn refusals<R: Parts>(context: &Context) {
     assert_error(registry.complex(x, x), VALUE, "re");
     assert_error(registry.complex(real, x), VALUE, "im");
     assert_error(registry.jacobi(x, x, None, 1, 0.8), VALUE, "u");
-    assert_error(registry.poisson(x, None, &Default::default()), VALUE, "f");
+    let solver = registry.poisson(context, R::PRECISION, &Grid::square(3), &Default::default(), None).unwrap();
+    let go_on = &mut |_: usize, _: f64| ControlFlow::Continue(());
+    assert_error(registry.poisson_solve_vector(solver, x, None, go_on), VALUE, "f");
     assert_error(registry.read(x, 0, &mut [R::zero()]), VALUE, "handle");
     let other = match ScalarType::of::<R::Complex>() {
         ScalarType::C32 => ScalarType::C64,

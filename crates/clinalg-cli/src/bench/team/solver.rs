@@ -160,7 +160,7 @@ impl Solver {
 
     fn cycles<'a, T: Real>(self, team: &'a Team, one: Option<&'a Context>, n: usize) -> Result<Run<'a>, Failure> {
         let (grid, params) = self.poisson(n);
-        let points = n.pow(params.dim as u32);
+        let points = grid.len();
         let values = random::<T>(points, 1);
         let Some(context) = one else {
             let mut solver = team::Poisson::<T>::new(team, &grid, &params)?;
@@ -223,7 +223,7 @@ fn waves<'a, T: Real>(team: &'a Team, one: Option<&'a Context>, n: usize) -> Res
         wave.start(&rest, None)?;
         return Ok(Box::new(move || clocked(team, || Ok(wave.step(STEPS).map(|_| STEPS)?))));
     };
-    let mut wave = wave::Wave::<T>::new(context, &grid, &params)?;
+    let mut wave = wave::Wave::<T>::new(context, &params)?;
     wave.start(&rest, None)?;
     Ok(Box::new(move || clocked(team, || Ok(wave.step(STEPS).map(|_| STEPS)?))))
 }
