@@ -350,6 +350,7 @@ fn bits<T: Real>(context: &Context) {
             let part = solver.solve_device_with(&f, &mut stopped, stop).unwrap();
             assert_eq!(part.stop, Stop::Cancelled);
             let memory = solver.memory(&part.history).unwrap();
+            assert_eq!(memory.unknowns.is_some(), part.imbalance.is_some());
             let mut resumed = new();
             resumed.resume(&memory).unwrap();
             let rest = resumed.solve_device(&f, &mut stopped).unwrap();

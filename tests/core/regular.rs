@@ -1,8 +1,11 @@
 //! Regular grids, whose kernels are faster, against the general kernels; and what only regular grids have.
 
 use std::f64::consts::PI;
+use std::ops::ControlFlow;
 
-use clinalg::multigrid::{Backend, Coefficient, Condition, End, Grid, Poisson, PoissonParams, SideValues, Smoother};
+use clinalg::multigrid::{
+    Backend, Coefficient, Condition, Cycle, End, Grid, Poisson, PoissonMemory, PoissonParams, SideValues, Smoother,
+};
 use clinalg::ops::{self, Operator};
 use clinalg::solve::{Cg, CgParams, Solver, Stop};
 use clinalg::{Context, Vector};
@@ -185,5 +188,54 @@ fn what_only_regular_grids_have_is_refused_elsewhere() {
         assert_error(Poisson::reference(&cube, &base, Some(Coefficient::Points(&k))), VALUE, "backend");
         let with_coefficient = Poisson::with_coefficient(context, &cube, &base, Coefficient::Points(&k)).unwrap();
         assert_eq!(with_coefficient.levels()[0], [15; 3]);
+    }
+}
+
+/// A solve that was stopped continues to the bits of one that was not.
+#[test]
+fn a_solve_on_a_regular_grid_is_stopped_and_resumed() {
+    for context in capable::<f64>() {
+        let kernels = PoissonParams { tolerance: 1e-9, ..Default::default() };
+        let k: Vec<f64> = noise::<f64>(32 * 32, 8).iter().map(|r| 10.0_f64.powf(r.abs())).collect();
+        for (grid, params, k) in [
+            (Grid::square(33), kernels, None),
+            (Grid::square(33), PoissonParams { cycle: Cycle::Full, smoother: Smoother::Jacobi, ..kernels }, None),
+            (Grid::square(33), PoissonParams { mixed_precision: true, ..kernels }, None),
+            (Grid::square(33), PoissonParams { backend: Backend::Matrix, ..kernels }, None),
+            (Grid::square(33), PoissonParams { backend: Backend::Reference, ..kernels }, None),
+            (Grid::square(33), kernels, Some(&k[..])),
+            (Grid::square(33), PoissonParams { backend: Backend::Matrix, ..kernels }, Some(&k[..])),
+            (Grid::square(33), PoissonParams { backend: Backend::Reference, ..kernels }, Some(&k[..])),
+            (Grid::cube(17), kernels, None),
+        ] {
+            let what = format!("{grid:?}, {params:?}, coefficient {} on {context:?}", k.is_some());
+            let new = || solver(context, &grid, &params, k);
+            let (f, mut whole) = (noise::<f64>(grid.len(), 9), vec![0.0; grid.len()]);
+            let report = new().solve(&f, &mut whole).unwrap();
+            assert!(report.stop == Stop::Converged && report.cycles > 3, "{what}: {report:?}");
+            let (mut first, mut u) = (new(), vec![0.0; grid.len()]);
+            let stop = &mut |cycle: usize, _: f64| match cycle {
+                0 | 1 => ControlFlow::Continue(()),
+                _ => ControlFlow::Break(()),
+            };
+            let part = first.solve_with(&f, &mut u, stop).unwrap();
+            assert_eq!(part.stop, Stop::Cancelled, "{what}");
+            let memory = first.memory(&part.history).unwrap();
+            assert_eq!((memory.direction.is_some(), memory.unknowns.is_none()), (k.is_some(), true), "{what}");
+            let mut second = new();
+            second.resume(&memory).unwrap();
+            let rest = second.solve(&f, &mut u).unwrap();
+            assert_eq!(rest.history, report.history, "{what}");
+            assert!(u == whole, "{what}: {:e}", difference(&u, &whole));
+            // What does not fit is refused.
+            let direction = |len: usize| Some((vec![1.0; len], 1.0));
+            let short = PoissonMemory { direction: direction(grid.len() - 1), ..memory.clone() };
+            assert_error(second.resume(&short), "clinalg:argument:length", "memory.direction");
+            if k.is_none() {
+                let other = PoissonMemory { direction: direction(grid.len()), ..memory.clone() };
+                assert_error(second.resume(&other), VALUE, "memory.direction");
+            }
+            assert_error(second.resume(&PoissonMemory { history: vec![], ..memory }), VALUE, "memory.history");
+        }
     }
 }

@@ -603,7 +603,8 @@ fn processes_give_the_bits_of_one_device() {
 #[test]
 fn problems_that_a_team_does_not_solve_are_refused() {
     for context in contexts().iter().take(1) {
-        let team = team(context, 4);
+        // Other tests use the memory of `context` at the same time.
+        let team = team(&beside(context), 4);
         let (square, params) = (Grid::square(65), PoissonParams::default());
         let on = |grid: &Grid| Poisson::<f32>::new(&team, grid, &params).map(drop);
         let poisson = |params: PoissonParams| Poisson::<f32>::new(&team, &square, &params).map(drop);

@@ -18,7 +18,7 @@ pub(super) enum Field {
 }
 
 /// The entries of a tensor D(x), symmetric and positive definite, in the cells between the points of a grid (on a cell-centred grid, in its cells), x fastest.
-/// For [`GridPoisson::with_tensor`](super::GridPoisson::with_tensor).
+/// For [`Poisson::with_tensor`](crate::multigrid::Poisson::with_tensor).
 #[derive(Debug, Clone, Copy)]
 pub struct Tensor<'a, T> {
     /// dxx, dyy and dzz; the last is not read in two dimensions.

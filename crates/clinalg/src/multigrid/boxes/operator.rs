@@ -47,15 +47,15 @@ impl<T: Real> PoissonOperator<T> {
     /// The operator on `grid`.
     ///
     /// # Errors
-    /// As [`Poisson::new`].
+    /// As [`Poisson::new`](crate::multigrid::Poisson::new).
     pub fn new(context: &Context, grid: &Grid, params: &PoissonParams) -> Result<PoissonOperator<T>> {
         PoissonOperator::build(context, grid, params, None)
     }
 
-    /// The operator with a coefficient that varies, as [`Poisson::with_coefficient`] has it.
+    /// The operator with a coefficient that varies, as [`Poisson::with_coefficient`](crate::multigrid::Poisson::with_coefficient) has it.
     ///
     /// # Errors
-    /// As [`Poisson::with_coefficient`].
+    /// As [`Poisson::with_coefficient`](crate::multigrid::Poisson::with_coefficient).
     pub fn with_coefficient(
         context: &Context,
         grid: &Grid,
@@ -154,7 +154,7 @@ impl<T: Real> PoissonPreconditioner<T> {
     /// For vectors of the unknowns of `grid`; owns the memory of all coarse levels.
     ///
     /// # Errors
-    /// As [`Poisson::new`].
+    /// As [`Poisson::new`](crate::multigrid::Poisson::new).
     pub fn new(context: &Context, grid: &Grid, params: &PoissonParams) -> Result<PoissonPreconditioner<T>> {
         PoissonPreconditioner::build(context, grid, params, None)
     }
@@ -162,7 +162,7 @@ impl<T: Real> PoissonPreconditioner<T> {
     /// For the operator with a coefficient that varies.
     ///
     /// # Errors
-    /// As [`Poisson::with_coefficient`].
+    /// As [`Poisson::with_coefficient`](crate::multigrid::Poisson::with_coefficient).
     pub fn with_coefficient(
         context: &Context,
         grid: &Grid,
