@@ -30,7 +30,7 @@ classdef grid_wave < handle
 %     step(w, 400);
 %     energy(w) / E
 %
-%   See also MexGridWave, MexGridWaveStep, clinalg.wave, clinalg.grid_poisson.
+%   See also MexGridWave, MexGridWaveStep, clinalg.wave, clinalg.poisson.
 
   properties (SetAccess = private)
     h      % the handle of the wave for the Mex functions
