@@ -233,7 +233,7 @@ static void systems(void)
         FAILS(clinalg_dense_solve(CLINALG_FACTORISATION_LU, sparse, b, &x), CLINALG_STATUS_HANDLE_KIND);
         FAILS(clinalg_dense_solve(CLINALG_FACTORISATION_LU, dense, b, NULL), CLINALG_STATUS_NULL_POINTER);
         OK(poisson_options(2, N, &poisson));
-        FAILS(solve_poisson(&poisson, b, &x, NULL), CLINALG_STATUS_PRECISION);
+        FAILS(solve_poisson(&poisson, b, &x, NULL), CLINALG_STATUS_VALUE);
         poisson.precision = CLINALG_PRECISION_COMPLEX_F64;
         FAILS(clinalg_poisson_create(&poisson, &x), CLINALG_STATUS_VALUE);
         OK(clinalg_wave_options_default(&wave, sizeof wave));

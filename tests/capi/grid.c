@@ -266,8 +266,11 @@ static void on_the_device(void)
     memset(v, 0, sizeof v);
     OK(clinalg_poisson_solve(single, f, v, POINTS, NULL, NULL, NULL, NULL, 0));
     CHECK(distance(u, v, POINTS) < 2e-4);
-    /* Without values, a side has 0. */
+    /* Without values, a side has those of u. */
     OK(clinalg_poisson_set_side(single, 1, 1, NULL, 0));
+    OK(clinalg_poisson_solve(single, f, v, POINTS, NULL, NULL, NULL, NULL, 0));
+    CHECK(distance(u, v, POINTS) < 2e-4 && v[(NY - 1) * NX + 7] != 0);
+    memset(v, 0, sizeof v);
     OK(clinalg_poisson_solve(single, f, v, POINTS, NULL, NULL, NULL, NULL, 0));
     CHECK(v[(NY - 1) * NX + 7] == 0);
     OK(clinalg_object_release(single));

@@ -1,7 +1,6 @@
 /* Sparse matrices from coordinates and 32-bit indices, new values, files; operators and progress by functions of the program. */
 
 #include "check.h"
-#include "poisson.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -230,7 +229,8 @@ static void cancelled_multigrid(void)
     size_t k;
     for (k = 0; values && k < SIDE * SIDE; ++k) values[k] = 1;
     OK(clinalg_vector_create(CLINALG_PRECISION_F64, values, SIDE * SIDE, &f));
-    OK(poisson_options(2, SIDE, &options));
+    OK(clinalg_poisson_options_default(&options, sizeof options));
+    options.points[0] = options.points[1] = SIDE;
     OK(clinalg_poisson_create(&options, &solver));
     OK(clinalg_poisson_solve_vector(solver, f, &u, told, &seen, &report, NULL, 0));
     CHECK(report.stop == CLINALG_STOP_CANCELLED && seen.last == 3 && report.cycles == 3);

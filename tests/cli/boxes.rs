@@ -142,7 +142,7 @@ fn tensors_that_vary_on_boxes() {
         let want = (k % 25) as f64 / 24.0 * ((k / 25) as f64 / 32.0);
         assert!((u - want).abs() < 3e-4, "point {k}: {u}, expected {want}");
     }
-    super::schema::meets("poisson-points", &report);
+    super::schema::meets("poisson", &report);
     let solved = |rest: &str| {
         run(&format!("poisson --points 25x33 --rhs random --out v.npy --tol 1e-12 --json {rest}")).json();
         npy_values(&folder.path().join("v.npy"))

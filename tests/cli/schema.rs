@@ -61,7 +61,7 @@ fn documents_of_devices_meet_their_schemas() {
     meets("devices", &words("devices --json").json());
     meets("solve", &words(&format!("solve {} --json", file(&folder, "upwind.mtx", &upwind(8, 1.0)))).json());
     meets("poisson", &words("poisson --n 17 --json").json());
-    meets("poisson-points", &words("poisson --points 17x20 --rhs random --json").json());
+    meets("poisson", &words("poisson --points 17x20 --rhs random --json").json());
     if clinalg_testing::thorough() {
         meets("bench-devices", &words("bench --devices 0 --samples 1 --json").json());
     }

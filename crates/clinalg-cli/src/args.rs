@@ -54,11 +54,21 @@ pub(crate) fn side(text: &str) -> Result<usize, String> {
     if n >= 3 && (n - 1).is_power_of_two() {
         return Ok(n);
     }
+    Err(format!("expected 2^k + 1 points per side, so that the grid can be halved{}", nearest(n)))
+}
+
+/// Points per side of a square or cube, at least 3.
+pub(crate) fn points_per_side(text: &str) -> Result<usize, String> {
+    match text.trim().parse() {
+        Ok(n) if n >= 3 => Ok(n),
+        _ => Err("expected a whole number of points per side, at least 3".to_owned()),
+    }
+}
+
+/// The sizes nearest to `n` that can be halved down to 3, as the end of a message.
+pub(crate) fn nearest(n: usize) -> String {
     let below = if n <= 5 { 3 } else { (1_usize << (n - 1).ilog2()) + 1 };
-    Err(format!(
-        "expected 2^k + 1 points per side, so that the grid can be halved; the nearest are {below} and {}",
-        (below - 1).saturating_mul(2).saturating_add(1)
-    ))
+    format!("; the nearest are {below} and {}", (below - 1).saturating_mul(2).saturating_add(1))
 }
 
 /// Points per side of a grid that need not be halved.

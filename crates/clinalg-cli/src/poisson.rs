@@ -1,6 +1,5 @@
 //! `clinalg poisson`.
 
-mod boxes;
 mod problem;
 mod report;
 mod solver;
@@ -10,19 +9,21 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use clap::ValueEnum;
-use clinalg::multigrid::{Condition, Cycle, Grid, PoissonMemory, PoissonParams, Smoother};
+use clinalg::multigrid::{Condition, Cycle, PoissonMemory, PoissonParams, Smoother};
 use clinalg::solve::Stop;
 use clinalg::{Context, Real};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use self::problem::{Faces, Problem, discretisation_error, size};
+use self::problem::{Boundary, Faces, Problem, discretisation_error};
 use self::report::Document;
-use self::solver::Solver;
+use self::solver::{Medium, Solver};
+use self::tensor::Entries;
 use crate::Global;
+use crate::args::boxes::{self, ENDS, Each, Sides};
 use crate::args::{self, BackendArg};
 use crate::checkpoint::{self, Fingerprint};
-use crate::data::{Target, Values};
+use crate::data::{Given, Target, Values};
 use crate::exit::{Exit, Failure};
 use crate::interrupt;
 use crate::output::Output;
@@ -35,8 +36,8 @@ pub(crate) use self::problem::grid;
 /// Solve the Poisson problem by multigrid
 ///
 /// -Laplace u = f on the unit square or cube with u = 0 on the boundary, N points per side, mesh width h = 1 / (N - 1), 5-point or
-/// 7-point stencil; with --shift S, -Laplace u + S u = f. The report has the relative residual |b - A u| / |b| after each cycle
-/// and, for the sine problem, the error against the exact solution and the discretisation error.
+/// 7-point stencil; with --shift S, -Laplace u + S u = f; with --points, --size, --sides and --diffusion other boxes, conditions and
+/// equations. The report has the relative residual |b - A u| / |b| after each cycle and, where the solution is known, the error.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Problems:
@@ -47,20 +48,20 @@ Problems:
           On the cube: 3 pi^2, a third sine and 12 / h^2.
   random  f uniform in [-1, 1), whose residual can fall much further.
 
-Formulas have x, y, z (0 to 1; with --points the coordinates on the box), pi, + - * / ^, comparisons (1 or 0), && ||, if(c, a, b),
+Formulas have x, y, z (0 to 1; with --size the coordinates on the box), pi, + - * / ^, comparisons (1 or 0), && ||, if(c, a, b),
 min, max, mod, sin, cos, tan, exp, log, sqrt, abs, sign, floor, ...; 2^3^2 is 2^(3^2) = 512. Files: .npy, .npz (the array named as the
 option), .csv and .txt (a row of numbers per line of the grid); the value of the point
 x = i h, y = j h is a[j, i], in space a[k, j, i]. --out writes u in the same order.
 With a coefficient multigrid preconditions conjugate gradients; a step counts as a cycle.
 
-JSON keys: n, dim, shift, rhs, f, boundary, coefficient, seed, backend, cycle, pre, post, smoother, omega,
-precision, tolerance, device, devices, kernel_family, levels, cycles, stop, converged, residual_history,
-relative_residual, convergence_factor, rounding_floor, error_max,
-discretisation_error, seconds_setup, seconds_solve, peak_device_bytes, out,
-checkpoint, pictures. seconds_setup includes data, upload and kernel compilation, seconds_solve only
-the cycles.
-error_max and discretisation_error are null for random data, device and kernel_family
-for --backend reference. devices lists all devices, device is the first.
+JSON keys: points, size, sides, cells, diffusion, mixed, tensor, order, coefficient, shift, rhs, f,
+boundary, seed, backend, cycle, pre, post, smoother, omega, precision, tolerance, device, devices,
+kernel_family, levels, cycles, stop, converged, residual_history, relative_residual,
+convergence_factor, rounding_floor, imbalance, error_max, discretisation_error, seconds_setup,
+seconds_solve, peak_device_bytes, out, checkpoint, pictures. seconds_setup includes data, upload and kernel compilation,
+seconds_solve only the cycles.
+error_max is null where the solution is not known, discretisation_error elsewhere than in the sine problem on the square and the
+cube, device and kernel_family for --backend reference. devices lists all devices, device is the first.
 
 Examples:
   clinalg poisson                            1025 x 1025 points in f64
@@ -77,15 +78,14 @@ Examples:
   clinalg poisson --points 300x200 --coefficient '1 + 1000*(x>0.5)' --f 1 --plot u.png
   clinalg poisson --points 129x129 --dxx '2+sin(6*x)' --dxy '0.5*y' --f 1
 
-Boxes (--points): -div(D grad u) + S u = f on a box of any size, with --coefficient k
+Boxes: -div(D grad u) + S u = f on a box of any size, with --coefficient k
 -div(k D grad u) + S u = f. --sides names conditions by
 side (x0, x1, y0, y1, z0, z1), direction (x) or all: dirichlet (u = g, the default), neumann
 (D du/dn = g), robin:ALPHA (ALPHA u + D du/dn = g), periodic (both sides of a direction). --boundary is
 g, a formula. --dxx to --dyz give the entries of a variable tensor D. Without a dirichlet or robin side and without a shift, f and g must balance, and
 u is the solution with mean 0. Without --f the solution is a product of one sine or cosine per direction.
-The JSON keys are then points, size, sides, cells, diffusion, mixed, tensor, order, coefficient, shift, rhs, f, boundary, seed, cycle, pre, post, precision, tolerance, device, kernel_family, levels, cycles, stop, converged,
-residual_history, relative_residual, convergence_factor, rounding_floor, imbalance, error_max,
-seconds_setup, seconds_solve, peak_device_bytes, out, checkpoint, pictures.
+The unit square and cube with 2^k + 1 points per side, u = g on the boundary and D = 1, on the square with --coefficient too,
+have the fastest kernels; --smoother jacobi, --backend, --precision mixed and --devices are for these.
 
 Ctrl-C ends the run after the current cycle and writes a checkpoint. --resume FILE continues from it;
 on the same device the result is bitwise that of an uninterrupted run.
@@ -93,36 +93,36 @@ on the same device the result is bitwise that of an uninterrupted run.
 The exit code is 0 if the tolerance or the rounding floor is reached, and for
 --cycle fmg --max-cycles 1, which does one pass; else 1.")]
 pub(crate) struct Args {
-    /// Points per side, boundary included: 3, 5, 9, ... 2^k + 1 [default: 1025, for the cube 129]
-    #[arg(long, value_parser = args::side, allow_hyphen_values = true)]
+    /// Points per side of the square or cube, boundary included; 2^k + 1 is fastest [default: 1025, for the cube 129]
+    #[arg(long, value_parser = args::points_per_side, allow_hyphen_values = true)]
     n: Option<usize>,
     /// Points in each direction of a box: 300x200 or 300x200x100
     #[arg(
         long,
         value_name = "NXxNY[xNZ]",
-        value_parser = args::boxes::counts,
-        conflicts_with_all = ["n", "dim", "smoother", "omega"]
+        value_parser = boxes::counts,
+        conflicts_with_all = ["n", "dim"]
     )]
-    points: Option<args::boxes::Each<usize>>,
+    points: Option<Each<usize>>,
     /// Lengths of the sides of the box [default: 1 each]
-    #[arg(long, value_name = "LXxLY[xLZ]", value_parser = args::boxes::lengths, requires = "points")]
-    size: Option<args::boxes::Each<f64>>,
+    #[arg(long, value_name = "LXxLY[xLZ]", value_parser = boxes::lengths)]
+    size: Option<Each<f64>>,
     /// Conditions on the sides of the box: x0=neumann,x1=robin:0.5,y=periodic [default: dirichlet]
-    #[arg(long, value_name = "LIST", value_parser = boxes::sides, requires = "points")]
-    sides: Option<args::boxes::Sides<Condition>>,
+    #[arg(long, value_name = "LIST", value_parser = sides)]
+    sides: Option<Sides<Condition>>,
     /// Place the points at the centres of cells, instead of including both ends of each direction
-    #[arg(long, requires = "points")]
+    #[arg(long)]
     cells: bool,
     /// Diagonal entries of D on the box [default: 1 each]
-    #[arg(long, value_name = "DXxDY[xDZ]", value_parser = args::boxes::lengths, requires = "points")]
-    diffusion: Option<args::boxes::Each<f64>>,
+    #[arg(long, value_name = "DXxDY[xDZ]", value_parser = boxes::lengths)]
+    diffusion: Option<Each<f64>>,
     /// Off-diagonal entries of D: DXY, in three dimensions DXY,DXZ,DYZ [default: 0]
-    #[arg(long, value_name = "DXY[,DXZ,DYZ]", value_delimiter = ',', requires = "points", allow_hyphen_values = true)]
+    #[arg(long, value_name = "DXY[,DXZ,DYZ]", value_delimiter = ',', allow_hyphen_values = true)]
     mixed: Option<Vec<f64>>,
     #[command(flatten)]
     tensor: tensor::TensorArgs,
     /// Order of the discretisation on the box: 2, or 4 with Dirichlet and periodic sides, equal spacing and constant, diagonal D
-    #[arg(long, default_value_t = 2, value_parser = args::order, requires = "points")]
+    #[arg(long, default_value_t = 2, value_parser = args::order)]
     order: usize,
     /// Dimensions: 2 for the square, 3 for the cube
     #[arg(long, default_value_t = 2, value_parser = args::dimension, allow_hyphen_values = true)]
@@ -139,7 +139,7 @@ pub(crate) struct Args {
     /// Values of u on the boundary: a formula, or a file with a value for each point, of which those at interior points are ignored [default: 0]
     #[arg(long, value_name = "FORMULA|FILE", allow_hyphen_values = true)]
     boundary: Option<String>,
-    /// Positive coefficient k of -div(k grad u) = f on the square or a box: a formula, evaluated at the centres of the cells, or a file with a value for each point or cell
+    /// Positive coefficient k of -div(k D grad u) = f: a formula, evaluated at the centres of the cells, or a file with a value for each point or cell
     #[arg(long, value_name = "FORMULA|FILE", allow_hyphen_values = true)]
     coefficient: Option<String>,
     /// Seed of the random numbers for --rhs random
@@ -223,20 +223,35 @@ enum SmootherArg {
     /// Weighted Jacobi
     Jacobi,
 }
-/// The schema of the JSON document.
-pub(crate) fn schema() -> schemars::Schema {
-    crate::schema::of::<report::Document>()
+/// `x0=neumann,x1=robin:0.5,y=periodic`.
+fn sides(text: &str) -> Result<Sides<Condition>, String> {
+    Sides::parse(text, "dirichlet, neumann, robin:ALPHA or periodic", |word| match word.split_once(':') {
+        None => match word {
+            "dirichlet" => Some(Condition::Dirichlet),
+            "neumann" => Some(Condition::Neumann),
+            "periodic" => Some(Condition::Periodic),
+            _ => None,
+        },
+        Some(("robin", alpha)) => Some(Condition::Robin { alpha: alpha.parse().ok()? }),
+        Some(_) => None,
+    })
 }
 
-/// The schema of the JSON document for a box.
-pub(crate) fn points_schema() -> schemars::Schema {
-    crate::schema::of::<boxes::Document>()
+fn condition_name(condition: Condition) -> String {
+    match condition {
+        Condition::Neumann => "neumann".into(),
+        Condition::Robin { alpha } => format!("robin:{alpha}"),
+        Condition::Periodic => "periodic".into(),
+        _ => "dirichlet".into(),
+    }
+}
+
+/// The schema of the JSON document.
+pub(crate) fn schema() -> schemars::Schema {
+    crate::schema::of::<Document>()
 }
 
 pub(crate) fn run(args: &Args, global: &Global, out: &mut Output) -> Result<Exit, Failure> {
-    if let Some(points) = &args.points {
-        return boxes::run(args, points, global, out);
-    }
     match args.precision {
         Arithmetic::F32 => solve::<f32>(args, global, out),
         Arithmetic::F64 | Arithmetic::Mixed => solve::<f64>(args, global, out),
@@ -244,22 +259,13 @@ pub(crate) fn run(args: &Args, global: &Global, out: &mut Output) -> Result<Exit
 }
 
 impl Args {
-    /// What decides the iterates of all problems.
-    fn method_options(&self) -> Fingerprint {
-        let options = Fingerprint::default().option("--shift", self.shift).option("--precision", self.precision);
-        options.option("--cycle", self.cycle).option("--pre", self.pre).option("--post", self.post)
+    /// Points of each direction.
+    fn points(&self) -> Vec<usize> {
+        let side = self.n.unwrap_or(if self.dim == 3 { 129 } else { 1025 });
+        self.points.as_ref().map_or_else(|| vec![side; self.dim], |points| points.0.clone())
     }
 
-    /// Points per side.
-    fn side(&self) -> usize {
-        self.n.unwrap_or(if self.dim == 3 { 129 } else { 1025 })
-    }
-
-    /// The unit square or cube.
-    fn grid(&self) -> Grid {
-        Grid::new(&vec![self.side(); self.dim])
-    }
-
+    /// What the method takes; the equation is that of D = 1.
     fn params(&self) -> PoissonParams {
         let default = match self.precision {
             Arithmetic::F32 => 1e-5,
@@ -267,6 +273,7 @@ impl Args {
         };
         PoissonParams {
             shift: self.shift,
+            order: self.order,
             backend: self.backend.into(),
             cycle: match self.cycle {
                 CycleArg::V => Cycle::V,
@@ -286,16 +293,72 @@ impl Args {
             ..PoissonParams::default()
         }
     }
+
+    /// The entries dxy, dxz and dyz of the tensor.
+    fn mixed_entries(&self, dim: usize) -> Result<[f64; 3], Failure> {
+        let mut mixed = [0.0; 3];
+        let count = if dim == 3 { 3 } else { 1 };
+        match self.mixed.as_deref() {
+            Some(given) if given.len() == count => mixed[..count].copy_from_slice(given),
+            Some(given) => {
+                let expected = if dim == 3 { "three, DXY,DXZ,DYZ" } else { "one, DXY" };
+                let words = format!("--mixed has {} numbers; with {dim} directions it takes {expected}", given.len());
+                return Err(Failure::usage(words));
+            }
+            None => {}
+        }
+        Ok(mixed)
+    }
 }
 
-impl Args {
-    /// An error where the device cannot hold u and f on all levels, of which a level has 2^-dim of the points of the next.
-    fn check_memory<T: Real>(&self, context: &Context) -> Result<(), Failure> {
-        let points = (self.side() as f64).powi(self.dim as i32);
-        let grid = points * size_of::<T>() as f64;
-        let all = 2.0 * grid / (1.0 - 0.5_f64.powi(self.dim as i32));
-        check_memory(context, &size(self.side(), self.dim), grid, all)
+/// An error where the device cannot hold u and f: of a square or cube on all levels, of which a level has 2^-dim of the points of the
+/// next, of others at the points and of the unknowns.
+fn check_fits<T: Real>(context: &Context, problem: &Problem) -> Result<(), Failure> {
+    let grid = problem.grid.len() as f64 * size_of::<T>() as f64;
+    let all = match problem.regular {
+        Some(_) => 2.0 * grid / (1.0 - 0.5_f64.powi(problem.grid.dim() as i32)),
+        None => 4.0 * grid,
+    };
+    check_memory(context, &problem.words(), grid, all)
+}
+
+/// What decides the iterates.
+fn fingerprint<T: Real>(
+    args: &Args,
+    problem: &Problem,
+    (medium, boundary): (&Medium<T>, &Boundary<T>),
+    f: &[T],
+) -> Fingerprint {
+    let Problem { grid, size, params, .. } = problem;
+    let options = Fingerprint::default().option("--shift", args.shift).option("--precision", args.precision);
+    let options = options.option("--cycle", args.cycle).option("--pre", args.pre).option("--post", args.post);
+    let options = options.option("--smoother", params.smoother).option("--omega", params.omega);
+    let options = options.option("--points", grid.points()).option("--size", size).option("--cells", args.cells);
+    let options = options.option("--sides", side_names(problem)).option("--order", args.order);
+    let options = options.option("--diffusion", params.diffusion).option("--mixed", params.mixed_derivatives);
+    let options = match boundary {
+        Boundary::Points(values) => options.values("--boundary", Some(values)),
+        _ => options.option("--boundary", problem.boundary.as_ref().map(Given::text)),
+    };
+    let options = options.values("--f", Some(f));
+    match medium {
+        Medium::Constant => options.values::<T>("--coefficient", None),
+        Medium::Coefficient(faces) => options.values("--coefficient", Some(faces.values())),
+        Medium::Tensor(tensor) => {
+            let names = ["--dxx", "--dyy", "--dzz", "--dxy", "--dxz", "--dyz"];
+            let entries = tensor.each().zip(names);
+            entries.fold(options, |options, (values, name)| options.values(name, Some(values)))
+        }
     }
+}
+
+/// `x0=dirichlet`, ...
+fn side_names(problem: &Problem) -> Vec<String> {
+    let grid = &problem.grid;
+    let sides = (0..grid.dim()).flat_map(|axis| ENDS.map(|end| (axis, end)));
+    sides
+        .map(|(axis, end)| format!("{}={}", boxes::side_name(axis, end), condition_name(grid.condition(axis, end))))
+        .collect()
 }
 
 fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Result<Exit, Failure> {
@@ -305,9 +368,10 @@ fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Result<Exit
     let keep = checkpoint::Target::new(args.checkpoint.as_deref(), "poisson")?;
     let loaded = args.resume.as_deref().map(checkpoint::Loaded::new).transpose()?;
     let problem = Problem::new(args)?;
-    let params = args.params();
+    let params = &problem.params;
     out.phase("device");
     let place = Place::new(global, params.backend)?;
+    problem.check_options(&place)?;
     if let Place::Team(_) = &place {
         let resumes = args.resume.is_some() || args.checkpoint.is_some();
         let option = [("--coefficient", problem.coefficient.is_some()), ("--checkpoint and --resume", resumes)];
@@ -317,23 +381,23 @@ fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Result<Exit
         }
     }
     if let Place::Device(context) = &place {
-        args.check_memory::<T>(context)?;
+        check_fits::<T>(context, &problem)?;
     }
     interrupt::watch();
     let progress = Progress::new(out, "cycle", params.tolerance);
     progress.stage("setting up");
     out.phase("set-up");
     let start = Instant::now();
-    let faces = problem.faces::<T>()?;
-    let boundary = problem.boundary_values::<T>()?;
-    let equation = (&args.grid(), &params);
-    let mut solver = Solver::<T>::new(&place, &problem, equation, faces.as_ref(), boundary.as_deref(), global)?;
-    let fingerprint = |f: &[T]| {
-        let coefficient = faces.as_ref().map(Faces::values);
-        let options = args.method_options().option("--n", args.side()).option("--dim", args.dim);
-        let options = options.option("--smoother", params.smoother).option("--omega", params.omega);
-        options.values("--f", Some(f)).values("--boundary", boundary.as_deref()).values("--coefficient", coefficient)
+    let tensor: Option<Entries<T>> = args.tensor.entries(&problem.lattice)?;
+    let faces: Option<Faces<T>> = problem.faces()?;
+    let medium = match (faces, tensor) {
+        (Some(faces), _) => Medium::Coefficient(faces),
+        (None, Some(tensor)) => Medium::Tensor(tensor),
+        (None, None) => Medium::Constant,
     };
+    let boundary = problem.boundary_values::<T>()?;
+    let mut solver = Solver::<T>::new(&place, &problem, &medium, &boundary, global)?;
+    let fingerprint = |f: &[T]| fingerprint(args, &problem, (&medium, &boundary), f);
     if let Some(loaded) = &loaded {
         loaded.check(&fingerprint(&solver.right_side()?))?;
         let (u, memory) = resumed::<T>(loaded, problem.lattice.len())?;
@@ -351,18 +415,34 @@ fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Result<Exit
     let solve = start.elapsed();
     drop(progress);
     out.phase("output");
+    let varies = !matches!(medium, Medium::Constant);
+    if problem.grid.dim() == 3 && matches!(report.stop, Stop::Stagnated | Stop::Diverged) && varies {
+        log::warn!(
+            target: "clinalg",
+            "the cycles do not reach the tolerance: in three dimensions they may not where coefficients that differ by more than about 1e3 meet along edges, \
+             as in a checkerboard; take smaller jumps, a larger --tol, or assemble the matrix and solve it by `clinalg solve --precond amg`"
+        );
+    }
     let after = solver.memory(&report.history)?;
-    let sine = problem.is_sine();
-    let text = |given: &Option<crate::data::Given>| given.as_ref().map(|given| given.text().to_owned());
+    let dim = problem.grid.dim();
+    let text = |given: &Option<Given>| given.as_ref().map(|given| given.text().to_owned());
+    let error_max = solver.error_max(&place)?;
+    let stencil = problem.regular.filter(|_| problem.is_solved());
     let mut document = Document {
-        n: args.side(),
-        dim: args.dim,
+        points: problem.grid.points().to_vec(),
+        size: problem.size.clone(),
+        sides: side_names(&problem),
+        cells: args.cells,
+        diffusion: params.diffusion[..dim].to_vec(),
+        mixed: params.mixed_derivatives[..if dim == 3 { 3 } else { 1 }].to_vec(),
+        tensor: args.tensor.words(),
+        order: args.order,
+        coefficient: text(&problem.coefficient),
         shift: args.shift,
-        rhs: problem.rhs(),
+        rhs: problem.rhs,
         f: text(&problem.f),
         boundary: text(&problem.boundary),
-        coefficient: text(&problem.coefficient),
-        seed: (problem.rhs() == Some(RightSide::Random)).then_some(args.seed),
+        seed: (problem.rhs == Some(RightSide::Random)).then_some(args.seed),
         backend: params.backend,
         cycle: params.cycle,
         pre: params.pre,
@@ -382,14 +462,16 @@ fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Result<Exit
         relative_residual: report.relative_residual,
         convergence_factor: report.convergence_factor,
         rounding_floor: report.rounding_floor,
-        error_max: sine.then(|| solver.error_max(&place)).transpose()?,
-        discretisation_error: sine.then(|| discretisation_error(args.side(), args.dim, args.shift)),
+        imbalance: report.imbalance,
+        error_max,
+        discretisation_error: stencil.map(|n| discretisation_error(n, dim, args.shift)),
         seconds_setup: setup.as_secs_f64(),
         seconds_solve: solve.as_secs_f64(),
         peak_device_bytes: place.peak_bytes_of_all()?,
         out: target.as_ref().map(|target| target.path().display().to_string()),
         checkpoint: None,
         pictures: Vec::new(),
+        regular: problem.regular.is_some(),
     };
     if let (Some(path), Some(memory)) = (keep.due(document.stop == Stop::Cancelled), after) {
         let fingerprint = fingerprint(&solver.right_side()?);
@@ -401,14 +483,11 @@ fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Result<Exit
         target.write(&problem.lattice, "u", &Values::of(u))?;
     }
     if let (Some(picture), Some(u)) = (picture, &shown) {
-        let plane = args.side() * args.side();
-        let middle = if args.dim == 3 { args.side() / 2 * plane } else { 0 };
-        let values: Vec<f64> = u[middle..middle + plane].iter().map(|v| v.into_f64()).collect();
-        document.draw(&picture, &values)?;
+        document.draw(&picture, &problem.lattice, u)?;
     }
     document.print(out)?;
-    let sides = std::iter::successors(Some(args.side()), |n| Some((n - 1) / 2 + 1)).take(document.levels);
-    out.detail("levels", sides.map(|n| size(n, args.dim)).collect::<Vec<_>>().join(", "))?;
+    let level = |counts: &[usize; 3]| counts[..dim].iter().map(usize::to_string).collect::<Vec<_>>().join(" x ");
+    out.detail("unknowns by level", solver.levels().iter().map(level).collect::<Vec<_>>().join(", "))?;
     out.norms(|| {
         let [f, u] = solver.norms()?;
         Ok([("f", f), ("u", u)])
@@ -453,4 +532,21 @@ fn save<T: Real>(path: &Path, fingerprint: Fingerprint, u: &[T], memory: Poisson
     arrays.extend(direction.map(|(p, _)| ("direction", Values::of(&p))));
     arrays.extend(unknowns.map(|unknowns| ("unknowns", Values::of(&unknowns))));
     checkpoint::save(path, fingerprint, state, &arrays)
+}
+
+#[cfg(test)]
+mod tests {
+    use clinalg::multigrid::End;
+
+    use super::*;
+
+    #[test]
+    fn conditions_are_read() {
+        let mut robin = Vec::new();
+        sides("all=neumann,x1=robin:0.5").unwrap().apply(2, |axis, end, c| robin.push((axis, end, c))).unwrap();
+        assert_eq!(robin.last(), Some(&(0, End::High, Condition::Robin { alpha: 0.5 })));
+        for wrong in ["x0=robin", "x0=robin:a", "x0=mixed"] {
+            assert!(sides(wrong).unwrap_err().contains("robin:ALPHA"), "{wrong}");
+        }
+    }
 }

@@ -30,8 +30,6 @@ pub(crate) enum Document {
     Devices,
     Doctor,
     Poisson,
-    /// `poisson --points`
-    PoissonPoints,
     Wave,
     /// `wave --points`
     WavePoints,
@@ -68,7 +66,6 @@ impl Document {
             Document::Devices => devices::schema(),
             Document::Doctor => doctor::schema(),
             Document::Poisson => poisson::schema(),
-            Document::PoissonPoints => poisson::points_schema(),
             Document::Wave => wave::schema(),
             Document::WavePoints => wave::points_schema(),
             Document::Waveform => waveform::schema(),

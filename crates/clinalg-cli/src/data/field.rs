@@ -87,16 +87,6 @@ impl Lattice {
         let (n, length) = (self.intervals[axis], self.lengths[axis]);
         (0..n).map(|i| length * ((i as f64 + 0.5) / n as f64)).collect()
     }
-
-    /// Whether the point `k` of an array lies on the boundary.
-    pub(crate) fn on_boundary(&self, k: usize) -> bool {
-        let mut rest = k;
-        self.points.iter().any(|&n| {
-            let i = rest % n;
-            rest /= n;
-            i == 0 || i == n - 1
-        })
-    }
 }
 
 /// Values with the precision in which they were computed.

@@ -1,24 +1,94 @@
-//! The problem to be solved: right-hand side, boundary values, coefficient, and the exact solution of the sine problem.
+//! The problem to be solved: grid, right-hand side, values on the sides, coefficient, and the exact solution of the sine
+//! problem.
 
 use std::f64::consts::PI;
 
-use clinalg::multigrid::{Coefficient, Separable};
+use clinalg::multigrid::{
+    Backend, Centring, Coefficient, Condition, End, Grid, PoissonParams, Separable, SideValues, Smoother,
+};
 use clinalg::{Context, Real, Vector};
 
 use super::{Args, RightSide};
+use crate::args;
+use crate::args::boxes::{self, ENDS};
 use crate::data::{self, Given, Lattice, random_numbers};
 use crate::exit::Failure;
 use crate::place::Place;
 
 /// What is solved.
 pub(super) struct Problem {
+    pub(super) grid: Grid,
+    /// Lengths of the directions.
+    pub(super) size: Vec<f64>,
     pub(super) lattice: Lattice,
-    shift: f64,
-    rhs: RightSide,
+    pub(super) params: PoissonParams,
+    /// The points per side of a square or a cube with the fastest kernels.
+    pub(super) regular: Option<usize>,
+    /// What is solved for without `--f`.
+    pub(super) rhs: Option<RightSide>,
     seed: u64,
+    /// The solution of the problem without `--f` and with `--rhs sine`.
+    sine: Option<Sine>,
     pub(super) f: Option<Given>,
     pub(super) boundary: Option<Given>,
     pub(super) coefficient: Option<Given>,
+}
+
+/// u is a product of a sine or a cosine per direction, which meets the conditions on the sides with g = 0, and f the multiple of
+/// it that the operator makes.
+struct Sine {
+    /// By direction: whether it is a sine, and pi / L times 1/2, 1 or 2.
+    factors: Vec<(bool, f64)>,
+    eigenvalue: f64,
+}
+
+impl Sine {
+    fn new(grid: &Grid, size: &[f64], params: &PoissonParams) -> Result<Sine, Failure> {
+        let factor = |axis: usize| {
+            use Condition::{Dirichlet, Neumann, Periodic};
+            let (sine, halves) = match ENDS.map(|end| grid.condition(axis, end)) {
+                [Dirichlet, Dirichlet] => (true, 2.0),
+                [Dirichlet, Neumann] => (true, 1.0),
+                [Neumann, Dirichlet] => (false, 1.0),
+                [Neumann, Neumann] => (false, 2.0),
+                [Periodic, Periodic] => (true, 4.0),
+                _ => {
+                    return Err(Failure::usage(
+                        "a robin side needs --f or --rhs random: the default, --rhs sine, has no closed form there",
+                    ));
+                }
+            };
+            Ok((sine, 0.5 * halves * PI / size[axis]))
+        };
+        let factors = (0..grid.dim()).map(factor).collect::<Result<Vec<_>, _>>()?;
+        let terms = factors.iter().zip(&params.diffusion).map(|((_, k), d)| d * k * k);
+        let eigenvalue = terms.sum::<f64>() + params.shift;
+        Ok(Sine { factors, eigenvalue })
+    }
+
+    /// `scale` times u at all points.
+    fn values(&self, grid: &Grid, scale: f64) -> Result<Separable, Failure> {
+        let mut factors = Vec::new();
+        for (axis, &(sine, k)) in self.factors.iter().enumerate() {
+            factors.push(if sine && ENDS.iter().all(|&end| grid.is_held(axis, end)) {
+                sines(grid.points()[axis])
+            } else {
+                let along = grid.coordinates(axis)?;
+                along.into_iter().map(|x| if sine { (k * x).sin() } else { (k * x).cos() }).collect()
+            });
+        }
+        Ok(Separable::new(scale, &factors.iter().map(|along| &along[..]).collect::<Vec<_>>())?)
+    }
+}
+
+/// The values on the sides.
+pub(super) enum Boundary<T: Real> {
+    /// 0.
+    Zero,
+    /// At the points of the sides, 0 at others.
+    Points(Vec<T>),
+    /// g of each side.
+    Sides(SideValues<T>),
 }
 
 /// The values of a coefficient.
@@ -55,49 +125,133 @@ impl Problem {
     /// # Errors
     /// [`Failure::Usage`] and [`Failure::File`] for what cannot be read.
     pub(super) fn new(args: &Args) -> Result<Problem, Failure> {
+        let points = args.points();
+        let dim = points.len();
         let given =
-            |option, text: &Option<String>| text.as_deref().map(|text| Given::new(option, text, args.dim)).transpose();
-        if args.coefficient.is_some() && args.dim == 3 {
-            return Err(Failure::usage("--coefficient is for the square: leave --dim 3 out"));
+            |option, text: &Option<String>| text.as_deref().map(|text| Given::new(option, text, dim)).transpose();
+        let size = args.size.as_ref().map_or(vec![1.0; dim], |size| size.0.clone());
+        boxes::check_count("--size", args.size.as_ref(), dim)?;
+        boxes::check_count("--diffusion", args.diffusion.as_ref(), dim)?;
+        let centring = if args.cells { Centring::Cell } else { Centring::Vertex };
+        let mut grid = Grid::new(&points).size(&size).centring(centring);
+        if let Some(sides) = &args.sides {
+            let mut conditions = Vec::new();
+            sides.apply(dim, |axis, end, condition| conditions.push((axis, end, condition)))?;
+            grid = conditions.into_iter().fold(grid, |grid, (axis, end, condition)| grid.side(axis, end, condition));
         }
+        grid.check()?;
+        let mut params = args.params();
+        args.diffusion.iter().flat_map(|d| &d.0).zip(&mut params.diffusion).for_each(|(given, d)| *d = *given);
+        params.mixed_derivatives = args.mixed_entries(dim)?;
+        let f = given("--f", &args.f)?;
+        let rhs = f.is_none().then_some(args.rhs);
+        let (boundary, coefficient) =
+            (given("--boundary", &args.boundary)?, given("--coefficient", &args.coefficient)?);
+        let full = args.tensor.is_given() || params.mixed_derivatives != [0.0; 3];
+        let sine = match rhs {
+            Some(RightSide::Sine) => Some(Sine::new(&grid, &size, &params)?),
+            _ => None,
+        };
+        let known = !full && (coefficient.is_none() || grid.regular().is_some());
+        if sine.is_some() && !known {
+            let words = "--coefficient, --mixed and --dxx to --dyz need --f or --rhs random: the solution of the default, --rhs sine, \
+                         is for constant, diagonal D only";
+            return Err(Failure::usage(words));
+        }
+        let plain = params.diffusion == [1.0; 3] && params.order == 2 && !full;
+        let regular = grid.regular().filter(|_| plain && (coefficient.is_none() || dim == 2));
         Ok(Problem {
-            lattice: Lattice::unit(args.side(), args.dim),
-            shift: args.shift,
-            rhs: args.rhs,
+            regular,
+            lattice: Lattice::of_box(&grid, &size, centring),
+            grid,
+            size,
+            params,
+            rhs,
             seed: args.seed,
-            f: given("--f", &args.f)?,
-            boundary: given("--boundary", &args.boundary)?,
-            coefficient: given("--coefficient", &args.coefficient)?,
+            sine,
+            f,
+            boundary,
+            coefficient,
         })
     }
 
-    /// The right-hand side that is not given by a formula or a file.
-    pub(super) fn rhs(&self) -> Option<RightSide> {
-        self.f.is_none().then_some(self.rhs)
+    /// Whether u is known.
+    pub(super) fn is_solved(&self) -> bool {
+        self.sine.is_some() && self.boundary.is_none() && self.coefficient.is_none()
     }
 
-    /// Whether the product of the sines is the exact solution.
-    pub(super) fn is_sine(&self) -> bool {
-        self.rhs() == Some(RightSide::Sine) && self.boundary.is_none() && self.coefficient.is_none()
-    }
-
-    fn side(&self) -> usize {
-        self.lattice.points(0)
-    }
-
-    /// The boundary values, 0 inside, where they are given.
-    pub(super) fn boundary_values<T: Real>(&self) -> Result<Option<Vec<T>>, Failure> {
-        let values = |given: &Given| given.at_points(&self.lattice, |k| self.lattice.on_boundary(k));
-        self.boundary.as_ref().map(values).transpose()
-    }
-
-    /// `boundary`, or zeros.
-    pub(super) fn start<T: Real>(&self, boundary: Option<&[T]>) -> Result<Vec<T>, Failure> {
-        let mut values = grid(self.side(), self.lattice.dim())?;
-        if let Some(boundary) = boundary {
-            values.copy_from_slice(boundary);
+    /// An error for options that only squares and cubes with the fastest kernels have.
+    pub(super) fn check_options(&self, place: &Place) -> Result<(), Failure> {
+        if self.regular.is_some() {
+            return Ok(());
         }
-        Ok(values)
+        let PoissonParams { backend, smoother, mixed_precision, .. } = self.params;
+        let given = [
+            (backend != Backend::Kernels, "--backend matrix and reference: use --backend kernels"),
+            (smoother != Smoother::RedBlack, "--smoother jacobi: use --smoother rbgs"),
+            (mixed_precision, "--precision mixed: use f64"),
+            (matches!(place, Place::Team(_)), "--devices: leave it out, or name one device with --device"),
+        ];
+        let Some((_, words)) = given.iter().find(|(given, _)| *given) else { return Ok(()) };
+        let nearest = match self.grid.points() {
+            [n, rest @ ..] if rest.iter().all(|m| m == n) && self.grid.regular().is_none() => args::nearest(*n),
+            _ => String::new(),
+        };
+        Err(Failure::usage(format!(
+            "{words}; only -Laplace u + S u = f on the unit square or cube with 2^k + 1 points per side and u = g on the boundary has others{nearest}"
+        )))
+    }
+
+    /// The values on the sides.
+    pub(super) fn boundary_values<T: Real>(&self) -> Result<Boundary<T>, Failure> {
+        let Some(given) = &self.boundary else { return Ok(Boundary::Zero) };
+        let grid = &self.grid;
+        let mut sides = (0..grid.dim()).flat_map(|axis| ENDS.map(|end| (axis, end)));
+        if sides.all(|(axis, end)| grid.is_held(axis, end)) {
+            return Ok(Boundary::Points(given.at_points(&self.lattice, |k| self.is_held(k))?));
+        }
+        let mut failure = None;
+        let values = SideValues::from_fn(grid, |_, _, at| match given.at(&at[..grid.dim()]) {
+            Some(Ok(value)) => T::from_f64(value),
+            Some(Err(error)) => {
+                failure.get_or_insert(error);
+                T::zero()
+            }
+            None => {
+                failure.get_or_insert_with(|| {
+                    Failure::usage("--boundary is a file: where sides are not all dirichlet, or with --cells, it must be a formula")
+                });
+                T::zero()
+            }
+        })?;
+        failure.map_or(Ok(Boundary::Sides(values)), Err)
+    }
+
+    /// Whether point `k` lies on a side where u is given at the points.
+    fn is_held(&self, k: usize) -> bool {
+        let mut rest = k;
+        self.grid.points().iter().enumerate().any(|(axis, &n)| {
+            let i = rest % n;
+            rest /= n;
+            (i == 0 && self.grid.is_held(axis, End::Low)) || (i == n - 1 && self.grid.is_held(axis, End::High))
+        })
+    }
+
+    /// The values of u at the points of sides, 0 elsewhere.
+    pub(super) fn start<T: Real>(&self, boundary: &Boundary<T>) -> Result<Vec<T>, Failure> {
+        match boundary {
+            Boundary::Points(values) => Ok(values.clone()),
+            _ => self.zeros(),
+        }
+    }
+
+    fn zeros<T: Real>(&self) -> Result<Vec<T>, Failure> {
+        zeros(Some(self.grid.len()), || self.words())
+    }
+
+    /// The numbers of points.
+    pub(super) fn words(&self) -> String {
+        self.grid.points().iter().map(usize::to_string).collect::<Vec<_>>().join(" x ")
     }
 
     pub(super) fn faces<T: Real>(&self) -> Result<Option<Faces<T>>, Failure> {
@@ -106,54 +260,40 @@ impl Problem {
 
     /// The right-hand side of the sine problem, for devices that compute it; `None` for other problems and where the host
     /// does.
-    pub(super) fn separable_right_side(&self, place: &Place) -> Option<Separable> {
-        let on_devices = self.rhs() == Some(RightSide::Sine) && place.computes_separable(self.lattice.len());
-        on_devices.then(|| self.sine_product(self.sine_scale()))
+    pub(super) fn separable_right_side(&self, place: &Place) -> Result<Option<Separable>, Failure> {
+        if place.computes_separable(self.lattice.len()) { self.sine_right_side() } else { Ok(None) }
     }
 
-    /// Its exact solution, likewise.
-    pub(super) fn separable_solution(&self, place: &Place) -> Option<Separable> {
-        (self.is_sine() && place.computes_separable(self.lattice.len())).then(|| self.sine_product(1.0))
+    fn sine_right_side(&self) -> Result<Option<Separable>, Failure> {
+        self.sine.as_ref().map(|sine| sine.values(&self.grid, sine.eigenvalue)).transpose()
     }
 
-    /// `scale` times the product of a sine along each direction.
-    fn sine_product(&self, scale: f64) -> Separable {
-        let sines = sines(self.side());
-        Separable::new(scale, &vec![&sines[..]; self.lattice.dim()]).expect("the grid has 2 or 3 dimensions")
-    }
-
-    /// f over the product of the sines.
-    fn sine_scale(&self) -> f64 {
-        self.lattice.dim() as f64 * PI * PI + self.shift
+    /// The solution, where it is known.
+    pub(super) fn solution(&self) -> Result<Option<Separable>, Failure> {
+        self.sine.as_ref().filter(|_| self.is_solved()).map(|sine| sine.values(&self.grid, 1.0)).transpose()
     }
 
     /// The right-hand side on the device, computed there where possible.
     pub(super) fn right_side_on<T: Real>(&self, place: &Place, context: &Context) -> Result<Vector<T>, Failure> {
         let points = self.lattice.len();
-        match self.rhs() {
-            Some(RightSide::Sine) => values_on(place, context, points, &self.sine_product(self.sine_scale())),
-            Some(RightSide::Random) => random_on(place, context, points, self.seed),
-            None => Ok(Vector::from_slice(context, &self.right_side()?)?),
+        match (self.sine_right_side()?, self.rhs) {
+            (Some(sine), _) => values_on(place, context, points, &sine),
+            (None, Some(_)) => random_on(place, context, points, self.seed),
+            (None, None) => Ok(Vector::from_slice(context, &self.right_side()?)?),
         }
     }
 
     pub(super) fn right_side<T: Real>(&self) -> Result<Vec<T>, Failure> {
         if let Some(given) = &self.f {
-            // Values on the boundary are never read.
-            return given.at_points(&self.lattice, |k| !self.lattice.on_boundary(k));
+            // Only discretisations of order 4 read f where u is given.
+            return given.at_points(&self.lattice, |k| self.params.order == 4 || !self.is_held(k));
         }
-        let (side, dim) = (self.side(), self.lattice.dim());
-        let mut f = grid(side, dim)?;
-        match self.rhs {
-            RightSide::Sine => self.sine_product(self.sine_scale()).fill_host(&mut f)?,
-            RightSide::Random => random_numbers(self.seed).fill_host(&mut f),
+        let mut f = self.zeros()?;
+        match self.sine_right_side()? {
+            Some(sine) => sine.fill_host(&mut f)?,
+            None => random_numbers(self.seed).fill_host(&mut f),
         }
         Ok(f)
-    }
-
-    /// The largest difference from the product of the sines at a point; NaN if a value is NaN.
-    pub(super) fn error_max<T: Real>(&self, u: &[T]) -> Result<f64, Failure> {
-        Ok(self.sine_product(1.0).error_max_host(u)?)
     }
 }
 
@@ -214,7 +354,7 @@ pub(super) fn size(n: usize, dim: usize) -> String {
     vec![n.to_string(); dim].join(" x ")
 }
 
-/// The exact solution of the sine problem.
+/// The exact solution of the sine problem on the square and the cube.
 pub(super) fn product(dim: usize) -> &'static str {
     if dim == 3 { "sin(pi x) sin(pi y) sin(pi z)" } else { "sin(pi x) sin(pi y)" }
 }

@@ -3,11 +3,12 @@
 use std::borrow::Cow;
 use std::ops::ControlFlow;
 
-use clinalg::multigrid::{Grid, Poisson, PoissonMemory, PoissonParams, PoissonReport};
+use clinalg::multigrid::{Poisson, PoissonMemory, PoissonReport};
 use clinalg::team::{self, Team};
 use clinalg::{Real, Vector, ops};
 
-use super::problem::{Faces, Problem};
+use super::problem::{Boundary, Faces, Problem, error_on};
+use super::tensor::Entries;
 use crate::Global;
 use crate::exit::Failure;
 use crate::output::norm;
@@ -25,39 +26,53 @@ enum Engine<'a, T: Real> {
     Team { team: &'a Team, solver: team::Poisson<T> },
 }
 
+/// What varies from point to point.
+pub(super) enum Medium<T> {
+    Constant,
+    Coefficient(Faces<T>),
+    Tensor(Entries<T>),
+}
+
 impl<'a, T: Real> Solver<'a, T> {
-    /// A solver that starts from the values on the boundary, 0 without them.
+    /// A solver that starts from the values on the sides, 0 without them.
     pub(super) fn new(
         place: &'a Place,
         problem: &'a Problem,
-        (grid, params): (&Grid, &PoissonParams),
-        faces: Option<&Faces<T>>,
-        boundary: Option<&[T]>,
+        medium: &Medium<T>,
+        boundary: &Boundary<T>,
         global: &Global,
     ) -> Result<Solver<'a, T>, Failure> {
+        let Problem { grid, params, .. } = problem;
         let engine = match place {
             Place::Host => {
+                let faces = match medium {
+                    Medium::Coefficient(faces) => Some(faces.borrowed()),
+                    _ => None,
+                };
                 let (f, u) = (problem.right_side()?, problem.start(boundary)?);
-                let solver = Poisson::reference(grid, params, faces.map(Faces::borrowed))?;
-                Engine::Host { solver, f, u }
+                Engine::Host { solver: Poisson::reference(grid, params, faces)?, f, u }
             }
             Place::Device(context) => {
-                let solver = match faces {
-                    Some(faces) => Poisson::with_coefficient(context, grid, params, faces.borrowed())?,
-                    None => Poisson::new(context, grid, params)?,
+                let mut solver = match medium {
+                    Medium::Constant => Poisson::new(context, grid, params)?,
+                    Medium::Coefficient(faces) => Poisson::with_coefficient(context, grid, params, faces.borrowed())?,
+                    Medium::Tensor(tensor) => Poisson::with_tensor(context, grid, params, tensor.borrowed())?,
                 };
                 let f = problem.right_side_on(place, context)?;
                 let u = match boundary {
-                    Some(values) => Vector::from_slice(context, values)?,
-                    None => Vector::zeros(context, problem.lattice.len())?,
+                    Boundary::Points(values) => Vector::from_slice(context, values)?,
+                    _ => Vector::zeros(context, grid.len())?,
                 };
+                if let Boundary::Sides(sides) = boundary {
+                    solver.set_sides(sides)?;
+                }
                 Engine::Device { solver, f, u }
             }
             Place::Team(team) => {
                 let make = if global.balance { team::Poisson::balanced } else { team::Poisson::new };
                 let mut solver = make(team, grid, params)?;
-                match (problem.separable_right_side(place), boundary) {
-                    (Some(formula), None) => solver.load_separable(&formula)?,
+                match (problem.separable_right_side(place)?, boundary) {
+                    (Some(formula), Boundary::Zero) => solver.load_separable(&formula)?,
                     _ => solver.load(&problem.right_side()?, &problem.start(boundary)?)?,
                 }
                 Engine::Team { team, solver }
@@ -80,6 +95,14 @@ impl<'a, T: Real> Solver<'a, T> {
             Engine::Team { .. } => unreachable!("--resume is for one device"),
         }
         Ok(())
+    }
+
+    /// Unknowns of each direction of each level; none on a team.
+    pub(super) fn levels(&self) -> Vec<[usize; 3]> {
+        match &self.engine {
+            Engine::Host { solver, .. } | Engine::Device { solver, .. } => solver.levels(),
+            Engine::Team { .. } => Vec::new(),
+        }
     }
 
     pub(super) fn solve(
@@ -116,7 +139,7 @@ impl<'a, T: Real> Solver<'a, T> {
             Engine::Host { u, .. } => Cow::Borrowed(u),
             Engine::Device { u, .. } => Cow::Owned(u.to_vec()?),
             Engine::Team { team, solver } => {
-                let mut u = self.problem.start(None)?;
+                let mut u = self.problem.start(&Boundary::Zero)?;
                 solver.store(&mut u)?;
                 team.gather(solver.partition(), u.len() / self.problem.lattice.points(0), &mut u)?;
                 Cow::Owned(u)
@@ -132,13 +155,15 @@ impl<'a, T: Real> Solver<'a, T> {
         }
     }
 
-    /// The largest difference from the exact solution of the sine problem; NaN if a value is NaN. All processes call
-    /// it.
-    pub(super) fn error_max(&self, place: &Place) -> Result<f64, Failure> {
-        match (&self.engine, self.problem.separable_solution(place)) {
-            (Engine::Device { u, .. }, Some(exact)) => Ok(exact.error_max(u)?),
-            (Engine::Team { solver, .. }, Some(exact)) => Ok(solver.error_max(&exact)?),
-            _ => self.problem.error_max(&self.solution()?),
-        }
+    /// The largest difference from the exact solution, where that is known; NaN if a value is NaN. All processes call it.
+    pub(super) fn error_max(&self, place: &Place) -> Result<Option<f64>, Failure> {
+        let Some(exact) = self.problem.solution()? else { return Ok(None) };
+        Ok(Some(match &self.engine {
+            Engine::Device { u, .. } => error_on(place, &exact, u)?,
+            Engine::Team { solver, .. } if place.computes_separable(self.problem.lattice.len()) => {
+                solver.error_max(&exact)?
+            }
+            _ => exact.error_max_host(&self.solution()?)?,
+        }))
     }
 }

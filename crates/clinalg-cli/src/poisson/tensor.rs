@@ -11,22 +11,22 @@ use crate::exit::Failure;
 #[group(id = "tensor", multiple = true, conflicts_with_all = ["coefficient", "diffusion", "mixed"])]
 pub(super) struct TensorArgs {
     /// Entry of a tensor D that varies over the box: a formula, evaluated at the centres of the cells, or a file with a value for each cell [default: 1]
-    #[arg(long, value_name = "FORMULA|FILE", requires = "points", allow_hyphen_values = true)]
+    #[arg(long, value_name = "FORMULA|FILE", allow_hyphen_values = true)]
     dxx: Option<String>,
     /// As --dxx
-    #[arg(long, value_name = "FORMULA|FILE", requires = "points", allow_hyphen_values = true)]
+    #[arg(long, value_name = "FORMULA|FILE", allow_hyphen_values = true)]
     dyy: Option<String>,
     /// As --dxx, in three dimensions
-    #[arg(long, value_name = "FORMULA|FILE", requires = "points", allow_hyphen_values = true)]
+    #[arg(long, value_name = "FORMULA|FILE", allow_hyphen_values = true)]
     dzz: Option<String>,
     /// As --dxx, for an off-diagonal entry [default: 0]
-    #[arg(long, value_name = "FORMULA|FILE", requires = "points", allow_hyphen_values = true)]
+    #[arg(long, value_name = "FORMULA|FILE", allow_hyphen_values = true)]
     dxy: Option<String>,
     /// As --dxy, in three dimensions
-    #[arg(long, value_name = "FORMULA|FILE", requires = "points", allow_hyphen_values = true)]
+    #[arg(long, value_name = "FORMULA|FILE", allow_hyphen_values = true)]
     dxz: Option<String>,
     /// As --dxy, in three dimensions
-    #[arg(long, value_name = "FORMULA|FILE", requires = "points", allow_hyphen_values = true)]
+    #[arg(long, value_name = "FORMULA|FILE", allow_hyphen_values = true)]
     dyz: Option<String>,
 }
 
@@ -49,6 +49,11 @@ impl TensorArgs {
         ]
     }
 
+    /// Whether an entry is given.
+    pub(super) fn is_given(&self) -> bool {
+        self.all().iter().any(|(_, text)| text.is_some())
+    }
+
     /// `dxx = 1 + x`, ...; empty where none is given.
     pub(super) fn words(&self) -> Vec<String> {
         let given = |(option, text): (&str, &Option<String>)| {
@@ -59,13 +64,13 @@ impl TensorArgs {
 
     /// The entries, if one is given.
     pub(super) fn entries<T: Real>(&self, lattice: &Lattice) -> Result<Option<Entries<T>>, Failure> {
-        let all = self.all();
-        if all.iter().all(|(_, text)| text.is_none()) {
+        if !self.is_given() {
             return Ok(None);
         }
+        let all = self.all();
         let dim = lattice.dim();
         if let Some((option, _)) = [2, 4, 5].map(|k| all[k]).iter().find(|(_, text)| dim == 2 && text.is_some()) {
-            return Err(Failure::usage(format!("{option} is for three dimensions; --points has two")));
+            return Err(Failure::usage(format!("{option} is for three dimensions; the grid has two")));
         }
         let cells = lattice.cell_shape().iter().product();
         let values = |k: usize| match all[k] {

@@ -188,13 +188,16 @@ impl Grid {
     }
 
     /// Whether u is given at the points of a side.
-    pub(super) fn is_held(&self, axis: usize, end: End) -> bool {
+    ///
+    /// # Panics
+    /// When there is no such axis.
+    pub fn is_held(&self, axis: usize, end: End) -> bool {
         self.centring == Centring::Vertex && self.condition(axis, end) == Condition::Dirichlet
     }
 
     /// The points per side, if this is a regular grid: the unit square or cube, equally spaced with 2^k + 1 points per
     /// side, u given on the boundary.
-    pub(crate) fn regular(&self) -> Option<usize> {
+    pub fn regular(&self) -> Option<usize> {
         let n = *self.points.first()?;
         let plain = (2..=3).contains(&self.dim())
             && self.centring == Centring::Vertex
