@@ -52,8 +52,8 @@ pub struct Poisson<T: Real> {
 
 enum Engine<T: Real> {
     /// With the coefficient, for operators and preconditioners.
-    Regular(Regular<T>, Option<OwnCoefficient<T>>),
-    Any(Solver<T>),
+    Regular(Box<Regular<T>>, Option<OwnCoefficient<T>>),
+    Any(Box<Solver<T>>),
 }
 
 /// A copy of a coefficient.
@@ -161,15 +161,17 @@ impl<T: Real> Poisson<T> {
     ) -> Result<Poisson<T>> {
         params.check(grid)?;
         let engine = match (regular(grid, params), varying, context) {
-            (Some(n), None, _) => Engine::Regular(Regular::new(context, (n, grid.dim()), params, None)?, None),
+            (Some(n), None, _) => {
+                Engine::Regular(Box::new(Regular::new(context, (n, grid.dim()), params, None)?), None)
+            }
             (Some(n), Some(Varying::Coefficient(k)), _) if grid.dim() == 2 => {
                 let own = OwnCoefficient::new(k);
-                Engine::Regular(Regular::new(context, (n, 2), params, Some(k))?, Some(own))
+                Engine::Regular(Box::new(Regular::new(context, (n, 2), params, Some(k))?), Some(own))
             }
             (_, varying, Some(context)) if params.backend != Backend::Reference => {
                 check_any(params)?;
                 let problem = Problem::new(grid, params, varying)?;
-                Engine::Any(Solver::new(context, params, problem, &SideValues::new(grid))?)
+                Engine::Any(Box::new(Solver::new(context, params, problem, &SideValues::new(grid))?))
             }
             _ => return Err(needs_regular("backend", "kernels", params.backend)),
         };

@@ -45,7 +45,7 @@ enum Engine<T: Real> {
         multigrid: Solver<Vector<T>>,
         /// u and f of problems given on the host; made for the first one.
         finest: Option<(Vector<T>, Vector<T>)>,
-        sides: Option<(Points<T>, Given<T>)>,
+        sides: Option<Box<(Points<T>, Given<T>)>>,
     },
 }
 
@@ -126,7 +126,7 @@ impl<T: Real> Regular<T> {
             Engine::Device { context, sides, .. } => {
                 let points = Problem::new::<T>(grid, &PoissonParams::default(), None)?.points(context)?;
                 let given = points.given(values)?;
-                *sides = Some((points, given));
+                *sides = Some(Box::new((points, given)));
             }
         }
         Ok(())
@@ -302,6 +302,7 @@ fn hold<T: Real>(sides: &Option<(Layout, SideValues<T>)>, u: &mut [T]) {
 }
 
 /// The same on the device.
-fn hold_on_device<T: Real>(sides: &Option<(Points<T>, Given<T>)>, u: &mut Vector<T>) -> Result<()> {
-    sides.as_ref().map_or(Ok(()), |(points, given)| points.hold(given, u))
+fn hold_on_device<T: Real>(sides: &Option<Box<(Points<T>, Given<T>)>>, u: &mut Vector<T>) -> Result<()> {
+    let Some((points, given)) = sides.as_deref() else { return Ok(()) };
+    points.hold(given, u)
 }

@@ -52,7 +52,8 @@ impl<T: Real> PoissonOperator<T> {
         PoissonOperator::build(context, grid, params, None)
     }
 
-    /// The operator with a coefficient that varies, as [`Poisson::with_coefficient`](crate::multigrid::Poisson::with_coefficient) has it.
+    /// The operator with a coefficient that varies, as
+    /// [`Poisson::with_coefficient`](crate::multigrid::Poisson::with_coefficient) has it.
     ///
     /// # Errors
     /// As [`Poisson::with_coefficient`](crate::multigrid::Poisson::with_coefficient).
@@ -91,8 +92,9 @@ impl<T: Real> PoissonOperator<T> {
     /// unknown. Where u is determined up to a constant only, what is out of balance has been taken out.
     ///
     /// # Errors
-    /// [`Error::Length`] or [`Error::Context`] that names `f`; [`Error::Value`] that names `sides` for those of a grid
-    /// with other points; what the device reports.
+    /// [`Error::Length`](crate::Error::Length) or [`Error::Context`](crate::Error::Context) that names `f`;
+    /// [`Error::Value`](crate::Error::Value) that names `sides` for those of a grid with other points; what the
+    /// device reports.
     pub fn right_side(&self, f: &Vector<T>, sides: &SideValues<T>) -> Result<Vector<T>> {
         let layout = &self.problem.layout;
         check(&self.context, layout.points(), [("f", f)])?;
@@ -104,8 +106,9 @@ impl<T: Real> PoissonOperator<T> {
     /// The values at all points, from those of the unknowns and of Dirichlet sides; where these have none, u stays as it is.
     ///
     /// # Errors
-    /// [`Error::Length`] or [`Error::Context`] that names `x` or `u`; [`Error::Value`] that names `sides` for those of a
-    /// grid with other points; what the device reports.
+    /// [`Error::Length`](crate::Error::Length) or [`Error::Context`](crate::Error::Context) that names `x` or `u`;
+    /// [`Error::Value`](crate::Error::Value) that names `sides` for those of a grid with other points; what the
+    /// device reports.
     pub fn points(&self, x: &Vector<T>, sides: &SideValues<T>, u: &mut Vector<T>) -> Result<()> {
         let layout = &self.problem.layout;
         check(&self.context, layout.unknowns(), [("x", x)])?;
