@@ -88,7 +88,7 @@ fn what_cannot_be_a_field_is_refused_with_what_can() {
         (&["poisson", "--f", "z"], 2, &["`z` is not known"]),
         (&["poisson", "--f", "none.npz"], 5, &["none.npz", "no such file"]),
         (&["poisson", "--f", "1", "--rhs", "sine"], 2, &["cannot be used with"]),
-        (&["poisson", "--coefficient", "x", "--dim", "3"], 2, &["--coefficient", "square"]),
+        (&["poisson", "--coefficient", "1 + x", "--dim", "3"], 2, &["--coefficient", "--f", "--rhs random"]),
         (
             &["poisson", "--n", "9", "--backend", "reference", "--coefficient", "x - 0.3"],
             2,
@@ -172,9 +172,10 @@ fn boxes_take_conditions_and_formulas() {
         let x = (k % 17) as f64 / 16.0;
         assert!((u - x.powi(4)).abs() < 1e-10, "point {k}: {u} at x = {x}");
     }
-    let refused: [(&[&str], i32, &[&str]); 13] = [
+    let refused: [(&[&str], i32, &[&str]); 14] = [
         (&["--order", "4", "--sides", "x0=neumann"], 2, &["order", "Dirichlet or periodic"]),
         (&["--coefficient", "1 + x"], 2, &["--f", "--rhs random"]),
+        (&["--f", "1", "--smoother", "jacobi"], 2, &["--smoother rbgs", "2^k + 1"]),
         (&["--coefficient", "x - 2", "--f", "1"], 2, &["--coefficient", "positive"]),
         (&["--mixed", "0.1,0.2", "--f", "1"], 2, &["--mixed has 2 numbers", "DXY"]),
         (&["--mixed", "-1", "--f", "1"], 2, &["positive definite"]),
@@ -494,9 +495,9 @@ fn options_come_from_a_file() {
     assert!(text.contains("n = 17\n") && text.contains("# cycle = \"v\""), "{text}");
     std::fs::write(folder.path().join("run.toml"), text).expect("written");
     let report = run_in(folder.path(), &["--options", "run.toml", "--json"]).json();
-    assert!(report["n"] == 17 && report["f"] == "1 + x" && report["backend"] == "reference", "{report:#}");
+    assert!(report["points"] == serde_json::json!([17, 17]) && report["f"] == "1 + x" && report["backend"] == "reference", "{report:#}");
     let report = run_in(folder.path(), &["poisson", "--options", "run.toml", "--json", "--n", "33"]).json();
-    assert_eq!(report["n"], 33);
+    assert_eq!(report["points"], serde_json::json!([33, 33]));
     let done = run_in(folder.path(), &["wave", "--options", "run.toml"]);
     assert!(done.code == 2 && done.stderr.contains("clinalg poisson"), "{}", done.stderr);
 }

@@ -83,6 +83,6 @@ fn wrong_documents_are_found() {
     };
     wrong(&|document| document["more"] = 1.into());
     wrong(&|document| drop(document.as_object_mut().and_then(|keys| keys.remove("n"))));
-    wrong(&|document| document["n"] = "nine".into());
+    wrong(&|document| document["levels"] = "nine".into());
     wrong(&|document| document["schema_version"] = 2.into());
 }

@@ -208,7 +208,7 @@ impl Problem {
         let grid = &self.grid;
         let mut sides = (0..grid.dim()).flat_map(|axis| ENDS.map(|end| (axis, end)));
         if sides.all(|(axis, end)| grid.is_held(axis, end)) {
-            return Ok(Boundary::Points(given.at_points(&self.lattice, |k| self.is_held(k))?));
+            return Ok(Boundary::Points(given.at_points(&self.lattice, |k| is_held(&self.grid, k))?));
         }
         let mut failure = None;
         let values = SideValues::from_fn(grid, |_, _, at| match given.at(&at[..grid.dim()]) {
@@ -225,16 +225,6 @@ impl Problem {
             }
         })?;
         failure.map_or(Ok(Boundary::Sides(values)), Err)
-    }
-
-    /// Whether point `k` lies on a side where u is given at the points.
-    fn is_held(&self, k: usize) -> bool {
-        let mut rest = k;
-        self.grid.points().iter().enumerate().any(|(axis, &n)| {
-            let i = rest % n;
-            rest /= n;
-            (i == 0 && self.grid.is_held(axis, End::Low)) || (i == n - 1 && self.grid.is_held(axis, End::High))
-        })
     }
 
     /// The values of u at the points of sides, 0 elsewhere.
@@ -286,7 +276,7 @@ impl Problem {
     pub(super) fn right_side<T: Real>(&self) -> Result<Vec<T>, Failure> {
         if let Some(given) = &self.f {
             // Only discretisations of order 4 read f where u is given.
-            return given.at_points(&self.lattice, |k| self.params.order == 4 || !self.is_held(k));
+            return given.at_points(&self.lattice, |k| self.params.order == 4 || !is_held(&self.grid, k));
         }
         let mut f = self.zeros()?;
         match self.sine_right_side()? {
@@ -295,6 +285,16 @@ impl Problem {
         }
         Ok(f)
     }
+}
+
+/// Whether point `k` lies on a side where u is given at the points.
+fn is_held(grid: &Grid, k: usize) -> bool {
+    let mut rest = k;
+    grid.points().iter().enumerate().any(|(axis, &n)| {
+        let i = rest % n;
+        rest /= n;
+        (i == 0 && grid.is_held(axis, End::Low)) || (i == n - 1 && grid.is_held(axis, End::High))
+    })
 }
 
 /// A separable function on a device, computed there where possible.
@@ -399,6 +399,15 @@ mod tests {
                 assert!((discretisation_error(n, dim, 0.0) / leading - 1.0).abs() < h * h, "n {n}");
             }
         }
+    }
+
+    #[test]
+    fn points_where_u_is_given_are_those_of_dirichlet_sides() {
+        let inside = |grid: &Grid| (0..grid.len()).filter(|&k| !is_held(grid, k)).collect::<Vec<_>>();
+        assert_eq!(inside(&Grid::square(5)), [6, 7, 8, 11, 12, 13, 16, 17, 18]);
+        assert_eq!(inside(&Grid::cube(3)), [13]);
+        assert_eq!(inside(&Grid::new(&[3, 3]).side(0, End::Low, Condition::Neumann)), [3, 4]);
+        assert_eq!(inside(&Grid::new(&[2, 2]).centring(Centring::Cell)), [0, 1, 2, 3]);
     }
 
     #[test]
