@@ -210,7 +210,7 @@ fn wrong_usage_is_told_with_exit_code_2() {
     let two_columns = file(&folder, "b.mtx", "%%MatrixMarket matrix array real general\n4 2\n1\n2\n3\n4\n5\n6\n7\n8\n");
     let short = file(&folder, "s.mtx", "%%MatrixMarket matrix array real general\n3 1\n1\n2\n3\n");
     let needs_device = device();
-    let cases: [(Vec<&str>, &[&str]); 67] = [
+    let cases: [(Vec<&str>, &[&str]); 68] = [
         (vec![], &["Usage"]),
         (vec!["frobnicate"], &["frobnicate"]),
         (vec!["poisson", "--n", "100", "--backend", "reference"], &["--backend kernels", "65 and 129"]),

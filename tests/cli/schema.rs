@@ -82,7 +82,7 @@ fn wrong_documents_are_found() {
         assert!(fault("poisson", &document).is_some(), "{document:#}");
     };
     wrong(&|document| document["more"] = 1.into());
-    wrong(&|document| drop(document.as_object_mut().and_then(|keys| keys.remove("n"))));
+    wrong(&|document| drop(document.as_object_mut().and_then(|keys| keys.remove("points"))));
     wrong(&|document| document["levels"] = "nine".into());
     wrong(&|document| document["schema_version"] = 2.into());
 }

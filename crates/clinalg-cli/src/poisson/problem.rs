@@ -152,7 +152,7 @@ impl Problem {
             Some(RightSide::Sine) => Some(Sine::new(&grid, &size, &params)?),
             _ => None,
         };
-        let known = !full && (coefficient.is_none() || grid.regular().is_some());
+        let known = !full && (coefficient.is_none() || (dim == 2 && grid.regular().is_some()));
         if sine.is_some() && !known {
             let words = "--coefficient, --mixed and --dxx to --dyz need --f or --rhs random: the solution of the default, --rhs sine, \
                          is for constant, diagonal D only";
