@@ -615,7 +615,11 @@ fn problems_that_a_team_does_not_solve_are_refused() {
         let params = WaveParams { dt: 0.01, ..WaveParams::square(3) };
         let wave = |params: WaveParams| Wave::<f32>::new(&team, &params).map(drop);
         assert_error(wave(params.clone()), VALUE, "ranks");
-        assert_error(wave(WaveParams { scheme: Scheme::Implicit, points: vec![65; 2], ..params.clone() }), VALUE, "scheme");
+        assert_error(
+            wave(WaveParams { scheme: Scheme::Implicit, points: vec![65; 2], ..params.clone() }),
+            VALUE,
+            "scheme",
+        );
         assert_error(wave(WaveParams { backend: Backend::Reference, ..params.clone() }), VALUE, "backend");
         let params = WaveParams { points: vec![33; 2], ..params };
         assert_error(Wave::<f32>::weighted(&team, &params, &[1.0; 4], 0).map(drop), VALUE, "steps");

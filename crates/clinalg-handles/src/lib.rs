@@ -47,9 +47,9 @@ pub use kind::{Info, Kind, ScalarType};
 #[cfg(feature = "heat")]
 pub use object::AnyElastodynamics;
 pub use object::{
-    AnyBoxSolver, AnyBoxWave, AnyDistributed, AnyFactored, AnyOperator, AnySolver, AnyTeamAmg, AnyWave, Applied,
-    BoxMotion, BoxSolver, Distributed, Download, Element, Factored, Factors, Host, KrylovSolver, Membrane, Object,
-    Pending, RealElement, Stored, TeamAmg,
+    AnyBoxSolver, AnyDistributed, AnyFactored, AnyOperator, AnySolver, AnyTeamAmg, AnyWave, Applied, BoxSolver,
+    Distributed, Download, Element, Factored, Factors, Host, KrylovSolver, Membrane, Object, Pending, RealElement,
+    Stored, TeamAmg,
 };
 #[cfg(feature = "ode")]
 pub use object::{Ode, OdeStepper};

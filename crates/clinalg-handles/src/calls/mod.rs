@@ -15,7 +15,6 @@ mod factorisation;
 mod factors;
 mod format;
 mod grid;
-mod grid_wave;
 #[cfg(feature = "heat")]
 mod heat;
 mod interop;

@@ -101,7 +101,8 @@ impl<T: Real> Wave<T> {
     /// As [`Wave::new`].
     pub fn balanced(team: &Team, params: &WaveParams) -> Result<Wave<T>> {
         let most = if team.has_gpu() { MEASURED_GPU } else { MEASURED_CPU };
-        let small = WaveParams { steps_per_pass: params.steps_per_pass, ..WaveParams::square(square(params)?.n.min(most)) };
+        let small =
+            WaveParams { steps_per_pass: params.steps_per_pass, ..WaveParams::square(square(params)?.n.min(most)) };
         let at_rest = vec![T::zero(); small.total_points()];
         let mut waves = team.each(|_, context| {
             let mut wave = crate::wave::Wave::<T>::new(context, &small)?;

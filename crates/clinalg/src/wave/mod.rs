@@ -305,11 +305,7 @@ impl<T: Real> Wave<T> {
 }
 
 /// The solver for a square in the backend that it names; without a context, in plain Rust.
-fn on_square<T: Real>(
-    context: Option<&Context>,
-    square: &Square,
-    medium: Medium<'_, T>,
-) -> Result<Box<dyn Motion<T>>> {
+fn on_square<T: Real>(context: Option<&Context>, square: &Square, medium: Medium<'_, T>) -> Result<Box<dyn Motion<T>>> {
     let poisson = poisson(square)?;
     let poisson = poisson.map(|params| match context {
         Some(context) => Poisson::new(context, &params),
