@@ -31,8 +31,7 @@
 %   eigs      - a few eigenvalues and eigenvectors of a symmetric matrix
 %   poisson   - solve the Poisson problem by multigrid on the device
 %   grid_poisson - solver of the Poisson problem on a box of any size
-%   wave      - integrate the wave equation on the device
-%   grid_wave - waves on a box of two or three dimensions
+%   wave      - waves on squares and boxes of two or three dimensions
 %   ode       - solve differential equations, called like ode45
 %   deval     - the solution of ode between its steps
 %   waveform  - solve differential equations by waveform relaxation
