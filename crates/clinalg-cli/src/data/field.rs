@@ -52,11 +52,6 @@ impl Lattice {
         self.points.get(axis).copied().unwrap_or(1)
     }
 
-    /// The distance of neighbours along `axis`.
-    pub(crate) fn spacing(&self, axis: usize) -> f64 {
-        self.lengths.get(axis).map_or(1.0, |length| length / self.intervals[axis] as f64)
-    }
-
     pub(crate) fn len(&self) -> usize {
         self.points.iter().product()
     }
