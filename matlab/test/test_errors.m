@@ -157,7 +157,7 @@ calls = {
   'MexGridPoissonPreconditioner', {gpu, box()}
   'MexGridPoissonRightSide', {gpu, box(), box_values(), inner()}
   'MexGridPoissonPoints', {gpu, box(), inner(), box_values()}
-  'MexWave', {gpu, [5 4], 0.01, 1, 'explicit', 0, 'kernels', 1e-8, [1 1], [Inf 1; 0 Inf], 0.5}
+  'MexWave', {gpu, [5 4], 0.01, 1, 'explicit', 0, 'kernels', 1e-8, [1 1], [Inf 1; 0 Inf], 0.7}
   'MexWaveLimit', {gpu, [5 4], 1, [1 1], Inf(2)}
   'MexWaveStart', {gpu, wave(), grid_(), grid_()}
   'MexWaveStep', {gpu, wave(), 2}

@@ -1,6 +1,6 @@
 function tests = test_wave()
-tests = {@standing_waves, @standing_waves_on_boxes, @absorbing_sides, @velocities_and_energy, @speeds_and_restart, @the_limit, @forms_agree, ...
-  @squares_move_as_boxes, @the_object, @boxes_as_objects, @bad_waves, @bad_boxes};
+tests = {@standing_waves, @standing_waves_on_boxes, @absorbing_sides, @velocities_and_energy, @speeds_and_restart, ...
+  @the_limit, @forms_agree, @squares_move_as_boxes, @the_object, @boxes_as_objects, @bad_waves, @bad_boxes};
 end
 
 function u = mode(n, k, l)
@@ -35,7 +35,8 @@ end
 end
 
 function standing_waves_on_boxes()
-% Leapfrog takes the mode cos(k pi x / L) cos(l pi y) of free sides through cos(step * angle), sin(angle / 2) = c dt sqrt(sum of sin^2(.) / h^2).
+% Leapfrog takes the mode cos(k pi x / L) cos(l pi y) of free sides through cos(step * angle) with
+% sin(angle / 2) = c dt sqrt(sum of sin^2(.) / h^2).
 gpu = MexInitOpenCL();
 n = [41 25];
 [x, y] = ndgrid(linspace(0, 2, n(1)), linspace(0, 1, n(2)));

@@ -44,7 +44,8 @@ fn difference(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max)
 }
 
-/// Products of sines and cosines keep their shape and move with sin^2(w' dt / 2) = sum of (dt / h)^2 sin^2(k h / 2), which is w to order 2.
+/// Products of sines and cosines keep their shape and move with sin^2(w' dt / 2) = sum of (dt / h)^2 sin^2(k h / 2),
+/// which is w to order 2.
 fn standing<T: Real>(context: &Context) {
     let (a, b) = (2.0, 0.7);
     for (ends, wave_x, sine) in [
@@ -102,7 +103,8 @@ fn standing_waves_keep_their_shape() {
     }
 }
 
-/// For c = 1 + x the function sqrt(1 + x) sin(a log(1 + x)) cos(w t) solves the equation with w^2 = a^2 + 1/4; in space too.
+/// For c = 1 + x the function sqrt(1 + x) sin(a log(1 + x)) cos(w t) solves the equation with w^2 = a^2 + 1/4; in space
+/// too.
 #[test]
 fn a_speed_that_varies_is_met_to_order_two() {
     for context in capable::<f64>() {
@@ -134,7 +136,8 @@ fn a_speed_that_varies_is_met_to_order_two() {
     }
 }
 
-/// A plane wave at right angles leaves to order 2; one at 45 degrees leaves 0.17 of its amplitude, 3 % of its energy, and the energy never grows.
+/// A plane wave at right angles leaves to order 2; one at 45 degrees leaves 0.17 of its amplitude, 3 % of its energy,
+/// and the energy never grows.
 #[test]
 fn absorbing_sides_let_waves_out() {
     for context in capable::<f64>() {
@@ -168,7 +171,8 @@ fn absorbing_sides_let_waves_out() {
     }
 }
 
-/// Steps of u_tt + sigma u_t = c^2 Laplace u with sponges of the given width along all sides but the low one of x, which is free, by the differences themselves.
+/// Steps of u_tt + sigma u_t = c^2 Laplace u with sponges of the given width along all sides but the low one of x,
+/// which is free, by the differences themselves.
 fn damped_steps(n: [usize; 3], h: [f64; 3], width: f64, c: &[f64], dt: f64, u: &[f64], steps: usize) -> Vec<f64> {
     let at = |i: [isize; 3]| {
         // Outside of the box the mirrored point.
@@ -243,8 +247,9 @@ fn damping_layers_make_the_steps_of_their_equation() {
     }
 }
 
-/// What comes back from the sides of a wave that meets one of them at all angles, as the difference from a box so large that nothing does. Layers of three
-/// wavelengths leave less than a thousandth of the energy that sides without layers leave.
+/// What comes back from the sides of a wave that meets one of them at all angles, as the difference from a box so large
+/// that nothing does. Layers of three wavelengths leave less than a thousandth of the energy that sides without layers
+/// leave.
 #[test]
 fn damping_layers_reflect_less_than_sides_alone() {
     for context in capable::<f64>() {
@@ -458,7 +463,8 @@ fn device_vectors_and_separable_functions_start_boxes_as_arrays_do() {
     }
 }
 
-/// The force 1 times a standing shape moves it as (1 - cos(w' t)) / w_h^2, with the w' of the scheme and the eigenvalue w_h^2 of -Laplace_h.
+/// The force 1 times a standing shape moves it as (1 - cos(w' t)) / w_h^2, with the w' of the scheme and the eigenvalue
+/// w_h^2 of -Laplace_h.
 fn pushed<T: Real>(context: &Context) {
     let dt = 0.02;
     let params = grid(&[25, 17], &[2.0, 0.7], &[[Fixed, Fixed], [Free, Free]], dt);
@@ -500,7 +506,8 @@ fn a_force_moves_the_box() {
     }
 }
 
-/// exp(-k t) cosh(x - 1/2) with k = tanh(1/2) meets the condition of absorbing sides at 0 and 1, and the equation with a force.
+/// exp(-k t) cosh(x - 1/2) with k = tanh(1/2) meets the condition of absorbing sides at 0 and 1, and the equation with
+/// a force.
 #[test]
 fn a_force_on_absorbing_sides_is_met_to_order_two() {
     for context in capable::<f64>() {

@@ -46,18 +46,19 @@ pub enum ClinalgWaveSide {
     Fixed = 0,
     /// du/dn = 0: waves are reflected without a change of sign.
     Free = 1,
-    /// u_t + c du/dn = 0 (Engquist and Majda 1977): a plane wave incident at the angle theta to the normal is reflected with the factor
-    /// (1 - cos theta) / (1 + cos theta).
+    /// u_t + c du/dn = 0 (Engquist and Majda 1977): a plane wave incident at the angle theta to the normal is reflected
+    /// with the factor (1 - cos theta) / (1 + cos theta).
     Absorbing = 2,
     /// u is periodic in this direction; the opposite side must be periodic too.
     Periodic = 3,
 }
 
-/// Options of a wave. Fill them with `clinalg_wave_options_default(&options, sizeof options)`, then set the numbers of points and the
-/// time step, and change what is to differ. Later versions append members, which take their defaults in programs compiled before.
+/// Options of a wave. Fill them with `clinalg_wave_options_default(&options, sizeof options)`, then set the numbers of
+/// points and the time step, and change what is to differ. Later versions append members, which take their defaults in
+/// programs compiled before.
 ///
-/// Arrays have one entry per direction; in two dimensions the third is not read. A square has two directions with equally many points, equal lengths
-/// and fixed sides. Other grids take the explicit scheme and the kernels only.
+/// Arrays have one entry per direction; in two dimensions the third is not read. A square has two directions with
+/// equally many points, equal lengths and fixed sides. Other grids take the explicit scheme and the kernels only.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct ClinalgWaveOptions {
@@ -71,8 +72,9 @@ pub struct ClinalgWaveOptions {
     pub lengths: [f64; 3],
     /// The low and the high side of each direction, each a `clinalg_wave_side`.
     pub sides: [[u32; 2]; 3],
-    /// Width of damping layers along the inside of the absorbing sides, at least two spacings; 0 for none. They absorb waves that meet the side at
-    /// any angle and are at most half as long as the layer is wide; longer ones are reflected in part.
+    /// Width of damping layers along the inside of the absorbing sides, at least two spacings; 0 for none. They absorb
+    /// waves that meet the side at any angle and are at most half as long as the layer is wide; longer ones are
+    /// reflected in part.
     pub sponge: f64,
     /// Speed of the waves, where `speed` is null.
     pub c: f64,
@@ -98,7 +100,8 @@ pub struct ClinalgWaveOptions {
     pub reserved: u32,
 }
 
-// SAFETY: numbers and a pointer in `repr(C)`, the size first; what the pointer names is read only by the contract of the functions.
+// SAFETY: numbers and a pointer in `repr(C)`, the size first; what the pointer names is read only by the contract of
+// the functions.
 unsafe impl Versioned for ClinalgWaveOptions {
     fn defaults() -> ClinalgWaveOptions {
         let defaults = WaveParams::default();
@@ -184,7 +187,8 @@ impl ClinalgWaveOptions {
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct ClinalgWaveReport {
-    /// Why the last solve of the implicit scheme ended; no step is made after a failure. Converged for the explicit scheme.
+    /// Why the last solve of the implicit scheme ended; no step is made after a failure. Converged for the explicit
+    /// scheme.
     pub stop: ClinalgStop,
     /// Steps made by this call.
     pub steps: usize,
@@ -196,8 +200,8 @@ pub struct ClinalgWaveReport {
     pub relative_residual: f64,
 }
 
-/// The defaults: leapfrog by kernels on the unit square with fixed sides and 1025 points per side, c = 1, c dt / h = 1/2, up to 8 steps per pass,
-/// double precision. `struct_size` is `sizeof(clinalg_wave_options)`.
+/// The defaults: leapfrog by kernels on the unit square with fixed sides and 1025 points per side, c = 1, c dt / h =
+/// 1/2, up to 8 steps per pass, double precision. `struct_size` is `sizeof(clinalg_wave_options)`.
 ///
 /// # Safety
 /// `options` is null or has room for `struct_size` bytes.
@@ -210,11 +214,12 @@ pub unsafe extern "C" fn clinalg_wave_options_default(
     guard(|| unsafe { put_defaults(options, struct_size) })
 }
 
-/// The largest stable time step of the explicit scheme, 1 / (c sqrt(sum of 1 / h^2)) with the largest speed c and the spacing h of each direction.
-/// `options->dt` is not read.
+/// The largest stable time step of the explicit scheme, 1 / (c sqrt(sum of 1 / h^2)) with the largest speed c and the
+/// spacing h of each direction. `options->dt` is not read.
 ///
 /// # Safety
-/// `options` names as many bytes as its first member says, `speed` there as many values as its number says; `result` is null or valid for a write.
+/// `options` names as many bytes as its first member says, `speed` there as many values as its number says; `result` is
+/// null or valid for a write.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn clinalg_wave_limit(options: *const ClinalgWaveOptions, result: *mut f64) -> ClinalgStatus {
     guard(|| {
@@ -226,12 +231,14 @@ pub unsafe extern "C" fn clinalg_wave_limit(options: *const ClinalgWaveOptions, 
     })
 }
 
-/// Creates a wave with u = 0 at rest on the current device: u_tt = c^2 Laplace u on a box of two or three dimensions, with a condition on each side.
-/// A square takes kernels of its own. A time step past the stability limit of the explicit scheme is an error that names the
-/// limit. `clinalg_object_release` releases it. Options of a larger size than this library knows are an error.
+/// Creates a wave with u = 0 at rest on the current device: u_tt = c^2 Laplace u on a box of two or three dimensions,
+/// with a condition on each side. A square takes kernels of its own. A time step past the stability limit of the
+/// explicit scheme is an error that names the limit. `clinalg_object_release` releases it. Options of a larger size
+/// than this library knows are an error.
 ///
 /// # Safety
-/// `options` names as many bytes as its first member says, `speed` there as many values as its number says; `wave` is valid for a write.
+/// `options` names as many bytes as its first member says, `speed` there as many values as its number says; `wave` is
+/// valid for a write.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn clinalg_wave_create(
     options: *const ClinalgWaveOptions,
@@ -267,9 +274,9 @@ pub(crate) unsafe fn make(
     unsafe { put("wave", wave, made) }
 }
 
-/// Sets displacement and velocity at time 0, vectors or dense matrices with a value for each point, x fastest; a `v` of 0 stands for
-/// rest. The values of u on fixed sides stay, those of v are not read. Except on squares the values pass through the host's memory. `report` may be
-/// null.
+/// Sets displacement and velocity at time 0, vectors or dense matrices with a value for each point, x fastest; a `v` of
+/// 0 stands for rest. The values of u on fixed sides stay, those of v are not read. Except on squares the values pass
+/// through the host's memory. `report` may be null.
 ///
 /// # Safety
 /// `report` is null or valid for a write.
@@ -305,9 +312,10 @@ pub unsafe extern "C" fn clinalg_wave_step(
     })
 }
 
-/// As `clinalg_wave_step`, but waits for the device about ten times a second and then calls `progress` with the number of steps made by this
-/// call and, in place of a residual, the time reached. If `progress` returns a number other than 0, the call ends: it returns success, and
-/// `stop` of the report is `CLINALG_STOP_CANCELLED`. The results are bitwise those of `clinalg_wave_step`.
+/// As `clinalg_wave_step`, but waits for the device about ten times a second and then calls `progress` with the number
+/// of steps made by this call and, in place of a residual, the time reached. If `progress` returns a number other than
+/// 0, the call ends: it returns success, and `stop` of the report is `CLINALG_STOP_CANCELLED`. The results are bitwise
+/// those of `clinalg_wave_step`.
 ///
 /// # Safety
 /// `progress` is null or a function that takes `progress_data`; `report` is null or valid for a write.
@@ -337,7 +345,8 @@ pub unsafe extern "C" fn clinalg_wave_step_with(
     })
 }
 
-/// The displacement into `*u`; 0 there makes a new matrix: a row for each point along x, and a column for each combination of the others, y fastest.
+/// The displacement into `*u`; 0 there makes a new matrix: a row for each point along x, and a column for each
+/// combination of the others, y fastest.
 ///
 /// # Safety
 /// `u` is valid for reading and writing.
@@ -346,8 +355,8 @@ pub unsafe extern "C" fn clinalg_wave_displacement(wave: ClinalgHandle, u: *mut 
     into("u", u, |registry, given| registry.wave_displacement(wave, given))
 }
 
-/// The velocity into `*v`, as `clinalg_wave_displacement`; except on squares through the host's memory. `clinalg_wave_start` with it and the displacement
-/// continues the same motion.
+/// The velocity into `*v`, as `clinalg_wave_displacement`; except on squares through the host's memory.
+/// `clinalg_wave_start` with it and the displacement continues the same motion.
 ///
 /// # Safety
 /// `v` is valid for reading and writing.
@@ -356,8 +365,8 @@ pub unsafe extern "C" fn clinalg_wave_velocity(wave: ClinalgHandle, v: *mut Clin
     into("v", v, |registry, given| registry.wave_velocity(wave, given))
 }
 
-/// The discrete energy half a step before the time reached, of a medium whose density is 1 where the speed is largest: without absorbing sides the sum
-/// stays the same. Each pointer may be null.
+/// The discrete energy half a step before the time reached, of a medium whose density is 1 where the speed is largest:
+/// without absorbing sides the sum stays the same. Each pointer may be null.
 ///
 /// # Safety
 /// The pointers are null or valid for a write.

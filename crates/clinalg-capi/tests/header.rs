@@ -81,7 +81,6 @@ const NOUNS: &[&str] = &[
     "elastodynamics",
     "factorisation",
     "grid_poisson",
-    "grid_wave",
     "heat",
     "matrix",
     "matrix_market",

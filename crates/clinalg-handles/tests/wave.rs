@@ -74,7 +74,8 @@ fn handles_do_as_the_solver() {
     }
 }
 
-/// One kind of handle stands for boxes, too, with a speed for each point; grids are matrices with a row for each point along x.
+/// One kind of handle stands for boxes, too, with a speed for each point; grids are matrices with a row for each point
+/// along x.
 #[test]
 fn handles_do_as_the_solver_on_boxes() {
     for context in capable::<f64>() {

@@ -140,7 +140,8 @@ impl Shape {
             let count = f64::from(counts[axis]);
             let (sine, halves) = match self.params.sides[axis] {
                 [Absorbing, _] | [_, Absorbing] => {
-                    let message = "--initial mode is for boxes without absorbing sides, which have no standing waves; give --initial gauss or a formula";
+                    let message = "--initial mode is for boxes without absorbing sides, which have no standing waves; \
+                                   give --initial gauss or a formula";
                     return Err(Failure::usage(message));
                 }
                 [Fixed, Fixed] => (true, count),

@@ -46,8 +46,9 @@ pub(super) fn of_lengths(error: Error) -> Error {
 }
 
 impl Registry {
-    /// A wave at rest: [`Wave::with_medium`](clinalg::wave::Wave::with_medium), with a `speed` for each point, the largest of which takes the place of
-    /// [`WaveParams::c`], or with that one. Gives its handle, which [`Registry::release`] takes with [`Kind::WAVE`].
+    /// A wave at rest: [`Wave::with_medium`](clinalg::wave::Wave::with_medium), with a `speed` for each point, the
+    /// largest of which takes the place of [`WaveParams::c`], or with that one. Gives its handle, which
+    /// [`Registry::release`] takes with [`Kind::WAVE`].
     ///
     /// # Errors
     /// Those of [`Wave::with_medium`](clinalg::wave::Wave::with_medium); they name `lengths` for `size`.
@@ -69,7 +70,8 @@ impl Registry {
     /// The largest stable time step of the explicit scheme: [`WaveParams::limit`] for `speed` as in [`Registry::wave`].
     ///
     /// # Errors
-    /// Those of [`WaveParams::limit`], with `lengths` for `size`; [`Error::Length`] and [`Error::Value`] that name `speed`.
+    /// Those of [`WaveParams::limit`], with `lengths` for `size`; [`Error::Length`] and [`Error::Value`] that name
+    /// `speed`.
     pub fn wave_limit(params: &WaveParams, speed: Option<&[f64]>) -> Result<f64> {
         let params = with_largest(params, speed);
         let limit = params.limit().map_err(of_lengths)?;
@@ -83,10 +85,12 @@ impl Registry {
         }
     }
 
-    /// Sets displacement and velocity, a value for each point, at time 0: [`Wave::start_device`](clinalg::wave::Wave::start_device).
+    /// Sets displacement and velocity, a value for each point, at time 0:
+    /// [`Wave::start_device`](clinalg::wave::Wave::start_device).
     ///
     /// # Errors
-    /// [`Error::Handle`](clinalg::Error::Handle), [`Error::Precision`](clinalg::Error::Precision) and those of the method.
+    /// [`Error::Handle`](clinalg::Error::Handle), [`Error::Precision`](clinalg::Error::Precision) and those of the
+    /// method.
     pub fn wave_start(&self, wave: u64, u: u64, v: Option<u64>) -> Result<WaveReport> {
         let v = v.map(|v| Operand::new("v", v, Kind::FULL));
         let inputs = [Operand::new("wave", wave, Kind::WAVE), Operand::new("u", u, Kind::FULL)];
@@ -124,7 +128,8 @@ impl Registry {
         )
     }
 
-    /// The displacement into `u`, or into a new matrix with a row for each point along x; gives the handle of the result.
+    /// The displacement into `u`, or into a new matrix with a row for each point along x; gives the handle of the
+    /// result.
     ///
     /// # Errors
     /// [`Error::Handle`](clinalg::Error::Handle), [`Error::Precision`](clinalg::Error::Precision) and those of
@@ -186,7 +191,8 @@ impl Registry {
         self.call(&[Operand::new("wave", wave, Kind::WAVE)], None, |objects, _| {
             typed_real!(objects[0], "wave", T => {
                 let wave = T::of_wave(objects[0])?.lock();
-                Ok(WaveState { params: wave.params().clone(), precision: T::PRECISION, steps: wave.steps(), time: wave.time() })
+                let params = wave.params().clone();
+                Ok(WaveState { params, precision: T::PRECISION, steps: wave.steps(), time: wave.time() })
             })
         })
     }

@@ -38,6 +38,8 @@ impl<T: Real> BoxMotion<T> {
     pub(super) fn new(context: &Context, params: &WaveParams, medium: Medium<'_, T>) -> Result<BoxMotion<T>> {
         context.require::<T>()?;
         let points = params.total_points();
+        // What does not fit the device is an error before anything of that size is made on the host.
+        let (u, before) = (Vector::zeros(context, points)?, Vector::zeros(context, points)?);
         let courant = match medium.speed {
             Some(speed) => speed.iter().map(|c| T::from_f64(c.into_f64() * params.dt)).collect(),
             None => vec![T::from_f64(params.c * params.dt); points],
@@ -52,8 +54,8 @@ impl<T: Real> BoxMotion<T> {
             courant: Vector::from_slice(context, &courant)?,
             damping: Vector::from_slice(context, &damping)?,
             layers,
-            u: Vector::zeros(context, points)?,
-            before: Vector::zeros(context, points)?,
+            u,
+            before,
             force: None,
             steps: 0,
         };
@@ -229,9 +231,9 @@ impl<T: Real> Motion<T> for BoxMotion<T> {
         }
     }
 
-    /// Summed on the host. With the volume V of the cell of a point and the area A of the face between two neighbours, half the sum of
-    /// V (c_max / c)^2 ((u - u_before) / dt)^2 over the points, and c_max^2 / 2 times that of A / h (difference of u) (difference of u_before)
-    /// over pairs of neighbours.
+    /// Summed on the host. With the volume V of the cell of a point and the area A of the face between two neighbours,
+    /// half the sum of V (c_max / c)^2 ((u - u_before) / dt)^2 over the points, and c_max^2 / 2 times that of A / h
+    /// (difference of u) (difference of u_before) over pairs of neighbours.
     fn energy(&mut self) -> Result<WaveEnergy> {
         let (u, before, courant) = (self.u.to_vec()?, self.before.to_vec()?, self.courant.to_vec()?);
         let volume: f64 = (0..self.params.points.len()).map(|axis| self.params.spacing(axis)).product();

@@ -18,7 +18,8 @@ pub(super) fn factor_at(amplitude: &Amplitude, t: f64) -> Result<f64> {
     }
 }
 
-/// A speed that varies, and a force: `u_tt = c(x)^2 Laplace u + g(t) s(x)`. For [`Wave::with_medium`](super::Wave::with_medium).
+/// A speed that varies, and a force: `u_tt = c(x)^2 Laplace u + g(t) s(x)`. For
+/// [`Wave::with_medium`](super::Wave::with_medium).
 pub struct Medium<'a, T> {
     /// The speed c at each point, positive and at most [`WaveParams::c`], from which the stability limit follows.
     pub speed: Option<&'a [T]>,

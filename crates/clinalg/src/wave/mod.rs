@@ -24,27 +24,31 @@ use crate::multigrid::{Backend, Poisson, PoissonParams, Separable};
 use crate::solve::Progress;
 use crate::{Context, Error, Real, Result, Vector};
 
-/// The wave equation `u_tt = c^2 Laplace u` on a box of two or three dimensions, with fixed, free, absorbing or periodic sides. The speed c may vary
-/// from point to point, and a force g(t) s may act ([`Wave::with_medium`]).
+/// The wave equation `u_tt = c^2 Laplace u` on a box of two or three dimensions, with fixed, free, absorbing or
+/// periodic sides. The speed c may vary from point to point, and a force g(t) s may act ([`Wave::with_medium`]).
 ///
 /// Arrays have one value per point, those on the sides included, x fastest. The state are the values at two successive
-/// steps; [`start`](Wave::start) takes them from a displacement and a velocity, with an error of second order. The schemes are, with the
-/// stencil Laplace_h of the neighbours in each direction:
+/// steps; [`start`](Wave::start) takes them from a displacement and a velocity, with an error of second order. The
+/// schemes are, with the stencil Laplace_h of the neighbours in each direction:
 ///
-/// - [`Scheme::Explicit`]: u_next = 2 u - u_before + (c dt)^2 Laplace_h u + dt^2 g(t) s, stable for time steps up to [`WaveParams::limit`], on squares
-///   for r = c dt / h at most 1 / sqrt(2) (Courant, Friedrichs, Lewy 1928). Standing waves keep their shape; on the unit square one of frequency omega
-///   moves with the omega' of sin(omega' dt / 2) = r sqrt(sin^2(k pi h / 2) + sin^2(l pi h / 2)). On free and absorbing sides the missing
-///   neighbour is the mirrored one; on absorbing sides h / (c dt) (u_next - u_before) is subtracted from it. In damping layers
+/// - [`Scheme::Explicit`]: u_next = 2 u - u_before + (c dt)^2 Laplace_h u + dt^2 g(t) s, stable for time steps up to
+///   [`WaveParams::limit`], on squares for r = c dt / h at most 1 / sqrt(2) (Courant, Friedrichs, Lewy 1928). Standing
+///   waves keep their shape; on the unit square one of frequency omega moves with the omega' of sin(omega' dt / 2) = r
+///   sqrt(sin^2(k pi h / 2) + sin^2(l pi h / 2)). On free and absorbing sides the missing neighbour is the mirrored
+///   one; on absorbing sides h / (c dt) (u_next - u_before) is subtracted from it. In damping layers
 ///   ([`WaveParams::sponge`]) the step has the term sigma dt / 2 (u_next - u_before), too.
-/// - [`Scheme::Implicit`], on squares: u_next - 2 u + u_before = (c dt)^2 Laplace_h (u_next + 2 u + u_before) / 4 (Newmark 1959 with beta = 1/4,
-///   gamma = 1/2), stable for every dt; tan in place of sin. The accelerations are solved for by multigrid.
+/// - [`Scheme::Implicit`], on squares: u_next - 2 u + u_before = (c dt)^2 Laplace_h (u_next + 2 u + u_before) / 4
+///   (Newmark 1959 with beta = 1/4, gamma = 1/2), stable for every dt; tan in place of sin. The accelerations are
+///   solved for by multigrid.
 ///
-/// Both err by O(h^2 + dt^2). Without absorbing sides and a force they keep a discrete energy exactly but for rounding (and the tolerance of the
-/// implicit scheme), see [`energy`](Wave::energy); absorbing sides and layers never increase it. In single precision the rounding of each step adds up:
-/// after s steps the displacement can be off by up to about 3e-8 s^1.5 of its size.
+/// Both err by O(h^2 + dt^2). Without absorbing sides and a force they keep a discrete energy exactly but for rounding
+/// (and the tolerance of the implicit scheme), see [`energy`](Wave::energy); absorbing sides and layers never increase
+/// it. In single precision the rounding of each step adds up: after s steps the displacement can be off by up to about
+/// 3e-8 s^1.5 of its size.
 ///
-/// Squares, which are grids of two directions with equally many points, equal lengths and fixed sides, have kernels of their own: an explicit step moves,
-/// in f64, 24 bytes per point alone and 32 / s bytes with s steps in one pass. On other grids a step moves 32 bytes per point, with a force 56.
+/// Squares, which are grids of two directions with equally many points, equal lengths and fixed sides, have kernels of
+/// their own: an explicit step moves, in f64, 24 bytes per point alone and 32 / s bytes with s steps in one pass. On
+/// other grids a step moves 32 bytes per point, with a force 56.
 ///
 /// ```
 /// use clinalg::Context;
@@ -85,13 +89,13 @@ impl<T: Real> std::fmt::Debug for Wave<T> {
 }
 
 impl<T: Real> Wave<T> {
-    /// u = 0 at rest, with one speed everywhere, in the backend that `params` names; [`Backend::Reference`] needs no device, see
-    /// [`Wave::reference`].
+    /// u = 0 at rest, with one speed everywhere, in the backend that `params` names; [`Backend::Reference`] needs no
+    /// device, see [`Wave::reference`].
     ///
     /// # Errors
-    /// [`Error::Value`] and [`Error::Length`] for parameters out of range; a time step past the stability limit of the explicit scheme names the
-    /// limit, sizes other than 2^k + 1 with the implicit scheme name the nearest, and what is for squares only says so. [`Error::Allocation`];
-    /// [`Error::NoFp64`] for `f64` on a device without it.
+    /// [`Error::Value`] and [`Error::Length`] for parameters out of range; a time step past the stability limit of the
+    /// explicit scheme names the limit, sizes other than 2^k + 1 with the implicit scheme name the nearest, and what is
+    /// for squares only says so. [`Error::Allocation`]; [`Error::NoFp64`] for `f64` on a device without it.
     pub fn new(context: &Context, params: &WaveParams) -> Result<Wave<T>> {
         Wave::with_medium(Some(context), params, Medium::default())
     }
@@ -104,14 +108,16 @@ impl<T: Real> Wave<T> {
         Wave::with_medium(None, params, Medium::default())
     }
 
-    /// [`Wave::new`] with a speed that varies or a force, with the explicit scheme; without a context, [`Wave::reference`].
+    /// [`Wave::new`] with a speed that varies or a force, with the explicit scheme; without a context,
+    /// [`Wave::reference`].
     ///
-    /// On squares steps are made one by one, whatever the number of steps a pass; with one speed and
-    /// a force one takes one pass more than [`Wave::new`]'s, with a speed that varies four. On other grids a speed that varies costs nothing. The
-    /// [energy](Wave::energy) has the density (c_max / c)^2 with c_max = [`WaveParams::c`].
+    /// On squares steps are made one by one, whatever the number of steps a pass; with one speed and a force one takes
+    /// one pass more than [`Wave::new`]'s, with a speed that varies four. On other grids a speed that varies costs
+    /// nothing. The [energy](Wave::energy) has the density (c_max / c)^2 with c_max = [`WaveParams::c`].
     ///
     /// # Errors
-    /// As [`Wave::new`]; [`Error::Length`] or [`Error::Value`] that names `speed` or `force`; [`Error::Value`] for the implicit scheme.
+    /// As [`Wave::new`]; [`Error::Length`] or [`Error::Value`] that names `speed` or `force`; [`Error::Value`] for the
+    /// implicit scheme.
     pub fn with_medium(context: Option<&Context>, params: &WaveParams, medium: Medium<'_, T>) -> Result<Wave<T>> {
         let context = context.filter(|_| params.backend != Backend::Reference);
         let backend = if context.is_some() { params.backend } else { Backend::Reference };
@@ -141,8 +147,8 @@ impl<T: Real> Wave<T> {
         self.steps() as f64 * self.params.dt
     }
 
-    /// Sets the displacement `u`, whose values on fixed sides stay, and the velocity `v`, 0 where there is none, at time 0. Values of `v` on fixed
-    /// sides are not read.
+    /// Sets the displacement `u`, whose values on fixed sides stay, and the velocity `v`, 0 where there is none, at
+    /// time 0. Values of `v` on fixed sides are not read.
     ///
     /// # Errors
     /// [`Error::Length`] that names `u` or `v`; what the device reports.
@@ -169,8 +175,8 @@ impl<T: Real> Wave<T> {
     /// [`Wave::start`] with the displacement `u`, whose values on a square a device computes itself.
     ///
     /// # Errors
-    /// [`Error::Shape`] that names `u` unless it is on the points of the grid; [`Error::Length`] that names `v`; [`Error::NoFp64`] for a
-    /// device without double precision, whatever `T` is; what the device reports.
+    /// [`Error::Shape`] that names `u` unless it is on the points of the grid; [`Error::Length`] that names `v`;
+    /// [`Error::NoFp64`] for a device without double precision, whatever `T` is; what the device reports.
     pub fn start_separable(&mut self, u: &Separable, v: Option<&[T]>) -> Result<WaveReport> {
         u.check_points("u", self.params.three_points())?;
         if let Some(v) = v {
@@ -181,8 +187,8 @@ impl<T: Real> Wave<T> {
 
     /// Makes `steps` steps. The explicit scheme on a device only enqueues them.
     ///
-    /// The implicit scheme stops early where a solution neither meets its tolerance nor the floor of rounding, and says so in
-    /// the report.
+    /// The implicit scheme stops early where a solution neither meets its tolerance nor the floor of rounding, and says
+    /// so in the report.
     ///
     /// # Errors
     /// [`Error::Value`] for a factor of the force that is not finite at a time step; what the device reports.
@@ -190,8 +196,9 @@ impl<T: Real> Wave<T> {
         self.motion.step(steps)
     }
 
-    /// [`Wave::step`] that waits for the device about ten times a second and then calls `progress` with the number of steps made by this call
-    /// and the time reached. [`Break`](std::ops::ControlFlow::Break) ends the call. The results are bitwise those of [`Wave::step`].
+    /// [`Wave::step`] that waits for the device about ten times a second and then calls `progress` with the number of
+    /// steps made by this call and the time reached. [`Break`](std::ops::ControlFlow::Break) ends the call. The results
+    /// are bitwise those of [`Wave::step`].
     ///
     /// # Errors
     /// As [`Wave::step`].
@@ -251,14 +258,16 @@ impl<T: Real> Wave<T> {
         self.motion.velocity(Target::Device(v))
     }
 
-    /// The discrete energy half a step before the time reached, of the density (c_max / c)^2, where c_max is [`WaveParams::c`] and c the speed at a
-    /// point: 1 where the speed does not vary. Except on squares it is summed on the host.
+    /// The discrete energy half a step before the time reached, of the density (c_max / c)^2, where c_max is
+    /// [`WaveParams::c`] and c the speed at a point: 1 where the speed does not vary. Except on squares it is summed on
+    /// the host.
     ///
-    /// Let V be the volume of the cell of a point, A the area of the face between two neighbours, and let the sums be over points that are not on fixed
-    /// sides and over pairs of neighbours of which at least one is not. The kinetic part is
-    /// 1/2 sum V (c_max / c)^2 ((u - u_before) / dt)^2. The potential part is c_max^2 / 2 times the sum of A / h times the product of the differences of u
-    /// and of u_before for the explicit scheme, the squared difference of (u + u_before) / 2 for the implicit one. The
-    /// total stays the same in exact arithmetic, unless a side absorbs waves or a force acts. Squares must fit the range of `T`.
+    /// Let V be the volume of the cell of a point, A the area of the face between two neighbours, and let the sums be
+    /// over points that are not on fixed sides and over pairs of neighbours of which at least one is not. The kinetic
+    /// part is 1/2 sum V (c_max / c)^2 ((u - u_before) / dt)^2. The potential part is c_max^2 / 2 times the sum of A /
+    /// h times the product of the differences of u and of u_before for the explicit scheme, the squared difference of
+    /// (u + u_before) / 2 for the implicit one. The total stays the same in exact arithmetic, unless a side absorbs
+    /// waves or a force acts. Squares must fit the range of `T`.
     ///
     /// # Errors
     /// What the device reports.
@@ -277,8 +286,8 @@ impl<T: Real> Wave<T> {
     /// Goes on from a state of a solver with the same parameters.
     ///
     /// # Errors
-    /// [`Error::Length`] that names the part of the state; [`Error::Value`] where the implicit scheme misses its initial guess; what
-    /// the device reports.
+    /// [`Error::Length`] that names the part of the state; [`Error::Value`] where the implicit scheme misses its
+    /// initial guess; what the device reports.
     pub fn restore(&mut self, state: &WaveState<T>) -> Result<()> {
         self.check("state.u", state.u.len())?;
         self.check("state.before", state.before.len())?;

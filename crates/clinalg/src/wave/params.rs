@@ -15,8 +15,8 @@ pub enum Scheme {
     /// Leapfrog: a stencil per step, stable up to the Courant number 1 / sqrt(2).
     #[default]
     Explicit,
-    /// Newmark with beta = 1/4, gamma = 1/2 (the trapezoidal rule, Crank-Nicolson): a multigrid solution per step, stable
-    /// for every time step.
+    /// Newmark with beta = 1/4, gamma = 1/2 (the trapezoidal rule, Crank-Nicolson): a multigrid solution per step,
+    /// stable for every time step.
     Implicit,
 }
 
@@ -29,9 +29,9 @@ pub enum WaveSide {
     Fixed,
     /// du/dn = 0 (Neumann): waves are reflected without a change of sign.
     Free,
-    /// u_t + c du/dn = 0, the first-order condition of Engquist and Majda (1977). A plane wave incident at the angle theta to the normal is
-    /// reflected with the factor (1 - cos theta) / (1 + cos theta): 0 at normal incidence, 0.17 at 45 degrees. A layer along the side
-    /// ([`WaveParams::sponge`]) damps waves at other angles.
+    /// u_t + c du/dn = 0, the first-order condition of Engquist and Majda (1977). A plane wave incident at the angle
+    /// theta to the normal is reflected with the factor (1 - cos theta) / (1 + cos theta): 0 at normal incidence, 0.17
+    /// at 45 degrees. A layer along the side ([`WaveParams::sponge`]) damps waves at other angles.
     Absorbing,
     /// u is periodic in this direction; the opposite side must be periodic too.
     Periodic,
@@ -39,24 +39,25 @@ pub enum WaveSide {
 
 /// Parameters of [`Wave`](super::Wave): the grid with its sides, the speed, the time step and the scheme.
 ///
-/// A square has two directions with equally many points, equal lengths and fixed sides. Every other grid takes [`Scheme::Explicit`] and
-/// [`Backend::Kernels`].
+/// A square has two directions with equally many points, equal lengths and fixed sides. Every other grid takes
+/// [`Scheme::Explicit`] and [`Backend::Kernels`].
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct WaveParams {
-    /// Number of points in each of two or three directions, those on the sides included: at least 3; on a square at most 2^30, and 2^k + 1
-    /// for the implicit scheme.
+    /// Number of points in each of two or three directions, those on the sides included: at least 3; on a square at
+    /// most 2^30, and 2^k + 1 for the implicit scheme.
     pub points: Vec<usize>,
     /// The length in each direction.
     pub size: Vec<f64>,
     /// The conditions at the low and the high end of each direction.
     pub sides: Vec<[WaveSide; 2]>,
-    /// The width of the damping layer (sponge) along the inside of every absorbing side: there the equation is
-    /// `u_tt + sigma u_t = c^2 Laplace u` with `sigma = 4 ln(10) c / width (d / width)^3`, d the distance from the inner edge of
-    /// the layer (Israeli and Orszag 1981). Where layers cross, their sigmas add up. A plane wave at right angles keeps a tenth of its
-    /// amplitude on its way through the layer and back, one at the angle theta `0.1^(1 / cos theta)`, of which the side itself reflects a part:
-    /// less than 0.01 remains at 70 degrees and below. Layers reflect waves that are long against their width, and the slow end of a pulse that is
-    /// not 0 on average: take at least two wavelengths.
+    /// The width of the damping layer (sponge) along the inside of every absorbing side: there the equation is `u_tt +
+    /// sigma u_t = c^2 Laplace u` with `sigma = 4 ln(10) c / width (d / width)^3`, d the distance from the inner edge
+    /// of the layer (Israeli and Orszag 1981). Where layers cross, their sigmas add up. A plane wave at right angles
+    /// keeps a tenth of its amplitude on its way through the layer and back, one at the angle theta `0.1^(1 / cos
+    /// theta)`, of which the side itself reflects a part: less than 0.01 remains at 70 degrees and below. Layers
+    /// reflect waves that are long against their width, and the slow end of a pulse that is not 0 on average: take at
+    /// least two wavelengths.
     pub sponge: Option<f64>,
     /// What the steps are made of.
     pub backend: Backend,
@@ -66,7 +67,8 @@ pub struct WaveParams {
     pub c: f64,
     /// Time step.
     pub dt: f64,
-    /// Most explicit steps that the kernels for squares make in one pass over memory, 1 to 8; the results have the same bits for each.
+    /// Most explicit steps that the kernels for squares make in one pass over memory, 1 to 8; the results have the same
+    /// bits for each.
     pub steps_per_pass: usize,
     /// Of the implicit scheme: relative residual of the accelerations to reach in each step.
     pub tolerance: f64,
@@ -90,8 +92,8 @@ const MOST_POINTS: usize = 1 << 30;
 /// What a Courant number computed from a time step may be too large by.
 const ROUNDING: f64 = 1e-12;
 
-/// What a plane wave at right angles keeps of its amplitude on its way through a damping layer and back. Less would reflect more at the layer; the side
-/// behind it absorbs such waves.
+/// What a plane wave at right angles keeps of its amplitude on its way through a damping layer and back. Less would
+/// reflect more at the layer; the side behind it absorbs such waves.
 const SPONGE_LEFT: f64 = 0.1;
 
 impl WaveParams {
@@ -103,7 +105,8 @@ impl WaveParams {
         WaveParams::new(&[n, n])
     }
 
-    /// `points[i]` points in direction i, two or three; all lengths 1, all sides fixed, leapfrog with c = 1 and the Courant number 1/2.
+    /// `points[i]` points in direction i, two or three; all lengths 1, all sides fixed, leapfrog with c = 1 and the
+    /// Courant number 1/2.
     pub fn new(points: &[usize]) -> WaveParams {
         let params = WaveParams {
             points: points.to_vec(),
@@ -126,7 +129,8 @@ impl WaveParams {
         self.points.iter().fold(1, |product, &n| product.saturating_mul(n))
     }
 
-    /// Spacing of the points in a direction: its length divided by the number of intervals, which is n - 1, in a periodic direction n.
+    /// Spacing of the points in a direction: its length divided by the number of intervals, which is n - 1, in a
+    /// periodic direction n.
     pub(super) fn spacing(&self, axis: usize) -> f64 {
         let periodic = self.sides.get(axis).is_some_and(|ends| ends[0] == WaveSide::Periodic);
         let intervals = self.points[axis].saturating_sub(usize::from(!periodic)).max(1);
@@ -152,7 +156,8 @@ impl WaveParams {
         courant * self.h() / self.c
     }
 
-    /// The largest stable time step of the explicit scheme: 1 / (c sqrt(sum of 1 / h^2)) (Courant, Friedrichs, Lewy 1928). `dt` is not read.
+    /// The largest stable time step of the explicit scheme: 1 / (c sqrt(sum of 1 / h^2)) (Courant, Friedrichs, Lewy
+    /// 1928). `dt` is not read.
     ///
     /// # Errors
     /// [`Error::Value`] and [`Error::Length`] for a grid or a speed out of range.
@@ -243,8 +248,8 @@ impl WaveParams {
         if self.scheme == Scheme::Explicit && self.dt > limit * (1.0 + ROUNDING) {
             let points = self.points.iter().map(usize::to_string).collect::<Vec<_>>().join(" x ");
             let expected = format!(
-                "at most 1 / (c sqrt(sum of 1 / h^2)) = {limit:.6e}, the stability limit of the explicit scheme for c = {} and \
-                 {points} points (Courant number c dt / h at most {:.4}){}",
+                "at most 1 / (c sqrt(sum of 1 / h^2)) = {limit:.6e}, the stability limit of the explicit scheme for \
+                 c = {} and {points} points (Courant number c dt / h at most {:.4}){}",
                 self.c,
                 self.c * limit / self.h(),
                 if is_square { "; the implicit scheme has none" } else { "" }
@@ -337,8 +342,8 @@ impl Square {
 
     /// a = 2 - 4 r2 and r2 = (c dt / h)^2 of the leapfrog step.
     ///
-    /// `r2` is taken to a multiple of epsilon / 4, so that `a` has no error of its own: one would act as a force on every
-    /// point, and be much larger than the steps of slow waves.
+    /// `r2` is taken to a multiple of epsilon / 4, so that `a` has no error of its own: one would act as a force on
+    /// every point, and be much larger than the steps of slow waves.
     pub(crate) fn coefficients<T: Real>(&self) -> (T, T) {
         let quantum = T::epsilon().into_f64() / 4.0;
         let courant = self.c * self.dt / self.h();
@@ -347,7 +352,8 @@ impl Square {
     }
 }
 
-/// The discrete energy of a medium whose density is 1 where its speed is [`WaveParams::c`], see [`Wave::energy`](super::Wave::energy).
+/// The discrete energy of a medium whose density is 1 where its speed is [`WaveParams::c`], see
+/// [`Wave::energy`](super::Wave::energy).
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct WaveEnergy {
     /// Half the integral of the density times u_t^2.
@@ -366,7 +372,8 @@ impl WaveEnergy {
 /// What some steps took.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct WaveReport {
-    /// Steps made by this call; fewer than requested only if the implicit scheme did not meet its tolerance or a callback ended the call.
+    /// Steps made by this call; fewer than requested only if the implicit scheme did not meet its tolerance or a
+    /// callback ended the call.
     pub steps: usize,
     /// The equations of the implicit scheme, `None` for the explicit one.
     pub implicit: Option<ImplicitReport>,
