@@ -708,8 +708,8 @@ typedef enum {
    */
   CLINALG_WAVE_SIDE_FREE = 1,
   /**
-   * u_t + c du/dn = 0 (Engquist and Majda 1977): a plane wave incident at the angle theta to the normal is reflected with the factor
-   * (1 - cos theta) / (1 + cos theta).
+   * u_t + c du/dn = 0 (Engquist and Majda 1977): a plane wave incident at the angle theta to the normal is reflected
+   * with the factor (1 - cos theta) / (1 + cos theta).
    */
   CLINALG_WAVE_SIDE_ABSORBING = 2,
   /**
@@ -1901,11 +1901,12 @@ typedef struct {
 } clinalg_saddle_report;
 
 /**
- * Options of a wave. Fill them with `clinalg_wave_options_default(&options, sizeof options)`, then set the numbers of points and the
- * time step, and change what is to differ. Later versions append members, which take their defaults in programs compiled before.
+ * Options of a wave. Fill them with `clinalg_wave_options_default(&options, sizeof options)`, then set the numbers of
+ * points and the time step, and change what is to differ. Later versions append members, which take their defaults in
+ * programs compiled before.
  *
- * Arrays have one entry per direction; in two dimensions the third is not read. A square has two directions with equally many points, equal lengths
- * and fixed sides. Other grids take the explicit scheme and the kernels only.
+ * Arrays have one entry per direction; in two dimensions the third is not read. A square has two directions with
+ * equally many points, equal lengths and fixed sides. Other grids take the explicit scheme and the kernels only.
  */
 typedef struct {
   /**
@@ -1929,8 +1930,9 @@ typedef struct {
    */
   uint32_t sides[3][2];
   /**
-   * Width of damping layers along the inside of the absorbing sides, at least two spacings; 0 for none. They absorb waves that meet the side at
-   * any angle and are at most half as long as the layer is wide; longer ones are reflected in part.
+   * Width of damping layers along the inside of the absorbing sides, at least two spacings; 0 for none. They absorb
+   * waves that meet the side at any angle and are at most half as long as the layer is wide; longer ones are
+   * reflected in part.
    */
   double sponge;
   /**
@@ -1984,7 +1986,8 @@ typedef struct {
  */
 typedef struct {
   /**
-   * Why the last solve of the implicit scheme ended; no step is made after a failure. Converged for the explicit scheme.
+   * Why the last solve of the implicit scheme ended; no step is made after a failure. Converged for the explicit
+   * scheme.
    */
   clinalg_stop stop;
   /**
@@ -4069,8 +4072,8 @@ clinalg_status clinalg_team_wave_create(const clinalg_wave_options *options,
                                         clinalg_handle *wave);
 
 /**
- * The defaults: leapfrog by kernels on the unit square with fixed sides and 1025 points per side, c = 1, c dt / h = 1/2, up to 8 steps per pass,
- * double precision. `struct_size` is `sizeof(clinalg_wave_options)`.
+ * The defaults: leapfrog by kernels on the unit square with fixed sides and 1025 points per side, c = 1, c dt / h =
+ * 1/2, up to 8 steps per pass, double precision. `struct_size` is `sizeof(clinalg_wave_options)`.
  *
  * # Safety
  * `options` is null or has room for `struct_size` bytes.
@@ -4079,30 +4082,33 @@ clinalg_status clinalg_wave_options_default(clinalg_wave_options *options,
                                             size_t struct_size);
 
 /**
- * The largest stable time step of the explicit scheme, 1 / (c sqrt(sum of 1 / h^2)) with the largest speed c and the spacing h of each direction.
- * `options->dt` is not read.
+ * The largest stable time step of the explicit scheme, 1 / (c sqrt(sum of 1 / h^2)) with the largest speed c and the
+ * spacing h of each direction. `options->dt` is not read.
  *
  * # Safety
- * `options` names as many bytes as its first member says, `speed` there as many values as its number says; `result` is null or valid for a write.
+ * `options` names as many bytes as its first member says, `speed` there as many values as its number says; `result` is
+ * null or valid for a write.
  */
 clinalg_status clinalg_wave_limit(const clinalg_wave_options *options,
                                   double *result);
 
 /**
- * Creates a wave with u = 0 at rest on the current device: u_tt = c^2 Laplace u on a box of two or three dimensions, with a condition on each side.
- * A square takes kernels of its own. A time step past the stability limit of the explicit scheme is an error that names the
- * limit. `clinalg_object_release` releases it. Options of a larger size than this library knows are an error.
+ * Creates a wave with u = 0 at rest on the current device: u_tt = c^2 Laplace u on a box of two or three dimensions,
+ * with a condition on each side. A square takes kernels of its own. A time step past the stability limit of the
+ * explicit scheme is an error that names the limit. `clinalg_object_release` releases it. Options of a larger size
+ * than this library knows are an error.
  *
  * # Safety
- * `options` names as many bytes as its first member says, `speed` there as many values as its number says; `wave` is valid for a write.
+ * `options` names as many bytes as its first member says, `speed` there as many values as its number says; `wave` is
+ * valid for a write.
  */
 clinalg_status clinalg_wave_create(const clinalg_wave_options *options,
                                    clinalg_handle *wave);
 
 /**
- * Sets displacement and velocity at time 0, vectors or dense matrices with a value for each point, x fastest; a `v` of 0 stands for
- * rest. The values of u on fixed sides stay, those of v are not read. Except on squares the values pass through the host's memory. `report` may be
- * null.
+ * Sets displacement and velocity at time 0, vectors or dense matrices with a value for each point, x fastest; a `v` of
+ * 0 stands for rest. The values of u on fixed sides stay, those of v are not read. Except on squares the values pass
+ * through the host's memory. `report` may be null.
  *
  * # Safety
  * `report` is null or valid for a write.
@@ -4122,9 +4128,10 @@ clinalg_status clinalg_wave_start(clinalg_handle wave,
 clinalg_status clinalg_wave_step(clinalg_handle wave, size_t steps, clinalg_wave_report *report);
 
 /**
- * As `clinalg_wave_step`, but waits for the device about ten times a second and then calls `progress` with the number of steps made by this
- * call and, in place of a residual, the time reached. If `progress` returns a number other than 0, the call ends: it returns success, and
- * `stop` of the report is `CLINALG_STOP_CANCELLED`. The results are bitwise those of `clinalg_wave_step`.
+ * As `clinalg_wave_step`, but waits for the device about ten times a second and then calls `progress` with the number
+ * of steps made by this call and, in place of a residual, the time reached. If `progress` returns a number other than
+ * 0, the call ends: it returns success, and `stop` of the report is `CLINALG_STOP_CANCELLED`. The results are bitwise
+ * those of `clinalg_wave_step`.
  *
  * # Safety
  * `progress` is null or a function that takes `progress_data`; `report` is null or valid for a write.
@@ -4136,7 +4143,8 @@ clinalg_status clinalg_wave_step_with(clinalg_handle wave,
                                       clinalg_wave_report *report);
 
 /**
- * The displacement into `*u`; 0 there makes a new matrix: a row for each point along x, and a column for each combination of the others, y fastest.
+ * The displacement into `*u`; 0 there makes a new matrix: a row for each point along x, and a column for each
+ * combination of the others, y fastest.
  *
  * # Safety
  * `u` is valid for reading and writing.
@@ -4145,8 +4153,8 @@ clinalg_status clinalg_wave_displacement(clinalg_handle wave,
                                          clinalg_handle *u);
 
 /**
- * The velocity into `*v`, as `clinalg_wave_displacement`; except on squares through the host's memory. `clinalg_wave_start` with it and the displacement
- * continues the same motion.
+ * The velocity into `*v`, as `clinalg_wave_displacement`; except on squares through the host's memory.
+ * `clinalg_wave_start` with it and the displacement continues the same motion.
  *
  * # Safety
  * `v` is valid for reading and writing.
@@ -4155,8 +4163,8 @@ clinalg_status clinalg_wave_velocity(clinalg_handle wave,
                                      clinalg_handle *v);
 
 /**
- * The discrete energy half a step before the time reached, of a medium whose density is 1 where the speed is largest: without absorbing sides the sum
- * stays the same. Each pointer may be null.
+ * The discrete energy half a step before the time reached, of a medium whose density is 1 where the speed is largest:
+ * without absorbing sides the sum stays the same. Each pointer may be null.
  *
  * # Safety
  * The pointers are null or valid for a write.
