@@ -142,19 +142,13 @@
 %   MexPoissonPoints               - Values at all points, from the unknowns.
 %
 % The wave equation
-%   MexWave                        - Make a membrane for the wave equation.
-%   MexWaveStart                   - Set displacement and velocity of a membrane at time 0.
+%   MexWave                        - Make a wave on a box of two or three dimensions.
+%   MexWaveLimit                   - Largest stable time step of the explicit scheme.
+%   MexWaveStart                   - Set displacement and velocity of a wave at time 0.
 %   MexWaveStep                    - Make time steps.
-%   MexWaveDisplacement            - Displacement of a membrane.
-%   MexWaveVelocity                - Velocity of a membrane.
-%   MexWaveEnergy                  - Energy of a membrane.
-%   MexGridWave                    - Make a wave on a box.
-%   MexGridWaveLimit               - Largest stable time step of a wave on a box.
-%   MexGridWaveStart               - Set displacement and velocity of a wave on a box at time 0.
-%   MexGridWaveStep                - Make time steps of a wave on a box.
-%   MexGridWaveDisplacement        - Displacement of a wave on a box.
-%   MexGridWaveVelocity            - Velocity of a wave on a box.
-%   MexGridWaveEnergy              - Energy of a wave on a box.
+%   MexWaveDisplacement            - Displacement of a wave.
+%   MexWaveVelocity                - Velocity of a wave.
+%   MexWaveEnergy                  - Energy of a wave.
 %
 % Several devices
 %   MexTeam                        - Make a team of devices that share the work of a problem.
@@ -162,7 +156,7 @@
 %   MexTeamMatrix                  - Share the rows of a sparse matrix out among the devices of a team.
 %   MexTeamAmg                     - Make an algebraic multigrid preconditioner on a team.
 %   MexTeamPoisson                 - Solve the Poisson problem by multigrid on a team.
-%   MexTeamWave                    - Make a membrane for the wave equation on a team.
+%   MexTeamWave                    - Make a wave on a team.
 %
 % Differential equations
 %   MexOde                         - Solve an initial value problem of ordinary differential equations.

@@ -1,9 +1,10 @@
 function wave = MexTeamWave(gpu, team, n, dt, c, single)
-%MexTeamWave  Make a membrane for the wave equation on a team.
+%MexTeamWave  Make a wave on a team.
 %   wave = MexTeamWave(gpu, team, n, dt [, c] [, single])
 %
-%   As MexWave with the explicit scheme, on strips of the square, one for each device. MexWaveStart, MexWaveStep,
-%   MexWaveDisplacement, MexWaveVelocity and MexWaveEnergy take it. Displacement and velocity have the bits of one device.
+%   As MexWave with the explicit scheme on the unit square of n x n points with fixed sides, on strips, one for each device.
+%   MexWaveStart, MexWaveStep, MexWaveDisplacement, MexWaveVelocity and MexWaveEnergy take it. Displacement and velocity have
+%   the bits of one device.
 %
 %   Example:
 %     gpu = MexInitOpenCL();

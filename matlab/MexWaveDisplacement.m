@@ -1,9 +1,9 @@
 function u = MexWaveDisplacement(gpu, wave, u)
-%MexWaveDisplacement  Displacement of a membrane.
+%MexWaveDisplacement  Displacement of a wave.
 %   u = MexWaveDisplacement(gpu, wave [, u])
 %
-%   The result goes to u if it is given, an n x n grid of the membrane's precision or a vector of n^2 values,
-%   else to a new n x n matrix.
+%   The result goes to u if it is given, with a value for each point in the precision of the wave, else to a new matrix:
+%   nx x ny, in three dimensions nx x (ny nz).
 %
 %   Example:
 %     gpu = MexInitOpenCL();

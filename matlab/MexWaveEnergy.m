@@ -1,9 +1,10 @@
 function [E, kinetic, potential] = MexWaveEnergy(gpu, wave)
-%MexWaveEnergy  Energy of a membrane.
+%MexWaveEnergy  Energy of a wave.
 %   [E, kinetic, potential] = MexWaveEnergy(gpu, wave)
 %
-%   E = kinetic + potential is the discrete energy half a step before the time reached, of a membrane of unit
-%   density. Both schemes conserve it up to rounding, the implicit one also up to its tolerance.
+%   E = kinetic + potential is the discrete energy half a step before the time reached, of unit density where the speed is
+%   largest. Both schemes conserve it up to rounding, the implicit one also up to its tolerance; absorbing sides never
+%   increase it.
 %
 %   Example:
 %     gpu = MexInitOpenCL();

@@ -1,9 +1,9 @@
 function flag = MexWaveStart(gpu, wave, u, v)
-%MexWaveStart  Set displacement and velocity of a membrane at time 0.
+%MexWaveStart  Set displacement and velocity of a wave at time 0.
 %   flag = MexWaveStart(gpu, wave, u [, v])
 %
-%   u and v are n x n grids of the membrane's precision, or vectors of n^2 values. The boundary values of u
-%   stay fixed; those of v are not read. Without v the membrane is at rest. flag is 0, or as for MexPoisson if
+%   u and v have a value for each point, x fastest, in the precision of the wave. The values of u on fixed sides
+%   stay; those of v are not read. Without v the wave is at rest. flag is 0, or as for MexPoisson if
 %   the solver of the implicit scheme did not converge.
 %
 %   Example:

@@ -1,9 +1,9 @@
 function v = MexWaveVelocity(gpu, wave, v)
-%MexWaveVelocity  Velocity of a membrane.
+%MexWaveVelocity  Velocity of a wave.
 %   v = MexWaveVelocity(gpu, wave [, v])
 %
-%   The result goes to v if it is given, an n x n grid of the membrane's precision or a vector of n^2 values,
-%   else to a new n x n matrix. MexWaveStart with displacement and velocity continues the integration.
+%   The result goes to v if it is given, as for MexWaveDisplacement. MexWaveStart with displacement and velocity continues
+%   the integration.
 %
 %   Example:
 %     gpu = MexInitOpenCL();

@@ -30,8 +30,7 @@
 %   saddle    - block preconditioner for a saddle point
 %   eigs      - a few eigenvalues and eigenvectors of a symmetric matrix
 %   poisson   - multigrid solver of the Poisson problem
-%   wave      - integrate the wave equation on the device
-%   grid_wave - waves on a box of two or three dimensions
+%   wave      - waves on squares and boxes of two or three dimensions
 %   ode       - solve differential equations, called like ode45
 %   deval     - the solution of ode between its steps
 %   waveform  - solve differential equations by waveform relaxation

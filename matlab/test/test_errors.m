@@ -25,7 +25,6 @@ corners = [-1 -1 -1; 1 -1 -1; 1 1 -1; -1 1 -1; -1 -1 1; 1 -1 1; 1 1 1; -1 1 1];
 faces = [1 4 3 2; 5 6 7 8; 1 2 6 5; 2 3 7 6; 3 4 8 7; 4 1 5 8];
 cube = @() MexElasto(gpu, corners, faces, [1 0.25 1], 'exterior');
 box = @() MexPoisson(gpu, [5 4]);
-box_wave = @() MexGridWave(gpu, [5 4], 0.01);
 box_values = @() MexMatrix(gpu, ones(5, 4));
 inner = @() MexMatrix(gpu, ones(6, 1));
 saddle = @() MexSparseMatrix(gpu, sparse([4 1; 1 0]));
@@ -157,14 +156,8 @@ calls = {
   'MexPoissonPreconditioner', {gpu, box()}
   'MexPoissonRightSide', {gpu, box(), box_values(), inner()}
   'MexPoissonPoints', {gpu, box(), inner(), box_values()}
-  'MexGridWave', {gpu, [5 4], 0.01, [1 1], Inf(2), 1, 0}
-  'MexGridWaveLimit', {gpu, [5 4], [1 1], Inf(2), 1}
-  'MexGridWaveStart', {gpu, box_wave(), box_values(), box_values()}
-  'MexGridWaveStep', {gpu, box_wave(), 2}
-  'MexGridWaveDisplacement', {gpu, box_wave(), box_values()}
-  'MexGridWaveVelocity', {gpu, box_wave(), box_values()}
-  'MexGridWaveEnergy', {gpu, box_wave()}
-  'MexWave', {gpu, 5, 1e-4, 1, 'explicit', 0, 'kernels', 1e-8}
+  'MexWave', {gpu, [5 4], 0.01, 1, 'explicit', 0, 'kernels', 1e-8, [1 1], [Inf 1; 0 Inf], 0.7}
+  'MexWaveLimit', {gpu, [5 4], 1, [1 1], Inf(2)}
   'MexWaveStart', {gpu, wave(), grid_(), grid_()}
   'MexWaveStep', {gpu, wave(), 2}
   'MexWaveDisplacement', {gpu, wave(), grid_()}

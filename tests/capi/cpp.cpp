@@ -46,7 +46,7 @@ void every_kind_is_released()
         CHECK(object.info().kind == CLINALG_KIND_ODE && object.info().rows == 1 && object.info().cols == 1);
         clinalg_wave_options options;
         OK(clinalg_wave_options_default(&options, sizeof options));
-        options.n = 9;
+        options.points[0] = options.points[1] = 9;
         options.dt = 0.01;
         clinalg::Object membrane;
         OK(clinalg_wave_create(&options, membrane.out()));

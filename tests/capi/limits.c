@@ -91,7 +91,9 @@ static void solvers(void)
         OK(poisson_options(2, sizes[k], &poisson));
         REFUSED(clinalg_poisson_create(&poisson, &made));
         OK(clinalg_wave_options_default(&wave, sizeof wave));
-        wave.n = sizes[k];
+        wave.dt = 1e-30;
+        wave.points[0] = sizes[k];
+        if (k % 2 != 0) wave.points[1] = sizes[k];
         REFUSED(clinalg_wave_create(&wave, &made));
         OK(clinalg_heat_options_default(&heat, sizeof heat));
         heat.steps = sizes[k];
@@ -132,8 +134,9 @@ static void structures(void)
     size_t k;
 
     OK(clinalg_wave_options_default(&wave, sizeof wave));
-    CHECK(wave.struct_size == sizeof wave && wave.n == 1025 && wave.steps_per_pass == 8);
-    wave.n = 5;
+    CHECK(wave.struct_size == sizeof wave && wave.dim == 2 && wave.steps_per_pass == 8);
+    CHECK(wave.points[0] == 1025 && wave.points[1] == 1025);
+    wave.points[0] = wave.points[1] = 5;
     wave.precision = CLINALG_PRECISION_F32;
     OK(clinalg_wave_create(&wave, &made[0]));
 

@@ -230,7 +230,7 @@ static void waves(void)
     int step;
 
     OK(clinalg_wave_options_default(&options, sizeof options));
-    options.n = 3;
+    options.points[0] = options.points[1] = 3;
     options.dt = 0.25;
     OK(clinalg_wave_create(&options, &wave));
     OK(clinalg_object_get_info(wave, &info));

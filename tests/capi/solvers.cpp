@@ -1,4 +1,4 @@
-// Solvers made once, saddle points and waves on boxes in C++.
+// Solvers made once, saddle points and waves in C++.
 
 #include <clinalg.hpp>
 
@@ -141,11 +141,11 @@ static void saddle_points() {
 static void waves() {
     // cos(pi x) between free ends, in a channel of any width.
     const std::size_t nx = 21, ny = 4;
-    clinalg::GridWaveOptions options({nx, ny});
+    clinalg::WaveOptions options({nx, ny});
     for (int axis = 0; axis < 2; ++axis) options.sides[axis][0] = options.sides[axis][1] = CLINALG_WAVE_SIDE_FREE;
     options.speed.assign(nx * ny, 2.0);
     options.dt = 0.5 * options.limit();
-    clinalg::GridWave wave(options);
+    clinalg::Wave wave(options);
     expect(wave.size() == nx * ny, "the number of points");
     const double pi = std::acos(-1.0), h = 1.0 / (nx - 1);
     std::vector<double> start(nx * ny);
@@ -159,14 +159,14 @@ static void waves() {
     double error = 0;
     for (std::size_t p = 0; p < u.size(); ++p) error = std::max(error, std::fabs(u[p] - std::cos(omega * report.time) * start[p]));
     expect(error < 1e-12 && std::fabs(wave.energy().total() / before - 1) < 1e-12, "a standing wave");
-    clinalg::Vector v;
+    clinalg::Vector v = clinalg::vector(start);
     wave.velocity(v);
     wave.displacement(v);
     wave.start(clinalg::vector(start), v);
     expect(wave.step(1000000000, [](std::size_t, double) { return false; }).stop == CLINALG_STOP_CANCELLED, "an end by the program");
     try {
         options.speed.pop_back();
-        const clinalg::GridWave other(options);
+        const clinalg::Wave other(options);
         expect(false, "a speed too few");
     } catch (const clinalg::Error &error) {
         expect(std::string(error.what()).find("speed_count") != std::string::npos, "is told");

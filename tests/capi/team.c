@@ -66,7 +66,7 @@ static void wave(clinalg_handle team)
     clinalg_wave_report report;
     clinalg_handle one = 0, both = 0, u = 0, v = 0;
     OK(clinalg_wave_options_default(&params, sizeof params));
-    params.n = SIDE;
+    params.points[0] = params.points[1] = SIDE;
     params.dt = 0.01;
     OK(clinalg_wave_create(&params, &one));
     OK(clinalg_team_wave_create(&params, team, &both));

@@ -373,8 +373,7 @@ void grids()
     restrict_grid(fine, coarse);
     CHECK(fine.rows() == 2 * n - 1 && coarse.rows() == n && norm_inf(coarse - exact) < 0.01);
 
-    WaveOptions options;
-    options.n = n;
+    WaveOptions options(n);
     options.dt = h / 2;
     Wave wave(options), shared(options, Team({0}));
     CHECK(wave.step(100, [](std::size_t steps, double) { return steps < 4; }).steps == 8);

@@ -495,7 +495,10 @@ fn options_come_from_a_file() {
     assert!(text.contains("n = 17\n") && text.contains("# cycle = \"v\""), "{text}");
     std::fs::write(folder.path().join("run.toml"), text).expect("written");
     let report = run_in(folder.path(), &["--options", "run.toml", "--json"]).json();
-    assert!(report["points"] == serde_json::json!([17, 17]) && report["f"] == "1 + x" && report["backend"] == "reference", "{report:#}");
+    assert!(
+        report["points"] == serde_json::json!([17, 17]) && report["f"] == "1 + x" && report["backend"] == "reference",
+        "{report:#}"
+    );
     let report = run_in(folder.path(), &["poisson", "--options", "run.toml", "--json", "--n", "33"]).json();
     assert_eq!(report["points"], serde_json::json!([33, 33]));
     let done = run_in(folder.path(), &["wave", "--options", "run.toml"]);

@@ -503,7 +503,7 @@ fn measured_shares_give_the_bits_of_one_device() {
 fn wave_is_that_of_one_device<T: Real>(context: &Context, weights: &[f64], between: usize, n: usize) {
     let what = format!("{weights:?}, {between} steps between exchanges, n {n}, {:?}", context.family());
     let (start, velocity) = problem::<T>(n * n);
-    let params = WaveParams { n, ..WaveParams::default() };
+    let params = WaveParams::square(n);
     let params = WaveParams { dt: params.dt_of(0.6), ..params };
     let mut one = wave::Wave::<T>::new(context, &params).unwrap();
     let mut many = Wave::<T>::weighted(&team(context, weights.len()), &params, weights, between).unwrap();
@@ -536,7 +536,7 @@ fn separable_waves_on_strips_have_the_bits_of_one_device() {
         let n = 41;
         let sine: Vec<f64> = (0..n).map(|i| if i == 0 || i == n - 1 { 0.0 } else { (0.3 * i as f64).sin() }).collect();
         let shape = Separable::new(2.0, &[&sine, &sine]).unwrap();
-        let params = WaveParams { n, ..WaveParams::default() };
+        let params = WaveParams::square(n);
         let params = WaveParams { dt: params.dt_of(0.6), ..params };
         let speed: Vec<f64> = noise(n * n, 3);
         let mut one = wave::Wave::<f64>::new(context, &params).unwrap();
@@ -637,12 +637,16 @@ fn problems_that_a_team_does_not_solve_are_refused() {
         let mut small = Poisson::<f32>::new(&team, &Grid::square(17), &params).unwrap();
         assert_error(small.solve(&[0.0; 3], &mut [0.0; 289]), LENGTH, "f");
         assert_error(small.solve(&[0.0; 289], &mut [0.0; 3]), LENGTH, "u");
-        let params = WaveParams { n: 3, dt: 0.01, ..WaveParams::default() };
+        let params = WaveParams { dt: 0.01, ..WaveParams::square(3) };
         let wave = |params: WaveParams| Wave::<f32>::new(&team, &params).map(drop);
-        assert_error(wave(params), VALUE, "ranks");
-        assert_error(wave(WaveParams { n: 65, scheme: Scheme::Implicit, ..params }), VALUE, "scheme");
-        assert_error(wave(WaveParams { backend: Backend::Reference, ..params }), VALUE, "backend");
-        let params = WaveParams { n: 33, ..params };
+        assert_error(wave(params.clone()), VALUE, "ranks");
+        assert_error(
+            wave(WaveParams { scheme: Scheme::Implicit, points: vec![65; 2], ..params.clone() }),
+            VALUE,
+            "scheme",
+        );
+        assert_error(wave(WaveParams { backend: Backend::Reference, ..params.clone() }), VALUE, "backend");
+        let params = WaveParams { points: vec![33; 2], ..params };
         assert_error(Wave::<f32>::weighted(&team, &params, &[1.0; 4], 0).map(drop), VALUE, "steps");
         assert_error(Wave::<f32>::new(&team, &params).unwrap().start(&[0.0; 3], None), LENGTH, "u");
         // A grid that one device cannot hold: the error names it, and nothing is left behind.

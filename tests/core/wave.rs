@@ -25,7 +25,7 @@ fn of<T: Real>(values: &[f64]) -> Vec<T> {
 }
 
 fn at_courant(n: usize, courant: f64) -> WaveParams {
-    let params = WaveParams { n, ..WaveParams::default() };
+    let params = WaveParams::square(n);
     WaveParams { dt: params.dt_of(courant), ..params }
 }
 
@@ -36,14 +36,14 @@ fn half_angle(params: &WaveParams, k: usize, l: usize) -> f64 {
 }
 
 fn displacement<T: Real>(wave: &mut Wave<T>) -> Vec<T> {
-    let n = wave.params().n;
+    let n = wave.params().points[0];
     let mut u = vec![T::nan(); n * n];
     wave.displacement(&mut u).unwrap();
     u
 }
 
 fn velocity<T: Real>(wave: &mut Wave<T>) -> Vec<T> {
-    let n = wave.params().n;
+    let n = wave.params().points[0];
     let mut v = vec![T::nan(); n * n];
     wave.velocity(&mut v).unwrap();
     v
@@ -113,7 +113,7 @@ fn the_period_is_kept_to_second_order() {
                 let end = 1.25 * 2.0 / 5.0_f64.sqrt();
                 let error = |n: usize| {
                     let steps = (end / (0.6 / (n - 1) as f64)).round() as usize;
-                    let params = WaveParams { n, backend, scheme, dt: end / steps as f64, ..WaveParams::default() };
+                    let params = WaveParams { backend, scheme, dt: end / steps as f64, ..WaveParams::square(n) };
                     let mut wave = Wave::<f64>::new(context, &params).unwrap();
                     let mode = sine(n, 2, 1);
                     wave.start(&mode, None).unwrap();
@@ -261,7 +261,7 @@ fn energies<T: Real>(context: &Context) {
             let params = WaveParams { scheme, c: 0.5, ..at_courant(n, 0.5) };
             let (u, v) = noisy::<T>(n);
             let totals = BACKENDS.map(|backend| {
-                let mut wave = Wave::<T>::new(context, &WaveParams { backend, ..params }).unwrap();
+                let mut wave = Wave::<T>::new(context, &WaveParams { backend, ..params.clone() }).unwrap();
                 wave.start(&u, Some(&v)).unwrap();
                 wave.energy().unwrap()
             });
@@ -359,7 +359,7 @@ fn a_time_step_past_the_limit_names_the_limit() {
     for c in [0.25, 1.0, 340.0] {
         let params = WaveParams { c, ..at_courant(101, 0.5) };
         let limit = params.dt_of(WaveParams::COURANT_LIMIT);
-        assert!(Wave::<f64>::reference(&WaveParams { dt: limit, ..params }).is_ok());
+        assert!(Wave::<f64>::reference(&WaveParams { dt: limit, ..params.clone() }).is_ok());
         let past = WaveParams { dt: 1.0001 * limit, ..params };
         let error = Wave::<f64>::reference(&past).unwrap_err();
         assert_eq!(error.id(), "clinalg:argument:value");
@@ -369,7 +369,7 @@ fn a_time_step_past_the_limit_names_the_limit() {
         for context in contexts() {
             assert_eq!(Wave::<f32>::new(context, &past).unwrap_err().to_string(), words);
         }
-        let implicit = WaveParams { scheme: Scheme::Implicit, n: 65, ..past };
+        let implicit = WaveParams { scheme: Scheme::Implicit, points: vec![65; 2], ..past };
         assert!(Wave::<f64>::reference(&implicit).is_ok());
     }
 }
@@ -378,17 +378,18 @@ fn a_time_step_past_the_limit_names_the_limit() {
 fn parameters_out_of_range_are_errors() {
     let good = at_courant(17, 0.5);
     for (bad, argument) in [
-        (WaveParams { n: 2, ..good }, "n"),
-        (WaveParams { n: usize::MAX, ..good }, "n"),
-        (WaveParams { c: 0.0, ..good }, "c"),
-        (WaveParams { c: f64::NAN, ..good }, "c"),
-        (WaveParams { dt: -0.1, ..good }, "dt"),
-        (WaveParams { dt: f64::INFINITY, ..good }, "dt"),
-        (WaveParams { dt: 1e-320, c: 1e-10, ..good }, "dt"),
-        (WaveParams { steps_per_pass: 0, ..good }, "steps_per_pass"),
-        (WaveParams { steps_per_pass: 9, ..good }, "steps_per_pass"),
-        (WaveParams { scheme: Scheme::Implicit, n: 16, ..good }, "n"),
-        (WaveParams { scheme: Scheme::Implicit, tolerance: -1.0, ..good }, "tolerance"),
+        (WaveParams { points: vec![2; 2], ..good.clone() }, "points"),
+        (WaveParams { points: vec![usize::MAX; 2], ..good.clone() }, "points"),
+        (WaveParams { points: vec![1 << 31; 2], ..good.clone() }, "points"),
+        (WaveParams { c: 0.0, ..good.clone() }, "c"),
+        (WaveParams { c: f64::NAN, ..good.clone() }, "c"),
+        (WaveParams { dt: -0.1, ..good.clone() }, "dt"),
+        (WaveParams { dt: f64::INFINITY, ..good.clone() }, "dt"),
+        (WaveParams { dt: 1e-320, c: 1e-10, ..good.clone() }, "dt"),
+        (WaveParams { steps_per_pass: 0, ..good.clone() }, "steps_per_pass"),
+        (WaveParams { steps_per_pass: 9, ..good.clone() }, "steps_per_pass"),
+        (WaveParams { scheme: Scheme::Implicit, points: vec![16; 2], ..good.clone() }, "points"),
+        (WaveParams { scheme: Scheme::Implicit, tolerance: -1.0, ..good.clone() }, "tolerance"),
     ] {
         match Wave::<f64>::reference(&bad).unwrap_err() {
             Error::Value { argument: named, .. } => assert_eq!(named, argument),
@@ -566,7 +567,7 @@ fn varying_speed<T: Real>(context: &Context) {
     let (n, steps) = (19, 30);
     let speed: Vec<f64> = (0..n * n).map(|p| if p % n < 7 { 0.5 } else { 1.0 + 0.02 * (p / n) as f64 }).collect();
     let c = speed.iter().copied().fold(0.0, f64::max);
-    let params = WaveParams { n, c, ..WaveParams::default() };
+    let params = WaveParams { c, ..WaveParams::square(n) };
     let params = WaveParams { dt: params.dt_of(0.65), ..params };
     let u = sine(n, 2, 1);
     let laplacian = |u: &[f64], p: usize| (u[p - 1] + u[p + 1] + u[p - n] + u[p + n] - 4.0 * u[p]) / params.h().powi(2);
@@ -582,7 +583,7 @@ fn varying_speed<T: Real>(context: &Context) {
     }
     let speed = of::<T>(&speed);
     for backend in BACKENDS {
-        let params = WaveParams { backend, ..params };
+        let params = WaveParams { backend, ..params.clone() };
         let medium = || Medium { speed: Some(&speed[..]), force: None };
         let mut wave = Wave::<T>::with_medium(Some(context), &params, medium()).unwrap();
         wave.start(&of::<T>(&u), None).unwrap();
@@ -592,7 +593,7 @@ fn varying_speed<T: Real>(context: &Context) {
         assert!(error < drift::<T>(steps), "{backend:?}: {error:e}");
         let change = (wave.energy().unwrap().total() - energy).abs() / energy;
         assert!(change < 100.0 * drift::<T>(steps), "{backend:?}: {change:e}");
-        assert!(Wave::<T>::with_medium(Some(context), &WaveParams { c: 0.9 * c, ..params }, medium()).is_err());
+        assert!(Wave::<T>::with_medium(Some(context), &WaveParams { c: 0.9 * c, ..params.clone() }, medium()).is_err());
     }
 }
 

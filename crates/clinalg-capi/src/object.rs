@@ -80,8 +80,6 @@ pub enum ClinalgKind {
     Poisson = 12,
     /// A Krylov solver for `rows` equations.
     Solver = 13,
-    /// A wave on a box of `rows` points.
-    GridWave = 14,
     /// The factors of a dense matrix of `rows` rows and `cols` columns.
     Factorisation = 15,
     /// Algebraic multigrid for a matrix of `rows` rows on a team.
@@ -475,7 +473,6 @@ pub unsafe extern "C" fn clinalg_object_get_info(handle: ClinalgHandle, info: *m
             Kind::OdeStepper => ClinalgKind::OdeStepper,
             Kind::Poisson => ClinalgKind::Poisson,
             Kind::Solver => ClinalgKind::Solver,
-            Kind::GridWave => ClinalgKind::GridWave,
             Kind::Factorisation => ClinalgKind::Factorisation,
             Kind::TeamAmg => ClinalgKind::TeamAmg,
             _ => ClinalgKind::Other,

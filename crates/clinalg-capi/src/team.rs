@@ -138,7 +138,7 @@ pub unsafe extern "C" fn clinalg_team_solve_poisson(
     })
 }
 
-/// `clinalg_wave_create` on strips of the grid, one for each device of a team, for the explicit scheme. All functions on waves take the
+/// `clinalg_wave_create` on strips of a square, one for each device of a team, for the explicit scheme with one speed. All functions on waves take the
 /// handle; grids that they read or write are on the current device. Displacement and velocity have the bits of one device.
 ///
 /// # Safety

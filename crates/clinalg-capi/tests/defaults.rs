@@ -62,7 +62,9 @@ fn options_of_c_default_to_those_of_the_library() {
     assert_eq!((want.which, of.which), (Which::Smallest, ClinalgSpectrumEnd::Smallest as u32));
 
     let (of, want) = (filled(clinalg_wave_options_default), WaveParams::default());
-    assert_eq!((of.n, of.steps_per_pass, of.max_cycles), (want.n, want.steps_per_pass, want.max_cycles));
+    assert_eq!((of.steps_per_pass, of.max_cycles), (want.steps_per_pass, want.max_cycles));
+    assert_eq!((&of.points[..of.dim], &of.lengths[..of.dim]), (&want.points[..], &want.size[..]));
+    assert_eq!((of.sides, of.sponge), ([[ClinalgWaveSide::Fixed as u32; 2]; 3], 0.0));
     assert_eq!((of.c, of.dt, of.tolerance), (want.c, want.dt, want.tolerance));
     assert_eq!((want.scheme, of.scheme), (Scheme::Explicit, ClinalgScheme::Explicit as u32));
 
@@ -116,7 +118,8 @@ fn the_help_of_matlab_states_the_defaults_of_c() {
         ("waveform", "Windows", waveform.windows as f64),
         ("waveform", "Eps", waveform.eps),
         ("elastodynamics", "rule", elastodynamics.rule as f64),
-        ("wave", "c", wave.c),
+        ("wave", "Speed", wave.c),
+        ("wave", "Lengths", wave.lengths[0]),
     ];
     for (function, option, value) in same {
         assert_eq!(stated(function, option), value, "clinalg.{function}: {option}");

@@ -80,7 +80,6 @@ const NOUNS: &[&str] = &[
     "eigen",
     "elastodynamics",
     "factorisation",
-    "grid_wave",
     "heat",
     "matrix",
     "matrix_market",

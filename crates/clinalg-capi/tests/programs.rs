@@ -442,14 +442,14 @@ fn solvers_made_once_and_saddle_points_from_c99_with_sanitizers() {
 }
 
 #[test]
-fn waves_on_boxes_from_c99_with_sanitizers() {
+fn waves_from_c99_with_sanitizers() {
     let sanitizers = ["-std=c99", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"];
-    let mut program = compile(["CC", "cc"], "tests/capi/grid_wave.c", &sanitizers);
+    let mut program = compile(["CC", "cc"], "tests/capi/wave.c", &sanitizers);
     assert_eq!(run(program.env("ASAN_OPTIONS", "detect_leaks=0")), "passed\n");
 }
 
 #[test]
-fn solvers_made_once_and_waves_on_boxes_from_cpp_with_sanitizers() {
+fn solvers_made_once_and_waves_from_cpp_with_sanitizers() {
     let sanitizers = ["-std=c++17", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"];
     let mut program = compile(["CXX", "c++"], "tests/capi/solvers.cpp", &sanitizers);
     // The program writes a file.

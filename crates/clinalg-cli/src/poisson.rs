@@ -31,7 +31,7 @@ use crate::place::{Place, check_memory};
 use crate::plot::Picture;
 use crate::progress::Progress;
 
-pub(crate) use self::problem::grid;
+pub(crate) use self::problem::zeros;
 
 /// Solve the Poisson problem by multigrid
 ///

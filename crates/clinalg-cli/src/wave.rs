@@ -1,17 +1,15 @@
 //! `clinalg wave`.
 
-mod boxes;
 mod course;
-mod journey;
 mod motion;
 mod report;
+mod shape;
 
-use std::f64::consts::PI;
 use std::path::PathBuf;
 use std::time::Instant;
 
 use clap::ValueEnum;
-use clinalg::multigrid::{Backend, Separable};
+use clinalg::multigrid::Backend;
 use clinalg::wave::{Amplitude, Medium, Scheme, Wave, WaveParams, WaveSide};
 use clinalg::{Real, team};
 use clinalg_ode::Function;
@@ -19,9 +17,9 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use self::course::{Begun, Course};
-use self::journey::{Journey, Start};
-use self::motion::SquareMotion;
-use self::report::{Document, Range};
+use self::motion::Motion;
+use self::report::{Boxed, Document, Grid, Range, Run, Square, Start};
+use self::shape::{Initial, Shape};
 use crate::Global;
 use crate::args::boxes::{Each, Sides};
 use crate::args::{self, BackendArg, PrecisionArg};
@@ -30,7 +28,7 @@ use crate::data::{Given, Lattice, Target, Values};
 use crate::exit::{Exit, Failure};
 use crate::interrupt;
 use crate::output::{Output, norm};
-use crate::place::Place;
+use crate::place::{Place, check_memory};
 use crate::plot::Frames;
 use crate::progress::Steps;
 use crate::series::Series;
@@ -111,7 +109,7 @@ The exit code is 1 if the solver of an implicit step did not converge or Ctrl-C
 ended the run, else 0.")]
 pub(crate) struct Args {
     /// Points per side, boundary included; 2^k + 1 for the implicit scheme
-    #[arg(long, default_value_t = WaveParams::default().n, value_parser = args::points, allow_hyphen_values = true)]
+    #[arg(long, default_value_t = WaveParams::default().points[0], value_parser = args::points, allow_hyphen_values = true)]
     n: usize,
     /// Points in each direction of a box, including those on its sides, in place of the square: 300x200 or 300x200x100
     #[arg(
@@ -125,7 +123,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "LXxLY[xLZ]", value_parser = args::boxes::lengths, requires = "points")]
     size: Option<Each<f64>>,
     /// Conditions on the sides of the box: x=absorbing,y0=free [default: fixed]
-    #[arg(long, value_name = "LIST", value_parser = boxes::sides, requires = "points")]
+    #[arg(long, value_name = "LIST", value_parser = shape::sides, requires = "points")]
     sides: Option<Sides<WaveSide>>,
     /// Width of damping layers along the inside of the absorbing sides, at least two wavelengths for small reflections
     #[arg(long, value_name = "WIDTH", value_parser = args::above_zero, requires = "points", allow_hyphen_values = true)]
@@ -206,17 +204,6 @@ enum SchemeArg {
     Implicit,
 }
 
-/// Displacement at time 0.
-enum Initial {
-    /// A standing wave, see --mode.
-    Mode(Mode),
-    /// A bump that runs out in a ring.
-    Gauss,
-    /// A tent.
-    Pluck,
-    Given(Given),
-}
-
 /// Half waves along each direction.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 struct Mode(Vec<u32>);
@@ -240,30 +227,21 @@ impl Mode {
         counts.resize(dim, 1);
         Ok(Mode(counts))
     }
-
-    /// `scale` times the standing wave on the square of n by n points, 0 on its edges.
-    fn on_square(&self, scale: f64, n: usize) -> Separable {
-        let sine = |count: u32, i: usize| (f64::from(count) * PI * (i as f64 / (n - 1) as f64)).sin();
-        let along = |axis: usize| -> Vec<f64> {
-            (0..n).map(|i| if i == 0 || i == n - 1 { 0.0 } else { sine(self.0[axis], i) }).collect()
-        };
-        Separable::new(scale, &[&along(0), &along(1)]).expect("there are two directions")
-    }
 }
 
 /// The schema of the JSON document.
 pub(crate) fn schema() -> schemars::Schema {
-    crate::schema::of::<report::Document>()
+    crate::schema::of::<Document<Square>>()
 }
 
 /// The schema of the JSON document for a box.
 pub(crate) fn points_schema() -> schemars::Schema {
-    crate::schema::of::<boxes::Document>()
+    crate::schema::of::<Document<Boxed>>()
 }
 
 pub(crate) fn run(args: &Args, global: &Global, out: &mut Output) -> Result<Exit, Failure> {
-    if let Some(points) = &args.points {
-        return boxes::run(args, points, global, out);
+    if args.points.is_some() && args.scheme == SchemeArg::Implicit {
+        return Err(Failure::usage("--scheme implicit is for the square: leave out --points, or use explicit"));
     }
     match args.precision {
         PrecisionArg::F32 => solve::<f32>(args, global, out),
@@ -271,17 +249,25 @@ pub(crate) fn run(args: &Args, global: &Global, out: &mut Output) -> Result<Exit
     }
 }
 
+/// Part of the stability limit that a time step on a box is by default.
+const PART: f64 = 0.99;
+
 impl Args {
     /// The parameters for the largest speed `c`, and the number of steps; `loaded` is what is continued.
-    fn params(&self, c: f64, loaded: Option<&Loaded>) -> Result<(WaveParams, usize), Failure> {
-        let (scheme, courant) = match self.scheme {
-            SchemeArg::Explicit => (Scheme::Explicit, 0.7),
-            SchemeArg::Implicit => (Scheme::Implicit, 2.0),
+    fn params(&self, shape: &Shape, c: f64, loaded: Option<&Loaded>) -> Result<(WaveParams, usize), Failure> {
+        let scheme = match self.scheme {
+            SchemeArg::Explicit => Scheme::Explicit,
+            SchemeArg::Implicit => Scheme::Implicit,
         };
-        let backend = self.backend.into();
-        let params =
-            WaveParams { n: self.n, backend, scheme, c, steps_per_pass: self.steps_per_pass, ..WaveParams::default() };
-        let dt = self.dt.unwrap_or_else(|| params.dt_of(self.courant.unwrap_or(courant)));
+        let (backend, steps_per_pass) = (self.backend.into(), self.steps_per_pass);
+        let params = WaveParams { backend, scheme, c, steps_per_pass, ..shape.params.clone() };
+        let dt = match (self.dt, self.courant, scheme) {
+            (Some(dt), ..) => dt,
+            (None, Some(courant), _) => params.dt_of(courant),
+            (None, None, _) if shape.is_box => PART * params.limit()?,
+            (None, None, Scheme::Explicit) => params.dt_of(0.7),
+            (None, None, Scheme::Implicit) => params.dt_of(2.0),
+        };
         let (dt, steps) = self.steps(dt, loaded)?;
         let params = WaveParams { dt, ..params };
         let tolerance = self.tol.unwrap_or_else(|| self.tolerance(params.courant()));
@@ -316,15 +302,6 @@ impl Args {
         Ok((if kept.is_some() || fits { dt } else { end / count }, count as usize))
     }
 
-    fn initial(&self) -> Result<Initial, Failure> {
-        Ok(match self.initial_text() {
-            "mode" => Initial::Mode(self.mode.along(2)?),
-            "gauss" => Initial::Gauss,
-            "pluck" => Initial::Pluck,
-            text => Initial::Given(Given::new("--initial", text, 2)?),
-        })
-    }
-
     /// The factor of the force.
     fn amplitude(&self) -> Result<Amplitude, Failure> {
         let factor = Function::parse(self.force_time.as_deref().unwrap_or("1"), &[])
@@ -343,12 +320,8 @@ impl Args {
     }
 
     /// The displacement at the start, as given.
-    fn initial_text(&self) -> &str {
-        self.initial.as_deref().unwrap_or("mode")
-    }
-
-    fn lattice(&self) -> Lattice {
-        Lattice::unit(self.n, 2)
+    fn initial_name(&self, shape: &Shape) -> &str {
+        self.initial.as_deref().unwrap_or(if shape.absorbs() { "gauss" } else { "mode" })
     }
 }
 
@@ -358,53 +331,82 @@ fn given(option: &'static str, text: &Option<String>, lattice: &Lattice) -> Resu
     given.map(|given| given.at_points(lattice, |_| true)).transpose()
 }
 
-impl Initial {
-    fn displacement<T: Real>(&self, n: usize) -> Result<Vec<T>, Failure> {
-        let mut u = crate::poisson::grid::<T>(n, 2)?;
-        // The profile combines a value along x with one along y.
-        let along = |value: &dyn Fn(f64) -> f64| (0..n).map(|i| value(i as f64 / (n - 1) as f64)).collect::<Vec<f64>>();
-        let axes = |x: &dyn Fn(f64) -> f64, y: &dyn Fn(f64) -> f64| [along(x), along(y)];
-        let ([x, y], profile): (_, fn(f64, f64) -> f64) = match self {
-            Initial::Mode(mode) => {
-                mode.on_square(1.0, n).fill_host(&mut u)?;
-                return Ok(u);
-            }
-            Initial::Gauss => (axes(&|x| (x - 0.3).powi(2), &|y| (y - 0.4).powi(2)), |x, y| (-(x + y) / 0.005).exp()),
-            Initial::Pluck => {
-                (axes(&|x| (x / 0.3).min((1.0 - x) / 0.7), &|y| (y / 0.4).min((1.0 - y) / 0.6)), f64::min)
-            }
-            Initial::Given(given) => return given.at_points(&Lattice::unit(n, 2), |_| true),
-        };
-        for (row, y) in u.chunks_mut(n).zip(&y).skip(1).take(n - 2) {
-            for (value, x) in row.iter_mut().zip(&x).skip(1).take(n - 2) {
-                *value = T::from_f64(profile(*x, *y));
-            }
-        }
-        Ok(u)
-    }
-}
-
 /// The largest tolerance by default.
 const MOST_TOLERANCE: f64 = 1e-3;
 
+/// An error unless the place takes such a wave; `special` where the speed varies or a force acts.
+fn check_place<T: Real>(
+    (args, shape): (&Args, &Shape),
+    place: &Place,
+    special: bool,
+    global: &Global,
+) -> Result<(), Failure> {
+    match (place, args.backend.into()) {
+        (Place::Device(context), Backend::Kernels) if shape.is_box => {
+            let one = shape.params.points.iter().map(|n| *n as f64).product::<f64>() * size_of::<T>() as f64;
+            // u, the step before, the speed, and the force.
+            let grids = if args.force.is_some() { 4.0 } else { 3.0 };
+            check_memory(context, &shape.name(" x "), one, grids * one)
+        }
+        _ if shape.is_box => Err(Failure::usage(
+            "--points runs on one device with --backend kernels; leave out --devices and any other --backend",
+        )),
+        (Place::Team(_), _) if special => {
+            Err(Failure::usage(format!("--speed and --force take one device: {}", global.on_one_device())))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The part of the report on the grid and the steps.
+fn described(
+    args: &Args,
+    shape: &Shape,
+    params: &WaveParams,
+    special: bool,
+    place: &Place,
+    global: &Global,
+) -> Result<Grid, Failure> {
+    if shape.is_box {
+        let WaveParams { points, size, sponge, .. } = params.clone();
+        return Ok(Grid::Box(Boxed { points, size, sides: shape.side_names(), sponge, dt_limit: params.limit()? }));
+    }
+    let explicit = params.scheme == Scheme::Explicit;
+    let passes = explicit && params.backend == Backend::Kernels && !special;
+    Ok(Grid::Square(Square {
+        n: args.n,
+        scheme: params.scheme,
+        backend: params.backend,
+        devices: place.devices_of_all(global)?,
+        courant: params.courant(),
+        courant_limit: explicit.then_some(WaveParams::COURANT_LIMIT),
+        steps_per_pass: passes.then_some(params.steps_per_pass),
+        implicit: None,
+    }))
+}
+
 fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Result<Exit, Failure> {
     out.phase("options and files");
+    let shape = Shape::new(args)?;
+    let lattice = &shape.lattice;
     let pictures = args.plot.as_deref().map(|path| Frames::new(path, "wave", args.frames)).transpose()?;
-    let lattice = args.lattice();
     let target = args.out.as_deref().map(|path| Target::new("--out", path)).transpose()?;
-    let series = args.series.as_deref().map(|path| Series::of_field(path, &args.lattice(), "u", args.resume.is_some()));
+    let series = args.series.as_deref().map(|path| Series::of_field(path, lattice, "u", args.resume.is_some()));
     let mut series = series.transpose()?;
     let keep = checkpoint::Target::new(args.checkpoint.as_deref(), "wave")?;
     let loaded = args.resume.as_deref().map(Loaded::new).transpose()?;
-    let initial = args.initial()?;
-    let velocity = given("--velocity", &args.velocity, &lattice)?;
-    let speed = given("--speed", &args.speed, &lattice)?;
-    let force = given("--force", &args.force, &lattice)?;
+    let initial = shape.initial(args)?;
+    out.phase("device");
+    let special = args.speed.is_some() || args.force.is_some();
+    let place = Place::new(global, args.backend.into())?;
+    check_place::<T>((args, &shape), &place, special, global)?;
+    out.phase("options and files");
+    let velocity = given("--velocity", &args.velocity, lattice)?;
+    let speed = given("--speed", &args.speed, lattice)?;
+    let force = given("--force", &args.force, lattice)?;
     let factor = args.amplitude()?;
     let c = args.largest_speed(speed.as_deref())?;
-    let (params, steps) = args.params(c, loaded.as_ref())?;
-    out.phase("device");
-    let place = Place::new(global, params.backend)?;
+    let (params, steps) = args.params(&shape, c, loaded.as_ref())?;
     interrupt::watch();
     let progress = Steps::new(out, steps as u64);
     progress.stage("setting up");
@@ -412,9 +414,16 @@ fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Result<Exit
     let start = Instant::now();
     let taken = |values: Vec<f64>| values.into_iter().map(T::from_f64).collect::<Vec<T>>();
     let (speed, force, velocity) = (speed.map(taken), force.map(taken), velocity.map(taken));
-    let special = speed.is_some() || force.is_some();
     let fingerprint = |u: &[T]| {
-        let options = Fingerprint::default().option("--n", args.n).option("--scheme", params.scheme);
+        let options = Fingerprint::default();
+        let options = match &args.points {
+            None => options.option("--n", args.n).option("--scheme", params.scheme),
+            Some(points) => options
+                .option("--points", &points.0)
+                .option("--size", &params.size)
+                .option("--sides", shape.side_names())
+                .option("--sponge", args.sponge),
+        };
         let options = options.option("--precision", args.precision).option("--c", params.c);
         let options = options.option("--dt", args.dt).option("--courant", args.courant);
         let options = options.values("--initial", Some(u)).values("--velocity", velocity.as_deref());
@@ -422,43 +431,28 @@ fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Result<Exit
         options.option("--force-time", &args.force_time)
     };
     let medium = Medium { speed: speed.as_deref(), force: force.as_deref().map(|force| (force, factor)) };
-    let mut wave: Box<dyn SquareMotion<T>> = match &place {
-        Place::Team(_) if special => {
-            let words = format!("--speed and --force take one device: {}", global.on_one_device());
-            return Err(Failure::usage(words));
-        }
-        Place::Host if special => Box::new(Wave::<T>::with_medium(None, &params, medium)?),
-        Place::Device(context) if special => Box::new(Wave::<T>::with_medium(Some(context), &params, medium)?),
-        Place::Host => Box::new(Wave::<T>::reference(&params)?),
-        Place::Device(context) => Box::new(Wave::<T>::new(context, &params)?),
+    let mut wave: Box<dyn Motion<T>> = match &place {
+        Place::Host => Box::new(Wave::<T>::with_medium(None, &params, medium)?),
+        Place::Device(context) => Box::new(Wave::<T>::with_medium(Some(context), &params, medium)?),
         Place::Team(team) if global.balance => Box::new(team::Wave::<T>::balanced(team, &params)?),
         Place::Team(team) => Box::new(team::Wave::<T>::new(team, &params)?),
     };
-    let mode = if let Initial::Mode(mode) = &initial { Some(mode.clone()) } else { None };
+    let waves = if let Initial::Mode(_, waves) = &initial { Some(waves) } else { None };
     let on_devices = place.computes_separable(lattice.len());
     let shown = pictures.is_some() || series.is_some();
-    let separable = mode.as_ref().filter(|_| on_devices).map(|mode| mode.on_square(1.0, args.n));
+    let separable = waves.filter(|_| on_devices).map(|waves| shape.standing_wave(waves, 1.0));
     // Values on the host, where they are needed there.
-    let mut u = if separable.is_none() || shown { initial.displacement::<T>(args.n)? } else { Vec::new() };
+    let mut u = if separable.is_none() || shown { shape.displacement::<T>(&initial)? } else { Vec::new() };
     let implicit = match &separable {
         Some(separable) => wave.start_separable(separable, velocity.as_deref())?,
         None => wave.start(&u, velocity.as_deref())?,
     };
-    let begins_with = || Ok(fingerprint(&initial.displacement::<T>(args.n)?));
+    let begins_with = || Ok(fingerprint(&shape.displacement::<T>(&initial)?));
     let mut begun = Begun::new(&mut *wave, loaded.as_ref(), begins_with)?;
-    let setup = start.elapsed();
-    let known = Start { initial: args.initial_text().to_owned(), mode, c: params.c, dt: params.dt, setup };
+    let known = Start { initial: &initial, c: params.c, dt: params.dt, setup: start.elapsed() };
     let mut document = Document {
-        n: args.n,
-        scheme: params.scheme,
-        backend: params.backend,
-        devices: place.devices_of_all(global)?,
-        courant: params.courant(),
-        courant_limit: (params.scheme == Scheme::Explicit).then_some(WaveParams::COURANT_LIMIT),
-        steps_per_pass: (params.scheme == Scheme::Explicit && params.backend == Backend::Kernels && !special)
-            .then_some(params.steps_per_pass),
-        implicit,
-        journey: Journey::new::<T>(args, &place, known, begun, target.as_ref(), series.as_ref()),
+        grid: described(args, &shape, &params, special, &place, global)?,
+        run: Run::new::<T>((args, &shape), &place, &known, begun, target.as_ref(), series.as_ref()),
     };
     out.phase("steps and frames");
     let first = wave.steps();
@@ -466,45 +460,47 @@ fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Result<Exit
     let course = Course::new(steps, args.frames, shown, &progress);
     let travelled = course.run(&mut *wave, begun, implicit, &mut u, |frame, time, u| {
         if let Some(frames) = &pictures {
-            document.draw(frames, frame, time, u, range.of(u))?;
+            document.draw(frames, &shape, (frame, time), u, range.of(u))?;
         }
         series.iter_mut().try_for_each(|series| Ok(series.keep(time, &Values::of(u))?))
     })?;
     drop(progress);
     out.phase("output");
     begun.drift = travelled.drift;
-    document.implicit = travelled.implicit;
-    document.journey.end::<T>(&*wave, first, args.n * args.n, &travelled, force.is_some());
-    document.journey.peak_device_bytes = place.peak_bytes_of_all()?;
-    let mut displacement = |wave: &mut dyn SquareMotion<T>| -> Result<Vec<T>, Failure> {
+    if let Grid::Square(square) = &mut document.grid {
+        square.implicit = travelled.implicit;
+    }
+    document.run.end::<T>(&*wave, first, lattice.len(), &travelled, force.is_some());
+    document.run.peak_device_bytes = place.peak_bytes_of_all()?;
+    let mut displacement = |wave: &mut dyn Motion<T>| -> Result<Vec<T>, Failure> {
         let mut u = std::mem::take(&mut u);
         u.resize(lattice.len(), T::zero());
         wave.displacement(&mut u)?;
         Ok(u)
     };
-    if let (Some(mode), false, None) = (&document.journey.mode, special, &velocity) {
-        let frequency = params.c * PI * f64::from(mode.0[0]).hypot(f64::from(mode.0[1]));
-        let exact = mode.on_square((frequency * wave.time()).cos(), args.n);
-        document.journey.error_max = Some(match on_devices {
+    if let (Some(waves), false, None) = (waves, special, &velocity) {
+        let frequency = params.c * waves.iter().map(|(_, k)| k * k).sum::<f64>().sqrt();
+        let exact = shape.standing_wave(waves, (frequency * wave.time()).cos());
+        document.run.error_max = Some(match on_devices {
             true => wave.error_max(&exact)?,
             false => exact.error_max_host(&displacement(&mut *wave)?)?,
         });
     }
     if let Some(path) = keep.due(interrupt::asked()) {
         begun.save(&path, &mut *wave, params.dt, begins_with()?)?;
-        document.journey.checkpoint = Some(path.display().to_string());
+        document.run.checkpoint = Some(path.display().to_string());
     }
     if let Some(target) = &target {
-        target.write(&lattice, "u", &Values::of(&displacement(&mut *wave)?))?;
+        target.write(lattice, "u", &Values::of(&displacement(&mut *wave)?))?;
     }
     if let Some(series) = series {
         series.finish()?;
     }
-    document.print(out)?;
+    document.print(&shape, out)?;
     out.norms(|| Ok([("u", norm(&displacement(&mut *wave)?))]))?;
     out.details(place.contexts())?;
     out.json(&document)?;
-    Ok(if travelled.went_well() && document.journey.steps >= steps as u64 { Exit::Done } else { Exit::NotReached })
+    Ok(if travelled.went_well() && document.run.steps >= steps as u64 { Exit::Done } else { Exit::NotReached })
 }
 
 #[cfg(test)]

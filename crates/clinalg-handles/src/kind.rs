@@ -36,8 +36,6 @@ pub enum Kind {
     Poisson = 12,
     /// A [`Solver`](clinalg::solve::Solver) of one matrix with its memory.
     Solver = 13,
-    /// A [`BoxWave`](clinalg::wave::BoxWave).
-    GridWave = 14,
     /// The factors of a dense matrix.
     Factorisation = 15,
     /// [Algebraic multigrid](clinalg::team::Amg) on a team.
@@ -67,7 +65,6 @@ impl Kind {
         Kind::OdeStepper,
         Kind::Poisson,
         Kind::Solver,
-        Kind::GridWave,
         Kind::Factorisation,
         Kind::TeamAmg,
     ];
@@ -87,8 +84,6 @@ impl Kind {
     pub const POISSON: &'static [Kind] = &[Kind::Poisson];
     /// A Krylov solver.
     pub const SOLVER: &'static [Kind] = &[Kind::Solver];
-    /// A wave on a box.
-    pub const GRID_WAVE: &'static [Kind] = &[Kind::GridWave];
     /// The factors of a dense matrix.
     pub const FACTORISATION: &'static [Kind] = &[Kind::Factorisation];
     /// A matrix on a team.
@@ -134,7 +129,6 @@ impl Kind {
             Kind::OdeStepper => "stepper of differential equations",
             Kind::Poisson => "Poisson solver",
             Kind::Solver => "Krylov solver",
-            Kind::GridWave => "wave on a box",
             Kind::Factorisation => "factorisation of a dense matrix",
             Kind::TeamAmg => "algebraic multigrid on a team",
         }

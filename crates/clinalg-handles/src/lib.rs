@@ -47,9 +47,9 @@ pub use kind::{Info, Kind, ScalarType};
 #[cfg(feature = "heat")]
 pub use object::AnyElastodynamics;
 pub use object::{
-    AnyBoxWave, AnyDistributed, AnyFactored, AnyOperator, AnyPoisson, AnySolver, AnyTeamAmg, AnyWave, Applied,
-    BoxMotion, Distributed, Download, Element, Factored, Factors, Host, KrylovSolver, Membrane, Object, Pending,
-    PoissonSolver, RealElement, Stored, TeamAmg,
+    AnyDistributed, AnyFactored, AnyOperator, AnyPoisson, AnySolver, AnyTeamAmg, AnyWave, Applied, Distributed,
+    Download, Element, Factored, Factors, Host, KrylovSolver, Membrane, Object, Pending, PoissonSolver, RealElement,
+    Stored, TeamAmg,
 };
 #[cfg(feature = "ode")]
 pub use object::{Ode, OdeStepper};

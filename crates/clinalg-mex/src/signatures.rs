@@ -63,7 +63,7 @@ fn names(source: &str) -> Vec<String> {
 }
 
 /// The classes whose methods are called by name, on objects that other methods or constructors make.
-const CLASSES: [&str; 5] = ["factor", "grid_wave", "poisson", "team", "wave"];
+const CLASSES: [&str; 4] = ["factor", "poisson", "team", "wave"];
 
 fn words(text: &str) -> Vec<String> {
     text.split([',', ' ', '[', ']', ')']).filter(|word| !word.is_empty()).map(str::to_owned).collect()

@@ -24,7 +24,7 @@ fn moved<T: Real>(context: &Context, params: &WaveParams, u: &[T], v: &[T], step
 }
 
 fn at_courant(n: usize, courant: f64) -> WaveParams {
-    let params = WaveParams { n, ..WaveParams::default() };
+    let params = WaveParams::square(n);
     WaveParams { dt: params.dt_of(courant), ..params }
 }
 
@@ -40,7 +40,7 @@ fn exact<T: Real>(suite: &mut Suite<'_>) {
                 let v: Vec<T> = Data::Whole.values(&mut rng, n * n);
                 let v: Vec<T> = v.into_iter().map(|v| v * T::from_f64((n - 1) as f64)).collect();
                 let params = WaveParams { backend, ..at_courant(n, 0.5) };
-                let want = moved(context, &WaveParams { backend: Backend::Reference, ..params }, &u, &v, 7)?;
+                let want = moved(context, &WaveParams { backend: Backend::Reference, ..params.clone() }, &u, &v, 7)?;
                 worst.exact(n, &moved(context, &params, &u, &v, 7)?, &want);
             }
             Ok(())
@@ -57,7 +57,7 @@ fn passes<T: Real>(suite: &mut Suite<'_>) {
             let mut rng = seeded(n as u64);
             let [u, v]: [Vec<T>; 2] = [0, 1].map(|_| Data::Random.values(&mut rng, n * n));
             let params = at_courant(n, 0.7);
-            let want = moved(context, &WaveParams { steps_per_pass: 1, ..params }, &u, &v, 15)?;
+            let want = moved(context, &WaveParams { steps_per_pass: 1, ..params.clone() }, &u, &v, 15)?;
             worst.exact(n, &moved(context, &params, &u, &v, 15)?, &want);
         }
         Ok(())

@@ -69,7 +69,7 @@ fn poisson_params<T: Real>() -> PoissonParams {
 
 /// Leapfrog at the Courant number 0.7.
 fn wave_params(n: usize) -> WaveParams {
-    let params = WaveParams { n, ..WaveParams::default() };
+    let params = WaveParams::square(n);
     WaveParams { dt: params.dt_of(0.7), ..params }
 }
 

@@ -18,8 +18,9 @@ pub(crate) struct Lattice {
 
 impl Lattice {
     /// `n` points per side of the unit square or cube.
+    #[cfg(test)]
     pub(crate) fn unit(n: usize, dim: usize) -> Lattice {
-        Lattice { points: vec![n; dim], lengths: vec![1.0; dim], intervals: vec![n - 1; dim], first: vec![0.0; dim] }
+        Lattice::with_ends(&vec![n; dim], &vec![1.0; dim], &vec![false; dim])
     }
 
     /// The points of an evenly spaced grid on a box of these lengths.
@@ -50,11 +51,6 @@ impl Lattice {
     /// Points along `axis`, 1 along a third axis of a square.
     pub(crate) fn points(&self, axis: usize) -> usize {
         self.points.get(axis).copied().unwrap_or(1)
-    }
-
-    /// The distance of neighbours along `axis`.
-    pub(crate) fn spacing(&self, axis: usize) -> f64 {
-        self.lengths.get(axis).map_or(1.0, |length| length / self.intervals[axis] as f64)
     }
 
     pub(crate) fn len(&self) -> usize {

@@ -335,23 +335,13 @@ pub(super) fn error_on<T: Real>(place: &Place, exact: &Separable, u: &Vector<T>)
     Ok(exact.error_max_host(&u.to_vec()?)?)
 }
 
-/// A grid of zeros in `dim` dimensions, or an error if it does not fit this machine's memory.
-pub(crate) fn grid<T: Real>(n: usize, dim: usize) -> Result<Vec<T>, Failure> {
-    zeros(n.checked_pow(dim as u32), || size(n, dim))
-}
-
 /// So many zeros, or an error that calls them by `words`.
-fn zeros<T: Real>(points: Option<usize>, words: impl FnOnce() -> String) -> Result<Vec<T>, Failure> {
+pub(crate) fn zeros<T: Real>(points: Option<usize>, words: impl FnOnce() -> String) -> Result<Vec<T>, Failure> {
     let mut values = Vec::new();
     let points = points.filter(|&points| values.try_reserve_exact(points).is_ok());
     let failure = || Failure::usage(format!("{} points do not fit this machine's memory", words()));
     values.resize(points.ok_or_else(failure)?, T::zero());
     Ok(values)
-}
-
-/// n x n or n x n x n.
-pub(super) fn size(n: usize, dim: usize) -> String {
-    vec![n.to_string(); dim].join(" x ")
 }
 
 /// The exact solution of the sine problem on the square and the cube.

@@ -2,11 +2,14 @@
 
 use clinalg::multigrid::Separable;
 use clinalg::solve::Progress;
-use clinalg::wave::{BoxWave, ImplicitReport, Scheme, Wave, WaveState};
+use clinalg::wave::{ImplicitReport, Scheme, Wave, WaveState};
 use clinalg::{Real, team};
 
 pub(super) trait Motion<T: Real> {
     fn start(&mut self, u: &[T], v: Option<&[T]>) -> clinalg::Result<Option<ImplicitReport>>;
+    fn start_separable(&mut self, u: &Separable, v: Option<&[T]>) -> clinalg::Result<Option<ImplicitReport>>;
+    /// The largest difference of the displacement from `exact`; NaN if a value is NaN. All processes call it.
+    fn error_max(&mut self, exact: &Separable) -> clinalg::Result<f64>;
     fn step_with(&mut self, steps: usize, progress: Progress<'_>) -> clinalg::Result<Option<ImplicitReport>>;
     fn displacement(&mut self, u: &mut [T]) -> clinalg::Result<()>;
     /// The total.
@@ -21,16 +24,17 @@ pub(super) trait Motion<T: Real> {
     }
 }
 
-/// A wave on the square, which evaluates separable functions, and compares with them, where it runs.
-pub(super) trait SquareMotion<T: Real>: Motion<T> {
-    fn start_separable(&mut self, u: &Separable, v: Option<&[T]>) -> clinalg::Result<Option<ImplicitReport>>;
-    /// The largest difference of the displacement from `exact`; NaN if a value is NaN. All processes call it.
-    fn error_max(&mut self, exact: &Separable) -> clinalg::Result<f64>;
-}
-
 impl<T: Real> Motion<T> for Wave<T> {
     fn start(&mut self, u: &[T], v: Option<&[T]>) -> clinalg::Result<Option<ImplicitReport>> {
         Ok(Wave::start(self, u, v)?.implicit)
+    }
+
+    fn start_separable(&mut self, u: &Separable, v: Option<&[T]>) -> clinalg::Result<Option<ImplicitReport>> {
+        Ok(Wave::start_separable(self, u, v)?.implicit)
+    }
+
+    fn error_max(&mut self, exact: &Separable) -> clinalg::Result<f64> {
+        Wave::error_max(self, exact)
     }
 
     fn step_with(&mut self, steps: usize, progress: Progress<'_>) -> clinalg::Result<Option<ImplicitReport>> {
@@ -66,53 +70,17 @@ impl<T: Real> Motion<T> for Wave<T> {
     }
 }
 
-impl<T: Real> SquareMotion<T> for Wave<T> {
-    fn start_separable(&mut self, u: &Separable, v: Option<&[T]>) -> clinalg::Result<Option<ImplicitReport>> {
-        Ok(Wave::start_separable(self, u, v)?.implicit)
-    }
-
-    fn error_max(&mut self, exact: &Separable) -> clinalg::Result<f64> {
-        Wave::error_max(self, exact)
-    }
-}
-
-impl<T: Real> Motion<T> for BoxWave<T> {
-    fn start(&mut self, u: &[T], v: Option<&[T]>) -> clinalg::Result<Option<ImplicitReport>> {
-        BoxWave::start(self, u, v).map(|()| None)
-    }
-
-    fn step_with(&mut self, steps: usize, progress: Progress<'_>) -> clinalg::Result<Option<ImplicitReport>> {
-        BoxWave::step_with(self, steps, progress).map(|_| None)
-    }
-
-    fn displacement(&mut self, u: &mut [T]) -> clinalg::Result<()> {
-        BoxWave::displacement(self, u)
-    }
-
-    fn energy(&mut self) -> clinalg::Result<f64> {
-        Ok(BoxWave::energy(self)?.total())
-    }
-
-    fn steps(&self) -> u64 {
-        BoxWave::steps(self)
-    }
-
-    fn time(&self) -> f64 {
-        BoxWave::time(self)
-    }
-
-    fn state(&mut self) -> clinalg::Result<WaveState<T>> {
-        BoxWave::state(self)
-    }
-
-    fn restore(&mut self, state: &WaveState<T>) -> clinalg::Result<()> {
-        BoxWave::restore(self, state)
-    }
-}
-
 impl<T: Real> Motion<T> for team::Wave<T> {
     fn start(&mut self, u: &[T], v: Option<&[T]>) -> clinalg::Result<Option<ImplicitReport>> {
         team::Wave::start(self, u, v).map(|()| None)
+    }
+
+    fn start_separable(&mut self, u: &Separable, v: Option<&[T]>) -> clinalg::Result<Option<ImplicitReport>> {
+        team::Wave::start_separable(self, u, v).map(|()| None)
+    }
+
+    fn error_max(&mut self, exact: &Separable) -> clinalg::Result<f64> {
+        team::Wave::error_max(self, exact)
     }
 
     fn step_with(&mut self, steps: usize, progress: Progress<'_>) -> clinalg::Result<Option<ImplicitReport>> {
@@ -148,17 +116,7 @@ impl<T: Real> Motion<T> for team::Wave<T> {
     }
 }
 
-impl<T: Real> SquareMotion<T> for team::Wave<T> {
-    fn start_separable(&mut self, u: &Separable, v: Option<&[T]>) -> clinalg::Result<Option<ImplicitReport>> {
-        team::Wave::start_separable(self, u, v).map(|()| None)
-    }
-
-    fn error_max(&mut self, exact: &Separable) -> clinalg::Result<f64> {
-        team::Wave::error_max(self, exact)
-    }
-}
-
 /// Brings the rows of all processes to the first one.
 fn gather<T: Real>(wave: &team::Wave<T>, values: &mut [T]) -> clinalg::Result<()> {
-    wave.team().gather(wave.partition(), wave.params().n, values)
+    wave.team().gather(wave.partition(), wave.params().points[0], values)
 }

@@ -1,21 +1,45 @@
 //! The report on a wave, in words, pictures and JSON.
 
-use clinalg::Real;
+use std::time::Duration;
+
 use clinalg::multigrid::Backend;
 use clinalg::wave::{ImplicitReport, Scheme};
+use clinalg::{KernelFamily, Precision, Real};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::Mode;
-use super::journey::Journey;
+use super::course::{Begun, Travelled};
+use super::motion::Motion;
+use super::shape::{Initial, Shape};
+use super::{Args, Mode};
 use crate::args::DeviceName;
+use crate::data::Target;
 use crate::exit::Failure;
-use crate::output::Output;
-use crate::place::device_words;
-use crate::plot::{Field, Frames, UNIT};
+use crate::output::{Output, bytes, seconds};
+use crate::place::{Place, device_words};
+use crate::plot::{Field, Frames};
+use crate::series::Series;
 
+/// The report on a wave on a grid that `G` describes.
 #[derive(Serialize, JsonSchema)]
-pub(super) struct Document {
+pub(super) struct Document<G> {
+    #[serde(flatten)]
+    pub(super) grid: G,
+    #[serde(flatten)]
+    pub(super) run: Run,
+}
+
+/// A grid, and how its steps are made.
+#[derive(Serialize)]
+#[serde(untagged)]
+pub(super) enum Grid {
+    Square(Square),
+    Box(Boxed),
+}
+
+/// The square of `--n`.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct Square {
     pub(super) n: usize,
     #[schemars(with = "String")]
     pub(super) scheme: Scheme,
@@ -27,8 +51,56 @@ pub(super) struct Document {
     pub(super) steps_per_pass: Option<usize>,
     #[schemars(with = "Option<crate::schema::ImplicitReport>")]
     pub(super) implicit: Option<ImplicitReport>,
-    #[serde(flatten)]
-    pub(super) journey: Journey,
+}
+
+/// The grid of `--points`.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct Boxed {
+    pub(super) points: Vec<usize>,
+    pub(super) size: Vec<f64>,
+    pub(super) sides: Vec<String>,
+    pub(super) sponge: Option<f64>,
+    pub(super) dt_limit: f64,
+}
+
+/// A wave from its start to its end.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct Run {
+    #[schemars(with = "String")]
+    precision: Precision,
+    device: Option<DeviceName>,
+    #[schemars(with = "Option<String>")]
+    kernel_family: Option<KernelFamily>,
+    initial: String,
+    velocity: Option<String>,
+    speed: Option<String>,
+    force: Option<String>,
+    force_time: Option<String>,
+    mode: Option<Mode>,
+    c: f64,
+    pub(super) steps: u64,
+    dt: f64,
+    end_time: f64,
+    energy: f64,
+    energy_drift: Option<f64>,
+    energy_end: f64,
+    pub(super) error_max: Option<f64>,
+    points_per_second: f64,
+    seconds_setup: f64,
+    seconds_solve: f64,
+    pub(super) peak_device_bytes: u64,
+    out: Option<String>,
+    series: Option<String>,
+    pub(super) checkpoint: Option<String>,
+    pictures: Vec<String>,
+}
+
+/// What is known of a wave when it starts.
+pub(super) struct Start<'a> {
+    pub(super) initial: &'a Initial,
+    pub(super) c: f64,
+    pub(super) dt: f64,
+    pub(super) setup: Duration,
 }
 
 /// What the colours of all frames reach to on both sides of 0.
@@ -58,77 +130,230 @@ fn largest<T: Real>(u: &[T]) -> f64 {
     u.iter().map(|v| v.into_f64().abs()).filter(|v| v.is_finite()).fold(0.0, f64::max)
 }
 
-impl Document {
-    fn scheme(&self) -> &'static str {
-        match self.scheme {
-            Scheme::Explicit => "leapfrog",
-            Scheme::Implicit => "Newmark with beta = 1/4, by multigrid",
+impl Run {
+    /// Of a wave that starts or continues.
+    pub(super) fn new<T: Real>(
+        (args, shape): (&Args, &Shape),
+        place: &Place,
+        start: &Start<'_>,
+        begun: Begun,
+        target: Option<&Target>,
+        series: Option<&Series>,
+    ) -> Run {
+        Run {
+            precision: T::PRECISION,
+            device: place.device(),
+            kernel_family: place.family(),
+            initial: args.initial_name(shape).to_owned(),
+            velocity: args.velocity.clone(),
+            speed: args.speed.clone(),
+            force: args.force.clone(),
+            force_time: args.force_time.clone(),
+            mode: if let Initial::Mode(mode, _) = start.initial { Some(mode.clone()) } else { None },
+            c: start.c,
+            steps: 0,
+            dt: start.dt,
+            end_time: 0.0,
+            energy: begun.energy,
+            energy_drift: Some(begun.drift),
+            energy_end: begun.energy,
+            error_max: None,
+            points_per_second: 0.0,
+            seconds_setup: start.setup.as_secs_f64(),
+            seconds_solve: 0.0,
+            peak_device_bytes: 0,
+            out: target.map(|target| target.path().display().to_string()),
+            series: series.map(|series| series.files[0].clone()),
+            checkpoint: None,
+            pictures: Vec::new(),
         }
     }
 
+    /// After the steps from `first` on with `points` points; a force changes the energy.
+    pub(super) fn end<T: Real>(
+        &mut self,
+        wave: &dyn Motion<T>,
+        first: u64,
+        points: usize,
+        travelled: &Travelled,
+        forced: bool,
+    ) {
+        self.energy_drift = (!forced).then_some(travelled.drift);
+        self.energy_end = travelled.energy;
+        self.steps = wave.steps();
+        self.end_time = wave.time();
+        self.seconds_solve = travelled.solving.as_secs_f64();
+        self.points_per_second = points as f64 * (wave.steps() - first) as f64 / self.seconds_solve;
+    }
+
+    fn precision(&self) -> &'static str {
+        match self.precision {
+            Precision::F32 => "f32",
+            Precision::F64 => "f64",
+        }
+    }
+
+    /// What stands below the title of a frame.
+    fn subtitle(&self) -> String {
+        let device = self.device.as_ref().map_or("plain Rust", DeviceName::name);
+        let speed = self.speed.as_ref().map_or(format!("c = {}", self.c), |speed| format!("c = {speed}"));
+        format!("{speed}, dt = {:.3e} · {} · {device}", self.dt, self.precision())
+    }
+}
+
+impl Document<Grid> {
+    /// Draws one frame, of three dimensions on the plane in the middle of the last one.
     pub(super) fn draw<T: Real>(
         &mut self,
         frames: &Frames,
-        frame: usize,
-        time: f64,
+        shape: &Shape,
+        (frame, time): (usize, f64),
         u: &[T],
         most: f64,
     ) -> Result<(), Failure> {
-        let n = self.n;
-        let values: Vec<f64> = u.iter().map(|v| v.into_f64()).collect();
+        let lattice = &shape.lattice;
+        let plane = lattice.points(0) * lattice.points(1);
+        let middle = lattice.points(2) / 2;
+        let values: Vec<f64> = u[middle * plane..][..plane].iter().map(|v| v.into_f64()).collect();
+        let across = match lattice.dim() {
+            3 => format!(", plane z = {}", lattice.coordinates(2)[middle]),
+            _ => String::new(),
+        };
         let field = Field {
-            title: format!("Wave equation, {n} × {n} points, t = {time:.4}"),
-            subtitle: self.journey.subtitle(),
+            title: format!("Wave equation, {} points, t = {time:.4}{across}", shape.name(" × ")),
+            subtitle: self.run.subtitle(),
             label: "u",
-            columns: n,
-            bounds: UNIT,
+            columns: lattice.points(0),
+            bounds: [0, 1].map(|axis| {
+                let along = lattice.coordinates(axis);
+                [along[0], along[along.len() - 1]]
+            }),
             values: &values,
             range: Some((-most, most)),
         };
-        self.journey.draw(frames, frame, &field)
+        let picture = frames.picture(frame)?;
+        picture.field(&field)?;
+        self.run.pictures.push(picture.path().display().to_string());
+        Ok(())
     }
 
-    pub(super) fn print(&self, out: &mut Output) -> Result<(), Failure> {
-        let (n, journey) = (self.n, &self.journey);
-        journey.print_title(&format!("{n} x {n} points"), out)?;
-        let device = device_words(&self.devices, journey.kernel_family);
-        let backend = match self.backend {
-            Backend::Kernels => "kernels for this stencil",
-            Backend::Matrix => "sparse matrices and vectors",
-            Backend::Reference => "plain Rust",
-        };
-        let initial = match (journey.initial.as_str(), &journey.mode) {
-            (_, Some(Mode(counts))) => {
-                let times = |axis: usize| if counts[axis] == 1 { String::new() } else { format!("{} ", counts[axis]) };
-                format!("sin({}pi x) sin({}pi y)", times(0), times(1))
+    pub(super) fn print(&self, shape: &Shape, out: &mut Output) -> Result<(), Failure> {
+        let run = &self.run;
+        let size = match &self.grid {
+            Grid::Square(_) => String::new(),
+            Grid::Box(_) => {
+                let lengths = shape.params.size.iter().map(f64::to_string).collect::<Vec<_>>();
+                format!(" on {}", lengths.join(" x "))
             }
-            ("gauss", _) => "exp(-r^2 / 0.005) around (0.3, 0.4)".to_owned(),
-            ("pluck", _) => "drawn out to 1 at (0.3, 0.4)".to_owned(),
-            (given, _) => given.to_owned(),
         };
-        let passes = self.steps_per_pass.map_or(String::new(), |most| match most {
-            1 => ", one step a pass".to_owned(),
-            most => format!(", up to {most} steps a pass"),
-        });
-        out.field("device", device)?;
-        journey.print_start(&format!("u = {initial}"), out)?;
-        out.field("method", format!("{}; {backend}{passes}", self.scheme()))?;
-        let limit = self.courant_limit.map_or(String::new(), |limit| format!(", stable to {limit:.4}"));
-        out.field("time step", format!("{:.6e}, Courant number {:.4}{limit}", journey.dt, self.courant))?;
-        journey.print_steps(out)?;
-        if let Some(implicit) = &self.implicit {
-            let per_step = implicit.cycles as f64 / journey.steps.max(1) as f64;
+        let force = if run.force.is_some() { " + force" } else { "" };
+        let points = shape.name(" x ");
+        out.line(format!("Wave equation u_tt = c^2 Laplace u{force}, {points} points{size}, {}", run.precision()))?;
+        out.line("")?;
+        let devices = match &self.grid {
+            Grid::Square(square) => &square.devices[..],
+            Grid::Box(_) => run.device.as_slice(),
+        };
+        out.field("device", device_words(devices, run.kernel_family))?;
+        let velocity = run.velocity.as_ref().map_or("at rest".into(), |v| format!("u_t = {v}"));
+        out.field("start", format!("{}, {velocity}", self.initial()))?;
+        if let Some(speed) = &run.speed {
+            out.field("speed", format!("c = {speed}, at most {}", run.c))?;
+        }
+        if let Some(force) = &run.force {
+            let factor = run.force_time.as_ref().map_or(String::new(), |g| format!(" * ({g})"));
+            out.field("force", format!("({force}){factor}"))?;
+        }
+        self.print_method(out)?;
+        out.field("steps", format!("{}, to t = {:.6}", run.steps, run.end_time))?;
+        if let Grid::Square(Square { implicit: Some(implicit), .. }) = &self.grid {
+            let per_step = implicit.cycles as f64 / run.steps.max(1) as f64;
+            let most = implicit.relative_residual;
+            let outcome = implicit.stop;
             out.field(
                 "equations",
-                format!(
-                    "{}; {per_step:.1} cycles per step, relative residuals up to {:.1e}",
-                    implicit.stop, implicit.relative_residual
-                ),
+                format!("{outcome}; {per_step:.1} cycles per step, relative residuals up to {most:.1e}"),
             )?;
         }
         out.line("")?;
-        let of = if journey.energy == 0.0 { "" } else { " of it" };
-        journey.print_energy(|drift| format!("it drifted by {drift:.1e}{of} at most"), out)?;
-        journey.print_end(out)
+        let of = if run.energy == 0.0 { "" } else { " of it" };
+        let verb = if shape.absorbs() { "changed" } else { "drifted" };
+        let change = run
+            .energy_drift
+            .map_or("the force changes it".to_owned(), |drift| format!("it {verb} by {drift:.1e}{of} at most"));
+        out.field("energy", format!("{:.6e}, at the end {:.6e}; {change}", run.energy, run.energy_end))?;
+        run.print_end(out)
+    }
+
+    /// The displacement at the start.
+    fn initial(&self) -> String {
+        let is_square = matches!(self.grid, Grid::Square(_));
+        match (self.run.initial.as_str(), &self.run.mode) {
+            (_, Some(Mode(counts))) if is_square => {
+                let times = |axis: usize| if counts[axis] == 1 { String::new() } else { format!("{} ", counts[axis]) };
+                format!("u = sin({}pi x) sin({}pi y)", times(0), times(1))
+            }
+            (_, Some(Mode(counts))) => {
+                let counts: Vec<String> = counts.iter().map(u32::to_string).collect();
+                format!("a standing wave, mode {}", counts.join(","))
+            }
+            ("gauss", _) if is_square => "u = exp(-r^2 / 0.005) around (0.3, 0.4)".to_owned(),
+            ("gauss", _) => "a bump exp(-r^2 / 0.005) in units of the shortest side".to_owned(),
+            ("pluck", _) if is_square => "drawn out to 1 at (0.3, 0.4)".to_owned(),
+            ("pluck", _) => "drawn out to 1 at one point".to_owned(),
+            (given, _) => format!("u = {given}"),
+        }
+    }
+
+    /// How steps are made, and how large they are.
+    fn print_method(&self, out: &mut Output) -> Result<(), Failure> {
+        let dt = self.run.dt;
+        match &self.grid {
+            Grid::Box(grid) => {
+                let sponge = grid.sponge.map_or(String::new(), |width| format!("; damping layers of width {width}"));
+                out.field("sides", format!("{}{sponge}", grid.sides.join(", ")))?;
+                out.field("method", "leapfrog; kernels for this stencil")?;
+                out.field("time step", format!("{dt:.6e}, stable to {:.6e}", grid.dt_limit))
+            }
+            Grid::Square(square) => {
+                let scheme = match square.scheme {
+                    Scheme::Explicit => "leapfrog",
+                    Scheme::Implicit => "Newmark with beta = 1/4, by multigrid",
+                };
+                let backend = match square.backend {
+                    Backend::Kernels => "kernels for this stencil",
+                    Backend::Matrix => "sparse matrices and vectors",
+                    Backend::Reference => "plain Rust",
+                };
+                let passes = square.steps_per_pass.map_or(String::new(), |most| match most {
+                    1 => ", one step a pass".to_owned(),
+                    most => format!(", up to {most} steps a pass"),
+                });
+                out.field("method", format!("{scheme}; {backend}{passes}"))?;
+                let limit = square.courant_limit.map_or(String::new(), |limit| format!(", stable to {limit:.4}"));
+                out.field("time step", format!("{dt:.6e}, Courant number {:.4}{limit}", square.courant))
+            }
+        }
+    }
+}
+
+impl Run {
+    /// What follows the energy.
+    fn print_end(&self, out: &mut Output) -> Result<(), Failure> {
+        if let Some(error) = self.error_max {
+            out.field("error", format!("{error:.4e} at most, against the exact standing wave"))?;
+        }
+        let time = format!("set-up {}, steps {}", seconds(self.seconds_setup), seconds(self.seconds_solve));
+        out.field("time", format!("{time}: {:.3e} points per second", self.points_per_second))?;
+        if self.device.is_some() {
+            out.field("device memory", format!("{} at most", bytes(self.peak_device_bytes)))?;
+        }
+        for (name, file) in [("displacement", &self.out), ("series", &self.series), ("checkpoint", &self.checkpoint)] {
+            file.iter().try_for_each(|file| out.field(name, file))?;
+        }
+        if let (Some(first), Some(last)) = (self.pictures.first(), self.pictures.last()) {
+            out.field("pictures", format!("{first} to {last}"))?;
+        }
+        Ok(())
     }
 }

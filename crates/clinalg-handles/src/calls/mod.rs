@@ -14,7 +14,6 @@ mod expression;
 mod factorisation;
 mod factors;
 mod format;
-mod grid_wave;
 #[cfg(feature = "heat")]
 mod heat;
 mod interop;

@@ -12,6 +12,7 @@ use clinalg::{Context, ContextOptions, Error, Precision, Result, runtime};
 
 use super::solve::{INVERSE, Method, Preconditioning};
 use super::solver::solver_of;
+use super::wave::of_lengths;
 use crate::calls::sparse::sparse;
 use crate::kind::{Kind, ScalarType};
 use crate::object::{AnyWave, Distributed, Membrane, Object, RealElement, TeamAmg, typed_real};
@@ -120,7 +121,7 @@ impl Registry {
         })
     }
 
-    /// A membrane at rest on strips of the grid, one for each device of a team: [`team::Wave`]. Everything that takes the handle of
+    /// A wave at rest on strips of a square, one for each device of a team: [`team::Wave`]. Everything that takes the handle of
     /// [`Registry::wave`] takes this one; grids that are read live in `context`.
     ///
     /// # Errors
@@ -128,10 +129,11 @@ impl Registry {
     pub fn team_wave(&self, team: u64, context: &Context, precision: Precision, params: &WaveParams) -> Result<u64> {
         let wave = self.call(&[Operand::new("team", team, Kind::TEAM)], None, |inputs, _| {
             let team = team_of(inputs[0]);
-            Ok(match precision {
-                Precision::F32 => AnyWave::F32(Membrane::on_team(context, team, params)?),
-                Precision::F64 => AnyWave::F64(Membrane::on_team(context, team, params)?),
-            })
+            match precision {
+                Precision::F32 => Membrane::on_team(context, team, params).map(AnyWave::F32),
+                Precision::F64 => Membrane::on_team(context, team, params).map(AnyWave::F64),
+            }
+            .map_err(of_lengths)
         })?;
         Ok(self.insert(Object::Wave(wave)))
     }

@@ -2,15 +2,15 @@
 
 use clinalg::Scalar as _;
 use clinalg::solve::Progress;
-use clinalg::wave::{WaveEnergy, WaveParams, WaveReport};
-use clinalg::{Context, Dense, Precision, Result, Vector};
+use clinalg::wave::{Medium, WaveEnergy, WaveParams, WaveReport};
+use clinalg::{Context, Dense, Error, Precision, Result, Vector};
 
 use crate::kind::Kind;
 use crate::object::{AnyWave, Membrane, Object, RealElement, typed_real};
 use crate::registry::{Operand, Registry};
 
 /// Where a wave is.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct WaveState {
     /// What it was made with.
     pub params: WaveParams,
@@ -29,22 +29,68 @@ enum Reading {
     Velocity,
 }
 
+/// `params` with the largest of the speeds, where there are some.
+fn with_largest(params: &WaveParams, speed: Option<&[f64]>) -> WaveParams {
+    let c = speed.map_or(params.c, |speed| speed.iter().fold(f64::MIN, |most, c| most.max(*c)));
+    WaveParams { c, ..params.clone() }
+}
+
+fn made<T: RealElement>(context: &Context, params: &WaveParams, speed: Option<&[f64]>) -> Result<Membrane<T>> {
+    let speed = speed.map(|speed| speed.iter().map(|&c| T::from_f64(c)).collect::<Vec<T>>());
+    Membrane::new(context, params, Medium { speed: speed.as_deref(), force: None })
+}
+
+/// C and MATLAB call the core's `size` `lengths`.
+pub(super) fn of_lengths(error: Error) -> Error {
+    error.renamed("size", "lengths")
+}
+
 impl Registry {
-    /// A membrane at rest: [`Wave::new`](clinalg::wave::Wave::new). Gives its handle, which [`Registry::release`] takes with [`Kind::WAVE`].
+    /// A wave at rest: [`Wave::with_medium`](clinalg::wave::Wave::with_medium), with a `speed` for each point, the
+    /// largest of which takes the place of [`WaveParams::c`], or with that one. Gives its handle, which
+    /// [`Registry::release`] takes with [`Kind::WAVE`].
     ///
     /// # Errors
-    /// Those of [`Wave::new`](clinalg::wave::Wave::new).
-    pub fn wave(&self, context: &Context, precision: Precision, params: &WaveParams) -> Result<u64> {
-        Ok(self.insert(Object::Wave(match precision {
-            Precision::F32 => AnyWave::F32(Membrane::new(context, params)?),
-            Precision::F64 => AnyWave::F64(Membrane::new(context, params)?),
-        })))
+    /// Those of [`Wave::with_medium`](clinalg::wave::Wave::with_medium); they name `lengths` for `size`.
+    pub fn wave(
+        &self,
+        context: &Context,
+        precision: Precision,
+        params: &WaveParams,
+        speed: Option<&[f64]>,
+    ) -> Result<u64> {
+        let params = with_largest(params, speed);
+        let wave = match precision {
+            Precision::F32 => made(context, &params, speed).map(AnyWave::F32),
+            Precision::F64 => made(context, &params, speed).map(AnyWave::F64),
+        };
+        Ok(self.insert(Object::Wave(wave.map_err(of_lengths)?)))
     }
 
-    /// Sets displacement and velocity, grids of n^2 values, at time 0: [`Wave::start_device`](clinalg::wave::Wave::start_device).
+    /// The largest stable time step of the explicit scheme: [`WaveParams::limit`] for `speed` as in [`Registry::wave`].
     ///
     /// # Errors
-    /// [`Error::Handle`](clinalg::Error::Handle), [`Error::Precision`](clinalg::Error::Precision) and those of the method.
+    /// Those of [`WaveParams::limit`], with `lengths` for `size`; [`Error::Length`] and [`Error::Value`] that name
+    /// `speed`.
+    pub fn wave_limit(params: &WaveParams, speed: Option<&[f64]>) -> Result<f64> {
+        let params = with_largest(params, speed);
+        let limit = params.limit().map_err(of_lengths)?;
+        let Some(speed) = speed else { return Ok(limit) };
+        if speed.len() != params.total_points() {
+            return Err(Error::Length { argument: "speed", expected: params.total_points(), got: speed.len() });
+        }
+        match speed.iter().find(|c| !(**c > 0.0)) {
+            Some(c) => Err(Error::value("speed", "finite numbers above 0", c)),
+            None => Ok(limit),
+        }
+    }
+
+    /// Sets displacement and velocity, a value for each point, at time 0:
+    /// [`Wave::start_device`](clinalg::wave::Wave::start_device).
+    ///
+    /// # Errors
+    /// [`Error::Handle`](clinalg::Error::Handle), [`Error::Precision`](clinalg::Error::Precision) and those of the
+    /// method.
     pub fn wave_start(&self, wave: u64, u: u64, v: Option<u64>) -> Result<WaveReport> {
         let v = v.map(|v| Operand::new("v", v, Kind::FULL));
         let inputs = [Operand::new("wave", wave, Kind::WAVE), Operand::new("u", u, Kind::FULL)];
@@ -82,7 +128,8 @@ impl Registry {
         )
     }
 
-    /// The displacement into `u`, or into a new n by n matrix; gives the handle of the result.
+    /// The displacement into `u`, or into a new matrix with a row for each point along x; gives the handle of the
+    /// result.
     ///
     /// # Errors
     /// [`Error::Handle`](clinalg::Error::Handle), [`Error::Precision`](clinalg::Error::Precision) and those of
@@ -91,7 +138,7 @@ impl Registry {
         self.wave_reading(wave, Reading::Displacement, "u", u)
     }
 
-    /// The velocity into `v`, or into a new n by n matrix; gives the handle of the result.
+    /// The velocity into `v`, or into a new matrix with a row for each point along x; gives the handle of the result.
     ///
     /// # Errors
     /// [`Error::Handle`](clinalg::Error::Handle), [`Error::Precision`](clinalg::Error::Precision) and those of
@@ -106,7 +153,7 @@ impl Registry {
             typed_real!(objects[0], "wave", T => {
                 let membrane = T::of_wave(objects[0])?;
                 let mut wave = membrane.lock();
-                let n = wave.params().n;
+                let (rows, columns) = wave.shape();
                 let mut read = |to: &mut Vector<T>| match reading {
                     Reading::Displacement => wave.displacement_device(to),
                     Reading::Velocity => wave.velocity_device(to),
@@ -114,14 +161,14 @@ impl Registry {
                 match out {
                     Some(out) => read(out.stored_mut::<T>(argument)?.full_mut(argument)?).map(|()| None),
                     None => {
-                        let mut made = Dense::<T>::zeros(&membrane.context, n, n)?;
+                        let mut made = Dense::<T>::zeros(&membrane.context, rows, columns)?;
                         read(made.as_vector_mut())?;
                         Ok(Some(Object::from(made)))
                     }
                 }
             })
         })?;
-        Ok(made.map_or_else(|| out.expect("a call writes its output or makes one"), |o| self.insert(o)))
+        Ok(self.result(made, out))
     }
 
     /// The discrete energy: [`Wave::energy`](clinalg::wave::Wave::energy).
@@ -144,7 +191,8 @@ impl Registry {
         self.call(&[Operand::new("wave", wave, Kind::WAVE)], None, |objects, _| {
             typed_real!(objects[0], "wave", T => {
                 let wave = T::of_wave(objects[0])?.lock();
-                Ok(WaveState { params: *wave.params(), precision: T::PRECISION, steps: wave.steps(), time: wave.time() })
+                let params = wave.params().clone();
+                Ok(WaveState { params, precision: T::PRECISION, steps: wave.steps(), time: wave.time() })
             })
         })
     }

@@ -5,7 +5,6 @@ mod download;
 #[cfg(feature = "heat")]
 mod elastodynamics;
 mod factorisation;
-mod grid_wave;
 #[cfg(feature = "ode")]
 mod ode;
 mod operator;
@@ -22,7 +21,6 @@ pub use elastodynamics::AnyElastodynamics;
 #[cfg(feature = "heat")]
 pub(crate) use elastodynamics::each_problem;
 pub use factorisation::{AnyFactored, Factored, Factors};
-pub use grid_wave::{AnyBoxWave, BoxMotion};
 #[cfg(feature = "ode")]
 pub(crate) use ode::{AnyStepper, Prepared};
 #[cfg(feature = "ode")]
@@ -43,7 +41,6 @@ use std::sync::Arc;
 use clinalg::multigrid::Poisson;
 use clinalg::solve::Operator;
 use clinalg::team::Team;
-use clinalg::wave::BoxWave;
 use clinalg::{Band, Complex, Csr, Dense, Error, Precision, Real, Result, Scalar, Vector};
 
 use crate::kind::{Info, Kind, ScalarType};
@@ -73,8 +70,6 @@ pub enum Object {
     Poisson(Box<AnyPoisson>),
     /// A Krylov solver, with values of any type.
     Solver(Box<AnySolver>),
-    /// A wave on a box, in either precision.
-    GridWave(Box<AnyBoxWave>),
     /// The factors of a dense matrix, with values of any type.
     Factorisation(Box<AnyFactored>),
     /// Algebraic multigrid on a team, in either precision.
@@ -136,13 +131,6 @@ pub trait RealElement: Element + Real {
     fn of_poisson(object: &Object) -> Result<&PoissonSolver<Self>>;
     /// A Poisson solver on a box as an object.
     fn erase_poisson(solver: Poisson<Self>) -> Object;
-    /// The wave on a box, if it is one of this precision.
-    ///
-    /// # Errors
-    /// [`Error::Precision`] that names the argument `wave`; what is no such wave counts as the other precision.
-    fn of_grid_wave(object: &Object) -> Result<&BoxMotion<Self>>;
-    /// A wave on a box as an object.
-    fn erase_grid_wave(wave: BoxWave<Self>) -> Object;
 }
 
 macro_rules! scalars {
@@ -230,17 +218,6 @@ macro_rules! reals {
                 }
                 Err(object.scalar().mismatch("poisson", ScalarType::of::<$t>()))
             }
-            fn of_grid_wave(object: &Object) -> Result<&BoxMotion<$t>> {
-                if let Object::GridWave(wave) = object
-                    && let AnyBoxWave::$variant(wave) = &**wave
-                {
-                    return Ok(wave);
-                }
-                Err(object.scalar().mismatch("wave", ScalarType::of::<$t>()))
-            }
-            fn erase_grid_wave(wave: BoxWave<$t>) -> Object {
-                Object::GridWave(Box::new(AnyBoxWave::$variant(BoxMotion::new(wave))))
-            }
             fn erase_poisson(solver: Poisson<$t>) -> Object {
                 Object::Poisson(Box::new(AnyPoisson::$variant(PoissonSolver::new(solver))))
             }
@@ -324,7 +301,6 @@ impl Object {
             Object::TeamMatrix(_) => Kind::TeamMatrix,
             Object::Poisson(_) => Kind::Poisson,
             Object::Solver(_) => Kind::Solver,
-            Object::GridWave(_) => Kind::GridWave,
             Object::Factorisation(_) => Kind::Factorisation,
             Object::TeamAmg(_) => Kind::TeamAmg,
             #[cfg(feature = "heat")]
@@ -353,7 +329,6 @@ impl Object {
             Object::TeamMatrix(matrix) => matrix.precision().into(),
             Object::Poisson(solver) => solver.precision().into(),
             Object::Solver(solver) => solver.scalar(),
-            Object::GridWave(wave) => wave.precision().into(),
             Object::Factorisation(factored) => factored.scalar(),
             Object::TeamAmg(amg) => amg.precision().into(),
             #[cfg(feature = "heat")]
@@ -398,7 +373,7 @@ impl Object {
     }
 
     /// Its kind, precision and dimensions; a system of differential equations, and a stepper of one, has a row for each point and a column for each field, a team a row
-    /// for each device, a Poisson solver and a wave on a box a row for each point, a Krylov solver a row for each equation.
+    /// for each device, a Poisson solver on a box a row for each point, a wave the rows and columns of its grids as matrices, a Krylov solver a row for each equation.
     pub fn info(&self) -> Info {
         let mut entries = 0;
         let (rows, cols) = match self {
@@ -410,7 +385,7 @@ impl Object {
                 entries = pending.shape.0 * pending.shape.1;
                 pending.shape
             }
-            Object::Wave(wave) => (wave.side(), wave.side()),
+            Object::Wave(wave) => wave.shape(),
             Object::Operator(operator) => operator.shape(),
             Object::Team(team) => (team.ranks(), 1),
             Object::TeamMatrix(matrix) => {
@@ -420,7 +395,6 @@ impl Object {
             }
             Object::Poisson(solver) => (solver.points(), 1),
             Object::Solver(solver) => (solver.size(), 1),
-            Object::GridWave(wave) => (wave.points(), 1),
             Object::Factorisation(factored) => factored.shape(),
             Object::TeamAmg(amg) => (amg.rows(), amg.rows()),
             #[cfg(feature = "heat")]

@@ -4,7 +4,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use clinalg::solve::Progress;
 use clinalg::team::{self, Team};
-use clinalg::wave::{Wave, WaveEnergy, WaveParams, WaveReport};
+use clinalg::wave::{Medium, Wave, WaveEnergy, WaveParams, WaveReport};
 use clinalg::{Context, Precision, Real, Result, Vector};
 
 /// A wave in one precision, for one caller at a time.
@@ -34,6 +34,12 @@ macro_rules! either {
 impl<T: Real> Motion<T> {
     pub(crate) fn params(&self) -> &WaveParams {
         either!(self, wave => wave.params())
+    }
+
+    /// Rows and columns of its grids as matrices: points along x, and the product of those of the other directions.
+    pub(crate) fn shape(&self) -> (usize, usize) {
+        let points = &self.params().points;
+        (points[0], points[1..].iter().product())
     }
 
     pub(crate) fn steps(&self) -> u64 {
@@ -92,8 +98,9 @@ fn through_host<T: Real>(to: &mut Vector<T>, read: impl FnOnce(&mut [T]) -> Resu
 }
 
 impl<T: Real> Membrane<T> {
-    pub(crate) fn new(context: &Context, params: &WaveParams) -> Result<Membrane<T>> {
-        Ok(Membrane { context: context.clone(), motion: Mutex::new(Motion::One(Wave::new(context, params)?)) })
+    pub(crate) fn new(context: &Context, params: &WaveParams, medium: Medium<'_, T>) -> Result<Membrane<T>> {
+        let wave = Wave::with_medium(Some(context), params, medium)?;
+        Ok(Membrane { context: context.clone(), motion: Mutex::new(Motion::One(wave)) })
     }
 
     /// On a team; grids that are read live in `context`.
@@ -127,11 +134,11 @@ impl AnyWave {
         }
     }
 
-    /// Points per side.
-    pub fn side(&self) -> usize {
+    /// Points along x, and the product of those of the other directions.
+    pub fn shape(&self) -> (usize, usize) {
         match self {
-            AnyWave::F32(membrane) => membrane.lock().params().n,
-            AnyWave::F64(membrane) => membrane.lock().params().n,
+            AnyWave::F32(membrane) => membrane.lock().shape(),
+            AnyWave::F64(membrane) => membrane.lock().shape(),
         }
     }
 }

@@ -10,7 +10,6 @@ mod cpp;
 mod dense;
 mod devices;
 mod elastodynamics;
-mod grid_wave;
 mod heat;
 mod objects;
 mod ode;
@@ -219,7 +218,6 @@ pub const GROUPS: &[Group] = &[
     Group { title: "The Poisson problem", functions: poisson::FUNCTIONS },
     Group { title: "Preconditioners", functions: preconditioners::FUNCTIONS },
     Group { title: "The wave equation", functions: wave::FUNCTIONS },
-    Group { title: "The wave equation on boxes", functions: grid_wave::FUNCTIONS },
     Group { title: "Several devices", functions: team::FUNCTIONS },
     Group { title: "Ordinary differential equations", functions: ode::FUNCTIONS },
     Group { title: "Boundary elements for the heat equation", functions: heat::FUNCTIONS },

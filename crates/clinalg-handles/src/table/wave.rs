@@ -15,8 +15,19 @@ pub(super) const FUNCTIONS: &[Function] = &[
         program: Offer::Missing(DEFAULTS),
     },
     Function {
+        name: "wave_limit",
+        title: "The largest stable time step of a wave.",
+        arguments: &[
+            Argument::new("options", Kind::Options("clinalg_wave_options")),
+            Argument::new("result", Kind::RealResult),
+        ],
+        c: Offer::Names(&["clinalg_wave_limit"]),
+        matlab: Offer::Names(&["MexWaveLimit"]),
+        program: Offer::Names(&["wave"]),
+    },
+    Function {
         name: "wave_create",
-        title: "Creates a membrane at rest.",
+        title: "Creates a wave at rest, on a box of two or three dimensions.",
         arguments: &[
             Argument::new("options", Kind::Options("clinalg_wave_options")),
             Argument::new("wave", Kind::Output),

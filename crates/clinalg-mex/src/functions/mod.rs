@@ -19,7 +19,6 @@ mod elastodynamics;
 mod expression;
 mod factors;
 mod grid;
-mod grid_wave;
 mod heat;
 mod objects;
 mod ode;
@@ -57,7 +56,7 @@ pub(crate) const GROUPS: &[(&str, &[&[Function]])] = &[
         ],
     ),
     ("Grids and the Poisson problem", &[grid::FUNCTIONS, poisson::FUNCTIONS]),
-    ("The wave equation", &[wave::FUNCTIONS, grid_wave::FUNCTIONS]),
+    ("The wave equation", &[wave::FUNCTIONS]),
     ("Several devices", &[team::FUNCTIONS]),
     ("Differential equations", &[ode::FUNCTIONS]),
     ("Boundary elements for the heat equation", &[heat::FUNCTIONS]),

@@ -233,8 +233,12 @@ pub(super) fn maybe_full<'a>(args: &Args<'a>, position: usize) -> Option<Full<'a
 }
 
 /// The numbers of points.
-pub(super) fn points(args: &Args<'_>) -> Result<Vec<usize>, Error> {
-    let given = args.full(1).values.reals();
+fn points(args: &Args<'_>) -> Result<Vec<usize>, Error> {
+    counts(&args.full(1).values.reals())
+}
+
+/// Numbers of points in two or three directions.
+pub(super) fn counts(given: &[f64]) -> Result<Vec<usize>, Error> {
     if !(2..=3).contains(&given.len()) {
         return Err(Error::value("points", "[nx ny] or [nx ny nz]", format!("{} numbers", given.len())));
     }

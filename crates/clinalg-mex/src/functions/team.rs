@@ -7,7 +7,7 @@ use clinalg::{Error, Precision};
 
 use super::grid::choice;
 use super::preconditioner::amg_params;
-use super::{GPU, Outcome, count, count_as, flag, handle, handle_as, real, real_as, text};
+use super::{GPU, Outcome, count_as, flag, handle, handle_as, real, real_as, text};
 use crate::args::{Args, Full, Input, Kind};
 use crate::emit::{Answer, Out};
 use crate::fault::Fault;
@@ -161,13 +161,14 @@ iter",
     },
     Function {
         name: "MexTeamWave",
-        title: "Make a membrane for the wave equation on a team.",
-        inputs: &[GPU, TEAM, count("n"), real("dt"), real("c"), Input::new("single", Kind::Flag)],
+        title: "Make a wave on a team.",
+        inputs: &[GPU, TEAM, count_as("n", "points"), real("dt"), real("c"), Input::new("single", Kind::Flag)],
         required: 4,
         outputs: &["wave"],
         text: "\
-As MexWave with the explicit scheme, on strips of the square, one for each device. MexWaveStart, MexWaveStep,
-MexWaveDisplacement, MexWaveVelocity and MexWaveEnergy take it. Displacement and velocity have the bits of one device.",
+As MexWave with the explicit scheme on the unit square of n x n points with fixed sides, on strips, one for each device.
+MexWaveStart, MexWaveStep, MexWaveDisplacement, MexWaveVelocity and MexWaveEnergy take it. Displacement and velocity have
+the bits of one device.",
         example: "\
 gpu = MexInitOpenCL();
 wave = MexTeamWave(gpu, MexTeam(gpu, 0), 65, 0.01);
@@ -177,12 +178,8 @@ t = MexWaveStep(gpu, wave, 100)",
         run: |args| {
             let objects = args.objects()?;
             let precision = if args.maybe_flag(5).unwrap_or(false) { Precision::F32 } else { Precision::F64 };
-            let params = WaveParams {
-                n: args.count(2),
-                dt: args.real(3),
-                c: args.maybe_real(4).unwrap_or(1.0),
-                ..WaveParams::default()
-            };
+            let c = args.maybe_real(4).unwrap_or(1.0);
+            let params = WaveParams { dt: args.real(3), c, ..WaveParams::square(args.count(2)) };
             Ok(Out::Handle(objects.team_wave(args.handle(1), &args.context()?, precision, &params)?).into())
         },
         ..Function::DEFAULT

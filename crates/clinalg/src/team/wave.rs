@@ -9,7 +9,7 @@ use crate::solve::Progress;
 use crate::wave::kernels::Kernels;
 use crate::wave::parts::{Membrane, Motion, Parts, Source, Target};
 use crate::wave::strides::{AGREED, in_strides};
-use crate::wave::{Scheme, WaveEnergy, WaveParams, WaveReport, WaveState};
+use crate::wave::{Scheme, Square, WaveEnergy, WaveParams, WaveReport, WaveState};
 use crate::{Error, Real, Result, Vector};
 
 /// Steps between two exchanges, unless others are asked for: their halo of so many rows on either side is worked on twice.
@@ -32,7 +32,7 @@ const MEASURED_CPU: usize = 1025;
 ///
 /// let context = || Context::new(&Device::default_device()?, &ContextOptions::default());
 /// let team = Team::of_contexts(vec![context()?, context()?])?;
-/// let params = WaveParams { n: 129, dt: 0.5 / 128.0, ..WaveParams::default() };
+/// let params = WaveParams { dt: 0.5 / 128.0, ..WaveParams::square(129) };
 /// let mut wave = Wave::<f64>::new(&team, &params)?;
 /// let mut u = vec![0.0; 129 * 129];
 /// u[64 * 129 + 64] = 1.0;
@@ -46,7 +46,6 @@ pub struct Wave<T: Real> {
     team: Team,
     params: WaveParams,
     membrane: Membrane<T, Strips<T>>,
-    steps: u64,
 }
 
 impl<T: Real> std::fmt::Debug for Wave<T> {
@@ -70,7 +69,7 @@ impl<T: Real> Wave<T> {
     /// # Errors
     /// As [`Wave::new`]; [`Error::Length`] for another number of weights; [`Error::Value`] for no step.
     pub fn weighted(team: &Team, params: &WaveParams, weights: &[f64], steps: usize) -> Result<Wave<T>> {
-        params.check()?;
+        let square = square(params)?;
         check_length("weights", team.ranks(), weights.len())?;
         if params.scheme != Scheme::Explicit {
             return Err(Error::value(
@@ -90,9 +89,9 @@ impl<T: Real> Wave<T> {
         if steps == 0 {
             return Err(Error::value("steps", "at least one between two exchanges", steps));
         }
-        let partition = Partition::weighted(params.n, weights)?;
-        let membrane = Membrane::new(Strips::new(team, params, partition, steps)?, params)?;
-        Ok(Wave { team: team.clone(), params: *params, membrane, steps: 0 })
+        let partition = Partition::weighted(square.n, weights)?;
+        let membrane = Membrane::new(Strips::new(team, &square, partition, steps)?, &square)?;
+        Ok(Wave { team: team.clone(), params: params.clone(), membrane })
     }
 
     /// A membrane whose strips are in proportion to what each rank gets done, measured by some steps of a smaller membrane on
@@ -101,11 +100,10 @@ impl<T: Real> Wave<T> {
     /// # Errors
     /// As [`Wave::new`].
     pub fn balanced(team: &Team, params: &WaveParams) -> Result<Wave<T>> {
-        params.check()?;
-        let gpu = team.has_gpu();
-        let small = WaveParams { n: params.n.min(if gpu { MEASURED_GPU } else { MEASURED_CPU }), ..*params };
-        let small = WaveParams { dt: small.dt_of(0.5), ..small };
-        let at_rest = vec![T::zero(); small.n * small.n];
+        let most = if team.has_gpu() { MEASURED_GPU } else { MEASURED_CPU };
+        let small =
+            WaveParams { steps_per_pass: params.steps_per_pass, ..WaveParams::square(square(params)?.n.min(most)) };
+        let at_rest = vec![T::zero(); small.total_points()];
         let mut waves = team.each(|_, context| {
             let mut wave = crate::wave::Wave::<T>::new(context, &small)?;
             wave.start(&at_rest, None)?;
@@ -133,12 +131,12 @@ impl<T: Real> Wave<T> {
 
     /// Steps since the start.
     pub fn steps(&self) -> u64 {
-        self.steps
+        self.membrane.steps()
     }
 
     /// Time since the start.
     pub fn time(&self) -> f64 {
-        self.steps as f64 * self.params.dt
+        self.steps() as f64 * self.params.dt
     }
 
     /// Sets displacement and velocity at time 0 as [`wave::Wave::start`](crate::wave::Wave::start); n^2 values each, the same on
@@ -151,7 +149,6 @@ impl<T: Real> Wave<T> {
         if let Some(v) = v {
             self.check("v", v.len())?;
         }
-        self.steps = 0;
         self.membrane.start(Source::Host(u), v.map(Source::Host)).map(drop)
     }
 
@@ -160,11 +157,10 @@ impl<T: Real> Wave<T> {
     /// # Errors
     /// As [`wave::Wave::start_separable`](crate::wave::Wave::start_separable), what a device reports as [`Error::Rank`].
     pub fn start_separable(&mut self, u: &Separable, v: Option<&[T]>) -> Result<()> {
-        u.check_points("u", [self.params.n, self.params.n, 1])?;
+        u.check_points("u", self.params.three_points())?;
         if let Some(v) = v {
             self.check("v", v.len())?;
         }
-        self.steps = 0;
         self.membrane.start(Source::Separable(u), v.map(Source::Host)).map(drop)
     }
 
@@ -173,9 +169,7 @@ impl<T: Real> Wave<T> {
     /// # Errors
     /// As [`Error::Rank`], what a device reports; the state is lost then, until the next [`Wave::start`].
     pub fn step(&mut self, steps: usize) -> Result<()> {
-        self.membrane.step(steps)?;
-        self.steps += steps as u64;
-        Ok(())
+        self.membrane.step(steps).map(drop)
     }
 
     /// [`Wave::step`] with `progress` as in [`wave::Wave::step_with`](crate::wave::Wave::step_with). Of a team of several processes all must end after
@@ -208,7 +202,7 @@ impl<T: Real> Wave<T> {
     /// # Errors
     /// As [`Wave::start_separable`], with `exact` in place of `u`.
     pub fn error_max(&mut self, exact: &Separable) -> Result<f64> {
-        exact.check_points("exact", [self.params.n, self.params.n, 1])?;
+        exact.check_points("exact", self.params.three_points())?;
         self.membrane.error_max(exact)
     }
 
@@ -244,13 +238,21 @@ impl<T: Real> Wave<T> {
     pub fn restore(&mut self, state: &WaveState<T>) -> Result<()> {
         self.check("state.u", state.u.len())?;
         self.check("state.before", state.before.len())?;
-        self.steps = state.steps;
         self.membrane.restore(state)
     }
 
     fn check(&self, argument: &'static str, len: usize) -> Result<()> {
-        check_length(argument, self.params.n * self.params.n, len)
+        check_length(argument, self.params.total_points(), len)
     }
+}
+
+/// The square of parameters that are right.
+fn square(params: &WaveParams) -> Result<Square> {
+    params.check()?;
+    params.as_square().ok_or_else(|| {
+        let expected = "a square with equal lengths and fixed sides on several devices; other grids run on one device";
+        Error::value("points", expected, format!("{:?}", params.points))
+    })
 }
 
 /// The operations on strips, a grid for each rank of this process.
@@ -269,8 +271,8 @@ struct Strips<T: Real> {
 }
 
 impl<T: Real> Strips<T> {
-    fn new(team: &Team, params: &WaveParams, partition: Partition, steps: usize) -> Result<Strips<T>> {
-        let n = params.n;
+    fn new(team: &Team, square: &Square, partition: Partition, steps: usize) -> Result<Strips<T>> {
+        let n = square.n;
         // One row more than steps: the Laplacian and the energy need one at any time.
         let depth = steps + 1;
         let around = |own: Range<usize>| own.start.saturating_sub(depth)..(own.end + depth).min(n);
@@ -278,7 +280,7 @@ impl<T: Real> Strips<T> {
         let first = team.local().start;
         let parts = team.each(|k, context| {
             let (rows, own) = (&stored[first + k], partition.range(first + k));
-            Kernels::strip(context, params, None, rows.len(), own.start - rows.start..own.end - rows.start)
+            Kernels::strip(context, square, None, rows.len(), own.start - rows.start..own.end - rows.start)
         })?;
         let pitch = parts[0].pitch();
         let messages = Message::halos(&partition, &stored, pitch)?;

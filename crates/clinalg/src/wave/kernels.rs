@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::params::{MOST_STEPS, Scheme, WaveParams};
+use super::params::{MOST_STEPS, Scheme, Square};
 use super::parts::{Parts, Source, Target};
 use crate::multigrid::launch;
 use crate::multigrid::{Poisson, PoissonReport, Separable};
@@ -52,7 +52,7 @@ impl Pass {
 /// Launches on grids whose rows begin `pitch` values apart.
 pub(crate) struct Kernels<T: Real> {
     context: Context,
-    params: WaveParams,
+    square: Square,
     pitch: usize,
     /// Rows of a grid: all n, or those of a strip.
     height: usize,
@@ -68,32 +68,32 @@ pub(crate) struct Kernels<T: Real> {
 }
 
 impl<T: Real> Kernels<T> {
-    pub(crate) fn new(context: &Context, params: &WaveParams, poisson: Option<Poisson<T>>) -> Result<Kernels<T>> {
-        Kernels::strip(context, params, poisson, params.n, 0..params.n)
+    pub(crate) fn new(context: &Context, square: &Square, poisson: Option<Poisson<T>>) -> Result<Kernels<T>> {
+        Kernels::strip(context, square, poisson, square.n, 0..square.n)
     }
 
     /// For `height` rows of the square, of which the first and the last one keep their values; the energy is that of the rows `own`.
     pub(crate) fn strip(
         context: &Context,
-        params: &WaveParams,
+        square: &Square,
         poisson: Option<Poisson<T>>,
         height: usize,
         own: Range<usize>,
     ) -> Result<Kernels<T>> {
         context.require::<T>()?;
-        let n = params.n;
-        let explicit = params.scheme == Scheme::Explicit;
+        let n = square.n;
+        let explicit = square.scheme == Scheme::Explicit;
         let pitch = if explicit { n.next_multiple_of(ROW_MULTIPLE) } else { n };
-        let (a, r2) = params.coefficients();
+        let (a, r2) = square.coefficients();
         let copies = match context.family() {
             KernelFamily::Cpu if explicit => {
-                let rows = (2..=params.steps_per_pass).map(|steps| 4 * steps * bands(context, height, steps)).max();
+                let rows = (2..=square.steps_per_pass).map(|steps| 4 * steps * bands(context, height, steps)).max();
                 Buffer::zeroed(context, rows.unwrap_or(0) * pitch)?
             }
             _ => Buffer::uninit(context, 0)?,
         };
-        let (context, params) = (context.clone(), *params);
-        Ok(Kernels { context, params, pitch, height, own, a, r2, copies, staging: None, poisson })
+        let (context, square) = (context.clone(), *square);
+        Ok(Kernels { context, square, pitch, height, own, a, r2, copies, staging: None, poisson })
     }
 
     /// The items of a kernel that deals rows to groups.
@@ -107,7 +107,7 @@ impl<T: Real> Kernels<T> {
 
     /// One step on a GPU: u and then p are the steps before, p the new one.
     fn leap_once(&self, u: &Vector<T>, p: &mut Vector<T>) -> Result<()> {
-        let (context, n) = (&self.context, self.params.n);
+        let (context, n) = (&self.context, self.square.n);
         let range = Items::d2([n, (self.height - 2).div_ceil(LEAP_ROWS)], [context.local(), 1]);
         let program = wave2_leap::Program::new();
         let (u, p) = (u.buffer(), Out::shared(p.buffer()));
@@ -116,7 +116,7 @@ impl<T: Real> Kernels<T> {
 
     /// One pass on a GPU: `next` = the last two steps after (u, p).
     fn leap_pass(&self, pass: &Pass, [u, p]: [&Vector<T>; 2], next: [&Vector<T>; 2]) -> Result<()> {
-        let (context, n, height, pitch) = (&self.context, self.params.n, self.height, self.pitch);
+        let (context, n, height, pitch) = (&self.context, self.square.n, self.height, self.pitch);
         let band = pass.band_rows(n, height, context.device().compute_units as usize);
         let range = Items::d2([pass.strips(n) * pass.group, height.div_ceil(band)], [pass.group, 1]);
         let [out_u, out_p] = next.map(|grid| Out::shared(grid.buffer()));
@@ -128,7 +128,7 @@ impl<T: Real> Kernels<T> {
 
     /// One pass on a CPU, in place: p is the last step where their number is odd.
     fn leap_bands(&self, steps: usize, u: &mut Vector<T>, p: &mut Vector<T>) -> Result<()> {
-        let (context, n, height, pitch) = (&self.context, self.params.n, self.height, self.pitch);
+        let (context, n, height, pitch) = (&self.context, self.square.n, self.height, self.pitch);
         let range = Items::d1(bands(context, height, steps), 1);
         let (program, steps) = (wave2_leap::Bands::new(), steps as u32);
         let copies = Out::shared(&self.copies);
@@ -148,7 +148,7 @@ impl<T: Real> Kernels<T> {
         to_pitch: usize,
         to: &mut Vector<T>,
     ) -> Result<()> {
-        let (n, height, range) = (self.params.n, self.height, self.by_rows());
+        let (n, height, range) = (self.square.n, self.height, self.by_rows());
         let (program, from, to) = (wave2::Program::<T>::new(), from.buffer(), Out::shared(to.buffer()));
         program.copy_grid(&self.context, range, n, height, edges.into(), from_pitch, from, to_pitch, to)
     }
@@ -161,7 +161,7 @@ impl<T: Real> Kernels<T> {
         spare: [&mut Vector<T>; 2],
     ) -> Result<()> {
         let [next_u, next_p] = spare;
-        let most = self.params.steps_per_pass;
+        let most = self.square.steps_per_pass;
         let most_items = self.context.device().max_work_group;
         let mut left = steps;
         while left > 0 {
@@ -195,7 +195,7 @@ impl<T: Real> Kernels<T> {
 
     /// [`Parts::energy_sums`] of the own rows.
     pub(crate) fn energy_of(&self, mean: bool, u: &Vector<T>, p: &Vector<T>) -> Result<[f64; 2]> {
-        let (n, height, pitch) = (self.params.n, self.height, self.pitch);
+        let (n, height, pitch) = (self.square.n, self.height, self.pitch);
         let (low, high) = (self.own.start, self.own.end.min(height - 1));
         let (count, range) = launch::shares(&self.context, height, 2);
         let (program, u, p) = (wave2::Program::<T>::new(), u.buffer(), p.buffer());
@@ -215,7 +215,7 @@ impl<T: Real> Kernels<T> {
     fn with_staging<R>(&mut self, work: impl FnOnce(&Self, &mut Vector<T>) -> Result<R>) -> Result<R> {
         let mut staging = match self.staging.take() {
             Some(staging) => staging,
-            None => Vector::uninit(&self.context, self.params.n * self.height)?,
+            None => Vector::uninit(&self.context, self.square.n * self.height)?,
         };
         let result = work(self, &mut staging)?;
         self.staging = Some(staging);
@@ -237,7 +237,7 @@ impl<T: Real> Parts<T> for Kernels<T> {
     }
 
     fn load(&mut self, from: Source<'_, T>, edges: bool, to: &mut Vector<T>) -> Result<()> {
-        let n = self.params.n;
+        let n = self.square.n;
         match from {
             Source::Device(vector) => self.copy(edges, n, vector, self.pitch, to),
             Source::Host(values) => self.with_staging(|own, staging| {
@@ -252,7 +252,7 @@ impl<T: Real> Parts<T> for Kernels<T> {
     }
 
     fn error_max(&mut self, grid: &Vector<T>, exact: &Separable) -> Result<f64> {
-        let n = self.params.n;
+        let n = self.square.n;
         let rows = self.own.clone();
         self.with_staging(|own, staging| {
             own.copy(true, own.pitch, grid, n, staging)?;
@@ -261,7 +261,7 @@ impl<T: Real> Parts<T> for Kernels<T> {
     }
 
     fn store(&mut self, from: &Vector<T>, to: Target<'_, T>) -> Result<()> {
-        let n = self.params.n;
+        let n = self.square.n;
         match to {
             Target::Device(vector) => self.copy(true, self.pitch, from, n, vector),
             Target::Host(values) => self.with_staging(|own, staging| {
@@ -280,7 +280,7 @@ impl<T: Real> Parts<T> for Kernels<T> {
     }
 
     fn laplacian(&mut self, u: &Vector<T>, out: &mut Vector<T>) -> Result<()> {
-        let (n, range, out) = (self.params.n, self.by_rows(), Out::shared(out.buffer()));
+        let (n, range, out) = (self.square.n, self.by_rows(), Out::shared(out.buffer()));
         let program = wave2::Program::<T>::new();
         program.laplacian_grid(&self.context, range, n, self.height, self.pitch, launch::inverse_h2(n), u.buffer(), out)
     }
@@ -317,6 +317,7 @@ mod tests {
     use super::*;
     use crate::ContextOptions;
     use crate::runtime::devices;
+    use crate::wave::WaveParams;
 
     /// Guard values on either side of a grid: a multiple of every device's alignment of sub-buffers.
     const GUARDS: usize = 4096;
@@ -326,9 +327,8 @@ mod tests {
     fn steps_stay_inside<T: Real>(context: &Context) {
         for n in [3, 8, 9, 16, 17, 100, 241, 300] {
             for steps_per_pass in [1, 2, 4, 8] {
-                let params = WaveParams { n, steps_per_pass, ..WaveParams::default() };
-                let mut kernels =
-                    Kernels::<T>::new(context, &WaveParams { dt: params.dt_of(0.6), ..params }, None).unwrap();
+                let square = WaveParams { steps_per_pass, ..WaveParams::square(n) }.as_square().unwrap();
+                let mut kernels = Kernels::<T>::new(context, &square, None).unwrap();
                 let (pitch, len) = (kernels.pitch, n * kernels.pitch);
                 let values: Vec<T> = (0..len)
                     .map(|k| if k % pitch < n { T::from_f64((k % 7) as f64) } else { T::from_f64(GUARD) })

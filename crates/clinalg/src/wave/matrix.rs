@@ -1,6 +1,6 @@
 //! The steps by linear algebra: sparse products and operations on vectors only.
 
-use super::params::WaveParams;
+use super::params::Square;
 use super::parts::{Parts, Source, Target};
 use crate::multigrid::algebra::{inside, matrix};
 use crate::multigrid::{Poisson, PoissonReport, Separable};
@@ -21,8 +21,8 @@ pub(crate) struct Matrices<T: Real> {
 }
 
 impl<T: Real> Matrices<T> {
-    pub(crate) fn new(context: &Context, params: &WaveParams, poisson: Option<Poisson<T>>) -> Result<Matrices<T>> {
-        let n = params.n;
+    pub(crate) fn new(context: &Context, square: &Square, poisson: Option<Poisson<T>>) -> Result<Matrices<T>> {
+        let n = square.n;
         let interior = matrix(context, n * n, n * n, |k, put| {
             if inside(n, k) {
                 [(k - n, -1.0), (k - 1, -1.0), (k, 4.0), (k + 1, -1.0), (k + n, -1.0)]
@@ -53,7 +53,7 @@ impl<T: Real> Matrices<T> {
                 put(k, 1.0);
             }
         })?;
-        Ok(Matrices { n, interior, boundary, inside, r2: params.coefficients().1, poisson })
+        Ok(Matrices { n, interior, boundary, inside, r2: square.coefficients().1, poisson })
     }
 }
 

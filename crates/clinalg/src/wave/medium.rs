@@ -1,6 +1,6 @@
 //! A speed that varies, and a force.
 
-use super::params::WaveParams;
+use super::params::{Scheme, Square, WaveParams};
 use super::parts::{Parts, Source, Target};
 use crate::error::check_length;
 use crate::{Error, Real, Result};
@@ -18,13 +18,20 @@ pub(super) fn factor_at(amplitude: &Amplitude, t: f64) -> Result<f64> {
     }
 }
 
-/// What a membrane has besides one speed everywhere: `u_tt = c(x, y)^2 Laplace u + g(t) s(x, y)`. For
+/// A speed that varies, and a force: `u_tt = c(x)^2 Laplace u + g(t) s(x)`. For
 /// [`Wave::with_medium`](super::Wave::with_medium).
 pub struct Medium<'a, T> {
-    /// The speed c at the n^2 points, positive and at most [`WaveParams::c`], from which the stability limit follows.
+    /// The speed c at each point, positive and at most [`WaveParams::c`], from which the stability limit follows.
     pub speed: Option<&'a [T]>,
-    /// The force s at the n^2 points, and its factor g at time t. Values on the boundary are not read.
+    /// The force s at each point, and its factor g at time t. Values on fixed sides are not read.
     pub force: Option<(&'a [T], Amplitude)>,
+}
+
+impl<T> Default for Medium<'_, T> {
+    /// One speed everywhere, no force.
+    fn default() -> Self {
+        Medium { speed: None, force: None }
+    }
 }
 
 impl<T> std::fmt::Debug for Medium<'_, T> {
@@ -37,9 +44,17 @@ impl<T> std::fmt::Debug for Medium<'_, T> {
 }
 
 impl<T: Real> Medium<'_, T> {
-    /// An error unless it fits `params`.
-    pub(crate) fn check(&self, params: &WaveParams) -> Result<()> {
-        let points = params.n * params.n;
+    /// Whether there is one speed everywhere and no force.
+    pub(super) fn is_uniform(&self) -> bool {
+        self.speed.is_none() && self.force.is_none()
+    }
+
+    /// An error unless it fits `params`, which are right.
+    pub(super) fn check(&self, params: &WaveParams) -> Result<()> {
+        let points = params.total_points();
+        if !self.is_uniform() && params.scheme != Scheme::Explicit {
+            return Err(Error::value("scheme", "explicit where the speed varies or a force acts", "implicit"));
+        }
         if let Some(speed) = self.speed {
             check_length("speed", points, speed.len())?;
             let most = T::from_f64(params.c);
@@ -48,8 +63,10 @@ impl<T: Real> Medium<'_, T> {
                 return Err(Error::value("speed", expected, bad));
             }
         }
-        match &self.force {
-            Some((values, _)) => check_length("force", points, values.len()),
+        let Some((force, _)) = &self.force else { return Ok(()) };
+        check_length("force", points, force.len())?;
+        match force.iter().enumerate().find(|(p, s)| !s.is_finite() && !params.is_fixed(*p)) {
+            Some((_, bad)) => Err(Error::value("force", "finite numbers", bad)),
             None => Ok(()),
         }
     }
@@ -70,7 +87,7 @@ pub(crate) struct Placed<T: Real, G> {
 impl<T: Real, G: Send> Placed<T, G> {
     pub(crate) fn new<P: Parts<T, Grid = G>>(
         parts: &mut P,
-        params: &WaveParams,
+        square: &Square,
         medium: Medium<'_, T>,
     ) -> Result<Placed<T, G>> {
         let mut placed = |values: &[T]| {
@@ -83,8 +100,8 @@ impl<T: Real, G: Send> Placed<T, G> {
                 let of = |value: &dyn Fn(f64) -> f64| -> Vec<T> {
                     speed.iter().map(|c| T::from_f64(value(c.into_f64()))).collect()
                 };
-                let factor = of(&|c| (c * params.dt).powi(2));
-                let slowness = of(&|c| params.c / c);
+                let factor = of(&|c| (c / square.length * square.dt).powi(2));
+                let slowness = of(&|c| square.c * square.length / c);
                 Some([placed(&factor)?, placed(&slowness)?])
             }
             None => None,
@@ -98,7 +115,7 @@ impl<T: Real, G: Send> Placed<T, G> {
             None => None,
         };
         let work = [parts.zeros()?, parts.zeros()?];
-        Ok(Placed { speed, force, work, dt2: params.dt * params.dt, one: T::one() })
+        Ok(Placed { speed, force, work, dt2: square.dt * square.dt, one: T::one() })
     }
 
     /// `out` += weight dt^2 g(time) s.
@@ -177,7 +194,7 @@ impl<T: Real, G: Send> Placed<T, G> {
     }
 }
 
-/// The state of a [`Wave`](super::Wave) or a [`BoxWave`](super::BoxWave): with it and the same parameters the steps continue to the same bits.
+/// The state of a [`Wave`](super::Wave): with it and the same parameters the steps continue to the same bits.
 #[derive(Debug, Clone, PartialEq)]
 pub struct WaveState<T> {
     /// The displacement, a value for each point.

@@ -1,7 +1,7 @@
 //! The two schemes over the operations that each backend has.
 
 use super::medium::{Medium, Placed, WaveState, stored};
-use super::params::{ImplicitReport, Scheme, WaveEnergy, WaveParams, WaveReport};
+use super::params::{ImplicitReport, Scheme, Square, WaveEnergy, WaveReport};
 use crate::multigrid::{PoissonReport, Separable};
 use crate::solve::Stop;
 use crate::{Real, Result, Vector};
@@ -73,8 +73,10 @@ pub(crate) trait Parts<T: Real>: Send {
     ) -> Result<[f64; 2]>;
 }
 
-/// A solver whatever its backend.
+/// A solver whatever its grid and its backend.
 pub(crate) trait Motion<T: Real>: Send {
+    /// Steps since the start.
+    fn steps(&self) -> u64;
     fn start(&mut self, u: Source<'_, T>, v: Option<Source<'_, T>>) -> Result<WaveReport>;
     fn step(&mut self, steps: usize) -> Result<WaveReport>;
     fn displacement(&mut self, to: Target<'_, T>) -> Result<()>;
@@ -89,7 +91,7 @@ pub(crate) trait Motion<T: Real>: Send {
 /// The state: two successive time steps.
 pub(crate) struct Membrane<T: Real, P: Parts<T>> {
     parts: P,
-    params: WaveParams,
+    square: Square,
     /// Values now and one step before.
     u: P::Grid,
     p: P::Grid,
@@ -103,16 +105,16 @@ pub(crate) struct Membrane<T: Real, P: Parts<T>> {
 
 impl<T: Real, P: Parts<T>> Membrane<T, P> {
     /// A membrane at rest; every kernel has been built.
-    pub(crate) fn new(parts: P, params: &WaveParams) -> Result<Membrane<T, P>> {
-        let e = match params.scheme {
+    pub(crate) fn new(parts: P, square: &Square) -> Result<Membrane<T, P>> {
+        let e = match square.scheme {
             Scheme::Explicit => None,
             Scheme::Implicit => Some(parts.zeros()?),
         };
         let [u, p] = [parts.zeros()?, parts.zeros()?];
         let spare = [parts.zeros()?, parts.zeros()?];
-        let mut membrane = Membrane { parts, params: *params, u, p, spare, e, medium: None, steps: 0 };
+        let mut membrane = Membrane { parts, square: *square, u, p, spare, e, medium: None, steps: 0 };
         // Zero stays zero; afterwards nothing is left to be built in a loop.
-        if params.scheme == Scheme::Explicit {
+        if square.scheme == Scheme::Explicit {
             let Membrane { parts, u, p, spare, .. } = &mut membrane;
             parts.leap(parts.trial(), u, p, spare)?;
         }
@@ -126,22 +128,22 @@ impl<T: Real, P: Parts<T>> Membrane<T, P> {
 
     /// Takes a medium that fits the parameters.
     pub(crate) fn with_medium(mut self, medium: Medium<'_, T>) -> Result<Membrane<T, P>> {
-        self.medium = Some(Placed::new(&mut self.parts, &self.params, medium)?);
+        self.medium = Some(Placed::new(&mut self.parts, &self.square, medium)?);
         Ok(self)
     }
 
     /// Steps of the explicit scheme.
     fn leap(&mut self, steps: usize) -> Result<()> {
-        let Membrane { parts, params, u, p, spare, medium, .. } = self;
-        match medium {
-            None => parts.leap(steps, u, p, spare)?,
-            Some(medium) => {
-                for step in self.steps..self.steps + steps as u64 {
-                    medium.leap(parts, step as f64 * params.dt, u, p, spare)?;
-                }
-            }
+        let Membrane { parts, square, u, p, spare, medium, steps: made, .. } = self;
+        let Some(medium) = medium else {
+            parts.leap(steps, u, p, spare)?;
+            *made += steps as u64;
+            return Ok(());
+        };
+        for _ in 0..steps {
+            medium.leap(parts, *made as f64 * square.dt, u, p, spare)?;
+            *made += 1;
         }
-        self.steps += steps as u64;
         Ok(())
     }
 
@@ -161,9 +163,13 @@ fn no_solution() -> ImplicitReport {
 }
 
 impl<T: Real, P: Parts<T>> Motion<T> for Membrane<T, P> {
+    fn steps(&self) -> u64 {
+        self.steps
+    }
+
     /// u now, and p = the values that the scheme, run backwards, has one step before.
     fn start(&mut self, u: Source<'_, T>, v: Option<Source<'_, T>>) -> Result<WaveReport> {
-        let WaveParams { c, dt, .. } = self.params;
+        let Square { c, dt, .. } = self.square;
         let one = T::one();
         self.steps = 0;
         let Membrane { parts, u: now, p, spare: [f, w], medium, .. } = self;
@@ -239,7 +245,7 @@ impl<T: Real, P: Parts<T>> Motion<T> for Membrane<T, P> {
 
     /// What [`Motion::start`] takes for these u and p.
     fn velocity(&mut self, to: Target<'_, T>) -> Result<()> {
-        let WaveParams { c, dt, .. } = self.params;
+        let Square { c, dt, .. } = self.square;
         let (zero, one) = (T::zero(), T::one());
         let time = self.steps as f64 * dt;
         let Membrane { parts, u, p, spare: [w, f], e, medium, .. } = self;
@@ -268,17 +274,20 @@ impl<T: Real, P: Parts<T>> Motion<T> for Membrane<T, P> {
     }
 
     fn energy(&mut self) -> Result<WaveEnergy> {
-        let WaveParams { c, dt, .. } = self.params;
+        let Square { c, dt, .. } = self.square;
         let Membrane { parts, u, p, spare, e, medium, .. } = self;
         let [squares, pairs] = match medium {
             Some(medium) => medium.energy_sums(parts, u, p, spare)?,
             None => parts.energy_sums(e.is_some(), u, p, spare)?,
         };
-        Ok(WaveEnergy { kinetic: 0.5 * (self.params.h() / dt).powi(2) * squares, potential: 0.5 * c * c * pairs })
+        // From units of the side.
+        let area = self.square.length.powi(2);
+        let kinetic = 0.5 * (self.square.h() / dt).powi(2) * squares;
+        Ok(WaveEnergy { kinetic: area * kinetic, potential: area * 0.5 * c * c * pairs })
     }
 
     fn state(&mut self) -> Result<WaveState<T>> {
-        let points = self.params.n * self.params.n;
+        let points = self.square.n.pow(2);
         let Membrane { parts, u, p, e, steps, .. } = self;
         let guess = e.as_ref().map(|e| stored(parts, points, e)).transpose()?;
         Ok(WaveState { u: stored(parts, points, u)?, before: stored(parts, points, p)?, guess, steps: *steps })

@@ -1,6 +1,6 @@
 //! The steps in plain Rust.
 
-use super::params::WaveParams;
+use super::params::Square;
 use super::parts::{Parts, Source, Target};
 use crate::multigrid::sequential::stencil::Stencil;
 use crate::multigrid::sequential::{grid, vectors};
@@ -16,9 +16,9 @@ pub(crate) struct Sequential<T: Real> {
 }
 
 impl<T: Real> Sequential<T> {
-    pub(crate) fn new(params: &WaveParams, poisson: Option<Poisson<T>>) -> Sequential<T> {
-        let (a, r2) = params.coefficients();
-        Sequential { n: params.n, a, r2, poisson }
+    pub(crate) fn new(square: &Square, poisson: Option<Poisson<T>>) -> Sequential<T> {
+        let (a, r2) = square.coefficients();
+        Sequential { n: square.n, a, r2, poisson }
     }
 
     fn stencil(&self) -> Stencil {

@@ -215,7 +215,7 @@ fn iterations<'a, T: Real>(team: &'a Team, one: Option<&'a Context>, side: usize
 }
 
 fn waves<'a, T: Real>(team: &'a Team, one: Option<&'a Context>, n: usize) -> Result<Run<'a>, Failure> {
-    let params = WaveParams { n, ..WaveParams::default() };
+    let params = WaveParams::square(n);
     let params = WaveParams { dt: params.dt_of(0.5), ..params };
     let rest = vec![T::zero(); n * n];
     let Some(context) = one else {
