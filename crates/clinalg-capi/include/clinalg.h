@@ -291,10 +291,6 @@ typedef enum {
    */
   CLINALG_KIND_SOLVER = 13,
   /**
-   * A wave on a box of `rows` points.
-   */
-  CLINALG_KIND_GRID_WAVE = 14,
-  /**
    * The factors of a dense matrix of `rows` rows and `cols` columns.
    */
   CLINALG_KIND_FACTORISATION = 15,
@@ -672,11 +668,11 @@ typedef enum {
  */
 typedef enum {
   /**
-   * Leapfrog, stable while c dt / h is at most 1 / sqrt(2).
+   * Leapfrog, stable up to the time step that `clinalg_wave_limit` returns.
    */
   CLINALG_SCHEME_EXPLICIT = 0,
   /**
-   * Newmark with beta = 1/4, by multigrid, stable for every time step.
+   * Newmark with beta = 1/4, by multigrid, on squares, stable for every time step.
    */
   CLINALG_SCHEME_IMPLICIT = 1,
 } clinalg_scheme;
@@ -700,7 +696,7 @@ typedef enum {
 } clinalg_backend;
 
 /**
- * What a wave does on a side of a box.
+ * What a wave does on a side of its grid.
  */
 typedef enum {
   /**
@@ -712,8 +708,8 @@ typedef enum {
    */
   CLINALG_WAVE_SIDE_FREE = 1,
   /**
-   * u_t + c du/dn = 0 (Engquist and Majda 1977): a plane wave incident at the angle theta to the normal is reflected with the factor
-   * (1 - cos theta) / (1 + cos theta).
+   * u_t + c du/dn = 0 (Engquist and Majda 1977): a plane wave incident at the angle theta to the normal is reflected
+   * with the factor (1 - cos theta) / (1 + cos theta).
    */
   CLINALG_WAVE_SIDE_ABSORBING = 2,
   /**
@@ -1220,90 +1216,6 @@ typedef struct {
    */
   size_t rule;
 } clinalg_elastodynamics_options;
-
-/**
- * Options of a wave on a box. Fill them with `clinalg_grid_wave_options_default(&options, sizeof options)`, then set the numbers of points and the
- * time step, and change what is to differ. Later versions append members, which take their defaults in programs compiled before.
- *
- * Arrays have one entry per direction; in two dimensions the third is not read.
- */
-typedef struct {
-  /**
-   * `sizeof(clinalg_grid_wave_options)`, as the program was compiled.
-   */
-  size_t struct_size;
-  /**
-   * Dimensions: 2 or 3.
-   */
-  size_t dim;
-  /**
-   * Number of points in each direction, those on the sides included, at least 3.
-   */
-  size_t points[3];
-  /**
-   * Length of the box in each direction: n - 1 equal intervals, in a periodic direction n.
-   */
-  double lengths[3];
-  /**
-   * The low and the high side of each direction, each a `clinalg_wave_side`.
-   */
-  uint32_t sides[3][2];
-  /**
-   * Time step, above 0 and at most what `clinalg_grid_wave_limit` returns.
-   */
-  double dt;
-  /**
-   * Speed of the waves, where `speed` is null.
-   */
-  double c;
-  /**
-   * Speed at each point, x fastest, above 0; null for `c` everywhere. It is copied.
-   */
-  const double *speed;
-  /**
-   * Number of values of `speed`.
-   */
-  size_t speed_count;
-  /**
-   * The precision of the computation, a `clinalg_precision`: single or double.
-   */
-  uint32_t precision;
-  /**
-   * Zero. Without it there would be padding.
-   */
-  uint32_t reserved;
-  /**
-   * Width of damping layers along the inside of the absorbing sides, at least two spacings; 0 for none. They absorb waves that meet the side at
-   * any angle and are at most half as long as the layer is wide; longer ones are reflected in part.
-   */
-  double sponge;
-} clinalg_grid_wave_options;
-
-/**
- * The outcome of a start or of some steps.
- */
-typedef struct {
-  /**
-   * Why the last solve of the implicit scheme ended; no step is made after a failure. Converged for the explicit scheme.
-   */
-  clinalg_stop stop;
-  /**
-   * Steps made by this call.
-   */
-  size_t steps;
-  /**
-   * Time since the start.
-   */
-  double time;
-  /**
-   * Multigrid cycles of all these steps together.
-   */
-  size_t cycles;
-  /**
-   * Largest relative residual of these steps.
-   */
-  double relative_residual;
-} clinalg_wave_report;
 
 /**
  * Options of operators of the heat equation. Fill them with `clinalg_heat_options_default(&options, sizeof options)`, then change what is to
@@ -1954,8 +1866,12 @@ typedef struct {
 } clinalg_saddle_report;
 
 /**
- * Options of a wave. Fill them with `clinalg_wave_options_default(&options, sizeof options)`, then change what is to
- * differ. Later versions append members, which take their defaults in programs compiled before.
+ * Options of a wave. Fill them with `clinalg_wave_options_default(&options, sizeof options)`, then set the numbers of
+ * points and the time step, and change what is to differ. Later versions append members, which take their defaults in
+ * programs compiled before.
+ *
+ * Arrays have one entry per direction; in two dimensions the third is not read. A square has two directions with
+ * equally many points, equal lengths and fixed sides. Other grids take the explicit scheme and the kernels only.
  */
 typedef struct {
   /**
@@ -1963,9 +1879,43 @@ typedef struct {
    */
   size_t struct_size;
   /**
-   * Points per side, boundary included: at least 3; 2^k + 1 for the implicit scheme.
+   * Dimensions: 2 or 3.
    */
-  size_t n;
+  size_t dim;
+  /**
+   * Number of points in each direction, those on the sides included: at least 3; 2^k + 1 for the implicit scheme.
+   */
+  size_t points[3];
+  /**
+   * Length of the grid in each direction: n - 1 equal intervals, in a periodic direction n.
+   */
+  double lengths[3];
+  /**
+   * The low and the high side of each direction, each a `clinalg_wave_side`.
+   */
+  uint32_t sides[3][2];
+  /**
+   * Width of damping layers along the inside of the absorbing sides, at least two spacings; 0 for none. They absorb
+   * waves that meet the side at any angle and are at most half as long as the layer is wide; longer ones are
+   * reflected in part.
+   */
+  double sponge;
+  /**
+   * Speed of the waves, where `speed` is null.
+   */
+  double c;
+  /**
+   * Speed at each point, x fastest, above 0, for the explicit scheme; null for `c` everywhere. It is copied.
+   */
+  const double *speed;
+  /**
+   * Number of values of `speed`.
+   */
+  size_t speed_count;
+  /**
+   * Time step, of the explicit scheme at most what `clinalg_wave_limit` returns.
+   */
+  double dt;
   /**
    * The time stepping scheme, a `clinalg_scheme`.
    */
@@ -1975,15 +1925,7 @@ typedef struct {
    */
   uint32_t backend;
   /**
-   * Speed of the waves, in side lengths of the square per unit of time.
-   */
-  double c;
-  /**
-   * Time step.
-   */
-  double dt;
-  /**
-   * Maximum number of explicit steps in one pass over memory, 1 to 8; the results have the same bits.
+   * Maximum number of explicit steps in one pass over memory on squares, 1 to 8; the results have the same bits.
    */
   size_t steps_per_pass;
   /**
@@ -2003,6 +1945,33 @@ typedef struct {
    */
   uint32_t reserved;
 } clinalg_wave_options;
+
+/**
+ * The outcome of a start or of some steps.
+ */
+typedef struct {
+  /**
+   * Why the last solve of the implicit scheme ended; no step is made after a failure. Converged for the explicit
+   * scheme.
+   */
+  clinalg_stop stop;
+  /**
+   * Steps made by this call.
+   */
+  size_t steps;
+  /**
+   * Time since the start.
+   */
+  double time;
+  /**
+   * Multigrid cycles of all these steps together.
+   */
+  size_t cycles;
+  /**
+   * Largest relative residual of these steps.
+   */
+  double relative_residual;
+} clinalg_wave_report;
 
 /**
  * Options of a waveform relaxation. Fill them with `clinalg_waveform_options_default(&options, sizeof options)`, then change what is to
@@ -2631,86 +2600,6 @@ clinalg_status clinalg_matrix_multiply(uint32_t transpose_a,
                                        clinalg_handle b,
                                        clinalg_complex beta,
                                        clinalg_handle *out);
-
-/**
- * The defaults: two dimensions of length 1, fixed sides, speed 1, double precision; the numbers of points and the time step have no
- * default. `struct_size` is `sizeof(clinalg_grid_wave_options)`.
- *
- * # Safety
- * `options` is null or has room for `struct_size` bytes.
- */
-clinalg_status clinalg_grid_wave_options_default(clinalg_grid_wave_options *options,
-                                                 size_t struct_size);
-
-/**
- * The largest stable time step, 1 / (c sqrt(sum of 1 / h^2)) with the largest speed c. `options->dt` is not read.
- *
- * # Safety
- * `options` names as many bytes as its first member says, `speed` there as many values as its number says; `result` is null or valid for a write.
- */
-clinalg_status clinalg_grid_wave_limit(const clinalg_grid_wave_options *options,
-                                       double *result);
-
-/**
- * A wave on a box, at rest with u = 0: u_tt = c^2 Laplace u by leapfrog, of order 2 in space and time, with a speed for each point and a
- * condition on each side. Objects with its values have one for each point, x fastest. `clinalg_object_release` releases it.
- *
- * # Safety
- * `options` names as many bytes as its first member says, `speed` there as many values as its number says; `wave` is null or valid for a write.
- */
-clinalg_status clinalg_grid_wave_create(const clinalg_grid_wave_options *options,
-                                        clinalg_handle *wave);
-
-/**
- * Sets displacement and velocity at time 0, vectors or dense matrices with a value for each point; a `v` of 0 stands for rest. The values of v
- * on fixed sides are not read. The values pass through the host's memory.
- */
-clinalg_status clinalg_grid_wave_start(clinalg_handle wave,
-                                       clinalg_handle u,
-                                       clinalg_handle v);
-
-/**
- * Makes `steps` steps. Without `progress` they are only enqueued. With it the call waits for the device about ten times a second and then
- * calls `progress` with the number of steps made by this call, the time reached in place of a residual, and `progress_data`; a number other
- * than 0 ends the call with `CLINALG_STOP_CANCELLED`. `report` may be null.
- *
- * # Safety
- * `progress` is null or a function that takes `progress_data`; `report` is null or valid for a write.
- */
-clinalg_status clinalg_grid_wave_step(clinalg_handle wave,
-                                      size_t steps,
-                                      clinalg_progress progress,
-                                      void *progress_data,
-                                      clinalg_wave_report *report);
-
-/**
- * The displacement into `*out`, copied on the device; 0 there makes a new vector.
- *
- * # Safety
- * `out` is null or valid for reading and writing.
- */
-clinalg_status clinalg_grid_wave_displacement(clinalg_handle wave, clinalg_handle *out);
-
-/**
- * The velocity into `*out`, through the host's memory; 0 there makes a new vector. `clinalg_grid_wave_start` with it and the displacement
- * continues the same motion.
- *
- * # Safety
- * `out` is null or valid for reading and writing.
- */
-clinalg_status clinalg_grid_wave_velocity(clinalg_handle wave,
-                                          clinalg_handle *out);
-
-/**
- * The discrete energy of a medium of density 1 / c^2, half a step before the time reached: without absorbing sides the sum stays the same.
- * Each pointer may be null.
- *
- * # Safety
- * The pointers are null or valid for a write.
- */
-clinalg_status clinalg_grid_wave_energy(clinalg_handle wave,
-                                        double *kinetic,
-                                        double *potential);
 
 /**
  * The defaults: alpha = 1, one time step to 1, the rules of order 4, blocks stored if they fit, double precision. `struct_size` is
@@ -3602,7 +3491,7 @@ clinalg_status clinalg_poisson_create(const clinalg_poisson_options *options,
 
 /**
  * Sets the values g of a side. `axis` is 0, 1 or 2; `high` is 0 for the side where the coordinate is smallest, non-zero for the side where
- * it is largest. `values` has one value for each point of the side, the lower of the other directions fastest; null sets all to 0. Where
+ * it is largest. `values` has one value for each point of the side, the lower of the other directions fastest; null takes the values away again. Where
  * sides with u = g meet, the values of the last direction hold.
  *
  * # Safety
@@ -4104,7 +3993,7 @@ clinalg_status clinalg_team_solve_poisson(const clinalg_poisson_options *options
                                           size_t capacity);
 
 /**
- * `clinalg_wave_create` on strips of the grid, one for each device of a team, for the explicit scheme. All functions on waves take the
+ * `clinalg_wave_create` on strips of a square, one for each device of a team, for the explicit scheme with one speed. All functions on waves take the
  * handle; grids that they read or write are on the current device. Displacement and velocity have the bits of one device.
  *
  * # Safety
@@ -4115,8 +4004,8 @@ clinalg_status clinalg_team_wave_create(const clinalg_wave_options *options,
                                         clinalg_handle *wave);
 
 /**
- * The defaults: leapfrog by kernels at 1025 points per side, c = 1, c dt / h = 1/2, up to 8 steps per pass, double precision. `struct_size` is
- * `sizeof(clinalg_wave_options)`.
+ * The defaults: leapfrog by kernels on the unit square with fixed sides and 1025 points per side, c = 1, c dt / h =
+ * 1/2, up to 8 steps per pass, double precision. `struct_size` is `sizeof(clinalg_wave_options)`.
  *
  * # Safety
  * `options` is null or has room for `struct_size` bytes.
@@ -4125,19 +4014,33 @@ clinalg_status clinalg_wave_options_default(clinalg_wave_options *options,
                                             size_t struct_size);
 
 /**
- * Creates a membrane at rest on the current device: u_tt = c^2 Laplace u on the unit square, values on
- * the boundary fixed. A time step past the stability limit of the explicit scheme is an error that names the
- * limit. `clinalg_object_release` releases it. Options of a larger size than this library knows are an error.
+ * The largest stable time step of the explicit scheme, 1 / (c sqrt(sum of 1 / h^2)) with the largest speed c and the
+ * spacing h of each direction. `options->dt` is not read.
  *
  * # Safety
- * `options` names as many bytes as its first member says; `wave` is valid for a write.
+ * `options` names as many bytes as its first member says, `speed` there as many values as its number says; `result` is
+ * null or valid for a write.
+ */
+clinalg_status clinalg_wave_limit(const clinalg_wave_options *options,
+                                  double *result);
+
+/**
+ * Creates a wave with u = 0 at rest on the current device: u_tt = c^2 Laplace u on a box of two or three dimensions,
+ * with a condition on each side. A square takes kernels of its own. A time step past the stability limit of the
+ * explicit scheme is an error that names the limit. `clinalg_object_release` releases it. Options of a larger size
+ * than this library knows are an error.
+ *
+ * # Safety
+ * `options` names as many bytes as its first member says, `speed` there as many values as its number says; `wave` is
+ * valid for a write.
  */
 clinalg_status clinalg_wave_create(const clinalg_wave_options *options,
                                    clinalg_handle *wave);
 
 /**
- * Sets displacement and velocity at time 0, vectors or matrices of n^2 values; a `v` of 0 stands for
- * rest. The boundary values of u stay, those of v are not read. `report` may be null.
+ * Sets displacement and velocity at time 0, vectors or dense matrices with a value for each point, x fastest; a `v` of
+ * 0 stands for rest. The values of u on fixed sides stay, those of v are not read. Except on squares the values pass
+ * through the host's memory. `report` may be null.
  *
  * # Safety
  * `report` is null or valid for a write.
@@ -4157,9 +4060,10 @@ clinalg_status clinalg_wave_start(clinalg_handle wave,
 clinalg_status clinalg_wave_step(clinalg_handle wave, size_t steps, clinalg_wave_report *report);
 
 /**
- * As `clinalg_wave_step`, but waits for the device about ten times a second and then calls `progress` with the number of steps made by this
- * call and, in place of a residual, the time reached. If `progress` returns a number other than 0, the call ends: it returns success, and
- * `stop` of the report is `CLINALG_STOP_CANCELLED`. The results are bitwise those of `clinalg_wave_step`.
+ * As `clinalg_wave_step`, but waits for the device about ten times a second and then calls `progress` with the number
+ * of steps made by this call and, in place of a residual, the time reached. If `progress` returns a number other than
+ * 0, the call ends: it returns success, and `stop` of the report is `CLINALG_STOP_CANCELLED`. The results are bitwise
+ * those of `clinalg_wave_step`.
  *
  * # Safety
  * `progress` is null or a function that takes `progress_data`; `report` is null or valid for a write.
@@ -4171,23 +4075,28 @@ clinalg_status clinalg_wave_step_with(clinalg_handle wave,
                                       clinalg_wave_report *report);
 
 /**
- * The displacement into `*u`; 0 there makes a new n by n matrix, column j the points at y = j h.
+ * The displacement into `*u`; 0 there makes a new matrix: a row for each point along x, and a column for each
+ * combination of the others, y fastest.
  *
  * # Safety
  * `u` is valid for reading and writing.
  */
-clinalg_status clinalg_wave_displacement(clinalg_handle wave, clinalg_handle *u);
+clinalg_status clinalg_wave_displacement(clinalg_handle wave,
+                                         clinalg_handle *u);
 
 /**
- * The velocity into `*v`, as `clinalg_wave_displacement`.
+ * The velocity into `*v`, as `clinalg_wave_displacement`; except on squares through the host's memory.
+ * `clinalg_wave_start` with it and the displacement continues the same motion.
  *
  * # Safety
  * `v` is valid for reading and writing.
  */
-clinalg_status clinalg_wave_velocity(clinalg_handle wave, clinalg_handle *v);
+clinalg_status clinalg_wave_velocity(clinalg_handle wave,
+                                     clinalg_handle *v);
 
 /**
- * The discrete energy, kinetic and potential; the sum is what the schemes keep. Each pointer may be null.
+ * The discrete energy half a step before the time reached, of a medium whose density is 1 where the speed is largest:
+ * without absorbing sides the sum stays the same. Each pointer may be null.
  *
  * # Safety
  * The pointers are null or valid for a write.
