@@ -153,7 +153,7 @@ mod tests {
         assert_eq!((0..25).filter(|&k| !square.on_boundary(k)).collect::<Vec<_>>(), [6, 7, 8, 11, 12, 13, 16, 17, 18]);
         assert_eq!(square.coordinates(0), [0.0, 0.25, 0.5, 0.75, 1.0]);
         assert_eq!(square.centres(1), [0.125, 0.375, 0.625, 0.875]);
-        assert_eq!((square.spacing(0), square.points(2)), (0.25, 1));
+        assert_eq!((square.coordinates(0)[1], square.points(2)), (0.25, 1));
         let cube = Lattice::unit(3, 3);
         assert_eq!((0..27).filter(|&k| !cube.on_boundary(k)).collect::<Vec<_>>(), [13]);
     }
