@@ -646,6 +646,9 @@ fn problems_that_a_team_does_not_solve_are_refused() {
             "scheme",
         );
         assert_error(wave(WaveParams { backend: Backend::Reference, ..params.clone() }), VALUE, "backend");
+        for points in [vec![33, 17], vec![17; 3]] {
+            assert_error(wave(WaveParams { dt: 0.01, ..WaveParams::new(&points) }), VALUE, "points");
+        }
         let params = WaveParams { points: vec![33; 2], ..params };
         assert_error(Wave::<f32>::weighted(&team, &params, &[1.0; 4], 0).map(drop), VALUE, "steps");
         assert_error(Wave::<f32>::new(&team, &params).unwrap().start(&[0.0; 3], None), LENGTH, "u");

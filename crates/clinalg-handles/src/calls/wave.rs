@@ -79,7 +79,7 @@ impl Registry {
         if speed.len() != params.total_points() {
             return Err(Error::Length { argument: "speed", expected: params.total_points(), got: speed.len() });
         }
-        match speed.iter().find(|c| !(**c > 0.0 && c.is_finite())) {
+        match speed.iter().find(|c| c.is_nan() || **c <= 0.0) {
             Some(c) => Err(Error::value("speed", "finite numbers above 0", c)),
             None => Ok(limit),
         }
