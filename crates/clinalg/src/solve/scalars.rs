@@ -86,7 +86,7 @@ pub(super) struct Ring<T: Real, const N: usize> {
 
 impl<T: Real, const N: usize> Ring<T, N> {
     pub(super) fn new(context: &Context) -> Result<Ring<T, N>> {
-        Ok(Ring { rows: Buffer::uninit(context, ROWS * N)?, at: 0 })
+        Ok(Ring { rows: Buffer::zeroed(context, ROWS * N)?, at: 0 })
     }
 
     pub(super) fn start(&mut self, first: [f64; N]) -> Result<()> {
