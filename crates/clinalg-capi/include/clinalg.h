@@ -678,7 +678,7 @@ typedef enum {
 } clinalg_scheme;
 
 /**
- * The implementation of the steps: kernels, matrices or sequential code.
+ * The implementation of a method on grids.
  */
 typedef enum {
   /**

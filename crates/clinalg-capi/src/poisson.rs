@@ -4,18 +4,17 @@ use std::ffi::c_void;
 use std::ptr::null;
 
 use clinalg::Error;
-use clinalg::multigrid::{
-    Backend, Centring, Coefficient, Condition, End, Grid, PoissonParams, PoissonReport, Smoother,
-};
+use clinalg::multigrid::{Centring, Coefficient, Condition, End, Grid, PoissonParams, PoissonReport, Smoother};
 use clinalg_handles::Registry;
 
 use crate::callback::{ClinalgProgress, progress as callback};
 use crate::object::{ClinalgHandle, ClinalgPrecision, precision_of, upload};
 use crate::operation::into;
 use crate::options::{Versioned, given, put_defaults, read};
-use crate::solver::{ClinalgCycle, ClinalgSmoother, ClinalgStop, check_tolerance, cycle_of, stop};
+use crate::solver::{
+    ClinalgBackend, ClinalgCycle, ClinalgSmoother, ClinalgStop, backend_of, check_tolerance, cycle_of, stop,
+};
 use crate::status::{ClinalgStatus, Fault, guard};
-use crate::wave::ClinalgBackend;
 use crate::{choice, put, slice, slice_mut};
 
 /// The boundary condition on a side of a box. `clinalg_poisson_set_side` sets its values g.
@@ -218,17 +217,12 @@ impl ClinalgPoissonOptions {
             (ClinalgSmoother::RedBlack as u32, Smoother::RedBlack),
             (ClinalgSmoother::Jacobi as u32, Smoother::Jacobi),
         ];
-        let backends = [
-            (ClinalgBackend::Kernels as u32, Backend::Kernels),
-            (ClinalgBackend::Matrix as u32, Backend::Matrix),
-            (ClinalgBackend::Reference as u32, Backend::Reference),
-        ];
         Ok(PoissonParams {
             diffusion: self.diffusion,
             mixed_derivatives: self.mixed_derivatives,
             shift: self.shift,
             order: self.order,
-            backend: choice("backend", self.backend, &backends)?,
+            backend: backend_of(self.backend)?,
             cycle: cycle_of(self.cycle)?,
             smoother: choice("smoother", self.smoother, &smoothers)?,
             pre: self.pre,

@@ -1,7 +1,7 @@
 //! Solvers on handles.
 
 use clinalg::Error;
-use clinalg::multigrid::Cycle;
+use clinalg::multigrid::{Backend, Cycle};
 use clinalg::solve::{LeastSquaresMethod, Progress, Report, Stop, Stopping};
 use clinalg_handles::{Method, PreconditionerKind, Preconditioning, Registry};
 
@@ -99,6 +99,18 @@ pub enum ClinalgSmoother {
     RedBlack = 0,
     /// Weighted Jacobi.
     Jacobi = 1,
+}
+
+/// The implementation of a method on grids.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ClinalgBackend {
+    /// Kernels specialised for the stencil.
+    Kernels = 0,
+    /// Sparse matrices and vectors only.
+    Matrix = 1,
+    /// Plain sequential code on the host.
+    Reference = 2,
 }
 
 /// The order in which multigrid visits its levels.
@@ -257,6 +269,16 @@ pub(crate) fn cycle_of(code: u32) -> Result<Cycle, Fault> {
         (ClinalgCycle::Full as u32, Cycle::Full),
     ];
     choice("cycle", code, &known)
+}
+
+/// The backend of a code.
+pub(crate) fn backend_of(code: u32) -> Result<Backend, Fault> {
+    let known = [
+        (ClinalgBackend::Kernels as u32, Backend::Kernels),
+        (ClinalgBackend::Matrix as u32, Backend::Matrix),
+        (ClinalgBackend::Reference as u32, Backend::Reference),
+    ];
+    choice("backend", code, &known)
 }
 
 /// Writes what a solve gives.

@@ -3,7 +3,6 @@
 use std::ffi::c_void;
 use std::ptr::null;
 
-use clinalg::multigrid::Backend;
 use clinalg::wave::{Scheme, WaveParams, WaveReport, WaveSide};
 use clinalg::{Context, Error};
 use clinalg_handles::Registry;
@@ -12,7 +11,7 @@ use crate::callback::{self, ClinalgProgress};
 use crate::object::{ClinalgHandle, ClinalgPrecision, precision_of};
 use crate::operation::into;
 use crate::options::{Versioned, put_defaults, read as read_options};
-use crate::solver::{ClinalgStop, stop};
+use crate::solver::{ClinalgBackend, ClinalgStop, backend_of, stop};
 use crate::status::{ClinalgStatus, Fault, guard};
 use crate::{choice, put, slice};
 
@@ -24,18 +23,6 @@ pub enum ClinalgScheme {
     Explicit = 0,
     /// Newmark with beta = 1/4, by multigrid, on squares, stable for every time step.
     Implicit = 1,
-}
-
-/// The implementation of the steps: kernels, matrices or sequential code.
-#[repr(C)]
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ClinalgBackend {
-    /// Kernels specialised for the stencil.
-    Kernels = 0,
-    /// Sparse matrices and vectors only.
-    Matrix = 1,
-    /// Plain sequential code on the host.
-    Reference = 2,
 }
 
 /// What a wave does on a side of its grid.
@@ -144,18 +131,13 @@ impl ClinalgWaveOptions {
         let sides = self.sides[..self.dim].iter().map(|[low, high]| Ok([side(*low)?, side(*high)?]));
         let schemes =
             [(ClinalgScheme::Explicit as u32, Scheme::Explicit), (ClinalgScheme::Implicit as u32, Scheme::Implicit)];
-        let backends = [
-            (ClinalgBackend::Kernels as u32, Backend::Kernels),
-            (ClinalgBackend::Matrix as u32, Backend::Matrix),
-            (ClinalgBackend::Reference as u32, Backend::Reference),
-        ];
         Ok(WaveParams {
             points: self.points[..self.dim].to_vec(),
             size: self.lengths[..self.dim].to_vec(),
             sides: sides.collect::<Result<_, Fault>>()?,
             sponge: (self.sponge != 0.0).then_some(self.sponge),
             scheme: choice("scheme", self.scheme, &schemes)?,
-            backend: choice("backend", self.backend, &backends)?,
+            backend: backend_of(self.backend)?,
             c: self.c,
             dt: self.dt,
             steps_per_pass: self.steps_per_pass,

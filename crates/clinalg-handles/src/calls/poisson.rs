@@ -126,7 +126,8 @@ impl Registry {
         Ok(self.insert(made.map_err(with_name_of_option)?))
     }
 
-    /// Sets the values of a side, or takes them away: [`SideValues::set`], [`SideValues::clear`].
+    /// Sets the values of a side, or takes them away: [`SideValues::set`](clinalg::multigrid::SideValues::set),
+    /// [`SideValues::clear`](clinalg::multigrid::SideValues::clear).
     ///
     /// # Errors
     /// [`Error::Handle`]; those of the method.
@@ -220,7 +221,7 @@ impl Registry {
     }
 
     /// The right-hand side for [`Registry::poisson_operator`], a value per unknown, of the source f, a value per point, and
-    /// the values of the sides, into `b` or a new vector: [`Poisson::right_side`]. Gives its handle.
+    /// the values of the sides, into `b` or a new vector: [`PoissonOperator::right_side`](clinalg::multigrid::PoissonOperator::right_side). Gives its handle.
     ///
     /// # Errors
     /// [`Error::Handle`], [`Error::Precision`]; those of the method.
@@ -228,7 +229,7 @@ impl Registry {
         self.on_poisson(&RightSide, poisson, ("f", f), ("b", b))
     }
 
-    /// The values at all points from those of the unknowns and the sides, into `u` or a new vector: [`Poisson::points`].
+    /// The values at all points from those of the unknowns and the sides, into `u` or a new vector: [`PoissonOperator::points`](clinalg::multigrid::PoissonOperator::points).
     /// Gives its handle.
     ///
     /// # Errors
