@@ -136,7 +136,7 @@ fn option_structures_begin_with_their_size() {
         assert!(declared.contains(&defaults), "there is no {defaults}");
         assert!(guide.contains(&format!("`{name}`")), "docs/guide/c.md does not list {name} among those that grow");
     }
-    assert!(seen >= 13, "only {seen} option structures found");
+    assert!(seen >= 12, "only {seen} option structures found");
 }
 
 /// The code of every C++ header.
