@@ -4,7 +4,8 @@ function MexPoissonSide(gpu, S, direction, high, g)
 %
 %   S is a solver of MexPoisson. direction is 1 for x, 2 for y, 3 for z; high is 0 for the side where the coordinate
 %   is smallest, 1 where it is largest. g has one value for each point of the side, the lower of the other
-%   directions fastest; without it the side has none any more. Where sides with u = g meet, the values of the last direction hold.
+%   directions fastest; without g, the values of the side are cleared. Where sides with u = g meet, the values of the
+%   last direction hold.
 %
 %   Example:
 %     gpu = MexInitOpenCL();

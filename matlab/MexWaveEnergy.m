@@ -3,8 +3,8 @@ function [E, kinetic, potential] = MexWaveEnergy(gpu, wave)
 %   [E, kinetic, potential] = MexWaveEnergy(gpu, wave)
 %
 %   E = kinetic + potential is the discrete energy half a step before the time reached, of unit density where the speed is
-%   largest. Both schemes conserve it up to rounding, the implicit one also up to its tolerance; absorbing sides never
-%   increase it.
+%   largest. Without absorbing sides both schemes conserve it up to rounding, the implicit one also up to its tolerance;
+%   absorbing sides can only decrease it.
 %
 %   Example:
 %     gpu = MexInitOpenCL();

@@ -3,7 +3,7 @@ function flag = MexWaveStart(gpu, wave, u, v)
 %   flag = MexWaveStart(gpu, wave, u [, v])
 %
 %   u and v have a value for each point, x fastest, in the precision of the wave. The values of u on fixed sides
-%   stay; those of v are not read. Without v the wave is at rest. flag is 0, or as for MexPoisson if
+%   stay; those of v are not read. Without v the wave is at rest. flag is 0, or as for MexPoissonSolve if
 %   the solver of the implicit scheme did not converge.
 %
 %   Example:

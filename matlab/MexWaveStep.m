@@ -4,7 +4,7 @@ function [t, flag, cycles] = MexWaveStep(gpu, wave, steps)
 %
 %   Makes a number of steps (default 1) and returns the time reached. The kernels for squares compute up to 8 explicit
 %   steps per pass over memory, so one call with many steps is faster than many calls. flag is 0 if all
-%   steps were made, 5 if Ctrl-C ended the call, and as for MexPoisson if the solver of an implicit step did not
+%   steps were made, 5 if Ctrl-C ended the call, and as for MexPoissonSolve if the solver of an implicit step did not
 %   converge, which also ends it. cycles is the number of multigrid cycles of all steps together.
 %
 %   Example:

@@ -15,7 +15,7 @@ classdef poisson < handle
 %                       periodic
 %     Centring          'vertex' (default): the first and the last point lie on the sides; 'cell': points at the
 %                       centres of cells
-%     Diffusion         D: a number, the diagonal, or a symmetric positive definite d x d matrix (default 1); or a D that varies as a
+%     Diffusion         D: a number, the diagonal, or a symmetric positive definite d x d matrix (default 1); or, if D varies, a
 %                       cell array {dxx, dyy, dxy}, in three dimensions {dxx, dyy, dzz, dxy, dxz, dyz}, each a number or an
 %                       array with a value for each cell between the points (on a cell-centred grid, for each cell)
 %     Coefficient       k: an array of positive values at the points or in the cells between them (default 1)

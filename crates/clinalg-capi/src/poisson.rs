@@ -321,7 +321,7 @@ pub unsafe extern "C" fn clinalg_poisson_create(
 }
 
 /// Sets the values g of a side. `axis` is 0, 1 or 2; `high` is 0 for the side where the coordinate is smallest, non-zero for the side where
-/// it is largest. `values` has one value for each point of the side, the lower of the other directions fastest; null takes the values away again. Where
+/// it is largest. `values` has one value for each point of the side, the lower of the other directions fastest; null clears them. Where
 /// sides with u = g meet, the values of the last direction hold.
 ///
 /// # Safety

@@ -82,7 +82,7 @@ public:
     // Number of points.
     std::size_t size() const { return info().rows; }
     // Sets the values g of the low or high side of `axis` (0, 1 or 2): one for each point of the side, the lower of the other directions
-    // fastest. An empty array takes them away again.
+    // fastest. An empty array clears them.
     void set_side(std::size_t axis, bool high, View<double> values) {
         check(clinalg_poisson_set_side(get(), axis, high, values.size() != 0 ? values.data() : nullptr, values.size()));
     }

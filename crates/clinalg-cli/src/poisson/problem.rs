@@ -154,8 +154,8 @@ impl Problem {
         };
         let known = !full && (coefficient.is_none() || (dim == 2 && grid.regular().is_some()));
         if sine.is_some() && !known {
-            let words = "--coefficient, --mixed and --dxx to --dyz need --f or --rhs random: the solution of the default, --rhs sine, \
-                         is for constant, diagonal D only";
+            let words = "this problem needs --f or --rhs random: the default, --rhs sine, is available only for constant, diagonal D, and \
+                         with --coefficient only on the unit square with 2^k + 1 points per side";
             return Err(Failure::usage(words));
         }
         let plain = params.diffusion == [1.0; 3] && params.order == 2 && !full;
@@ -187,18 +187,20 @@ impl Problem {
         }
         let PoissonParams { backend, smoother, mixed_precision, .. } = self.params;
         let given = [
-            (backend != Backend::Kernels, "--backend matrix and reference: use --backend kernels"),
-            (smoother != Smoother::RedBlack, "--smoother jacobi: use --smoother rbgs"),
-            (mixed_precision, "--precision mixed: use f64"),
-            (matches!(place, Place::Team(_)), "--devices: leave it out, or name one device with --device"),
+            (backend == Backend::Matrix, "--backend matrix", "use --backend kernels"),
+            (backend == Backend::Reference, "--backend reference", "use --backend kernels"),
+            (smoother != Smoother::RedBlack, "--smoother jacobi", "use --smoother rbgs"),
+            (mixed_precision, "--precision mixed", "use --precision f64"),
+            (matches!(place, Place::Team(_)), "--devices", "leave it out, or name one device with --device"),
         ];
-        let Some((_, words)) = given.iter().find(|(given, _)| *given) else { return Ok(()) };
+        let Some((_, option, instead)) = given.iter().find(|(given, ..)| *given) else { return Ok(()) };
         let nearest = match self.grid.points() {
-            [n, rest @ ..] if rest.iter().all(|m| m == n) && self.grid.regular().is_none() => args::nearest(*n),
+            [n, rest @ ..] if rest.iter().all(|m| m == n) && !(n - 1).is_power_of_two() => args::nearest(*n),
             _ => String::new(),
         };
         Err(Failure::usage(format!(
-            "{words}; only -Laplace u + S u = f on the unit square or cube with 2^k + 1 points per side and u = g on the boundary has others{nearest}"
+            "{option} is only for -Laplace u + S u = f on the unit square or cube with 2^k + 1 points per side and \
+             u = g on the boundary{nearest}; for this problem {instead}"
         )))
     }
 
@@ -219,7 +221,9 @@ impl Problem {
             }
             None => {
                 failure.get_or_insert_with(|| {
-                    Failure::usage("--boundary is a file: where sides are not all dirichlet, or with --cells, it must be a formula")
+                    Failure::usage(
+                        "--boundary is a file; with --cells, or with sides other than dirichlet, give a formula",
+                    )
                 });
                 T::zero()
             }

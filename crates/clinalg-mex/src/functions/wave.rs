@@ -104,7 +104,7 @@ dt = MexWaveLimit(gpu, [201 101], [], [2 1])",
         outputs: &["flag"],
         text: "\
 u and v have a value for each point, x fastest, in the precision of the wave. The values of u on fixed sides
-stay; those of v are not read. Without v the wave is at rest. flag is 0, or as for MexPoisson if
+stay; those of v are not read. Without v the wave is at rest. flag is 0, or as for MexPoissonSolve if
 the solver of the implicit scheme did not converge.",
         example: "\
 gpu = MexInitOpenCL();
@@ -128,7 +128,7 @@ MexWaveStart(gpu, wave, u, v);",
         text: "\
 Makes a number of steps (default 1) and returns the time reached. The kernels for squares compute up to 8 explicit
 steps per pass over memory, so one call with many steps is faster than many calls. flag is 0 if all
-steps were made, 5 if Ctrl-C ended the call, and as for MexPoisson if the solver of an implicit step did not
+steps were made, 5 if Ctrl-C ended the call, and as for MexPoissonSolve if the solver of an implicit step did not
 converge, which also ends it. cycles is the number of multigrid cycles of all steps together.",
         example: "\
 gpu = MexInitOpenCL();
@@ -203,8 +203,8 @@ v(17, 17)",
         outputs: &["E", "kinetic", "potential"],
         text: "\
 E = kinetic + potential is the discrete energy half a step before the time reached, of unit density where the speed is
-largest. Both schemes conserve it up to rounding, the implicit one also up to its tolerance; absorbing sides never
-increase it.",
+largest. Without absorbing sides both schemes conserve it up to rounding, the implicit one also up to its tolerance;
+absorbing sides can only decrease it.",
         example: "\
 gpu = MexInitOpenCL();
 wave = MexWave(gpu, 33, 0.02);

@@ -15,8 +15,8 @@ use crate::{Context, Error, Real, Result, Vector};
 ///
 /// It owns the memory of all coarse levels and can be reused; cycles neither allocate nor compile.
 ///
-/// The values g of the sides are set by [`set_sides`](Poisson::set_sides). Without, they are 0, but Dirichlet sides of
-/// vertex-centred grids take the values that u has at their points.
+/// The values g of the sides are set by [`set_sides`](Poisson::set_sides). Sides that were not set have g = 0, except
+/// Dirichlet sides of vertex-centred grids, where u keeps the values passed in.
 ///
 /// Finite volumes of order 2, or compact stencils of order 4 ([`PoissonParams::order`]). Each level joins pairs of intervals where
 /// their coupling is at least 0.4 times the strongest, so that red-black sweeps are enough for spacings and coefficients
@@ -28,7 +28,7 @@ use crate::{Context, Error, Real, Result, Vector};
 ///
 /// # Regular grids
 /// The unit square or cube with 2^k + 1 equally spaced points per side and Dirichlet sides, for D = 1 or, on the square, with a
-/// coefficient. They have faster kernels, which are taken by themselves, and other
+/// coefficient. They have faster kernels, which are chosen automatically, and a choice of
 /// [backends](PoissonParams::backend), [smoothers](PoissonParams::smoother) and
 /// [precisions](PoissonParams::mixed_precision).
 ///
@@ -352,7 +352,9 @@ pub(crate) fn regular_sides(grid: &Grid, params: &PoissonParams) -> Result<Vec<u
         Err(Error::Value { expected, .. }) => expected,
         _ => "2^k + 1 points per side".into(),
     };
-    let expected = format!("-Laplace u + c u = f on the unit square or cube with Dirichlet sides and {nearest}");
+    let expected = format!(
+        "-Laplace u + c u = f on the unit square or cube with Dirichlet sides, D = 1 and order 2, and {nearest}"
+    );
     Err(Error::value("points", expected, super::boxes::by(grid.points())))
 }
 
@@ -372,8 +374,8 @@ fn check_any(params: &PoissonParams) -> Result<()> {
 
 fn needs_regular(argument: &'static str, expected: &str, got: impl std::fmt::Debug) -> Error {
     let expected = format!(
-        "{expected} for this problem: others are for -Laplace u + c u = f on the unit square or cube with 2^k + 1 points \
-         per side and Dirichlet sides, on the square with a coefficient, too"
+        "{expected} for this problem: other choices need -Laplace u + c u = f on the unit square or cube with 2^k + 1 \
+         points per side and Dirichlet sides"
     );
     Error::value(argument, expected, format!("{got:?}").to_lowercase())
 }

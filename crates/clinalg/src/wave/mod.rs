@@ -27,7 +27,7 @@ use crate::{Context, Error, Real, Result, Vector};
 /// The wave equation `u_tt = c^2 Laplace u` on a box of two or three dimensions, with fixed, free, absorbing or
 /// periodic sides. The speed c may vary from point to point, and a force g(t) s may act ([`Wave::with_medium`]).
 ///
-/// Arrays have one value per point, those on the sides included, x fastest. The state are the values at two successive
+/// Arrays have one value per point, those on the sides included, x fastest. The state consists of the values at two successive
 /// steps; [`start`](Wave::start) takes them from a displacement and a velocity, with an error of second order. The
 /// schemes are, with the stencil Laplace_h of the neighbours in each direction:
 ///

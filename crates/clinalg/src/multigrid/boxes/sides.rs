@@ -35,7 +35,7 @@ impl<T: Real> SideValues<T> {
         Ok(())
     }
 
-    /// Takes the values of a side away.
+    /// Clears the values of a side.
     ///
     /// # Errors
     /// [`Error::Value`] where there is no such axis.
