@@ -136,10 +136,9 @@ impl Registry {
             typed_real!(objects[0], ARGUMENT, T => {
                 let state = &mut *T::of_poisson(objects[0])?.lock();
                 match values {
-                    Some(values) => state.sides.set(axis, end, narrowed::<T>(values))?,
-                    None => state.sides.clear(axis, end)?,
+                    Some(values) => state.sides_mut().set(axis, end, narrowed::<T>(values)),
+                    None => state.sides_mut().clear(axis, end),
                 }
-                state.poisson.set_sides(&state.sides)
             })
         })
     }
@@ -158,8 +157,8 @@ impl Registry {
         self.call(&[Operand::new(ARGUMENT, poisson, Kind::POISSON)], None, |objects, _| {
             typed_real!(objects[0], ARGUMENT, T => {
                 let mut values = narrowed::<T>(u);
-                let solver = &mut T::of_poisson(objects[0])?.lock().poisson;
-                let report = solver.solve_with(&narrowed::<T>(f), &mut values, progress)?;
+                let state = &mut *T::of_poisson(objects[0])?.lock();
+                let report = state.solver()?.solve_with(&narrowed::<T>(f), &mut values, progress)?;
                 if report.stop != Stop::NotFinite {
                     u.iter_mut().zip(values).for_each(|(u, value)| *u = value.into_f64());
                 }
@@ -187,7 +186,7 @@ impl Registry {
                 typed_real!(objects[0], ARGUMENT, T => {
                     let f = objects[1].stored::<T>("f")?.full("f")?;
                     let u = output.expect("an output was named").stored_mut::<T>("u")?.full_mut("u")?;
-                    T::of_poisson(objects[0])?.lock().poisson.solve_device_with(f, u, progress)
+                    T::of_poisson(objects[0])?.lock().solver()?.solve_device_with(f, u, progress)
                 })
             })
         })

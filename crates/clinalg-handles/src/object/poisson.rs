@@ -9,11 +9,28 @@ use clinalg::{Precision, Real, Result};
 #[derive(Debug)]
 pub(crate) struct PoissonState<T: Real> {
     pub(crate) poisson: Poisson<T>,
-    pub(crate) sides: SideValues<T>,
+    sides: SideValues<T>,
+    /// Whether the solver has other values of the sides.
+    changed: bool,
     operator: Option<PoissonOperator<T>>,
 }
 
 impl<T: Real> PoissonState<T> {
+    /// The values of the sides, to be changed.
+    pub(crate) fn sides_mut(&mut self) -> &mut SideValues<T> {
+        self.changed = true;
+        &mut self.sides
+    }
+
+    /// The solver with the values of the sides, which are uploaded once however many sides were set.
+    pub(crate) fn solver(&mut self) -> Result<&mut Poisson<T>> {
+        if self.changed {
+            self.poisson.set_sides(&self.sides)?;
+            self.changed = false;
+        }
+        Ok(&mut self.poisson)
+    }
+
     /// The matrix of the solver, with the values of the sides.
     pub(crate) fn operator(&mut self) -> Result<(&PoissonOperator<T>, &SideValues<T>)> {
         let operator = match self.operator.take() {
@@ -34,7 +51,7 @@ pub struct PoissonSolver<T: Real> {
 impl<T: Real> PoissonSolver<T> {
     pub(crate) fn new(poisson: Poisson<T>) -> PoissonSolver<T> {
         let (points, sides) = (poisson.grid().len(), SideValues::new(poisson.grid()));
-        PoissonSolver { points, state: Mutex::new(PoissonState { poisson, sides, operator: None }) }
+        PoissonSolver { points, state: Mutex::new(PoissonState { poisson, sides, changed: false, operator: None }) }
     }
 
     pub(crate) fn lock(&self) -> MutexGuard<'_, PoissonState<T>> {
