@@ -1,7 +1,7 @@
 //! The Poisson problem.
 
 use clinalg::multigrid::{
-    Backend, Centring, Coefficient, Condition, Cycle, End, Grid, PoissonParams, Smoother, Tensor,
+    Backend, Centring, Coefficient, Condition, Cycle, End, Grid, PoissonParams, PoissonReport, Smoother, Tensor,
 };
 use clinalg::solve::Stopping;
 use clinalg::{Error, Precision};
@@ -406,13 +406,20 @@ fn set_side(args: &Args<'_>) -> Outcome {
 fn solve(args: &Args<'_>) -> Outcome {
     let (solver, f, u) = (args.handle(1), args.handle(2), args.maybe_handle(3));
     let (u, report) = args.objects()?.poisson_solve_vector(solver, f, u, &mut interrupt::progress)?;
-    Ok(Answer::Several(vec![
+    let imbalance = Out::Real(report.imbalance.unwrap_or(f64::NAN));
+    let mut outputs = solved(u, report);
+    outputs.push(imbalance);
+    Ok(Answer::Several(outputs))
+}
+
+/// The solution, and what it took: `u`, `flag`, `relres`, `iter`, `history` and `reason`.
+pub(super) fn solved(u: u64, report: PoissonReport) -> Vec<Out> {
+    vec![
         Out::Handle(u),
         Out::Real(flag(report.stop)),
         Out::Real(report.relative_residual),
         Out::Real(report.cycles as f64),
         Out::column(report.history),
         Out::Text(report.stop.to_string()),
-        Out::Real(report.imbalance.unwrap_or(f64::NAN)),
-    ]))
+    ]
 }

@@ -6,8 +6,9 @@ use clinalg::wave::WaveParams;
 use clinalg::{Error, Precision};
 
 use super::grid::choice;
+use super::poisson::solved;
 use super::preconditioner::amg_params;
-use super::{GPU, Outcome, count_as, flag, handle, handle_as, real, real_as, text};
+use super::{GPU, Outcome, count_as, handle, handle_as, real, real_as, text};
 use crate::args::{Args, Full, Input, Kind};
 use crate::emit::{Answer, Out};
 use crate::fault::Fault;
@@ -218,12 +219,5 @@ fn poisson(args: &Args<'_>) -> Outcome {
     }
     let (grids, problem) = ((f, args.maybe_handle(5)), (&grid, &params));
     let (u, report) = objects.team_poisson(args.handle(1), grids, problem, &mut interrupt::progress)?;
-    Ok(Answer::Several(vec![
-        Out::Handle(u),
-        Out::Real(flag(report.stop)),
-        Out::Real(report.relative_residual),
-        Out::Real(report.cycles as f64),
-        Out::column(report.history),
-        Out::Text(report.stop.to_string()),
-    ]))
+    Ok(Answer::Several(solved(u, report)))
 }
