@@ -5,8 +5,8 @@ use std::path::Path;
 
 use clinalg::io::matrix_market;
 use clinalg::matrix::Format;
-use clinalg::{Complex, Context, Csr, Dense, Error, HandleFault, Precision};
-use clinalg_handles::{Download, Element, Host, Kind, Registry, ScalarType};
+use clinalg::{Complex, Context, Csr, Dense, Error, HandleFault, Precision, Scalar};
+use clinalg_handles::{Download, Host, Kind, Registry, ScalarType};
 
 use crate::status::{ClinalgStatus, Fault, guard};
 use crate::{choice, put, put_text, slice, slice_mut, too_many};
@@ -434,7 +434,7 @@ pub unsafe extern "C" fn clinalg_matrix_market_read(
     precision: u32,
     handle: *mut ClinalgHandle,
 ) -> ClinalgStatus {
-    fn load<T: Element>(context: &Context, path: &Path) -> Result<u64, Fault> {
+    fn load<T: Scalar>(context: &Context, path: &Path) -> Result<u64, Fault> {
         let file = matrix_market::read(path)?;
         Ok(match file.storage.is_sparse() {
             true => Registry::global().insert(Csr::from_parts(context, &file.to_csr_parts::<T>()?)?),

@@ -2,8 +2,8 @@
 
 use std::ffi::{c_char, c_void};
 
-use clinalg::{Complex, CsrParts, Error};
-use clinalg_handles::{Element, Registry, ScalarType};
+use clinalg::{Complex, CsrParts, Error, Scalar};
+use clinalg_handles::{Registry, ScalarType};
 
 use crate::object::{ClinalgHandle, scalar_of, typed, upload};
 use crate::slice;
@@ -148,7 +148,7 @@ unsafe fn coordinates(
     values: *const c_void,
     handle: *mut ClinalgHandle,
 ) -> ClinalgStatus {
-    fn made<T: Element>(
+    fn made<T: Scalar>(
         shape: (usize, usize),
         (rows, cols): (Vec<usize>, Vec<usize>),
         values: &[T],

@@ -1,15 +1,15 @@
-//! The committed header declares the functions of the common table. The C++ headers use each of them, or the table says why not. That
-//! the header is what cbindgen makes of the crate is tested by the package `clinalg-header`.
+//! The committed header declares the functions that `docs/reference/functions.md` names. The C++ headers use each of them, or the page
+//! says why not. That the header is what cbindgen makes of the crate is tested by the package `clinalg-header`.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
 use std::path::Path;
 
-use clinalg_handles::table::{Function, Offer, cpp, cpp_functions, functions};
+use clinalg_testing::bindings::{Function, Offer, declarations, functions, header, name, without_comments};
 
 #[test]
 fn the_version_of_the_header_is_that_of_the_library() {
-    let header = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("include/clinalg.h")).unwrap();
+    let header = include("clinalg.h");
     let parts = [
         ("MAJOR", env!("CARGO_PKG_VERSION_MAJOR")),
         ("MINOR", env!("CARGO_PKG_VERSION_MINOR")),
@@ -21,50 +21,47 @@ fn the_version_of_the_header_is_that_of_the_library() {
     }
 }
 
-/// C text without its comments.
-fn without_comments(text: &str) -> String {
-    let mut code = String::new();
-    let mut rest = text;
-    while let Some((before, comment)) = rest.split_once("/*") {
-        code += before;
-        rest = comment.split_once("*/").map_or("", |(_, after)| after);
-    }
-    code += rest;
-    code.lines().map(|line| line.split("//").next().unwrap_or_default()).collect::<Vec<_>>().join("\n")
-}
-
-/// The declarations of functions in C text, each on one line.
-fn declarations(text: &str) -> BTreeSet<String> {
-    let code = without_comments(text);
-    // A declaration ends at the first semicolon; what stands before it on lines of their own belongs to the preprocessor or to
-    // a type.
-    let lines: Vec<_> = code.lines().filter(|line| !line.starts_with('#')).collect();
-    let words = |statement: &str| statement.split_whitespace().collect::<Vec<_>>().join(" ");
-    let is_function = |statement: &String| {
-        let name = statement.split('(').next().unwrap_or_default().split([' ', '*']).next_back().unwrap_or_default();
-        statement.contains('(') && name.starts_with("clinalg_") && !statement.starts_with("typedef")
-    };
-    lines
-        .join("\n")
-        .split(';')
-        .map(|statement| words(statement.rsplit('{').next().unwrap_or_default()))
-        .filter(is_function)
-        .map(|statement| format!("{statement};"))
-        .collect()
-}
-
-fn header() -> String {
-    std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("include/clinalg.h")).unwrap()
+fn include(name: &str) -> String {
+    std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("include").join(name)).unwrap()
 }
 
 #[test]
-fn the_functions_are_those_of_the_common_table() {
+fn the_functions_are_those_of_the_page() {
     let declared = declarations(&header());
-    let table: BTreeSet<_> = functions().filter_map(Function::declaration).collect();
+    let declared: BTreeSet<_> = declared.iter().map(|declaration| name(declaration)).collect();
     assert!(declared.len() > 60, "{declared:?}");
-    let missing: Vec<_> = declared.difference(&table).collect();
-    let extra: Vec<_> = table.difference(&declared).collect();
-    assert!(missing.is_empty() && extra.is_empty(), "not in the table: {missing:#?}\nnot in the header: {extra:#?}");
+    let functions = functions();
+    let page: BTreeSet<_> = functions.iter().filter_map(Function::c_name).collect();
+    let missing: Vec<_> = declared.difference(&page).collect();
+    let extra: Vec<_> = page.difference(&declared).collect();
+    assert!(
+        missing.is_empty() && extra.is_empty(),
+        "not in docs/reference/functions.md: {missing:#?}\nnot in the header: {extra:#?}"
+    );
+}
+
+#[test]
+fn the_page_has_every_function_once_and_a_reason_for_every_gap() {
+    let functions = functions();
+    let mut titles = BTreeSet::new();
+    let mut c = BTreeSet::new();
+    for function in &functions {
+        let title = &function.title;
+        assert!(titles.insert(title), "{title} is there twice");
+        assert!(title.ends_with('.'), "{title}");
+        assert!(function.c.names().len() <= 1, "{title} a row has one C function");
+        assert!(function.c_name().is_none_or(|name| c.insert(name)), "{title} its C function is there twice");
+        for offer in function.offers() {
+            match offer {
+                Offer::Names(names) => assert!(names.iter().all(|name| !name.is_empty()), "{title} {names:?}"),
+                Offer::Missing(reason) => assert!(reason.split(' ').count() >= 3, "{title} {reason}"),
+            }
+        }
+        assert!(function.offers().iter().any(|offer| !offer.names().is_empty()), "{title} is nowhere");
+        if let Offer::Missing(_) = function.c {
+            assert_eq!(function.cpp, function.c, "{title} what C lacks, C++ lacks for the same reason");
+        }
+    }
 }
 
 /// Functions about the library as a whole, which have no noun.
@@ -106,7 +103,8 @@ fn names_begin_with_a_noun_that_the_guide_lists() {
     let section = guide.split("## Names\n").nth(1).and_then(|rest| rest.split("\n## ").next()).unwrap();
     let mut unused: BTreeSet<_> = NOUNS.iter().collect();
     let has_noun = |name: &&str| !LIBRARY.contains(name);
-    for name in functions().filter_map(|function| function.c.names().first().copied()).filter(has_noun) {
+    let functions = functions();
+    for name in functions.iter().filter_map(Function::c_name).filter(has_noun) {
         let rest = name.strip_prefix("clinalg_").unwrap();
         let is_noun = |noun: &&&str| rest.strip_prefix(**noun).is_some_and(|verb| verb.starts_with('_'));
         let noun = NOUNS.iter().filter(is_noun).max_by_key(|noun| noun.len());
@@ -120,7 +118,7 @@ fn names_begin_with_a_noun_that_the_guide_lists() {
 #[test]
 fn option_structures_begin_with_their_size() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let code = without_comments(&std::fs::read_to_string(root.join("include/clinalg.h")).unwrap());
+    let code = header();
     let guide = std::fs::read_to_string(root.join("../../docs/guide/c.md")).unwrap();
     let declared = declarations(&code);
     let mut seen = 0;
@@ -241,7 +239,7 @@ impl Code {
     }
 }
 
-/// Functions whose results a constructor keeps for the members that the table names.
+/// Functions whose results a constructor keeps for the members that the page names.
 const KEPT: &[(&str, &str)] = &[
     ("clinalg_last_error_message", "Error"),
     ("clinalg_last_error_id", "Error"),
@@ -255,35 +253,28 @@ fn cpp_offers_every_function_of_c() {
     // The search tells what is there from what is not.
     assert_eq!(code.unreached("clinalg_array_norm2", &["norm", "norm1", "Vector::norm"]), ["norm1", "Vector::norm"]);
     assert_eq!(code.unreached("clinalg_solver_solve", &["Solver::solve", "Solver::refill"]), ["Solver::refill"]);
-    let mut listed = BTreeSet::new();
-    for name in cpp_functions() {
-        assert!(listed.insert(name), "{name} is listed twice");
-    }
-    for function in functions().filter_map(|function| function.c.names().first()) {
-        assert!(listed.remove(function), "clinalg-handles/src/table/cpp.rs lacks {function}");
-        match cpp(function).unwrap() {
+    for function in functions() {
+        let Some(name) = function.c_name() else { continue };
+        match &function.cpp {
             Offer::Names(names) => {
-                assert!(!names.is_empty(), "{function}");
-                let kept = KEPT.iter().find(|(name, _)| name == function);
-                let names = kept.map_or(names, |(_, class)| std::slice::from_ref(class));
-                let unreached = code.unreached(function, names);
-                assert!(unreached.is_empty(), "{function}: no definition of {unreached:?} in C++ calls it");
+                let kept = KEPT.iter().find(|(kept, _)| *kept == name);
+                let names = kept.map_or_else(|| names.iter().map(String::as_str).collect(), |(_, class)| vec![*class]);
+                let unreached = code.unreached(name, &names);
+                assert!(unreached.is_empty(), "{name}: no definition of {unreached:?} in C++ calls it");
             }
-            Offer::Missing(reason) => {
-                assert!(reason.split(' ').count() >= 3, "{function}: {reason}");
-                let called = !code.places(function, all.clone()).is_empty();
-                assert!(!called, "a C++ header calls {function}, which the table says is not used");
+            Offer::Missing(_) => {
+                let called = !code.places(name, all.clone()).is_empty();
+                assert!(!called, "a C++ header calls {name}, which the page says is not used");
             }
         }
     }
-    assert!(listed.is_empty(), "no functions of C: {listed:?}");
 }
 
 #[test]
 fn the_cpp_header_includes_every_part() {
-    let include = Path::new(env!("CARGO_MANIFEST_DIR")).join("include");
-    let text = std::fs::read_to_string(include.join("clinalg.hpp")).unwrap();
-    for entry in std::fs::read_dir(include.join("clinalg")).unwrap() {
+    let text = include("clinalg.hpp");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("include/clinalg");
+    for entry in std::fs::read_dir(folder).unwrap() {
         let name = entry.unwrap().file_name().into_string().unwrap();
         assert!(text.contains(&format!("#include \"clinalg/{name}\"")), "clinalg.hpp lacks {name}");
     }

@@ -43,6 +43,12 @@ pub enum Kind {
 }
 
 impl Info {
+    /// Of an object without entries and diagonals.
+    pub(crate) fn new(kind: Kind, scalar: ScalarType, rows: usize, cols: usize) -> Info {
+        let (precision, complex) = (scalar.precision(), scalar.is_complex());
+        Info { kind, precision, complex, rows, cols, entries: 0, kl: 0, ku: 0 }
+    }
+
     /// The type of its values.
     pub fn scalar(&self) -> ScalarType {
         ScalarType::new(self.precision, self.complex)

@@ -30,7 +30,6 @@ mod calls;
 mod kind;
 mod object;
 mod registry;
-pub mod table;
 
 pub use calls::{
     Automatic, EigenReport, Factorisation, Given, LuFactors, Method, Part, PoissonField, Positions, PreconditionerInfo,
@@ -44,13 +43,7 @@ pub use calls::{
     sample_points,
 };
 pub use kind::{Info, Kind, ScalarType};
-#[cfg(feature = "heat")]
-pub use object::AnyElastodynamics;
-pub use object::{
-    AnyDistributed, AnyFactored, AnyOperator, AnyPoisson, AnySolver, AnyTeamAmg, AnyWave, Applied, Distributed,
-    Download, Element, Factored, Factors, Host, KrylovSolver, Membrane, Object, Pending, PoissonSolver, RealElement,
-    Stored, TeamAmg,
-};
 #[cfg(feature = "ode")]
-pub use object::{Ode, OdeStepper};
+pub use object::Ode;
+pub use object::{Content, Download, Host, Object, Stored};
 pub use registry::{Operand, Registry};

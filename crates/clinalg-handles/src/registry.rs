@@ -193,7 +193,7 @@ impl Registry {
 
     /// Takes an expression that is evaluated when its values are needed, and names it.
     pub(crate) fn insert_pending(&self, pending: Pending) -> u64 {
-        let (handle, cell) = self.insert_cell(Object::Pending(Arc::new(pending)));
+        let (handle, cell) = self.insert_cell(Arc::new(pending).into());
         let mut waiting = self.waiting();
         // The list is cleaned when it has grown to twice what waits.
         if waiting.len() == waiting.capacity() {

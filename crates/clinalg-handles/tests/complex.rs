@@ -8,18 +8,16 @@ use std::ops::ControlFlow;
 use clinalg::multigrid::Grid;
 use clinalg::ops::Transpose;
 use clinalg::solve::{Stop, Stopping};
-use clinalg::{Complex, Context, CsrParts, Real as _, Scalar};
-use clinalg_handles::{
-    Download, Element, Factorisation, Host, Kind, Method, Preconditioning, RealElement, Registry, ScalarType,
-};
+use clinalg::{Complex, Context, CsrParts, Real, Scalar};
+use clinalg_handles::{Download, Factorisation, Host, Kind, Method, Preconditioning, Registry, ScalarType};
 use common::{assert_error, contexts, eps, has, noise};
 
 const VALUE: &str = "clinalg:argument:value";
 const PRECISION: &str = "clinalg:argument:precision";
 
 /// A complex type of values whose parts are `R`.
-trait Parts: RealElement {
-    type Complex: Element<Real = Self>;
+trait Parts: Real {
+    type Complex: Scalar<Real = Self>;
 }
 
 impl Parts for f32 {
@@ -35,7 +33,7 @@ fn complex<R: Parts>(n: usize, seed: u64) -> Vec<R::Complex> {
     re.into_iter().zip(im).map(|(re, im)| R::Complex::from_parts(re, im)).collect()
 }
 
-fn read<T: Element>(registry: &Registry, handle: u64) -> Vec<T> {
+fn read<T: Scalar>(registry: &Registry, handle: u64) -> Vec<T> {
     let info = registry.info(handle).unwrap();
     assert_eq!(info.scalar(), ScalarType::of::<T>());
     let mut values = vec![T::zero(); info.rows * info.cols];
@@ -195,14 +193,17 @@ fn systems<R: Parts>(context: &Context) {
     assert_eq!(words.id(), "clinalg:matrix:notPositiveDefinite");
 }
 
-fn transfers<R: Parts>(context: &Context) {
+fn transfers<R: Parts>(context: &Context)
+where
+    Download: From<Host<R::Complex>>,
+{
     let registry = Registry::new();
     let number = |re: f64, im: f64| R::Complex::from_parts(R::from_f64(re), R::from_f64(im));
     let values = [number(1.0, 2.0), number(3.0, -4.0)];
     let sparse = registry.upload_csc(context, (3, 2), &[0, 1, 2], &[2, 0], &values).unwrap();
     let expected =
         Host::Sparse { rows: 3, cols: 2, offsets: vec![0, 1, 2], indices: vec![2, 0], values: values.to_vec() };
-    assert_eq!(registry.download(sparse).unwrap(), R::Complex::erase_host(expected));
+    assert_eq!(registry.download(sparse).unwrap(), Download::from(expected));
     // The other precision keeps complex numbers; these are exact in both.
     for to in [ScalarType::C32, ScalarType::C64] {
         let other = registry.convert(sparse, to).unwrap();

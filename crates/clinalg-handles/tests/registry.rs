@@ -4,8 +4,8 @@
 mod common;
 
 use clinalg::{BandParts, CsrParts};
-use clinalg::{Context, ContextOptions, Device, Error, HandleFault, Precision, Vector};
-use clinalg_handles::{Download, Host, Kind, Object, Operand, RealElement, Registry};
+use clinalg::{Context, ContextOptions, Device, Error, HandleFault, Precision, Real, Vector};
+use clinalg_handles::{Download, Host, Kind, Operand, Registry, Stored};
 use common::{Noise, assert_close, assert_error, contexts, eps, noise, oracle, product_bound, sparse};
 
 const STALE: &str = "clinalg:handle:stale";
@@ -16,7 +16,7 @@ fn first() -> Option<&'static Context> {
     contexts().first()
 }
 
-fn values<T: RealElement>(registry: &Registry, handle: u64) -> Vec<T> {
+fn values<T: Real>(registry: &Registry, handle: u64) -> Vec<T> {
     let info = registry.info(handle).unwrap();
     let mut values = vec![T::nan(); info.rows * info.cols];
     registry.read(handle, 0, &mut values).unwrap();
@@ -186,7 +186,7 @@ fn contexts_do_not_mix() {
     assert_error(registry.write_slice(x, 0, y), id, "source");
 }
 
-fn operations<T: RealElement>(context: &Context) {
+fn operations<T: Real>(context: &Context) {
     let registry = Registry::new();
     let n = 1000;
     let (x, y) = (noise::<T>(n, 2), noise::<T>(n, 3));
@@ -265,7 +265,7 @@ fn operations_on_handles_match_the_reference() {
     on_every_device!(operations);
 }
 
-fn products<T: RealElement>(context: &Context) {
+fn products<T: Real>(context: &Context) {
     let registry = Registry::new();
     let parts = sparse::<T>(40, 30, 4, |i| i % 7);
     let full = parts.to_dense().unwrap();
@@ -346,7 +346,7 @@ fn products_on_handles_match_the_reference() {
     on_every_device!(products);
 }
 
-fn downloads<T: RealElement>(context: &Context) {
+fn downloads<T: Real>(context: &Context) {
     let registry = Registry::new();
     let full = noise::<T>(12, 7);
     let host = |handle: u64| match registry.download(handle).unwrap() {
@@ -403,8 +403,8 @@ fn value_arrays_of_matrices_take_part() {
     assert_eq!(registry.info(b).unwrap().kind, Kind::Csr);
     let c = registry.minus(b, a, None).unwrap();
     let same = |handle: u64, factor: f32| {
-        let got = registry.with(handle, |o| match o {
-            Object::F32(clinalg_handles::Stored::Csr(m)) => m.to_parts().unwrap(),
+        let got = registry.with(handle, |o| match o.content() {
+            Some(Stored::<f32>::Csr(m)) => m.to_parts().unwrap(),
             _ => panic!("a sparse matrix went in"),
         });
         let want: Vec<f32> = parts.values.iter().map(|v| factor * v).collect();

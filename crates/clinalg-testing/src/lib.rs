@@ -1,7 +1,9 @@
-//! What a test does where something that it needs is missing.
+//! What tests share: what to do where something that they need is missing, and what the bindings offer.
 //!
 //! A missing OpenCL device is a failure, so that no test passes by doing nothing. With `CLINALG_TEST_ALLOW_NO_DEVICE=1` the
 //! test is skipped instead. Everything skipped is recorded with its reason; `cargo xtask test` counts and lists it.
+
+pub mod bindings;
 
 use std::fmt::Display;
 use std::fs::OpenOptions;

@@ -4,7 +4,7 @@ use clinalg::ops::{self, Binary, Reduction, Span, Transpose, Unary};
 use clinalg::{Dense, Error, Result, Scalar, Vector};
 
 use crate::kind::Kind;
-use crate::object::{Element, Object, Stored, typed, typed_real};
+use crate::object::{Object, Stored, typed, typed_real};
 use crate::registry::{Operand, Registry};
 
 /// Positions along one dimension of an object, from 0 on; `None` for all.
@@ -49,7 +49,7 @@ impl<'a> Part<'a> {
 }
 
 /// A full object of values that `fill` writes.
-fn made<T: Element>(
+fn made<T: Scalar>(
     like: &Vector<T>,
     (rows, cols): (usize, usize),
     fill: impl FnOnce(&mut Vector<T>) -> Result<()>,

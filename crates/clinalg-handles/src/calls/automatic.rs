@@ -2,11 +2,11 @@
 
 use clinalg::automatic::{AutomaticParams, Decision, Event, Plan};
 use clinalg::solve::{Progress, Report, Stop, Stopping};
-use clinalg::{Dense, Error, Result, Vector};
+use clinalg::{Dense, Error, Result, Scalar, Vector};
 
 use super::sparse::sparse;
 use crate::kind::Kind;
-use crate::object::{Element, Object, Stored, typed};
+use crate::object::{Object, Stored, typed};
 use crate::registry::{Operand, Registry};
 
 /// How a sparse system was solved.
@@ -41,7 +41,7 @@ fn reasons(decisions: &[Decision]) -> String {
 }
 
 /// The solution as an object of the kind of b.
-fn like<T: Element>(b: &Stored<T>, x: Dense<T>) -> Result<Object> {
+fn like<T: Scalar>(b: &Stored<T>, x: Dense<T>) -> Result<Object> {
     Ok(match b {
         Stored::Vector(_) => Object::from(x.as_vector().copy_range(0..x.rows())?),
         _ => Object::from(x),

@@ -3,7 +3,7 @@
 use clinalg::{Complex, Dense, Error, Real, Result, Scalar, Vector, ops};
 
 use crate::kind::Kind;
-use crate::object::{Element, Object, Stored, typed};
+use crate::object::{Object, Stored, typed};
 use crate::registry::{Operand, Registry};
 
 /// A number of a call in the type of the objects, rounded to nearest; real objects take no imaginary part.
@@ -58,9 +58,9 @@ impl Registry {
     }
 
     fn part(&self, a: u64, part: Part) -> Result<u64> {
-        fn of<T: Element>(part: Part, a: &Stored<T>) -> Result<Object>
+        fn of<T: Scalar>(part: Part, a: &Stored<T>) -> Result<Object>
         where
-            T::Real: Element,
+            T::Real: Scalar,
         {
             if let Stored::Dense(a) = a {
                 let mut out = Dense::<T::Real>::zeros(a.context(), a.rows(), a.cols())?;
@@ -87,9 +87,9 @@ impl Registry {
     /// [`Error::Handle`]; [`Error::Precision`], [`Error::Shape`], [`Error::Length`] or [`Error::Context`] that names `im`; [`Error::Value`] for complex
     /// inputs.
     pub fn complex(&self, re: u64, im: u64) -> Result<u64> {
-        fn of<R: Element + Real>(re: &Stored<R>, im: &Stored<R>) -> Result<Object>
+        fn of<R: Real>(re: &Stored<R>, im: &Stored<R>) -> Result<Object>
         where
-            Complex<R>: Element<Real = R>,
+            Complex<R>: Scalar<Real = R>,
         {
             re.check_same(im, "im")?;
             if let Stored::Dense(matrix) = re {

@@ -4,7 +4,7 @@ use clinalg::{Complex, Context, Dense, Error, Real as _, Result, Scalar, ops};
 
 use crate::calls::complex::constant;
 use crate::kind::{Info, Kind, ScalarType};
-use crate::object::{Download, Element, Host, Object, Stored, typed};
+use crate::object::{Download, Host, Object, Stored, typed};
 use crate::registry::{Operand, Registry};
 
 impl Registry {
@@ -56,7 +56,7 @@ impl Registry {
     }
 
     /// A new object like the one downloaded, with values of the type `U`.
-    fn upload_as<T: Scalar, U: Element>(&self, context: &Context, info: &Info, host: Host<T>) -> Result<u64> {
+    fn upload_as<T: Scalar, U: Scalar>(&self, context: &Context, info: &Info, host: Host<T>) -> Result<u64> {
         let value = |v: T| constant::<U>("handle", Complex::new(v.re().into_f64(), v.im().into_f64()));
         let converted = |values: Vec<T>| values.into_iter().map(value).collect::<Result<Vec<_>>>();
         match host {

@@ -7,7 +7,7 @@ use clinalg::{CsrParts, Dense, Error, Precision, Real as _, Result, Scalar, Vect
 
 use crate::calls::solve::{INVERSE, Preconditioning, with_preconditioner};
 use crate::kind::Kind;
-use crate::object::{Element, Matrix, Object, Stored, typed};
+use crate::object::{Matrix, Object, Stored, typed};
 use crate::registry::{Operand, Registry};
 
 /// Eigenvalues, and how they were found.
@@ -85,7 +85,7 @@ fn dense_is_hermitian<T: Scalar>(a: &Dense<T>) -> Result<bool> {
 
 /// An error that names `argument` where a square matrix is not symmetric or Hermitian: LOBPCG would give wrong eigenvalues of it. The products of an
 /// operator may have relative errors up to `tolerance`, the relative residual of the eigenpairs.
-fn check_hermitian<T: Element>(a: &Matrix<'_, T>, argument: &'static str, tolerance: f64) -> Result<()> {
+fn check_hermitian<T: Scalar>(a: &Matrix<'_, T>, argument: &'static str, tolerance: f64) -> Result<()> {
     let (rows, cols) = a.shape();
     let entries_are_hermitian = |parts: CsrParts<T>| {
         check_finite(&parts, &[]).map_err(|error| error.renamed("a", argument))?;

@@ -8,7 +8,7 @@ use clinalg_bem::elastodynamics::{C64, Conditions, Domain, Known, Material, Opti
 use clinalg_bem::{ElementMesh, Point};
 
 use crate::kind::Kind;
-use crate::object::{AnyElastodynamics, Object, each_problem};
+use crate::object::{Object, typed_real};
 use crate::registry::{Operand, Registry};
 
 /// Restart of GMRES.
@@ -32,6 +32,16 @@ pub struct ElastodynamicsSurface {
     pub normals: Vec<Point>,
 }
 
+/// Evaluates the body for the problem that an object is.
+macro_rules! each_problem {
+    ($object:expr, $problem:ident => $body:expr) => {
+        typed_real!($object, "problem", T => {
+            let $problem = $object.known::<Problem<Complex<T>>>();
+            $body
+        })
+    };
+}
+
 /// Displacements and stresses at points in the material.
 pub type ElastodynamicsFields = (Vec<[C64; 3]>, Vec<[[C64; 3]; 3]>);
 
@@ -49,19 +59,14 @@ impl Registry {
         domain: Domain,
         options: &Options,
     ) -> Result<u64> {
-        let made = match precision {
-            Precision::F32 => AnyElastodynamics::F32(Problem::new(context, mesh, material, domain, options)?),
-            Precision::F64 => AnyElastodynamics::F64(Problem::new(context, mesh, material, domain, options)?),
-        };
-        Ok(self.insert(Object::Elastodynamics(Box::new(made))))
+        Ok(match precision {
+            Precision::F32 => self.insert(Problem::<Complex<f32>>::new(context, mesh, material, domain, options)?),
+            Precision::F64 => self.insert(Problem::<Complex<f64>>::new(context, mesh, material, domain, options)?),
+        })
     }
 
-    fn with_problem<R>(&self, handle: u64, f: impl FnOnce(&AnyElastodynamics) -> Result<R>) -> Result<R> {
-        let operand = Operand::new("problem", handle, Kind::ELASTODYNAMICS);
-        self.call(&[operand], None, |inputs, _| match inputs[0] {
-            Object::Elastodynamics(problem) => f(problem),
-            _ => unreachable!("the operand is a problem of elastodynamics"),
-        })
+    fn with_problem<R>(&self, handle: u64, f: impl FnOnce(&Object) -> Result<R>) -> Result<R> {
+        self.call(&[Operand::new("problem", handle, Kind::ELASTODYNAMICS)], None, |inputs, _| f(inputs[0]))
     }
 
     /// Centres and normals of the boundary elements.
@@ -69,8 +74,8 @@ impl Registry {
     /// # Errors
     /// [`Error::Handle`].
     pub fn elastodynamics_surface(&self, problem: u64) -> Result<ElastodynamicsSurface> {
-        self.with_problem(problem, |any| {
-            Ok(each_problem!(any, problem => ElastodynamicsSurface {
+        self.with_problem(problem, |object| {
+            Ok(each_problem!(object, problem => ElastodynamicsSurface {
                 centres: problem.mesh().centres()[..problem.mesh().boundary()].to_vec(),
                 normals: problem.normals().to_vec(),
             }))
@@ -82,7 +87,9 @@ impl Registry {
     /// # Errors
     /// [`Error::Handle`].
     pub fn elastodynamics_resolution(&self, problem: u64, frequency: f64) -> Result<f64> {
-        self.with_problem(problem, |any| Ok(each_problem!(any, problem => problem.elements_per_wavelength(frequency))))
+        self.with_problem(problem, |object| {
+            Ok(each_problem!(object, problem => problem.elements_per_wavelength(frequency)))
+        })
     }
 
     /// H and G as new complex dense matrices: [`Problem::assemble`].
@@ -90,8 +97,8 @@ impl Registry {
     /// # Errors
     /// [`Error::Handle`]; those of [`Problem::assemble`].
     pub fn elastodynamics_assemble(&self, problem: u64, frequency: f64) -> Result<[u64; 2]> {
-        let made: [Object; 2] = self.with_problem(problem, |any| {
-            Ok(each_problem!(any, problem => problem.assemble(frequency)?.into_matrices().map(Object::from)))
+        let made: [Object; 2] = self.with_problem(problem, |object| {
+            Ok(each_problem!(object, problem => problem.assemble(frequency)?.into_matrices().map(Object::from)))
         })?;
         Ok(made.map(|object| self.insert(object)))
     }
@@ -112,8 +119,8 @@ impl Registry {
         progress: Progress<'_>,
     ) -> Result<Vec<Solution>> {
         let conditions = Conditions::new(known);
-        self.with_problem(problem, |any| {
-            each_problem!(any, problem => match method {
+        self.with_problem(problem, |object| {
+            each_problem!(object, problem => match method {
                 ElastodynamicsMethod::Lu => {
                     let assembly = problem.assemble(frequency)?;
                     problem.context().finish()?;
@@ -124,7 +131,7 @@ impl Registry {
                 }
                 ElastodynamicsMethod::OnTheFly => {
                     let system = problem.on_the_fly(frequency, &conditions)?;
-                    let tolerance = if any.precision() == Precision::F32 { 1e-5 } else { 1e-8 };
+                    let tolerance = if object.precision() == Precision::F32 { 1e-5 } else { 1e-8 };
                     let solve = |(k, set): (usize, &&[C64])| {
                         let params = GmresParams::default().tolerance(tolerance).restart(RESTART);
                         let mut cancelled = false;
@@ -170,8 +177,8 @@ impl Registry {
         points: &[Point],
         stresses: bool,
     ) -> Result<ElastodynamicsFields> {
-        self.with_problem(problem, |any| {
-            each_problem!(any, problem => {
+        self.with_problem(problem, |object| {
+            each_problem!(object, problem => {
                 let displacements = problem.evaluate(solution, points)?;
                 let stresses = if stresses { problem.stresses(solution, points)? } else { Vec::new() };
                 Ok((displacements, stresses))

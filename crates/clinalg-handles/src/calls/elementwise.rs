@@ -5,7 +5,7 @@ use clinalg::ops::{self, Elementwise, Input};
 use clinalg::{Complex, Result, Scalar, Vector};
 
 use crate::calls::complex::constant;
-use crate::object::{Element, Object, Stored, each, typed};
+use crate::object::{Object, Stored, each, typed};
 use crate::registry::{Operand, Registry};
 
 /// A number and what errors call it.
@@ -45,7 +45,7 @@ fn full<'a, T: Scalar>(input: &Input<'a, Stored<T>>) -> Result<Input<'a, Vector<
 
 impl Op {
     /// Enqueues the operation on objects of one structure.
-    fn run<T: Element>(self, x: &Input<'_, Stored<T>>, y: &Input<'_, Stored<T>>, out: &mut Stored<T>) -> Result<()> {
+    fn run<T: Scalar>(self, x: &Input<'_, Stored<T>>, y: &Input<'_, Stored<T>>, out: &mut Stored<T>) -> Result<()> {
         match out {
             Stored::Vector(_) | Stored::Dense(_) => self.run_typed(&full(x)?, &full(y)?, out.full_mut("out")?),
             Stored::Csr(out) => self.run_typed(&input!(x, Csr), &input!(y, Csr), out),
@@ -73,7 +73,7 @@ impl Op {
 }
 
 /// `op` on objects with the names of `inputs`, `None` for those that are the output; a new object where there is no output.
-fn apply<T: Element>(
+fn apply<T: Scalar>(
     op: Op,
     inputs: &[(&'static str, u64)],
     objects: &[Option<&Object>],
@@ -100,7 +100,7 @@ fn apply<T: Element>(
     first.check_same(second, inputs[inputs.len() - 1].0)?;
     first.check_same(out, "out")?;
     op.run(&x, &y, out)?;
-    Ok(made.map(T::erase))
+    Ok(made.map(Object::from))
 }
 
 impl Registry {

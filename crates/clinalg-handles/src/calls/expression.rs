@@ -7,7 +7,6 @@ use clinalg::ops::{self, Binary, Unary};
 use clinalg::{Complex, Precision, Result};
 
 use crate::kind::{Info, Kind, ScalarType};
-use crate::object::Object;
 use crate::object::cell::{Cell, Entry, read};
 use crate::object::pending::{self, Expression, Pending};
 use crate::registry::{Operand, Registry};
@@ -121,7 +120,7 @@ impl Registry {
                     let square = Expression::Two(Binary::Times, a.term.clone(), a.term.clone());
                     let square = pending(square, scalar, shape, true);
                     (f, b) = (Binary::Times, copied(&a));
-                    let entry = Entry::new(u32::MAX, Object::Pending(Arc::new(square)));
+                    let entry = Entry::new(u32::MAX, Arc::new(square).into());
                     a = Found { term: pending::Term::Cell(Arc::new(entry)), ..a };
                 }
                 Some(exponent) if exponent.fract() == 0.0 || a.nonnegative => {}

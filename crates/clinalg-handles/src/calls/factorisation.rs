@@ -7,7 +7,7 @@ use clinalg::{Complex, Dense, Error, Real as _, Result, Scalar, Vector};
 
 use crate::calls::dense::{Factorisation, dense};
 use crate::kind::Kind;
-use crate::object::{Element, Factored, Factors, Object, Stored, typed};
+use crate::object::{Factored, Factors, Object, Stored, typed};
 use crate::registry::{Operand, Registry};
 
 /// What errors call the handle of a factorisation.
@@ -28,7 +28,7 @@ fn column<T: Scalar>(b: &Stored<T>) -> Result<Dense<T>> {
 }
 
 /// The columns of x as an object of the kind of b.
-fn like<T: Element>(b: &Stored<T>, x: Dense<T>) -> Result<Object> {
+fn like<T: Scalar>(b: &Stored<T>, x: Dense<T>) -> Result<Object> {
     Ok(match b {
         Stored::Dense(_) => x.into(),
         _ => Vector::from_view(x.as_vector().slice(0..x.rows())?)?.into(),
@@ -36,7 +36,7 @@ fn like<T: Element>(b: &Stored<T>, x: Dense<T>) -> Result<Object> {
 }
 
 /// Solves for b, which is x where it is left out, into x or into a new object.
-fn solve_into<T: Element>(
+fn solve_into<T: Scalar>(
     b: Option<&Object>,
     x: Option<&mut Object>,
     solve: impl FnOnce(Dense<T>) -> Result<Dense<T>>,
@@ -154,8 +154,8 @@ fn square_only(what: &str) -> Error {
 }
 
 /// The factorisation behind an operand of its kind.
-fn factored<T: Element>(object: &Object) -> &Factored<T> {
-    T::of_factored(object).expect("the type is that of the factorisation")
+fn factored<T: Scalar>(object: &Object) -> &Factored<T> {
+    object.known()
 }
 
 impl Registry {
@@ -169,7 +169,7 @@ impl Registry {
         let object = self.call(&[Operand::new("a", a, Kind::DENSE)], None, |inputs, _| {
             typed!(inputs[0], T => {
                 let a = dense(inputs[0].stored::<T>("a")?);
-                Ok(T::erase_factored(Factored::new(factorisation, a)?))
+                Ok(Object::from(Factored::new(factorisation, a)?))
             })
         })?;
         Ok(self.insert(object))

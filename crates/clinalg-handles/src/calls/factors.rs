@@ -124,6 +124,6 @@ impl Registry {
     }
 }
 
-fn made<T: crate::object::Element>(context: &Context, parts: &CsrParts<T>) -> Result<Object> {
+fn made<T: clinalg::Scalar>(context: &Context, parts: &CsrParts<T>) -> Result<Object> {
     Ok(Csr::from_parts(context, parts)?.into())
 }

@@ -13,7 +13,7 @@ use clinalg_bem::heat::{
 };
 use clinalg_bem::{Mesh, Point};
 
-use crate::object::{Object, RealElement};
+use crate::object::{Applied, Object};
 use crate::registry::{Operand, Registry};
 
 /// What the handle of an operator stands for.
@@ -83,7 +83,7 @@ pub fn operator_handle(
     kind: Kind,
     options: &OperatorOptions,
 ) -> Result<u64> {
-    fn of<T: RealElement>(
+    fn of<T: Real>(
         registry: &Registry,
         context: &Context,
         (mesh, params): (&Mesh, &HeatParams),
@@ -105,7 +105,7 @@ pub fn operator_handle(
 /// # Errors
 /// [`Error::Handle`](clinalg::Error::Handle) that names `matrix`; [`Error::Shape`](clinalg::Error::Shape) for another operator; those of [`Forward::new`].
 pub fn forward_handle(registry: &Registry, matrix: u64) -> Result<u64> {
-    fn of<T: RealElement>(registry: &Registry, layer: &Layer<T>) -> Result<u64> {
+    fn of<T: Real>(registry: &Registry, layer: &Layer<T>) -> Result<u64> {
         let (context, size) = (layer.context().clone(), layer.rows());
         let work = RefCell::new((Forward::new(&layer.matrix)?, Vector::zeros(&context, size)?));
         Ok(registry.operator(Inverse { work, context, size }))
@@ -122,7 +122,7 @@ pub fn forward_handle(registry: &Registry, matrix: u64) -> Result<u64> {
 /// # Errors
 /// [`Error::Handle`](clinalg::Error::Handle) that names `matrix`; [`Error::Shape`](clinalg::Error::Shape) for another operator; those of [`OperatorPreconditioner::new`].
 pub fn opposite_handle(registry: &Registry, matrix: u64, form: Form) -> Result<u64> {
-    fn of<T: RealElement>(registry: &Registry, layer: &Layer<T>, form: Form) -> Result<u64> {
+    fn of<T: Real>(registry: &Registry, layer: &Layer<T>, form: Form) -> Result<u64> {
         let options = OperatorOptions { form, ..OperatorOptions::default() };
         Ok(registry.operator(OperatorPreconditioner::new(&layer.space, &layer.matrix, &options)?))
     }
@@ -139,7 +139,7 @@ pub fn opposite_handle(registry: &Registry, matrix: u64, form: Form) -> Result<u
 /// [`Error::Handle`](clinalg::Error::Handle) and [`Error::Shape`](clinalg::Error::Shape) that name `matrix`; those of
 /// [`project_nodes`] and [`project_triangles`].
 pub fn project_handle(registry: &Registry, matrix: u64, f: &dyn BoundaryFunction) -> Result<u64> {
-    fn of<T: RealElement>(registry: &Registry, layer: &Layer<T>, f: &dyn BoundaryFunction) -> Result<u64> {
+    fn of<T: Real>(registry: &Registry, layer: &Layer<T>, f: &dyn BoundaryFunction) -> Result<u64> {
         let (mesh, params) = (layer.space.mesh(), layer.space.params());
         let values = match layer.matrix.kind().tries_nodes() {
             true => project_nodes(mesh, params, f)?,
@@ -185,7 +185,7 @@ pub fn project_samples(registry: &Registry, matrix: u64, values: &[f64]) -> Resu
 /// [`Error::Handle`](clinalg::Error::Handle), [`Error::Precision`](clinalg::Error::Precision), [`Error::Shape`](clinalg::Error::Shape);
 /// [`Error::Value`](clinalg::Error::Value) for V or D; those of the method.
 pub fn right_side_handle(registry: &Registry, other: u64, given: u64) -> Result<u64> {
-    fn of<T: RealElement>(registry: &Registry, layer: &Layer<T>, given: u64) -> Result<u64> {
+    fn of<T: Real>(registry: &Registry, layer: &Layer<T>, given: u64) -> Result<u64> {
         let problem = match layer.matrix.kind() {
             Kind::Ks => Problem::Neumann,
             Kind::K => Problem::Dirichlet,
@@ -207,7 +207,7 @@ pub fn right_side_handle(registry: &Registry, other: u64, given: u64) -> Result<
 /// [`Error::Handle`](clinalg::Error::Handle), [`Error::Precision`](clinalg::Error::Precision), [`Error::Shape`](clinalg::Error::Shape);
 /// those of [`interior`].
 pub fn interior_values(registry: &Registry, matrix: u64, w: u64, u: u64, points: &[Point]) -> Result<Vec<f64>> {
-    fn of<T: RealElement>(registry: &Registry, layer: &Layer<T>, w: u64, u: u64, points: &[Point]) -> Result<Vec<f64>> {
+    fn of<T: Real>(registry: &Registry, layer: &Layer<T>, w: u64, u: u64, points: &[Point]) -> Result<Vec<f64>> {
         let (w, u) = (values_of::<T>(registry, "w", w)?, values_of::<T>(registry, "u", u)?);
         interior(layer.space.mesh(), layer.space.params(), &w, &u, points)
     }
@@ -218,7 +218,7 @@ pub fn interior_values(registry: &Registry, matrix: u64, w: u64, u: u64, points:
 }
 
 /// The values of a vector in this precision.
-fn values_of<T: RealElement>(registry: &Registry, argument: &'static str, handle: u64) -> Result<Vec<f64>> {
+fn values_of<T: Real>(registry: &Registry, argument: &'static str, handle: u64) -> Result<Vec<f64>> {
     registry.call(&[Operand::new(argument, handle, crate::Kind::FULL)], None, |inputs, _| {
         let values = inputs[0].stored::<T>(argument)?.full(argument)?.to_vec()?;
         Ok(values.into_iter().map(Real::into_f64).collect())
@@ -238,9 +238,9 @@ fn layer(registry: &Registry, handle: u64) -> Result<Either> {
 
 /// As [`layer`] for another argument.
 fn layer_as(registry: &Registry, argument: &'static str, handle: u64) -> Result<Either> {
-    fn of<T: RealElement>(object: &Object) -> Option<Layer<T>> {
+    fn of<T: Real>(object: &Object) -> Option<Layer<T>> {
         let share = |layer: &Layer<T>| Layer { space: layer.space.clone(), matrix: layer.matrix.clone() };
-        T::of_operator(object)?.with(share)
+        object.content::<Applied<T>>()?.with(share)
     }
     let operand = Operand::new(argument, handle, crate::Kind::OPERATOR);
     registry.call(&[operand], None, |inputs, _| {

@@ -2,10 +2,10 @@
 
 use std::ffi::c_void;
 
-use clinalg::{Context, Dense, Result, Vector};
+use clinalg::{Context, Dense, Result, Scalar, Vector};
 
 use crate::kind::Kind;
-use crate::object::{Element, Stored, typed};
+use crate::object::{Stored, typed};
 use crate::registry::{Operand, Registry};
 
 impl Registry {
@@ -16,7 +16,7 @@ impl Registry {
     ///
     /// # Errors
     /// As [`Vector::from_opencl`].
-    pub unsafe fn import_vector<T: Element>(&self, context: &Context, mem: *mut c_void, len: usize) -> Result<u64> {
+    pub unsafe fn import_vector<T: Scalar>(&self, context: &Context, mem: *mut c_void, len: usize) -> Result<u64> {
         // SAFETY: by the contract above.
         Ok(self.insert(unsafe { Vector::<T>::from_opencl(context, mem, len)? }))
     }
@@ -28,7 +28,7 @@ impl Registry {
     ///
     /// # Errors
     /// As [`Dense::from_opencl`].
-    pub unsafe fn import_dense<T: Element>(
+    pub unsafe fn import_dense<T: Scalar>(
         &self,
         context: &Context,
         mem: *mut c_void,

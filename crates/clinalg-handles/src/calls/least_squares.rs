@@ -3,18 +3,18 @@
 use clinalg::ops::{Operator, Transposed};
 use clinalg::precond::{Jacobi, Preconditioner};
 use clinalg::solve::{LeastSquares, LeastSquaresMethod, LeastSquaresParams, Progress, Report, Stopping};
-use clinalg::{Dense, Error, Result, Vector};
+use clinalg::{Dense, Error, Result, Scalar, Vector};
 
 use super::eigen::asymmetry_of_products;
 use super::preconditioner::{Coarsened, PreconditionerKind, varies};
 use super::solve::{INVERSE, Inverse, Preconditioning, check_inverse, each_column};
 use super::solver::entries;
 use crate::kind::Kind;
-use crate::object::{Element, Matrix, Object, Stored, typed};
+use crate::object::{Matrix, Object, Stored, typed};
 use crate::registry::{Operand, Registry};
 
 /// The matrix as what methods for least squares take.
-fn transposed<'a, T: Element>(a: &Matrix<'a, T>) -> Result<&'a dyn Transposed<T>> {
+fn transposed<'a, T: Scalar>(a: &Matrix<'a, T>) -> Result<&'a dyn Transposed<T>> {
     match a {
         Matrix::Stored(Stored::Dense(a)) => Ok(a),
         Matrix::Stored(Stored::Csr(a)) => Ok(a),
@@ -28,7 +28,7 @@ fn transposed<'a, T: Element>(a: &Matrix<'a, T>) -> Result<&'a dyn Transposed<T>
 }
 
 /// The preconditioner of A^H A that is made from the entries of A; `None` if there is none or if it is given as an operator.
-fn of_normal_equations<T: Element + Coarsened>(
+fn of_normal_equations<T: Scalar + Coarsened>(
     preconditioning: Preconditioning,
     a: &Matrix<'_, T>,
 ) -> Result<Option<Box<dyn Preconditioner<T>>>> {
@@ -55,7 +55,7 @@ fn of_normal_equations<T: Element + Coarsened>(
 const INEXACT: f64 = 1e-4;
 
 /// An error unless an approximate inverse of A^H A may be Hermitian.
-fn check_inverse_of_normal_equations<T: Element>(inverse: &dyn Operator<T>, varies: bool) -> Result<()> {
+fn check_inverse_of_normal_equations<T: Scalar>(inverse: &dyn Operator<T>, varies: bool) -> Result<()> {
     if varies {
         return Err(Error::unsuitable(INVERSE, "it is a K-cycle, which is not linear; use V-cycles for least squares"));
     }
@@ -72,7 +72,7 @@ fn check_inverse_of_normal_equations<T: Element>(inverse: &dyn Operator<T>, vari
 }
 
 /// Solves into `x`, which holds the initial guess; `inverse` is the object that [`Preconditioning::Inverse`] names.
-fn solve<T: Element + Coarsened>(
+fn solve<T: Scalar + Coarsened>(
     (method, preconditioning): (LeastSquaresMethod, Preconditioning),
     (a, b, inverse): (&Object, &Object, Option<&Object>),
     x: &mut Stored<T>,
@@ -156,12 +156,12 @@ impl Registry {
                 let (b, (_, cols)) = (inputs[1].stored::<T>("b")?, inputs[0].matrix::<T>("a")?.shape());
                 let context = b.context();
                 let mut x = match b {
-                    Stored::Vector(_) => Stored::Vector(Vector::zeros(context, cols)?),
+                    Stored::Vector(_) => Stored::Vector(Vector::<T>::zeros(context, cols)?),
                     _ => Stored::Dense(Dense::zeros(context, cols, b.shape().1)?),
                 };
                 let system = (inputs[0], inputs[1], inputs.get(2).copied());
                 let report = solve(how, system, &mut x, (stopping, progress))?;
-                Ok((T::erase(x), report))
+                Ok((Object::from(x), report))
             })
         })?;
         Ok((self.insert(x), report))

@@ -2,14 +2,14 @@
 
 use clinalg::matrix::Values;
 use clinalg::multigrid;
-use clinalg::{Dense, Result, Vector};
+use clinalg::{Dense, Real, Result, Vector};
 
 use crate::kind::Kind;
-use crate::object::{Element as _, Object, RealElement, Stored, typed_real};
+use crate::object::{Object, Stored, typed_real};
 use crate::registry::{Operand, Registry};
 
 /// A grid of `side` by `side` points, in the kind of storage that `like` has.
-fn new_grid<T: RealElement>(like: &Stored<T>, side: usize) -> Result<Stored<T>> {
+fn new_grid<T: Real>(like: &Stored<T>, side: usize) -> Result<Stored<T>> {
     let context = like.context();
     Ok(match like {
         Stored::Dense(_) => Stored::Dense(Dense::zeros(context, side, side)?),
@@ -21,9 +21,9 @@ fn new_grid<T: RealElement>(like: &Stored<T>, side: usize) -> Result<Stored<T>> 
 trait Step {
     /// Points per side of a new result, from the first grid's.
     fn side(&self, side: usize) -> usize;
-    fn run<T: RealElement>(&self, inputs: &[&Vector<T>], out: &mut Vector<T>) -> Result<()>;
+    fn run<T: Real>(&self, inputs: &[&Vector<T>], out: &mut Vector<T>) -> Result<()>;
     /// Changes the first grid.
-    fn run_in_place<T: RealElement>(&self, others: &[&Vector<T>], out: &mut Vector<T>) -> Result<()> {
+    fn run_in_place<T: Real>(&self, others: &[&Vector<T>], out: &mut Vector<T>) -> Result<()> {
         let first = out.try_clone()?;
         let inputs: Vec<_> = std::iter::once(&first).chain(others.iter().copied()).collect();
         self.run(&inputs, out)
@@ -38,7 +38,7 @@ impl Step for Jacobi {
         side
     }
 
-    fn run<T: RealElement>(&self, inputs: &[&Vector<T>], out: &mut Vector<T>) -> Result<()> {
+    fn run<T: Real>(&self, inputs: &[&Vector<T>], out: &mut Vector<T>) -> Result<()> {
         multigrid::jacobi(inputs[0], inputs[1], out, self.0, T::from_f64(self.1))
     }
 }
@@ -51,11 +51,11 @@ impl Step for RedBlack {
         side
     }
 
-    fn run<T: RealElement>(&self, inputs: &[&Vector<T>], out: &mut Vector<T>) -> Result<()> {
+    fn run<T: Real>(&self, inputs: &[&Vector<T>], out: &mut Vector<T>) -> Result<()> {
         multigrid::red_black(inputs[0], inputs[1], out, self.0)
     }
 
-    fn run_in_place<T: RealElement>(&self, others: &[&Vector<T>], out: &mut Vector<T>) -> Result<()> {
+    fn run_in_place<T: Real>(&self, others: &[&Vector<T>], out: &mut Vector<T>) -> Result<()> {
         multigrid::relax_red_black(out, others[0], self.0)
     }
 }
@@ -67,7 +67,7 @@ impl Step for Defect {
         side
     }
 
-    fn run<T: RealElement>(&self, inputs: &[&Vector<T>], out: &mut Vector<T>) -> Result<()> {
+    fn run<T: Real>(&self, inputs: &[&Vector<T>], out: &mut Vector<T>) -> Result<()> {
         multigrid::defect(inputs[0], inputs[1], out)
     }
 }
@@ -79,7 +79,7 @@ impl Step for Interpolate {
         2 * side - 1
     }
 
-    fn run<T: RealElement>(&self, inputs: &[&Vector<T>], out: &mut Vector<T>) -> Result<()> {
+    fn run<T: Real>(&self, inputs: &[&Vector<T>], out: &mut Vector<T>) -> Result<()> {
         multigrid::interpolate(inputs[0], out)
     }
 }
@@ -91,7 +91,7 @@ impl Step for Restrict {
         side.div_ceil(2)
     }
 
-    fn run<T: RealElement>(&self, inputs: &[&Vector<T>], out: &mut Vector<T>) -> Result<()> {
+    fn run<T: Real>(&self, inputs: &[&Vector<T>], out: &mut Vector<T>) -> Result<()> {
         multigrid::restrict(inputs[0], out)
     }
 }
@@ -167,7 +167,7 @@ impl Registry {
                         let side = step.side(multigrid::side(names[0].0, given[0].len())?);
                         let mut made = new_grid(objects[0].stored::<T>(names[0].0)?, side)?;
                         step.run(&given, made.full_mut(output)?)?;
-                        Ok(Some(T::erase(made)))
+                        Ok(Some(Object::from(made)))
                     }
                 }
             })

@@ -8,7 +8,7 @@ use clinalg_ode::integrate::Report;
 use clinalg_ode::ivp::{OnDevice, Settings, solve_on_device};
 
 use crate::kind::Kind;
-use crate::object::{AnyStepper, Object, Ode, OdeStepper, Prepared, typed_real};
+use crate::object::{Object, Ode, OdeStepper, typed_real};
 use crate::registry::{Operand, Registry};
 
 /// What errors call the handle.
@@ -17,7 +17,7 @@ const ARGUMENT: &str = "ode";
 impl Registry {
     /// Names a system of differential equations; [`Registry::release`] with [`Kind::ODE`] frees it.
     pub fn ode(&self, ode: Ode) -> u64 {
-        self.insert(Object::Ode(Arc::new(ode)))
+        self.insert(Arc::new(ode))
     }
 
     /// The system of a handle as it is now; later changes by [`change_ode`](Registry::change_ode) do not reach it.
@@ -25,9 +25,8 @@ impl Registry {
     /// # Errors
     /// [`Error::Handle`](clinalg::Error::Handle).
     pub fn get_ode(&self, handle: u64) -> Result<Arc<Ode>> {
-        self.call(&[Operand::new(ARGUMENT, handle, Kind::ODE)], None, |inputs, _| match inputs[0] {
-            Object::Ode(ode) => Ok(ode.clone()),
-            _ => unreachable!("the operand is a system"),
+        self.call(&[Operand::new(ARGUMENT, handle, Kind::ODE)], None, |inputs, _| {
+            Ok(inputs[0].known::<Arc<Ode>>().clone())
         })
     }
 
@@ -36,9 +35,9 @@ impl Registry {
     /// # Errors
     /// [`Error::Handle`](clinalg::Error::Handle).
     pub fn change_ode<R>(&self, handle: u64, change: impl FnOnce(&mut Ode) -> R) -> Result<R> {
-        self.call(&[], Some(Operand::new(ARGUMENT, handle, Kind::ODE)), |_, output| match output {
-            Some(Object::Ode(ode)) => Ok(change(Arc::make_mut(ode))),
-            _ => unreachable!("the operand is a system"),
+        self.call(&[], Some(Operand::new(ARGUMENT, handle, Kind::ODE)), |_, output| {
+            let ode = output.and_then(Object::content_mut::<Arc<Ode>>).expect("the operand is a system");
+            Ok(change(Arc::make_mut(ode)))
         })
     }
 
@@ -72,12 +71,10 @@ impl Registry {
     /// # Errors
     /// Those of [`OnDevice::new`].
     pub fn ode_stepper(&self, context: &Context, system: &System, settings: &Settings) -> clinalg_ode::Result<u64> {
-        let stepper = match settings.precision {
-            Precision::F32 => AnyStepper::F32(Prepared::new(OnDevice::new(context, system, settings)?)),
-            Precision::F64 => AnyStepper::F64(Prepared::new(OnDevice::new(context, system, settings)?)),
-        };
-        let (points, fields) = (system.grid().points(), system.fields().len());
-        Ok(self.insert(Object::OdeStepper(Box::new(OdeStepper { stepper, points, fields }))))
+        Ok(match settings.precision {
+            Precision::F32 => self.insert(OdeStepper::<f32>::new(system, OnDevice::new(context, system, settings)?)),
+            Precision::F64 => self.insert(OdeStepper::<f64>::new(system, OnDevice::new(context, system, settings)?)),
+        })
     }
 
     /// As [`Registry::ode_solve`] with a stepper, in whose precision the vectors are.
@@ -94,17 +91,11 @@ impl Registry {
         let inputs = [Operand::new("stepper", stepper, Kind::ODE_STEPPER), Operand::new("y0", y0, Kind::VECTOR)];
         self.call(&inputs, Some(Operand::new("y", y, Kind::VECTOR)), |inputs, output| {
             let output = output.expect("an output was named");
-            let Object::OdeStepper(stepper) = inputs[0] else { unreachable!("the operand is a stepper") };
-            macro_rules! solve {
-                ($stepper:expr, $t:ty) => {{
-                    let y0 = inputs[1].stored::<$t>("y0")?.vector("y0")?;
-                    Ok($stepper.lock().solve(span, y0, output.stored_mut::<$t>("y")?.vector_mut("y")?))
-                }};
-            }
-            match &stepper.stepper {
-                AnyStepper::F32(stepper) => solve!(stepper, f32),
-                AnyStepper::F64(stepper) => solve!(stepper, f64),
-            }
+            typed_real!(inputs[0], "stepper", T => {
+                let y0 = inputs[1].stored::<T>("y0")?.vector("y0")?;
+                let y = output.stored_mut::<T>("y")?.vector_mut("y")?;
+                Ok(inputs[0].known::<OdeStepper<T>>().lock().solve(span, y0, y))
+            })
         })
     }
 }

@@ -3,10 +3,10 @@
 use std::marker::PhantomData;
 
 use clinalg::solve::Operator;
-use clinalg::{Context, Error, Result, Vector, ops};
+use clinalg::{Context, Error, Result, Scalar, Vector, ops};
 
 use crate::kind::Kind;
-use crate::object::{Applied, Element, Object};
+use crate::object::{Applied, Object};
 use crate::registry::{Operand, Registry};
 
 /// A product A x that a caller computes: from the vector of the first handle into that of the second. It must not use the objects of the
@@ -14,7 +14,7 @@ use crate::registry::{Operand, Registry};
 pub type Product = Box<dyn Fn(u64, u64) -> Result<()> + Send>;
 
 /// An operator whose product a caller computes.
-struct Given<T: Element> {
+struct Given<T: Scalar> {
     registry: &'static Registry,
     context: Context,
     rows: usize,
@@ -26,7 +26,7 @@ struct Given<T: Element> {
     scalar: PhantomData<fn() -> T>,
 }
 
-impl<T: Element> Drop for Given<T> {
+impl<T: Scalar> Drop for Given<T> {
     fn drop(&mut self) {
         for handle in [self.x, self.y] {
             // Stale where all objects are released.
@@ -35,7 +35,7 @@ impl<T: Element> Drop for Given<T> {
     }
 }
 
-impl<T: Element> Operator<T> for Given<T> {
+impl<T: Scalar> Operator<T> for Given<T> {
     fn rows(&self) -> usize {
         self.rows
     }
@@ -76,15 +76,15 @@ impl<T: Element> Operator<T> for Given<T> {
 
 impl Object {
     /// An operator, its type forgotten.
-    pub(super) fn operator<T: Element>(operator: impl Operator<T> + Send + 'static) -> Object {
-        Object::Operator(T::erase_operator(Applied::new(Box::new(operator))))
+    pub(super) fn operator<T: Scalar>(operator: impl Operator<T> + Send + 'static) -> Object {
+        Applied::new(Box::new(operator)).into()
     }
 }
 
 impl Registry {
     /// Names an operator. Products and Krylov methods take its handle, and [`Registry::release`] with
     /// [`Kind::OPERATOR`](crate::Kind::OPERATOR).
-    pub fn operator<T: Element>(&self, operator: impl Operator<T> + Send + 'static) -> u64 {
+    pub fn operator<T: Scalar>(&self, operator: impl Operator<T> + Send + 'static) -> u64 {
         self.insert(Object::operator(operator))
     }
 
@@ -92,7 +92,7 @@ impl Registry {
     ///
     /// # Errors
     /// [`Error::Allocation`](clinalg::Error::Allocation), [`Error::NoFp64`](clinalg::Error::NoFp64).
-    pub fn operator_of<T: Element>(
+    pub fn operator_of<T: Scalar>(
         &'static self,
         context: &Context,
         (rows, cols): (usize, usize),

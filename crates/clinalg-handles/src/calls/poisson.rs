@@ -2,17 +2,17 @@
 
 use clinalg::multigrid::{Coefficient, End, Grid, Poisson, PoissonParams, PoissonReport, Tensor};
 use clinalg::solve::{Progress, Stop};
-use clinalg::{Context, Error, Precision, Real as _, Result, Vector, ops};
+use clinalg::{Context, Error, Precision, Real, Result, Vector, ops};
 
 use super::preconditioner::InverseOf;
 use crate::kind::Kind;
-use crate::object::{Object, PoissonState, RealElement, typed_real};
+use crate::object::{Object, PoissonSolver, PoissonState, typed_real};
 use crate::registry::{Operand, Registry};
 
 /// What errors call the handle of a solver.
 const ARGUMENT: &str = "poisson";
 
-fn narrowed<T: RealElement>(values: &[f64]) -> Vec<T> {
+fn narrowed<T: Real>(values: &[f64]) -> Vec<T> {
     values.iter().map(|&value| T::from_f64(value)).collect()
 }
 
@@ -25,7 +25,7 @@ pub enum PoissonField<'a> {
     Tensor(Tensor<'a, f64>),
 }
 
-fn made<T: RealElement>(
+fn made<T: Real>(
     context: &Context,
     grid: &Grid,
     params: &PoissonParams,
@@ -45,7 +45,7 @@ fn made<T: RealElement>(
             Poisson::with_tensor(context, grid, params, tensor)?
         }
     };
-    Ok(T::erase_poisson(solver))
+    Ok(PoissonSolver::new(solver).into())
 }
 
 /// An error about a grid or parameters with the names that the options have in C and MATLAB.
@@ -65,14 +65,14 @@ fn with_name_of_option(error: Error) -> Error {
 
 /// What is done with a solver and vectors on its device.
 trait OnPoisson {
-    fn run<T: RealElement>(&self, state: &mut PoissonState<T>, from: &Vector<T>) -> Result<Vector<T>>;
+    fn run<T: Real>(&self, state: &mut PoissonState<T>, from: &Vector<T>) -> Result<Vector<T>>;
 }
 
 /// Integrated sources and side values, by unknown.
 struct RightSide;
 
 impl OnPoisson for RightSide {
-    fn run<T: RealElement>(&self, state: &mut PoissonState<T>, f: &Vector<T>) -> Result<Vector<T>> {
+    fn run<T: Real>(&self, state: &mut PoissonState<T>, f: &Vector<T>) -> Result<Vector<T>> {
         let (operator, sides) = state.operator()?;
         operator.right_side(f, sides)
     }
@@ -82,7 +82,7 @@ impl OnPoisson for RightSide {
 struct Points;
 
 impl OnPoisson for Points {
-    fn run<T: RealElement>(&self, state: &mut PoissonState<T>, x: &Vector<T>) -> Result<Vector<T>> {
+    fn run<T: Real>(&self, state: &mut PoissonState<T>, x: &Vector<T>) -> Result<Vector<T>> {
         let mut u = Vector::zeros(x.context(), state.poisson.grid().len())?;
         let (operator, sides) = state.operator()?;
         operator.points(x, sides, &mut u)?;
@@ -134,7 +134,7 @@ impl Registry {
     pub fn poisson_set_side(&self, poisson: u64, axis: usize, end: End, values: Option<&[f64]>) -> Result<()> {
         self.call(&[Operand::new(ARGUMENT, poisson, Kind::POISSON)], None, |objects, _| {
             typed_real!(objects[0], ARGUMENT, T => {
-                let state = &mut *T::of_poisson(objects[0])?.lock();
+                let state = &mut *objects[0].known::<PoissonSolver<T>>().lock();
                 match values {
                     Some(values) => state.sides_mut().set(axis, end, narrowed::<T>(values)),
                     None => state.sides_mut().clear(axis, end),
@@ -157,7 +157,7 @@ impl Registry {
         self.call(&[Operand::new(ARGUMENT, poisson, Kind::POISSON)], None, |objects, _| {
             typed_real!(objects[0], ARGUMENT, T => {
                 let mut values = narrowed::<T>(u);
-                let state = &mut *T::of_poisson(objects[0])?.lock();
+                let state = &mut *objects[0].known::<PoissonSolver<T>>().lock();
                 let report = state.solver()?.solve_with(&narrowed::<T>(f), &mut values, progress)?;
                 if report.stop != Stop::NotFinite {
                     u.iter_mut().zip(values).for_each(|(u, value)| *u = value.into_f64());
@@ -186,7 +186,7 @@ impl Registry {
                 typed_real!(objects[0], ARGUMENT, T => {
                     let f = objects[1].stored::<T>("f")?.full("f")?;
                     let u = output.expect("an output was named").stored_mut::<T>("u")?.full_mut("u")?;
-                    T::of_poisson(objects[0])?.lock().solver()?.solve_device_with(f, u, progress)
+                    objects[0].known::<PoissonSolver<T>>().lock().solver()?.solve_device_with(f, u, progress)
                 })
             })
         })
@@ -200,7 +200,7 @@ impl Registry {
     pub fn poisson_operator(&self, poisson: u64) -> Result<u64> {
         self.call(&[Operand::new(ARGUMENT, poisson, Kind::POISSON)], None, |objects, _| {
             typed_real!(objects[0], ARGUMENT, T => {
-                Ok(Object::operator(T::of_poisson(objects[0])?.lock().poisson.operator()?))
+                Ok(Object::operator(objects[0].known::<PoissonSolver<T>>().lock().poisson.operator()?))
             })
         })
         .map(|object| self.insert(object))
@@ -213,7 +213,7 @@ impl Registry {
     pub fn poisson_preconditioner(&self, poisson: u64) -> Result<u64> {
         self.call(&[Operand::new(ARGUMENT, poisson, Kind::POISSON)], None, |objects, _| {
             typed_real!(objects[0], ARGUMENT, T => {
-                Ok(Object::operator(InverseOf::new(T::of_poisson(objects[0])?.lock().poisson.preconditioner()?)))
+                Ok(Object::operator(InverseOf::new(objects[0].known::<PoissonSolver<T>>().lock().poisson.preconditioner()?)))
             })
         })
         .map(|object| self.insert(object))
@@ -248,7 +248,7 @@ impl Registry {
         let target = to.map(|to| Operand::new(output, to, Kind::FULL));
         let made = self.call(&inputs, target, |objects, out| {
             typed_real!(objects[0], ARGUMENT, T => {
-                let state = &mut *T::of_poisson(objects[0])?.lock();
+                let state = &mut *objects[0].known::<PoissonSolver<T>>().lock();
                 let made = work.run::<T>(state, objects[1].stored::<T>(name)?.full(name)?)?;
                 match out {
                     Some(out) => {

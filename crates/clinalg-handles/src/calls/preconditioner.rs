@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::calls::sparse::sparse;
 use crate::kind::Kind;
-use crate::object::{Element, Object, RealElement, Remade, Stored, typed, typed_real};
+use crate::object::{Applied, Object, Remade, Stored, TeamAmg, typed, typed_real};
 use crate::registry::{Operand, Registry};
 
 /// What errors call the handle of a preconditioner.
@@ -225,8 +225,8 @@ impl<T: Real> InverseOf<T, Amg<T>> {
 
 /// Whether an object is a preconditioner that differs from one application to the next, for which conjugate gradients are flexible.
 pub(super) fn varies(object: &Object) -> bool {
-    fn of<T: RealElement>(object: &Object) -> bool {
-        T::of_operator(object).and_then(|o| o.with(|m: &InverseOf<T, Amg<T>>| m.varies)).unwrap_or(false)
+    fn of<T: Real>(object: &Object) -> bool {
+        object.content().and_then(|o: &Applied<T>| o.with(|m: &InverseOf<T, Amg<T>>| m.varies)).unwrap_or(false)
     }
     of::<f64>(object) || of::<f32>(object)
 }
@@ -367,20 +367,20 @@ impl PreconditionerKind {
 }
 
 /// Calls `f` with the hierarchy behind an object.
-fn with_hierarchy<T: RealElement, R>(object: &Object, f: impl FnOnce(&mut Amg<T>) -> Result<R>) -> Result<R> {
+fn with_hierarchy<T: Real, R>(object: &Object, f: impl FnOnce(&mut Amg<T>) -> Result<R>) -> Result<R> {
     let call = |inverse: &InverseOf<T, Amg<T>>| f(&mut inverse.held.borrow_mut().0);
-    T::of_operator(object).and_then(|operator| operator.with(call)).unwrap_or_else(|| {
+    object.content().and_then(|operator: &Applied<T>| operator.with(call)).unwrap_or_else(|| {
         let expected = "a hierarchy of algebraic multigrid".into();
         Err(Error::Shape { argument: ARGUMENT, expected, got: "an operator of another kind".into() })
     })
 }
 
-fn info_of<T: Element>(object: &Object) -> Option<PreconditionerInfo> {
-    T::of_operator(object)?.with(|inverse: &InverseOf<T, Made<T>>| inverse.look(Made::info))
+fn info_of<T: Scalar>(object: &Object) -> Option<PreconditionerInfo> {
+    object.content::<Applied<T>>()?.with(|inverse: &InverseOf<T, Made<T>>| inverse.look(Made::info))
 }
 
-fn amg_info_of<T: Element + Real>(object: &Object) -> Option<PreconditionerInfo> {
-    T::of_operator(object)?.with(|inverse: &InverseOf<T, Amg<T>>| {
+fn amg_info_of<T: Real>(object: &Object) -> Option<PreconditionerInfo> {
+    object.content::<Applied<T>>()?.with(|inverse: &InverseOf<T, Amg<T>>| {
         let held = inverse.held.borrow();
         let entries = held.0.report().levels.iter().map(|level| level.nnz).sum();
         let (kind, rows) = (PreconditionerKind::Amg, inverse.size);
@@ -499,11 +499,11 @@ impl Registry {
     /// [`Error::Handle`]; [`Error::Shape`] for another preconditioner.
     pub fn amg_report(&self, preconditioner: u64) -> Result<AmgReport> {
         self.call(&[Operand::new(ARGUMENT, preconditioner, Kind::HIERARCHY)], None, |inputs, _| {
-            if let Object::TeamAmg(amg) = inputs[0] {
-                // All devices of a handle's team are in one process, that of rank 0.
-                return Ok(amg.report().expect("the process of rank 0 has the report"));
-            }
             typed_real!(inputs[0], ARGUMENT, T => {
+                if let Some(amg) = inputs[0].content::<TeamAmg<T>>() {
+                    // All devices of a handle's team are in one process, that of rank 0.
+                    return Ok(amg.report().expect("the process of rank 0 has the report"));
+                }
                 with_hierarchy::<T, _>(inputs[0], |hierarchy| Ok(hierarchy.report().clone()))
             })
         })
@@ -528,13 +528,13 @@ impl Registry {
 
 /// What is done with a hierarchy and a matrix.
 trait OnHierarchy {
-    fn run<T: RealElement>(&mut self, hierarchy: &mut Amg<T>, a: &Csr<T>) -> Result<()>;
+    fn run<T: Real>(&mut self, hierarchy: &mut Amg<T>, a: &Csr<T>) -> Result<()>;
 }
 
 struct Refill;
 
 impl OnHierarchy for Refill {
-    fn run<T: RealElement>(&mut self, hierarchy: &mut Amg<T>, a: &Csr<T>) -> Result<()> {
+    fn run<T: Real>(&mut self, hierarchy: &mut Amg<T>, a: &Csr<T>) -> Result<()> {
         hierarchy.refill(a)
     }
 }
@@ -542,7 +542,7 @@ impl OnHierarchy for Refill {
 struct ConvergenceFactor(f64);
 
 impl OnHierarchy for ConvergenceFactor {
-    fn run<T: RealElement>(&mut self, hierarchy: &mut Amg<T>, a: &Csr<T>) -> Result<()> {
+    fn run<T: Real>(&mut self, hierarchy: &mut Amg<T>, a: &Csr<T>) -> Result<()> {
         self.0 = hierarchy.convergence_factor(a)?;
         Ok(())
     }

@@ -1,16 +1,18 @@
 //! Block preconditioners for saddle points, on handles.
 
 use clinalg::precond::{Saddle, SaddleParams, SaddleReport, Split};
-use clinalg::{Error, Result, Scalar as _};
+use clinalg::{Error, Real, Result, Scalar as _};
 
 use super::preconditioner::{InverseOf, found_split};
 use super::sparse::sparse;
 use crate::kind::Kind;
-use crate::object::{Object, RealElement, typed_real};
+use crate::object::{Applied, Object, typed_real};
 use crate::registry::{Operand, Registry};
 
-fn report_of<T: RealElement>(object: &Object) -> Option<SaddleReport> {
-    T::of_operator(object)?.with(|inverse: &InverseOf<T, Saddle<T>>| inverse.look(|saddle| saddle.report().clone()))
+fn report_of<T: Real>(object: &Object) -> Option<SaddleReport> {
+    object
+        .content::<Applied<T>>()?
+        .with(|inverse: &InverseOf<T, Saddle<T>>| inverse.look(|saddle| saddle.report().clone()))
 }
 
 impl Registry {

@@ -11,7 +11,7 @@ use crate::calls::preconditioner::{Coarsened, PreconditionerKind, found_split, j
 use crate::calls::solver::{check_square, solver_of};
 use crate::calls::team;
 use crate::kind::Kind;
-use crate::object::{Element, Matrix, Object, RealElement as _, Stored, typed, typed_real};
+use crate::object::{Distributed, Matrix, Object, Stored, typed, typed_real};
 use crate::registry::{Operand, Registry};
 
 /// A Krylov method.
@@ -63,9 +63,9 @@ pub(super) fn shape_for(method: Method) -> SaddleShape {
 }
 
 /// The product with an approximate inverse.
-pub(super) struct Inverse<'a, T: Element>(pub(super) &'a dyn Operator<T>);
+pub(super) struct Inverse<'a, T: Scalar>(pub(super) &'a dyn Operator<T>);
 
-impl<T: Element> Preconditioner<T> for Inverse<'_, T> {
+impl<T: Scalar> Preconditioner<T> for Inverse<'_, T> {
     fn size(&self) -> usize {
         self.0.rows()
     }
@@ -80,7 +80,7 @@ impl<T: Element> Preconditioner<T> for Inverse<'_, T> {
 }
 
 /// An error unless the approximate inverse is one of `n` rows and columns in the context.
-pub(super) fn check_inverse<T: Element>(inverse: &Matrix<'_, T>, (context, n): (&Context, usize)) -> Result<()> {
+pub(super) fn check_inverse<T: Scalar>(inverse: &Matrix<'_, T>, (context, n): (&Context, usize)) -> Result<()> {
     let (rows, cols) = inverse.shape();
     if (rows, cols) != (n, n) {
         let (expected, got) = (format!("{n} x {n}"), format!("{rows} x {cols}"));
@@ -93,7 +93,7 @@ pub(super) fn check_inverse<T: Element>(inverse: &Matrix<'_, T>, (context, n): (
 }
 
 /// Calls `f` with the preconditioner of `a`; `inverse` is the object that [`Preconditioning::Inverse`] names, `shape` that of blocks.
-pub(super) fn with_preconditioner<T: Element + Coarsened, R>(
+pub(super) fn with_preconditioner<T: Scalar + Coarsened, R>(
     (preconditioning, shape): (Preconditioning, SaddleShape),
     a: &Matrix<'_, T>,
     inverse: Option<&Object>,
@@ -121,7 +121,7 @@ pub(super) fn with_preconditioner<T: Element + Coarsened, R>(
 }
 
 /// An error that names b unless it has `rows` rows.
-fn check_rows<T: Element>(rows: usize, b: &Stored<T>) -> Result<()> {
+fn check_rows<T: Scalar>(rows: usize, b: &Stored<T>) -> Result<()> {
     let shape = b.shape();
     let length = match b {
         Stored::Dense(b) if b.rows() > 1 => b.rows(),
@@ -141,7 +141,7 @@ const BLOCK_PAYS: (usize, usize) = (64, 4);
 
 /// Solves A X = B for several columns: together where that pays, else one after the other. The report is that of all or of the column with the
 /// largest relative residual.
-fn solve_columns<T: Element + BlockScalar + Coarsened>(
+fn solve_columns<T: Scalar + BlockScalar + Coarsened>(
     (method, stopping): (Method, &Stopping),
     a: &dyn Operator<T>,
     m: Option<&mut dyn Preconditioner<T>>,
@@ -249,7 +249,7 @@ impl Registry {
                 let Some(output) = output else { unreachable!("an output was named") };
                 if inputs[0].kind() == Kind::TeamMatrix {
                     return typed_real!(inputs[0], "a", T => {
-                        let a = T::of_distributed(inputs[0]).expect("the type is that of the matrix");
+                        let a = inputs[0].known::<Distributed<T>>();
                         let given = (inputs[1], inputs.get(2).copied());
                         team::solve((method, preconditioning), a, given, output, (stopping, progress))
                     });

@@ -13,9 +13,7 @@ use super::preconditioner::{Coarsened, Made, PreconditionerKind, PreconditionerP
 use super::solve::{INVERSE, Inverse, Method, Preconditioning, check_inverse};
 use crate::kind::Kind;
 use crate::object::cell::Cell;
-use crate::object::{
-    AnySolver, Element, Kept, Krylov, KrylovSolver, Matrix, Object, Remade, Stored, each_solver, typed,
-};
+use crate::object::{Kept, Krylov, KrylovSolver, Matrix, Object, Remade, Stored, typed};
 use crate::registry::{Operand, Registry};
 
 /// What errors call the handle of a solver.
@@ -78,7 +76,7 @@ impl<T: clinalg::Real> Remade<T> for Amg<T> {
 }
 
 /// The sparse matrix that a preconditioner is made of.
-pub(super) fn entries<'a, T: Element>(a: &Matrix<'a, T>) -> Result<&'a Csr<T>> {
+pub(super) fn entries<'a, T: Scalar>(a: &Matrix<'a, T>) -> Result<&'a Csr<T>> {
     match a {
         Matrix::Stored(Stored::Csr(a)) => Ok(a),
         Matrix::Stored(a) => Err(not_sparse(a.kind().words())),
@@ -86,7 +84,7 @@ pub(super) fn entries<'a, T: Element>(a: &Matrix<'a, T>) -> Result<&'a Csr<T>> {
     }
 }
 
-fn kept<T: Element + Coarsened>(preconditioning: Preconditioning, a: &Matrix<'_, T>) -> Result<Kept<T>> {
+fn kept<T: Scalar + Coarsened>(preconditioning: Preconditioning, a: &Matrix<'_, T>) -> Result<Kept<T>> {
     Ok(match preconditioning {
         Preconditioning::None | Preconditioning::Inverse(_) => Kept::None,
         Preconditioning::Jacobi => Kept::Jacobi(jacobi(&a.diagonal()?)?),
@@ -103,7 +101,7 @@ fn kept<T: Element + Coarsened>(preconditioning: Preconditioning, a: &Matrix<'_,
 }
 
 /// The number of rows; an error that names the matrix unless it is square.
-pub(super) fn check_square(a: &Matrix<'_, impl Element>) -> Result<usize> {
+pub(super) fn check_square(a: &Matrix<'_, impl Scalar>) -> Result<usize> {
     match a.shape() {
         (rows, cols) if rows == cols => Ok(rows),
         (rows, cols) => {
@@ -143,7 +141,7 @@ impl Registry {
                     None => kept(preconditioning, &a)?,
                 };
                 let solver = solver_of(method, &Vector::<T>::zeros(context, n)?, stopping)?;
-                Ok(T::erase_solver(KrylovSolver::new(Krylov { solver, preconditioner, a: cell })))
+                Ok(Object::from(KrylovSolver::new(Krylov { solver, preconditioner, a: cell })))
             })
         })?;
         Ok(self.insert(object))
@@ -169,7 +167,7 @@ impl Registry {
                 let solved = self.call_beside(&inputs, &cells, output, |inputs, objects, x| {
                     let x = x.expect("an output was named");
                     typed!(inputs[0], T => {
-                        let solver = T::of_solver(inputs[0]).expect("the type is that of the solver");
+                        let solver = inputs[0].known::<KrylovSolver<T>>();
                         let a = objects[0].matrix::<T>("a")?;
                         let b = inputs[1].stored::<T>("b")?.vector("b")?;
                         let x = x.stored_mut::<T>("x")?.vector_mut("x")?;
@@ -203,7 +201,11 @@ impl Registry {
 
     /// The objects that a solve reads, the matrix first.
     fn read_by(&self, of_solver: Operand) -> Result<Vec<Cell>> {
-        self.call(&[of_solver], None, |inputs, _| Ok(any(inputs[0]).objects()))
+        self.call(
+            &[of_solver],
+            None,
+            |inputs, _| typed!(inputs[0], T => Ok(inputs[0].known::<KrylovSolver<T>>().objects())),
+        )
     }
 
     /// Makes the preconditioner for the present values of the matrix, or for `a`, which then takes its place: it has the same size and type
@@ -222,7 +224,7 @@ impl Registry {
             };
             let done = self.call_beside(&[of_solver], std::slice::from_ref(&cell), None, |inputs, objects, _| {
                 typed!(inputs[0], T => {
-                    let solver = T::of_solver(inputs[0]).expect("the type is that of the solver");
+                    let solver = inputs[0].known::<KrylovSolver<T>>();
                     let matrix = objects[0].matrix::<T>("a")?;
                     let n = check_square(&matrix)?;
                     if n != solver.size {
@@ -264,15 +266,10 @@ impl Registry {
     pub fn solver_set_stopping(&self, solver: u64, stopping: &Stopping) -> Result<()> {
         stopping.check()?;
         self.call(&[Operand::new(ARGUMENT, solver, Kind::SOLVER)], None, |inputs, _| {
-            each_solver!(any(inputs[0]), solver => *solver.lock().solver.stopping_mut() = stopping.clone());
+            typed!(inputs[0], T => {
+                *inputs[0].known::<KrylovSolver<T>>().lock().solver.stopping_mut() = stopping.clone();
+            });
             Ok(())
         })
-    }
-}
-
-fn any(object: &Object) -> &AnySolver {
-    match object {
-        Object::Solver(solver) => solver,
-        _ => unreachable!("the operand is a solver"),
     }
 }

@@ -2,14 +2,14 @@
 
 use clinalg::matrix::Values as _;
 use clinalg::ops::Span;
-use clinalg::{Complex, Csr, Error, Result, Vector};
+use clinalg::{Complex, Csr, Error, Result, Scalar, Vector};
 
 use crate::calls::complex::constant;
 use crate::kind::Kind;
-use crate::object::{Element, Object, Stored, typed};
+use crate::object::{Object, Stored, typed};
 use crate::registry::{Operand, Registry};
 
-pub(super) fn sparse<'a, T: Element>(object: &'a Object, argument: &'static str) -> Result<&'a Csr<T>> {
+pub(super) fn sparse<'a, T: Scalar>(object: &'a Object, argument: &'static str) -> Result<&'a Csr<T>> {
     match object.stored::<T>(argument)? {
         Stored::Csr(a) => Ok(a),
         _ => unreachable!("the operand is sparse"),
@@ -95,7 +95,7 @@ impl Registry {
                 if let Some(kept) = a.without_zeros()? {
                     *stored = Stored::Csr(kept);
                 }
-                Ok(stored.info().entries)
+                Ok(object.info().entries)
             })
         })
     }
@@ -105,7 +105,7 @@ impl Registry {
     /// # Errors
     /// [`Error::Handle`](clinalg::Error::Handle), [`Error::Precision`](clinalg::Error::Precision), [`Error::Length`](clinalg::Error::Length)
     /// for another number of values than entries.
-    pub fn sparse_write<T: Element>(&self, a: u64, values: &[T]) -> Result<()> {
+    pub fn sparse_write<T: Scalar>(&self, a: u64, values: &[T]) -> Result<()> {
         self.call(&[], Some(operand("a", a)), |_, object| {
             let stored = object.expect("an output was named").stored_mut::<T>("a")?;
             let Stored::Csr(a) = stored else { unreachable!("the operand is sparse") };

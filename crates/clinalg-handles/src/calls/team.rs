@@ -8,19 +8,18 @@ use clinalg::precond::Jacobi;
 use clinalg::solve::{Preconditioner, Progress, Report, Stopping};
 use clinalg::team::{self, Team};
 use clinalg::wave::WaveParams;
-use clinalg::{Context, ContextOptions, Error, Precision, Result, runtime};
+use clinalg::{Context, ContextOptions, Error, Precision, Real, Result, runtime};
 
 use super::solve::{INVERSE, Method, Preconditioning};
 use super::solver::solver_of;
 use super::wave::of_lengths;
 use crate::calls::sparse::sparse;
 use crate::kind::{Kind, ScalarType};
-use crate::object::{AnyWave, Distributed, Membrane, Object, RealElement, TeamAmg, typed_real};
+use crate::object::{Distributed, Membrane, Object, TeamAmg, typed_real};
 use crate::registry::{Operand, Registry};
 
 fn team_of(object: &Object) -> &Team {
-    let Object::Team(team) = object else { unreachable!("the operand is a team") };
-    team
+    object.known()
 }
 
 impl Registry {
@@ -39,7 +38,7 @@ impl Registry {
             known.get(index).cloned().ok_or_else(|| Error::value("devices", expected(), index))
         };
         let devices: Vec<_> = devices.iter().map(find).collect::<Result<_>>()?;
-        Ok(self.insert(Object::Team(Team::new(&devices, &ContextOptions::default())?)))
+        Ok(self.insert(Team::new(&devices, &ContextOptions::default())?))
     }
 
     /// The indices of the devices of a team.
@@ -63,7 +62,7 @@ impl Registry {
         let object = self.call(&operands, None, |inputs, _| {
             typed_real!(inputs[1], "a", T => {
                 let parts = sparse::<T>(inputs[1], "a")?.to_parts()?;
-                Ok(Object::TeamMatrix(T::erase_distributed(Distributed::new(team_of(inputs[0]), &parts)?)))
+                Ok(Object::from(Distributed::new(team_of(inputs[0]), &parts)?))
             })
         })?;
         Ok(self.insert(object))
@@ -78,14 +77,14 @@ impl Registry {
         let operands = [Operand::new("matrix", matrix, Kind::TEAM_MATRIX), Operand::new("a", a, Kind::SPARSE)];
         let object = self.call(&operands, None, |inputs, _| {
             typed_real!(inputs[0], "matrix", T => {
-                let matrix = T::of_distributed(inputs[0]).expect("the type is that of the matrix");
+                let matrix = inputs[0].known::<Distributed<T>>();
                 let a = sparse::<T>(inputs[1], "a")?;
                 if (a.rows(), a.nnz()) != (matrix.rows, matrix.entries) {
                     let words = |rows: usize, entries: usize| format!("{rows} rows and {entries} entries");
                     let expected = words(matrix.rows, matrix.entries) + ", as the matrix on the team";
                     return Err(Error::Shape { argument: "a", expected, got: words(a.rows(), a.nnz()) });
                 }
-                Ok(T::erase_team_amg(TeamAmg::new(matrix, &a.to_parts()?, params)?))
+                Ok(Object::from(TeamAmg::new(matrix, &a.to_parts()?, params)?))
             })
         })?;
         Ok(self.insert(object))
@@ -129,18 +128,18 @@ impl Registry {
     pub fn team_wave(&self, team: u64, context: &Context, precision: Precision, params: &WaveParams) -> Result<u64> {
         let wave = self.call(&[Operand::new("team", team, Kind::TEAM)], None, |inputs, _| {
             let team = team_of(inputs[0]);
-            match precision {
-                Precision::F32 => Membrane::on_team(context, team, params).map(AnyWave::F32),
-                Precision::F64 => Membrane::on_team(context, team, params).map(AnyWave::F64),
-            }
-            .map_err(of_lengths)
+            let wave = match precision {
+                Precision::F32 => Membrane::<f32>::on_team(context, team, params).map(Object::from),
+                Precision::F64 => Membrane::<f64>::on_team(context, team, params).map(Object::from),
+            };
+            wave.map_err(of_lengths)
         })?;
-        Ok(self.insert(Object::Wave(wave)))
+        Ok(self.insert(wave))
     }
 }
 
 /// Solves A x = b for a matrix on a team.
-pub(super) fn solve<T: RealElement>(
+pub(super) fn solve<T: Real>(
     (method, preconditioning): (Method, Preconditioning),
     a: &Distributed<T>,
     (b, inverse): (&Object, Option<&Object>),
@@ -167,7 +166,7 @@ pub(super) fn solve<T: RealElement>(
         }
         Preconditioning::Inverse(_) => {
             let inverse = inverse.expect("it was named");
-            let object = T::of_team_amg(inverse);
+            let object = inverse.content::<TeamAmg<T>>();
             let hierarchy = object.ok_or_else(|| inverse.scalar().mismatch(INVERSE, ScalarType::of::<T>()))?;
             if hierarchy.rows != a.rows {
                 let (expected, got) = (format!("{0} x {0}", a.rows), format!("{0} x {0}", hierarchy.rows));

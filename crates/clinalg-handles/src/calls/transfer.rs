@@ -9,7 +9,7 @@ use clinalg::{Band, Context, Csr, Dense, Result, Scalar, Vector};
 use clinalg::{BandParts, CsrParts};
 
 use crate::kind::Kind;
-use crate::object::{Download, Element, Host, Object, Stored, typed};
+use crate::object::{Download, Host, Object, Stored, typed};
 use crate::registry::{Operand, Registry};
 
 /// Row, column and value, in words, of the first number of columns of `rows` that is not finite.
@@ -50,7 +50,7 @@ impl Registry {
     ///
     /// # Errors
     /// Those of [`Vector::from_slice`].
-    pub fn upload_vector<T: Element>(&self, context: &Context, values: &[T]) -> Result<u64> {
+    pub fn upload_vector<T: Scalar>(&self, context: &Context, values: &[T]) -> Result<u64> {
         Ok(self.insert(Vector::from_slice(context, values)?))
     }
 
@@ -58,7 +58,7 @@ impl Registry {
     ///
     /// # Errors
     /// Those of [`Dense::from_column_major`].
-    pub fn upload_dense<T: Element>(&self, context: &Context, rows: usize, cols: usize, values: &[T]) -> Result<u64> {
+    pub fn upload_dense<T: Scalar>(&self, context: &Context, rows: usize, cols: usize, values: &[T]) -> Result<u64> {
         Ok(self.insert(Dense::from_column_major(context, rows, cols, values)?))
     }
 
@@ -66,7 +66,7 @@ impl Registry {
     ///
     /// # Errors
     /// Those of [`Csr::from_csr`].
-    pub fn upload_csr<T: Element>(
+    pub fn upload_csr<T: Scalar>(
         &self,
         context: &Context,
         (rows, cols): (usize, usize),
@@ -81,7 +81,7 @@ impl Registry {
     ///
     /// # Errors
     /// Those of [`Csr::from_csc`].
-    pub fn upload_csc<T: Element>(
+    pub fn upload_csc<T: Scalar>(
         &self,
         context: &Context,
         (rows, cols): (usize, usize),
@@ -96,7 +96,7 @@ impl Registry {
     ///
     /// # Errors
     /// Those of [`Band::from_column_major`].
-    pub fn upload_band<T: Element>(
+    pub fn upload_band<T: Scalar>(
         &self,
         context: &Context,
         shape: (usize, usize),
@@ -110,7 +110,7 @@ impl Registry {
     ///
     /// # Errors
     /// Those of [`Csr::from_csc`] and [`Band::from_csr`].
-    pub fn upload_band_csc<T: Element>(
+    pub fn upload_band_csc<T: Scalar>(
         &self,
         context: &Context,
         (rows, cols): (usize, usize),
@@ -143,7 +143,7 @@ impl Registry {
                     Stored::Csr(a) => sparse(a.to_parts()?)?,
                     Stored::Band(a) => sparse(BandParts::to_csr(&a.to_parts()?)?)?,
                 };
-                Ok(T::erase_host(host))
+                Ok(host.into())
             })
         })
     }
@@ -168,7 +168,7 @@ impl Registry {
     ///
     /// # Errors
     /// [`Error::Handle`](clinalg::Error::Handle), [`Error::Precision`](clinalg::Error::Precision), [`Error::Value`](clinalg::Error::Value) when the range leaves the object.
-    pub fn read<T: Element>(&self, handle: u64, offset: usize, target: &mut [T]) -> Result<()> {
+    pub fn read<T: Scalar>(&self, handle: u64, offset: usize, target: &mut [T]) -> Result<()> {
         self.call(&[Operand::new("handle", handle, Kind::FULL)], None, |inputs, _| {
             inputs[0].stored::<T>("handle")?.full("handle")?.values().read_range(offset, target)
         })
@@ -178,7 +178,7 @@ impl Registry {
     ///
     /// # Errors
     /// [`Error::Handle`](clinalg::Error::Handle), [`Error::Precision`](clinalg::Error::Precision), [`Error::Value`](clinalg::Error::Value) when the range leaves the object.
-    pub fn write<T: Element>(&self, handle: u64, offset: usize, values: &[T]) -> Result<()> {
+    pub fn write<T: Scalar>(&self, handle: u64, offset: usize, values: &[T]) -> Result<()> {
         self.call(&[], Some(Operand::new("handle", handle, Kind::FULL)), |_, output| match output {
             Some(object) => {
                 object.stored_mut::<T>("handle")?.full_mut("handle")?.values_mut().write_range(offset, values)

@@ -3,10 +3,10 @@
 use clinalg::Scalar as _;
 use clinalg::solve::Progress;
 use clinalg::wave::{Medium, WaveEnergy, WaveParams, WaveReport};
-use clinalg::{Context, Dense, Error, Precision, Result, Vector};
+use clinalg::{Context, Dense, Error, Precision, Real, Result, Vector};
 
 use crate::kind::Kind;
-use crate::object::{AnyWave, Membrane, Object, RealElement, typed_real};
+use crate::object::{Membrane, Object, typed_real};
 use crate::registry::{Operand, Registry};
 
 /// Where a wave is.
@@ -35,9 +35,9 @@ fn with_largest(params: &WaveParams, speed: Option<&[f64]>) -> WaveParams {
     WaveParams { c, ..params.clone() }
 }
 
-fn made<T: RealElement>(context: &Context, params: &WaveParams, speed: Option<&[f64]>) -> Result<Membrane<T>> {
+fn made<T: Real>(context: &Context, params: &WaveParams, speed: Option<&[f64]>) -> Result<Object> {
     let speed = speed.map(|speed| speed.iter().map(|&c| T::from_f64(c)).collect::<Vec<T>>());
-    Membrane::new(context, params, Medium { speed: speed.as_deref(), force: None })
+    Ok(Membrane::new(context, params, Medium { speed: speed.as_deref(), force: None })?.into())
 }
 
 /// C and MATLAB call the core's `size` `lengths`.
@@ -61,10 +61,10 @@ impl Registry {
     ) -> Result<u64> {
         let params = with_largest(params, speed);
         let wave = match precision {
-            Precision::F32 => made(context, &params, speed).map(AnyWave::F32),
-            Precision::F64 => made(context, &params, speed).map(AnyWave::F64),
+            Precision::F32 => made::<f32>(context, &params, speed),
+            Precision::F64 => made::<f64>(context, &params, speed),
         };
-        Ok(self.insert(Object::Wave(wave.map_err(of_lengths)?)))
+        Ok(self.insert(wave.map_err(of_lengths)?))
     }
 
     /// The largest stable time step of the explicit scheme: [`WaveParams::limit`] for `speed` as in [`Registry::wave`].
@@ -99,7 +99,7 @@ impl Registry {
             typed_real!(objects[0], "wave", T => {
                 let u = objects[1].stored::<T>("u")?.full("u")?;
                 let v = objects.get(2).map(|v| v.stored::<T>("v")?.full("v")).transpose()?;
-                T::of_wave(objects[0])?.lock().start_device(u, v)
+                objects[0].known::<Membrane<T>>().lock().start_device(u, v)
             })
         })
     }
@@ -112,7 +112,7 @@ impl Registry {
         self.call(
             &[Operand::new("wave", wave, Kind::WAVE)],
             None,
-            |objects, _| typed_real!(objects[0], "wave", T => T::of_wave(objects[0])?.lock().step(steps)),
+            |objects, _| typed_real!(objects[0], "wave", T => objects[0].known::<Membrane<T>>().lock().step(steps)),
         )
     }
 
@@ -124,7 +124,7 @@ impl Registry {
         self.call(
             &[Operand::new("wave", wave, Kind::WAVE)],
             None,
-            |objects, _| typed_real!(objects[0], "wave", T => T::of_wave(objects[0])?.lock().step_with(steps, progress)),
+            |objects, _| typed_real!(objects[0], "wave", T => objects[0].known::<Membrane<T>>().lock().step_with(steps, progress)),
         )
     }
 
@@ -151,9 +151,9 @@ impl Registry {
         let target = out.map(|out| Operand::new(argument, out, Kind::FULL));
         let made = self.call(&[Operand::new("wave", wave, Kind::WAVE)], target, |objects, out| {
             typed_real!(objects[0], "wave", T => {
-                let membrane = T::of_wave(objects[0])?;
+                let membrane = objects[0].known::<Membrane<T>>();
                 let mut wave = membrane.lock();
-                let (rows, columns) = wave.shape();
+                let (rows, columns) = membrane.shape;
                 let mut read = |to: &mut Vector<T>| match reading {
                     Reading::Displacement => wave.displacement_device(to),
                     Reading::Velocity => wave.velocity_device(to),
@@ -179,7 +179,7 @@ impl Registry {
         self.call(
             &[Operand::new("wave", wave, Kind::WAVE)],
             None,
-            |objects, _| typed_real!(objects[0], "wave", T => T::of_wave(objects[0])?.lock().energy()),
+            |objects, _| typed_real!(objects[0], "wave", T => objects[0].known::<Membrane<T>>().lock().energy()),
         )
     }
 
@@ -190,7 +190,7 @@ impl Registry {
     pub fn wave_state(&self, wave: u64) -> Result<WaveState> {
         self.call(&[Operand::new("wave", wave, Kind::WAVE)], None, |objects, _| {
             typed_real!(objects[0], "wave", T => {
-                let wave = T::of_wave(objects[0])?.lock();
+                let wave = objects[0].known::<Membrane<T>>().lock();
                 let params = wave.params().clone();
                 Ok(WaveState { params, precision: T::PRECISION, steps: wave.steps(), time: wave.time() })
             })

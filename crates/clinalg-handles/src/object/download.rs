@@ -41,3 +41,14 @@ pub enum Download {
     /// Complex, in double precision.
     C64(Host<Complex<f64>>),
 }
+
+macro_rules! from_host {
+    ($($t:ty => $variant:ident),*) => {$(
+        impl From<Host<$t>> for Download {
+            fn from(host: Host<$t>) -> Download {
+                Download::$variant(host)
+            }
+        }
+    )*};
+}
+from_host!(f32 => F32, f64 => F64, Complex<f32> => C32, Complex<f64> => C64);

@@ -1,39 +1,14 @@
-//! Problems of elastodynamics in either precision.
+//! Problems of elastodynamics.
 
-use clinalg::{Complex, Precision};
-use clinalg_bem::elastodynamics::Problem;
+use clinalg_bem::elastodynamics::{ComplexScalar, Problem};
 
-/// A problem of elastodynamics whose precision is known at run time only.
-#[derive(Debug)]
-pub enum AnyElastodynamics {
-    /// In single precision.
-    F32(Problem<Complex<f32>>),
-    /// In double precision.
-    F64(Problem<Complex<f64>>),
-}
+use super::Content;
+use crate::kind::{Info, Kind};
 
-/// Evaluates the body for the problem inside.
-macro_rules! each_problem {
-    ($any:expr, $problem:ident => $body:expr) => {
-        match $any {
-            $crate::object::AnyElastodynamics::F32($problem) => $body,
-            $crate::object::AnyElastodynamics::F64($problem) => $body,
-        }
-    };
-}
-pub(crate) use each_problem;
-
-impl AnyElastodynamics {
-    /// Its precision.
-    pub fn precision(&self) -> Precision {
-        match self {
-            AnyElastodynamics::F32(_) => Precision::F32,
-            AnyElastodynamics::F64(_) => Precision::F64,
-        }
-    }
-
-    /// Rows and columns of H and G.
-    pub fn shape(&self) -> (usize, usize) {
-        each_problem!(self, problem => (3 * problem.rows().len(), 3 * problem.mesh().boundary()))
+impl<S: ComplexScalar> Content for Problem<S> {
+    /// It has the rows and columns of H and G, and the real type of its geometry.
+    fn info(&self) -> Info {
+        let (rows, cols) = (3 * self.rows().len(), 3 * self.mesh().boundary());
+        Info::new(Kind::Elastodynamics, S::PRECISION.into(), rows, cols)
     }
 }

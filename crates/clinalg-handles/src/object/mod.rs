@@ -16,221 +16,50 @@ mod team;
 mod wave;
 
 pub use download::{Download, Host};
-#[cfg(feature = "heat")]
-pub use elastodynamics::AnyElastodynamics;
-#[cfg(feature = "heat")]
-pub(crate) use elastodynamics::each_problem;
-pub use factorisation::{AnyFactored, Factored, Factors};
+pub(crate) use factorisation::{Factored, Factors};
 #[cfg(feature = "ode")]
-pub(crate) use ode::{AnyStepper, Prepared};
+pub use ode::Ode;
 #[cfg(feature = "ode")]
-pub use ode::{Ode, OdeStepper};
-pub use operator::{AnyOperator, Applied};
-pub use pending::Pending;
-pub(crate) use poisson::PoissonState;
-pub use poisson::{AnyPoisson, PoissonSolver};
-pub use solver::{AnySolver, KrylovSolver};
-pub(crate) use solver::{Kept, Krylov, Remade, each_solver};
+pub(crate) use ode::OdeStepper;
+pub(crate) use operator::Applied;
+pub(crate) use pending::Pending;
+pub(crate) use poisson::{PoissonSolver, PoissonState};
+pub(crate) use solver::{Kept, Krylov, KrylovSolver, Remade};
 pub use stored::Stored;
 pub(crate) use stored::each;
-pub use team::{AnyDistributed, AnyTeamAmg, Distributed, TeamAmg};
-pub use wave::{AnyWave, Membrane};
+pub(crate) use team::{Distributed, TeamAmg};
+pub(crate) use wave::Membrane;
 
+use std::any::Any;
+use std::fmt;
 use std::sync::Arc;
 
-use clinalg::multigrid::Poisson;
 use clinalg::solve::Operator;
-use clinalg::team::Team;
-use clinalg::{Band, Complex, Csr, Dense, Error, Precision, Real, Result, Scalar, Vector};
+use clinalg::{Band, Csr, Dense, Error, Precision, Result, Scalar, Vector};
 
 use crate::kind::{Info, Kind, ScalarType};
 
-/// An object whose type of values is known at run time only.
+/// What a handle can name.
+pub trait Content: Any + Send + Sync + fmt::Debug {
+    /// Its kind, type of values and dimensions.
+    fn info(&self) -> Info;
+}
+
+/// What a handle names: its type is queried where it is used.
 #[derive(Debug)]
-pub enum Object {
-    /// In single precision.
-    F32(Stored<f32>),
-    /// In double precision.
-    F64(Stored<f64>),
-    /// Complex, in single precision.
-    C32(Stored<Complex<f32>>),
-    /// Complex, in double precision.
-    C64(Stored<Complex<f64>>),
-    /// A dense matrix that is computed when its values are needed.
-    Pending(Arc<Pending>),
-    /// A wave, in either precision.
-    Wave(AnyWave),
-    /// An operator, with values of any type.
-    Operator(AnyOperator),
-    /// A team of devices, without values.
-    Team(Team),
-    /// A sparse matrix on a team, in either precision.
-    TeamMatrix(AnyDistributed),
-    /// A Poisson solver on a box, in either precision.
-    Poisson(Box<AnyPoisson>),
-    /// A Krylov solver, with values of any type.
-    Solver(Box<AnySolver>),
-    /// The factors of a dense matrix, with values of any type.
-    Factorisation(Box<AnyFactored>),
-    /// Algebraic multigrid on a team, in either precision.
-    TeamAmg(Box<AnyTeamAmg>),
-    /// A problem of elastodynamics, in either precision.
-    #[cfg(feature = "heat")]
-    Elastodynamics(Box<AnyElastodynamics>),
-    /// A system of differential equations, which is on no device between calls.
-    #[cfg(feature = "ode")]
-    Ode(Arc<Ode>),
-    /// A method for one system of differential equations.
-    #[cfg(feature = "ode")]
-    OdeStepper(Box<OdeStepper>),
-}
+pub struct Object(Box<dyn Content>);
 
-/// A type of values whose objects a registry holds.
-pub trait Element: Scalar {
-    /// Forgets the type.
-    fn erase(object: Stored<Self>) -> Object;
-    /// The object, if it has this type.
-    fn of_object(object: &Object) -> Option<&Stored<Self>>;
-    /// The object, if it has this type.
-    fn of_object_mut(object: &mut Object) -> Option<&mut Stored<Self>>;
-    /// The operator, if it is one of this type.
-    fn of_operator(object: &Object) -> Option<&Applied<Self>>;
-    /// Forgets the type of an operator.
-    fn erase_operator(operator: Applied<Self>) -> AnyOperator;
-    /// The Krylov solver, if it is one of this type.
-    fn of_solver(object: &Object) -> Option<&KrylovSolver<Self>>;
-    /// A Krylov solver as an object.
-    fn erase_solver(solver: KrylovSolver<Self>) -> Object;
-    /// The factors of a dense matrix, if they are of this type.
-    fn of_factored(object: &Object) -> Option<&Factored<Self>>;
-    /// The factors of a dense matrix as an object.
-    fn erase_factored(factored: Factored<Self>) -> Object;
-    /// The values, as a download holds them.
-    fn erase_host(host: Host<Self>) -> Download;
+impl<C: Content> From<C> for Object {
+    fn from(content: C) -> Object {
+        Object(Box::new(content))
+    }
 }
-
-/// A real type of values: waves and what is on a team have one.
-pub trait RealElement: Element + Real {
-    /// The wave, if it is one of this precision.
-    ///
-    /// # Errors
-    /// [`Error::Precision`] that names the argument `wave`; what is no wave counts as the other precision.
-    fn of_wave(object: &Object) -> Result<&Membrane<Self>>;
-    /// The matrix on a team, if it is one of this precision.
-    fn of_distributed(object: &Object) -> Option<&Distributed<Self>>;
-    /// Algebraic multigrid on a team, if it is one of this precision.
-    fn of_team_amg(object: &Object) -> Option<&TeamAmg<Self>>;
-    /// Algebraic multigrid on a team as an object.
-    fn erase_team_amg(amg: TeamAmg<Self>) -> Object;
-    /// Forgets the precision of a matrix on a team.
-    fn erase_distributed(matrix: Distributed<Self>) -> AnyDistributed;
-    /// The Poisson solver on a box, if it is one of this precision.
-    ///
-    /// # Errors
-    /// [`Error::Precision`] that names the argument `poisson`; what is no such solver counts as the other precision.
-    fn of_poisson(object: &Object) -> Result<&PoissonSolver<Self>>;
-    /// A Poisson solver on a box as an object.
-    fn erase_poisson(solver: Poisson<Self>) -> Object;
-}
-
-macro_rules! scalars {
-    ($($t:ty => $variant:ident),*) => {$(
-        impl Element for $t {
-            fn erase(object: Stored<$t>) -> Object {
-                Object::$variant(object)
-            }
-            fn of_object(object: &Object) -> Option<&Stored<$t>> {
-                if let Object::$variant(stored) = object { Some(stored) } else { None }
-            }
-            fn of_object_mut(object: &mut Object) -> Option<&mut Stored<$t>> {
-                if let Object::$variant(stored) = object { Some(stored) } else { None }
-            }
-            fn of_operator(object: &Object) -> Option<&Applied<$t>> {
-                if let Object::Operator(AnyOperator::$variant(operator)) = object { Some(operator) } else { None }
-            }
-            fn erase_operator(operator: Applied<$t>) -> AnyOperator {
-                AnyOperator::$variant(operator)
-            }
-            fn of_solver(object: &Object) -> Option<&KrylovSolver<$t>> {
-                match object {
-                    Object::Solver(solver) => match &**solver {
-                        AnySolver::$variant(solver) => Some(solver),
-                        _ => None,
-                    },
-                    _ => None,
-                }
-            }
-            fn erase_solver(solver: KrylovSolver<$t>) -> Object {
-                Object::Solver(Box::new(AnySolver::$variant(solver)))
-            }
-            fn of_factored(object: &Object) -> Option<&Factored<$t>> {
-                match object {
-                    Object::Factorisation(factored) => match &**factored {
-                        AnyFactored::$variant(factored) => Some(factored),
-                        _ => None,
-                    },
-                    _ => None,
-                }
-            }
-            fn erase_factored(factored: Factored<$t>) -> Object {
-                Object::Factorisation(Box::new(AnyFactored::$variant(factored)))
-            }
-            fn erase_host(host: Host<$t>) -> Download {
-                Download::$variant(host)
-            }
-        }
-    )*};
-}
-scalars!(f32 => F32, f64 => F64, Complex<f32> => C32, Complex<f64> => C64);
-
-macro_rules! reals {
-    ($($t:ty => $variant:ident),*) => {$(
-        impl RealElement for $t {
-            fn of_wave(object: &Object) -> Result<&Membrane<$t>> {
-                match object {
-                    Object::Wave(AnyWave::$variant(wave)) => Ok(wave),
-                    _ => Err(object.scalar().mismatch("wave", ScalarType::of::<$t>())),
-                }
-            }
-            fn of_distributed(object: &Object) -> Option<&Distributed<$t>> {
-                if let Object::TeamMatrix(AnyDistributed::$variant(matrix)) = object { Some(matrix) } else { None }
-            }
-            fn of_team_amg(object: &Object) -> Option<&TeamAmg<$t>> {
-                match object {
-                    Object::TeamAmg(amg) => match &**amg {
-                        AnyTeamAmg::$variant(amg) => Some(amg),
-                        _ => None,
-                    },
-                    _ => None,
-                }
-            }
-            fn erase_team_amg(amg: TeamAmg<$t>) -> Object {
-                Object::TeamAmg(Box::new(AnyTeamAmg::$variant(amg)))
-            }
-            fn erase_distributed(matrix: Distributed<$t>) -> AnyDistributed {
-                AnyDistributed::$variant(matrix)
-            }
-            fn of_poisson(object: &Object) -> Result<&PoissonSolver<$t>> {
-                if let Object::Poisson(solver) = object
-                    && let AnyPoisson::$variant(solver) = &**solver
-                {
-                    return Ok(solver);
-                }
-                Err(object.scalar().mismatch("poisson", ScalarType::of::<$t>()))
-            }
-            fn erase_poisson(solver: Poisson<$t>) -> Object {
-                Object::Poisson(Box::new(AnyPoisson::$variant(PoissonSolver::new(solver))))
-            }
-        }
-    )*};
-}
-reals!(f32 => F32, f64 => F64);
 
 macro_rules! from_object {
     ($($variant:ident),*) => {$(
-        impl<T: Element> From<$variant<T>> for Object {
+        impl<T: Scalar> From<$variant<T>> for Object {
             fn from(object: $variant<T>) -> Object {
-                T::erase(Stored::$variant(object))
+                Stored::$variant(object).into()
             }
         }
     )*};
@@ -287,53 +116,36 @@ macro_rules! typed_real {
 pub(crate) use {typed, typed_real, typed_scalar};
 
 impl Object {
-    /// What it is.
-    pub fn kind(&self) -> Kind {
-        match self {
-            Object::F32(stored) => stored.kind(),
-            Object::F64(stored) => stored.kind(),
-            Object::C32(stored) => stored.kind(),
-            Object::C64(stored) => stored.kind(),
-            Object::Pending(_) => Kind::Dense,
-            Object::Wave(_) => Kind::Wave,
-            Object::Operator(_) => Kind::Operator,
-            Object::Team(_) => Kind::Team,
-            Object::TeamMatrix(_) => Kind::TeamMatrix,
-            Object::Poisson(_) => Kind::Poisson,
-            Object::Solver(_) => Kind::Solver,
-            Object::Factorisation(_) => Kind::Factorisation,
-            Object::TeamAmg(_) => Kind::TeamAmg,
-            #[cfg(feature = "heat")]
-            Object::Elastodynamics(_) => Kind::Elastodynamics,
-            #[cfg(feature = "ode")]
-            Object::Ode(_) => Kind::Ode,
-            #[cfg(feature = "ode")]
-            Object::OdeStepper(_) => Kind::OdeStepper,
-        }
+    /// Its kind, type of values and dimensions.
+    pub fn info(&self) -> Info {
+        self.0.info()
     }
 
-    /// The type of its values; that of a system of differential equations, whose numbers are the host's, and of a team is `f64`.
+    /// What it is.
+    pub fn kind(&self) -> Kind {
+        self.info().kind
+    }
+
+    /// The type of its values.
     pub fn scalar(&self) -> ScalarType {
-        match self {
-            Object::F32(_) => ScalarType::F32,
-            Object::F64(_) | Object::Team(_) => ScalarType::F64,
-            #[cfg(feature = "ode")]
-            Object::Ode(_) => ScalarType::F64,
-            #[cfg(feature = "ode")]
-            Object::OdeStepper(stepper) => stepper.precision().into(),
-            Object::C32(_) => ScalarType::C32,
-            Object::C64(_) => ScalarType::C64,
-            Object::Pending(pending) => pending.scalar,
-            Object::Wave(wave) => wave.precision().into(),
-            Object::Operator(operator) => operator.scalar(),
-            Object::TeamMatrix(matrix) => matrix.precision().into(),
-            Object::Poisson(solver) => solver.precision().into(),
-            Object::Solver(solver) => solver.scalar(),
-            Object::Factorisation(factored) => factored.scalar(),
-            Object::TeamAmg(amg) => amg.precision().into(),
-            #[cfg(feature = "heat")]
-            Object::Elastodynamics(problem) => problem.precision().into(),
-        }
+        self.info().scalar()
+    }
+
+    /// As a `C`, if it is one.
+    pub fn content<C: Content>(&self) -> Option<&C> {
+        let content: &dyn Any = &*self.0;
+        content.downcast_ref()
+    }
+
+    /// As [`content`](Object::content), to be changed.
+    pub fn content_mut<C: Content>(&mut self) -> Option<&mut C> {
+        let content: &mut dyn Any = &mut *self.0;
+        content.downcast_mut()
+    }
+
+    /// As the `C` that its kind and type of values, checked before, say that it is.
+    pub(crate) fn known<C: Content>(&self) -> &C {
+        self.content().unwrap_or_else(|| unreachable!("an object of this kind and type: {:?}", self.info()))
     }
 
     /// Precision of its values, of complex ones that of their parts.
@@ -359,63 +171,27 @@ impl Object {
     ///
     /// # Errors
     /// [`Error::Precision`] that names `argument`, or [`Error::Value`] where real and complex values meet.
-    pub fn stored<T: Element>(&self, argument: &'static str) -> Result<&Stored<T>> {
-        T::of_object(self).ok_or_else(|| self.scalar().mismatch(argument, ScalarType::of::<T>()))
+    pub fn stored<T: Scalar>(&self, argument: &'static str) -> Result<&Stored<T>> {
+        self.content().ok_or_else(|| self.scalar().mismatch(argument, ScalarType::of::<T>()))
     }
 
     /// As [`stored`](Object::stored), to be written.
     ///
     /// # Errors
     /// As [`stored`](Object::stored).
-    pub fn stored_mut<T: Element>(&mut self, argument: &'static str) -> Result<&mut Stored<T>> {
+    pub fn stored_mut<T: Scalar>(&mut self, argument: &'static str) -> Result<&mut Stored<T>> {
         let got = self.scalar();
-        T::of_object_mut(self).ok_or_else(|| got.mismatch(argument, ScalarType::of::<T>()))
-    }
-
-    /// Its kind, precision and dimensions; a system of differential equations, and a stepper of one, has a row for each point and a column for each field, a team a row
-    /// for each device, a Poisson solver on a box a row for each point, a wave the rows and columns of its grids as matrices, a Krylov solver a row for each equation.
-    pub fn info(&self) -> Info {
-        let mut entries = 0;
-        let (rows, cols) = match self {
-            Object::F32(stored) => return stored.info(),
-            Object::F64(stored) => return stored.info(),
-            Object::C32(stored) => return stored.info(),
-            Object::C64(stored) => return stored.info(),
-            Object::Pending(pending) => {
-                entries = pending.shape.0 * pending.shape.1;
-                pending.shape
-            }
-            Object::Wave(wave) => wave.shape(),
-            Object::Operator(operator) => operator.shape(),
-            Object::Team(team) => (team.ranks(), 1),
-            Object::TeamMatrix(matrix) => {
-                let (rows, stored) = matrix.size();
-                entries = stored;
-                (rows, rows)
-            }
-            Object::Poisson(solver) => (solver.points(), 1),
-            Object::Solver(solver) => (solver.size(), 1),
-            Object::Factorisation(factored) => factored.shape(),
-            Object::TeamAmg(amg) => (amg.rows(), amg.rows()),
-            #[cfg(feature = "heat")]
-            Object::Elastodynamics(problem) => problem.shape(),
-            #[cfg(feature = "ode")]
-            Object::Ode(ode) => (ode.system.grid().points(), ode.system.fields().len()),
-            #[cfg(feature = "ode")]
-            Object::OdeStepper(stepper) => (stepper.points, stepper.fields),
-        };
-        let complex = self.scalar().is_complex();
-        Info { kind: self.kind(), precision: self.precision(), complex, rows, cols, entries, kl: 0, ku: 0 }
+        self.content_mut().ok_or_else(|| got.mismatch(argument, ScalarType::of::<T>()))
     }
 
     /// The expression that waits for its evaluation.
     pub(crate) fn pending(&self) -> Option<&Arc<Pending>> {
-        if let Object::Pending(pending) = self { Some(pending) } else { None }
+        self.content()
     }
 
     /// The matrix with values of the type `T`.
-    pub(crate) fn matrix<T: Element>(&self, argument: &'static str) -> Result<Matrix<'_, T>> {
-        match T::of_operator(self) {
+    pub(crate) fn matrix<T: Scalar>(&self, argument: &'static str) -> Result<Matrix<'_, T>> {
+        match self.content() {
             Some(applied) => Ok(Matrix::Applied(applied)),
             None => Ok(Matrix::Stored(self.stored::<T>(argument)?)),
         }
@@ -429,7 +205,7 @@ pub(crate) enum Matrix<'a, T: Scalar> {
     Applied(&'a Applied<T>),
 }
 
-impl<T: Element> Matrix<'_, T> {
+impl<T: Scalar> Matrix<'_, T> {
     /// Rows and columns.
     pub(crate) fn shape(&self) -> (usize, usize) {
         match self {

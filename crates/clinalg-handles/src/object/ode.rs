@@ -1,12 +1,15 @@
 //! Systems of differential equations.
 
 use std::fmt;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use clinalg::{Precision, Real};
+use clinalg::Real;
 use clinalg_ode::System;
 use clinalg_ode::ivp::OnDevice;
 use clinalg_ode::problems::Problem;
+
+use super::Content;
+use crate::kind::{Info, Kind, ScalarType};
 
 /// A system of differential equations with what a binding keeps beside it.
 #[derive(Debug, Clone)]
@@ -19,46 +22,41 @@ pub struct Ode {
     pub problem: Option<Problem>,
 }
 
-/// A method with its kernels and memory, for one caller at a time.
-pub(crate) struct Prepared<T: Real>(Mutex<OnDevice<T>>);
+/// A method with its kernels and memory, for one caller at a time, with the points and fields of its system.
+pub(crate) struct OdeStepper<T: Real> {
+    points: usize,
+    fields: usize,
+    stepper: Mutex<OnDevice<T>>,
+}
 
-impl<T: Real> Prepared<T> {
-    pub(crate) fn new(stepper: OnDevice<T>) -> Prepared<T> {
-        Prepared(Mutex::new(stepper))
+impl<T: Real> OdeStepper<T> {
+    pub(crate) fn new(system: &System, stepper: OnDevice<T>) -> OdeStepper<T> {
+        let (points, fields) = (system.grid().points(), system.fields().len());
+        OdeStepper { points, fields, stepper: Mutex::new(stepper) }
     }
 
     pub(crate) fn lock(&self) -> MutexGuard<'_, OnDevice<T>> {
         // An integration begins anew whatever one before left.
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.stepper.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// A method for one system whose precision is known at run time only.
-pub(crate) enum AnyStepper {
-    /// In single precision.
-    F32(Prepared<f32>),
-    /// In double precision.
-    F64(Prepared<f64>),
-}
-
-/// The stepper with the points and fields of its system.
-pub struct OdeStepper {
-    pub(crate) stepper: AnyStepper,
-    pub(crate) points: usize,
-    pub(crate) fields: usize,
-}
-
-impl OdeStepper {
-    pub(crate) fn precision(&self) -> Precision {
-        match self.stepper {
-            AnyStepper::F32(_) => Precision::F32,
-            AnyStepper::F64(_) => Precision::F64,
-        }
-    }
-}
-
-impl fmt::Debug for OdeStepper {
+impl<T: Real> fmt::Debug for OdeStepper<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "OdeStepper({} points, {} fields)", self.points, self.fields)
+    }
+}
+
+impl<T: Real> Content for OdeStepper<T> {
+    /// It has a row for each point and a column for each field.
+    fn info(&self) -> Info {
+        Info::new(Kind::OdeStepper, ScalarType::of::<T>(), self.points, self.fields)
+    }
+}
+
+impl Content for Arc<Ode> {
+    /// It has a row for each point and a column for each field; its numbers are the host's.
+    fn info(&self) -> Info {
+        Info::new(Kind::Ode, ScalarType::F64, self.system.grid().points(), self.system.fields().len())
     }
 }

@@ -5,9 +5,10 @@ use std::fmt;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use clinalg::solve::Operator;
-use clinalg::{Complex, Context, Result, Scalar, Vector};
+use clinalg::{Context, Result, Scalar, Vector};
 
-use crate::kind::ScalarType;
+use super::Content;
+use crate::kind::{Info, Kind, ScalarType};
 
 /// What a handle of an operator stands for; its type can be queried.
 pub(crate) trait Held<T: Scalar>: Operator<T> + Any + Send {}
@@ -15,7 +16,7 @@ pub(crate) trait Held<T: Scalar>: Operator<T> + Any + Send {}
 impl<T: Scalar, O: Operator<T> + Any + Send> Held<T> for O {}
 
 /// A matrix that is known by its products only, for one caller at a time.
-pub struct Applied<T: Scalar> {
+pub(crate) struct Applied<T: Scalar> {
     pub(crate) rows: usize,
     pub(crate) cols: usize,
     context: Context,
@@ -34,7 +35,7 @@ impl<T: Scalar> Applied<T> {
     }
 
     /// Calls `f` with the operator, if it is an `O`.
-    pub fn with<O: Operator<T> + 'static, R>(&self, f: impl FnOnce(&O) -> R) -> Option<R> {
+    pub(crate) fn with<O: Operator<T> + 'static, R>(&self, f: impl FnOnce(&O) -> R) -> Option<R> {
         let held = self.lock();
         let held: &dyn Any = &**held;
         held.downcast_ref().map(f)
@@ -65,37 +66,8 @@ impl<T: Scalar> Operator<T> for Applied<T> {
     }
 }
 
-/// An operator whose type of values is known at run time only.
-#[derive(Debug)]
-pub enum AnyOperator {
-    /// In single precision.
-    F32(Applied<f32>),
-    /// In double precision.
-    F64(Applied<f64>),
-    /// Complex, in single precision.
-    C32(Applied<Complex<f32>>),
-    /// Complex, in double precision.
-    C64(Applied<Complex<f64>>),
-}
-
-impl AnyOperator {
-    /// The type of its values.
-    pub fn scalar(&self) -> ScalarType {
-        match self {
-            AnyOperator::F32(_) => ScalarType::F32,
-            AnyOperator::F64(_) => ScalarType::F64,
-            AnyOperator::C32(_) => ScalarType::C32,
-            AnyOperator::C64(_) => ScalarType::C64,
-        }
-    }
-
-    /// Rows and columns.
-    pub fn shape(&self) -> (usize, usize) {
-        match self {
-            AnyOperator::F32(a) => (a.rows, a.cols),
-            AnyOperator::F64(a) => (a.rows, a.cols),
-            AnyOperator::C32(a) => (a.rows, a.cols),
-            AnyOperator::C64(a) => (a.rows, a.cols),
-        }
+impl<T: Scalar> Content for Applied<T> {
+    fn info(&self) -> Info {
+        Info::new(Kind::Operator, ScalarType::of::<T>(), self.rows, self.cols)
     }
 }

@@ -5,19 +5,26 @@ use std::sync::Arc;
 use clinalg::ops::{self, Binary, Node, Unary};
 use clinalg::{Complex, Context, Dense, Result, Scalar, Vector};
 
-use crate::kind::ScalarType;
+use crate::kind::{Info, Kind, ScalarType};
 use crate::object::cell::{Cell, read, write};
-use crate::object::{Element, Object, typed};
+use crate::object::{Content, Object, Stored, typed};
 
 /// A dense matrix that is computed when its values are needed.
 #[derive(Debug)]
-pub struct Pending {
+pub(crate) struct Pending {
     pub(crate) scalar: ScalarType,
     pub(crate) shape: (usize, usize),
     pub(crate) context: Context,
     /// Whether no value is negative; NaN may be.
     pub(crate) nonnegative: bool,
     pub(crate) expression: Expression,
+}
+
+impl Content for Arc<Pending> {
+    fn info(&self) -> Info {
+        let (rows, cols) = self.shape;
+        Info { entries: rows * cols, ..Info::new(Kind::Dense, self.scalar, rows, cols) }
+    }
 }
 
 /// A function of one or two operands.
@@ -226,12 +233,12 @@ pub(crate) fn settle(cell: &Cell) -> Result<()> {
 
 /// Where the values of a full object are.
 pub(crate) fn context_of(object: &Object) -> Option<Context> {
-    fn of<T: Element>(object: &Object) -> Option<Context> {
-        T::of_object(object).map(|stored| stored.context().clone())
+    fn of<T: Scalar>(object: &Object) -> Option<Context> {
+        object.content().map(|stored: &Stored<T>| stored.context().clone())
     }
-    match object {
-        Object::Pending(pending) => Some(pending.context.clone()),
-        object => of::<f64>(object)
+    match object.pending() {
+        Some(pending) => Some(pending.context.clone()),
+        None => of::<f64>(object)
             .or_else(|| of::<f32>(object))
             .or_else(|| of::<Complex<f64>>(object))
             .or_else(|| of::<Complex<f32>>(object)),

@@ -3,7 +3,10 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use clinalg::multigrid::{Poisson, PoissonOperator, SideValues};
-use clinalg::{Precision, Real, Result};
+use clinalg::{Real, Result};
+
+use super::Content;
+use crate::kind::{Info, Kind, ScalarType};
 
 /// A solver, the values of its sides, and its matrix, once it was needed.
 #[derive(Debug)]
@@ -43,7 +46,7 @@ impl<T: Real> PoissonState<T> {
 
 /// A solver in one precision, for one caller at a time.
 #[derive(Debug)]
-pub struct PoissonSolver<T: Real> {
+pub(crate) struct PoissonSolver<T: Real> {
     points: usize,
     state: Mutex<PoissonState<T>>,
 }
@@ -60,29 +63,9 @@ impl<T: Real> PoissonSolver<T> {
     }
 }
 
-/// A solver whose precision is known at run time only.
-#[derive(Debug)]
-pub enum AnyPoisson {
-    /// In single precision.
-    F32(PoissonSolver<f32>),
-    /// In double precision.
-    F64(PoissonSolver<f64>),
-}
-
-impl AnyPoisson {
-    /// Its precision.
-    pub fn precision(&self) -> Precision {
-        match self {
-            AnyPoisson::F32(_) => Precision::F32,
-            AnyPoisson::F64(_) => Precision::F64,
-        }
-    }
-
-    /// Number of values of a grid.
-    pub fn points(&self) -> usize {
-        match self {
-            AnyPoisson::F32(solver) => solver.points,
-            AnyPoisson::F64(solver) => solver.points,
-        }
+impl<T: Real> Content for PoissonSolver<T> {
+    /// It has a row for each point.
+    fn info(&self) -> Info {
+        Info::new(Kind::Poisson, ScalarType::of::<T>(), self.points, 1)
     }
 }

@@ -4,10 +4,11 @@ use std::fmt;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use clinalg::solve::{Preconditioner, Solver};
-use clinalg::{Complex, Csr, Result, Scalar};
+use clinalg::{Csr, Result, Scalar};
 
+use super::Content;
 use super::cell::Cell;
-use crate::kind::ScalarType;
+use crate::kind::{Info, Kind, ScalarType};
 
 /// A preconditioner that can be made again of other entries.
 pub(crate) trait Remade<T: Scalar>: Preconditioner<T> + Send {
@@ -35,7 +36,7 @@ pub(crate) struct Krylov<T: Scalar> {
 }
 
 /// A solver for one caller at a time.
-pub struct KrylovSolver<T: Scalar> {
+pub(crate) struct KrylovSolver<T: Scalar> {
     pub(crate) size: usize,
     state: Mutex<Krylov<T>>,
 }
@@ -51,7 +52,7 @@ impl<T: Scalar> KrylovSolver<T> {
     }
 
     /// The objects that a solve reads: the matrix, and the approximate inverse if there is one.
-    fn objects(&self) -> Vec<Cell> {
+    pub(crate) fn objects(&self) -> Vec<Cell> {
         let state = self.lock();
         let inverse = match &state.preconditioner {
             Kept::Inverse(cell) => Some(cell.clone()),
@@ -67,51 +68,9 @@ impl<T: Scalar> fmt::Debug for KrylovSolver<T> {
     }
 }
 
-/// A solver whose type of values is known at run time only.
-#[derive(Debug)]
-pub enum AnySolver {
-    /// In single precision.
-    F32(KrylovSolver<f32>),
-    /// In double precision.
-    F64(KrylovSolver<f64>),
-    /// Complex, in single precision.
-    C32(KrylovSolver<Complex<f32>>),
-    /// Complex, in double precision.
-    C64(KrylovSolver<Complex<f64>>),
-}
-
-/// Evaluates the body for the solver inside.
-macro_rules! each_solver {
-    ($any:expr, $solver:ident => $body:expr) => {
-        match $any {
-            $crate::object::AnySolver::F32($solver) => $body,
-            $crate::object::AnySolver::F64($solver) => $body,
-            $crate::object::AnySolver::C32($solver) => $body,
-            $crate::object::AnySolver::C64($solver) => $body,
-        }
-    };
-}
-
-pub(crate) use each_solver;
-
-impl AnySolver {
-    /// The type of its values.
-    pub fn scalar(&self) -> ScalarType {
-        match self {
-            AnySolver::F32(_) => ScalarType::F32,
-            AnySolver::F64(_) => ScalarType::F64,
-            AnySolver::C32(_) => ScalarType::C32,
-            AnySolver::C64(_) => ScalarType::C64,
-        }
-    }
-
-    /// Number of equations.
-    pub fn size(&self) -> usize {
-        each_solver!(self, solver => solver.size)
-    }
-
-    /// The objects that a solve reads.
-    pub(crate) fn objects(&self) -> Vec<Cell> {
-        each_solver!(self, solver => solver.objects())
+impl<T: Scalar> Content for KrylovSolver<T> {
+    /// It has a row for each equation.
+    fn info(&self) -> Info {
+        Info::new(Kind::Solver, ScalarType::of::<T>(), self.size, 1)
     }
 }

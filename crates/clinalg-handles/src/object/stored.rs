@@ -4,7 +4,8 @@ use clinalg::matrix::Values;
 use clinalg::solve::Operator;
 use clinalg::{Band, Context, Csr, Dense, Error, Result, Scalar, Vector};
 
-use crate::kind::{Info, Kind};
+use super::Content;
+use crate::kind::{Info, Kind, ScalarType};
 
 /// An object of one type of values.
 #[derive(Debug)]
@@ -30,6 +31,17 @@ macro_rules! each {
             Stored::Band($object) => $body,
         }
     };
+}
+
+impl<T: Scalar> Content for Stored<T> {
+    fn info(&self) -> Info {
+        let (rows, cols) = self.shape();
+        let info = Info::new(self.kind(), ScalarType::of::<T>(), rows, cols);
+        match self {
+            Stored::Band(a) => Info { kl: a.kl(), ku: a.ku(), ..info },
+            stored => Info { entries: each!(stored, a => a.values().len()), ..info },
+        }
+    }
 }
 
 impl<T: Scalar> Stored<T> {
@@ -124,16 +136,6 @@ impl<T: Scalar> Stored<T> {
     fn description(&self) -> String {
         let (rows, cols) = self.shape();
         format!("a {rows} x {cols} {}", self.kind().words())
-    }
-
-    /// Its kind, precision and dimensions.
-    pub fn info(&self) -> Info {
-        let (rows, cols) = self.shape();
-        let (entries, kl, ku) = match self {
-            Stored::Band(a) => (0, a.kl(), a.ku()),
-            stored => (each!(stored, a => a.values().len()), 0, 0),
-        };
-        Info { kind: self.kind(), precision: T::PRECISION, complex: T::IS_COMPLEX, rows, cols, entries, kl, ku }
     }
 
     /// Where the values are.

@@ -1,15 +1,18 @@
-//! Sparse matrices and algebraic multigrid on teams of devices, in either precision.
+//! Teams of devices, and sparse matrices and algebraic multigrid on them.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use clinalg::amg::{AmgParams, AmgReport};
 use clinalg::ops::Operator as _;
 use clinalg::team::{Amg, Csr, Layout, Partition, Team};
-use clinalg::{CsrParts, Precision, Real, Result};
+use clinalg::{CsrParts, Real, Result};
+
+use super::Content;
+use crate::kind::{Info, Kind, ScalarType};
 
 /// A sparse matrix whose rows are distributed over the devices of a team.
 #[derive(Debug)]
-pub struct Distributed<T: Real> {
+pub(crate) struct Distributed<T: Real> {
     pub(crate) rows: usize,
     pub(crate) entries: usize,
     /// Of all rows.
@@ -29,36 +32,16 @@ impl<T: Real> Distributed<T> {
     }
 }
 
-/// Such a matrix whose precision is known at run time only.
-#[derive(Debug)]
-pub enum AnyDistributed {
-    /// In single precision.
-    F32(Distributed<f32>),
-    /// In double precision.
-    F64(Distributed<f64>),
-}
-
-impl AnyDistributed {
-    /// Its precision.
-    pub fn precision(&self) -> Precision {
-        match self {
-            AnyDistributed::F32(_) => Precision::F32,
-            AnyDistributed::F64(_) => Precision::F64,
-        }
-    }
-
-    /// Rows and stored entries.
-    pub(crate) fn size(&self) -> (usize, usize) {
-        match self {
-            AnyDistributed::F32(a) => (a.rows, a.entries),
-            AnyDistributed::F64(a) => (a.rows, a.entries),
-        }
+impl<T: Real> Content for Distributed<T> {
+    fn info(&self) -> Info {
+        let info = Info::new(Kind::TeamMatrix, ScalarType::of::<T>(), self.rows, self.rows);
+        Info { entries: self.entries, ..info }
     }
 }
 
 /// Algebraic multigrid on a team, for one caller at a time.
 #[derive(Debug)]
-pub struct TeamAmg<T: Real> {
+pub(crate) struct TeamAmg<T: Real> {
     pub(crate) rows: usize,
     amg: Mutex<Amg<T>>,
 }
@@ -75,42 +58,21 @@ impl<T: Real> TeamAmg<T> {
         self.amg.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn report(&self) -> Option<AmgReport> {
+    /// Levels, sizes and complexities.
+    pub(crate) fn report(&self) -> Option<AmgReport> {
         self.lock().report().cloned()
     }
 }
 
-/// Such a hierarchy whose precision is known at run time only.
-#[derive(Debug)]
-pub enum AnyTeamAmg {
-    /// In single precision.
-    F32(TeamAmg<f32>),
-    /// In double precision.
-    F64(TeamAmg<f64>),
+impl<T: Real> Content for TeamAmg<T> {
+    fn info(&self) -> Info {
+        Info::new(Kind::TeamAmg, ScalarType::of::<T>(), self.rows, self.rows)
+    }
 }
 
-impl AnyTeamAmg {
-    /// Its precision.
-    pub fn precision(&self) -> Precision {
-        match self {
-            AnyTeamAmg::F32(_) => Precision::F32,
-            AnyTeamAmg::F64(_) => Precision::F64,
-        }
-    }
-
-    /// Rows of its matrix.
-    pub(crate) fn rows(&self) -> usize {
-        match self {
-            AnyTeamAmg::F32(amg) => amg.rows,
-            AnyTeamAmg::F64(amg) => amg.rows,
-        }
-    }
-
-    /// Levels, sizes and complexities.
-    pub(crate) fn report(&self) -> Option<AmgReport> {
-        match self {
-            AnyTeamAmg::F32(amg) => amg.report(),
-            AnyTeamAmg::F64(amg) => amg.report(),
-        }
+impl Content for Team {
+    /// It has a row for each device, and no values.
+    fn info(&self) -> Info {
+        Info::new(Kind::Team, ScalarType::F64, self.ranks(), 1)
     }
 }

@@ -5,12 +5,17 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use clinalg::solve::Progress;
 use clinalg::team::{self, Team};
 use clinalg::wave::{Medium, Wave, WaveEnergy, WaveParams, WaveReport};
-use clinalg::{Context, Precision, Real, Result, Vector};
+use clinalg::{Context, Real, Result, Vector};
+
+use super::Content;
+use crate::kind::{Info, Kind, ScalarType};
 
 /// A wave in one precision, for one caller at a time.
 #[derive(Debug)]
-pub struct Membrane<T: Real> {
+pub(crate) struct Membrane<T: Real> {
     pub(crate) context: Context,
+    /// Rows and columns of its grids as matrices: points along x, and the product of those of the other directions.
+    pub(crate) shape: (usize, usize),
     motion: Mutex<Motion<T>>,
 }
 
@@ -34,12 +39,6 @@ macro_rules! either {
 impl<T: Real> Motion<T> {
     pub(crate) fn params(&self) -> &WaveParams {
         either!(self, wave => wave.params())
-    }
-
-    /// Rows and columns of its grids as matrices: points along x, and the product of those of the other directions.
-    pub(crate) fn shape(&self) -> (usize, usize) {
-        let points = &self.params().points;
-        (points[0], points[1..].iter().product())
     }
 
     pub(crate) fn steps(&self) -> u64 {
@@ -98,16 +97,20 @@ fn through_host<T: Real>(to: &mut Vector<T>, read: impl FnOnce(&mut [T]) -> Resu
 }
 
 impl<T: Real> Membrane<T> {
+    fn of(context: &Context, motion: Motion<T>) -> Membrane<T> {
+        let points = &motion.params().points;
+        let shape = (points[0], points[1..].iter().product());
+        Membrane { context: context.clone(), shape, motion: Mutex::new(motion) }
+    }
+
     pub(crate) fn new(context: &Context, params: &WaveParams, medium: Medium<'_, T>) -> Result<Membrane<T>> {
-        let wave = Wave::with_medium(Some(context), params, medium)?;
-        Ok(Membrane { context: context.clone(), motion: Mutex::new(Motion::One(wave)) })
+        Ok(Membrane::of(context, Motion::One(Wave::with_medium(Some(context), params, medium)?)))
     }
 
     /// On a team; grids that are read live in `context`.
     pub(crate) fn on_team(context: &Context, team: &Team, params: &WaveParams) -> Result<Membrane<T>> {
         context.require::<T>()?;
-        let wave = team::Wave::new(team, params)?;
-        Ok(Membrane { context: context.clone(), motion: Mutex::new(Motion::Team(Box::new(wave))) })
+        Ok(Membrane::of(context, Motion::Team(Box::new(team::Wave::new(team, params)?))))
     }
 
     pub(crate) fn lock(&self) -> MutexGuard<'_, Motion<T>> {
@@ -116,29 +119,9 @@ impl<T: Real> Membrane<T> {
     }
 }
 
-/// A wave whose precision is known at run time only.
-#[derive(Debug)]
-pub enum AnyWave {
-    /// In single precision.
-    F32(Membrane<f32>),
-    /// In double precision.
-    F64(Membrane<f64>),
-}
-
-impl AnyWave {
-    /// Its precision.
-    pub fn precision(&self) -> Precision {
-        match self {
-            AnyWave::F32(_) => Precision::F32,
-            AnyWave::F64(_) => Precision::F64,
-        }
-    }
-
-    /// Points along x, and the product of those of the other directions.
-    pub fn shape(&self) -> (usize, usize) {
-        match self {
-            AnyWave::F32(membrane) => membrane.lock().shape(),
-            AnyWave::F64(membrane) => membrane.lock().shape(),
-        }
+impl<T: Real> Content for Membrane<T> {
+    /// It has the rows and columns of its grids as matrices.
+    fn info(&self) -> Info {
+        Info::new(Kind::Wave, ScalarType::of::<T>(), self.shape.0, self.shape.1)
     }
 }
