@@ -6,7 +6,7 @@ use std::fmt::{self, Debug, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-use clap::ValueEnum;
+use clap::{Command, ValueEnum};
 use clinalg::Real;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -16,13 +16,15 @@ use sha2::{Digest, Sha256};
 use crate::data::Values;
 use crate::data::array::{self, Array, Content, Limits, Packing, failure};
 use crate::exit::Failure;
+use crate::options::{is_command, value_of};
 use crate::overwrite::is_written;
+use crate::paths::ending;
 use crate::processes;
 
 /// Options that belong to a run and not to the problem; they are not kept.
 const NOT_KEPT: [&str; 5] = ["--json", "--quiet", "-q", "--verbose", "-v"];
 
-/// The command line without the program, and with `--resume` that of the run that is continued before it.
+/// What is [`kept`] of the command line, with `--resume` after that of the run that is continued.
 static ARGUMENTS: OnceLock<Vec<String>> = OnceLock::new();
 
 /// What a checkpoint holds besides arrays.
@@ -163,14 +165,14 @@ pub(crate) struct Arguments {
 ///
 /// # Errors
 /// [`Failure::File`] where the checkpoint cannot be read, [`Failure::Usage`] where it is that of another command.
-pub(crate) fn arguments(given: Vec<String>) -> Result<Arguments, Failure> {
-    let Some(path) = value(&given, "--resume") else {
-        let _ = ARGUMENTS.set(given[1..].to_vec());
+pub(crate) fn arguments(given: Vec<String>, program: &Command) -> Result<Arguments, Failure> {
+    let Some(path) = value_of(&given, "--resume") else {
+        let _ = ARGUMENTS.set(kept(&given[1..], program));
         return Ok(Arguments { words: given, resumed: false, left_out: Vec::new() });
     };
     let about = about(Path::new(&path))?;
-    let (before, mut left_out) = without_outputs(kept(&about.arguments));
-    left_out.retain(|option| value(&given, option.split([' ', '=']).next().unwrap_or_default()).is_none());
+    let (before, mut left_out) = without_outputs(kept(&about.arguments, program));
+    left_out.retain(|option| value_of(&given, option.split([' ', '=']).next().unwrap_or_default()).is_none());
     let command = given.iter().skip(1).position(|word| !word.starts_with('-'));
     let command = command.map(|at| at + 1).unwrap_or(given.len());
     if before.first() != given.get(command) {
@@ -182,21 +184,13 @@ pub(crate) fn arguments(given: Vec<String>) -> Result<Arguments, Failure> {
     }
     let new = || given[1..command].iter().chain(&given[(command + 1).min(given.len())..]).cloned();
     let merged: Vec<String> = before.iter().cloned().chain(new()).collect();
-    let _ = ARGUMENTS.set(merged.clone());
+    let _ = ARGUMENTS.set(kept(&merged, program));
     let words = [given[0].clone()].into_iter().chain(merged).collect();
     Ok(Arguments { words, resumed: true, left_out })
 }
 
-/// The value of an option in a command line.
-pub(crate) fn value(words: &[String], option: &str) -> Option<String> {
-    words.iter().enumerate().find_map(|(k, word)| match word.strip_prefix(option)? {
-        "" => words.get(k + 1).cloned(),
-        rest => rest.strip_prefix('=').map(str::to_owned),
-    })
-}
-
 /// What is kept of the command line: the command first, neither `--resume` nor how to report.
-fn kept(words: &[String]) -> Vec<String> {
+fn kept(words: &[String], program: &Command) -> Vec<String> {
     let mut kept = Vec::new();
     let mut words = words.iter();
     while let Some(word) = words.next() {
@@ -207,7 +201,7 @@ fn kept(words: &[String]) -> Vec<String> {
         }
     }
     // Options of every command may stand before it.
-    if let Some(at) = kept.iter().position(|word| crate::shell::is_command(word)) {
+    if let Some(at) = kept.iter().position(|word| is_command(program, word)) {
         kept[..=at].rotate_right(1);
     }
     kept
@@ -297,10 +291,10 @@ impl Target {
     /// [`Failure::Usage`] where the name is not that of a `.npz`; [`Failure::File`] where it cannot be written.
     pub(crate) fn new(path: Option<&Path>, command: &'static str) -> Result<Target, Failure> {
         if let Some(path) = path {
-            if array::extension(path) != "npz" {
+            if ending(path) != "npz" {
                 return Err(Failure::usage(format!("--checkpoint {}: the name must end in .npz", path.display())));
             }
-            crate::output::check_target(path)?;
+            crate::paths::check_target(path)?;
         }
         Ok(Target { path: path.map(Path::to_owned), command })
     }
@@ -322,8 +316,8 @@ pub(crate) fn save(
     if !processes::writes() {
         return Ok(());
     }
-    let words = ARGUMENTS.get().map(Vec::as_slice).unwrap_or_default();
-    let about = serde_json::to_vec(&About { version: VERSION, arguments: kept(words), fingerprint, state })
+    let arguments = ARGUMENTS.get().cloned().unwrap_or_default();
+    let about = serde_json::to_vec(&About { version: VERSION, arguments, fingerprint, state })
         .map_err(|error| failure(path, error))?;
     let mut content: Vec<(&str, Content<'_>)> = vec![(ABOUT, Content::Bytes(&about))];
     content.extend(arrays.iter().map(|(name, values)| (*name, Content::Numbers { shape: vec![values.len()], values })));
@@ -333,6 +327,7 @@ pub(crate) fn save(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Cli;
     use crate::args::PrecisionArg;
 
     fn words(line: &str) -> Vec<String> {
@@ -341,11 +336,14 @@ mod tests {
 
     #[test]
     fn the_problem_of_a_command_line_is_kept() {
-        assert_eq!(kept(&words("--device 1 wave --n 9 --resume a.npz --json -v")), words("wave --device 1 --n 9"));
-        assert_eq!(kept(&words("wave --resume=a.npz --n 9")), words("wave --n 9"));
-        assert_eq!(value(&words("wave --resume=a.npz"), "--resume").as_deref(), Some("a.npz"));
-        assert_eq!(value(&words("wave --resume a.npz"), "--resume").as_deref(), Some("a.npz"));
-        assert_eq!(value(&words("wave --n 9"), "--resume"), None);
+        assert_eq!(
+            kept(&words("--device 1 wave --n 9 --resume a.npz --json -v"), &Cli::program()),
+            words("wave --device 1 --n 9")
+        );
+        assert_eq!(kept(&words("wave --resume=a.npz --n 9"), &Cli::program()), words("wave --n 9"));
+        assert_eq!(value_of(&words("wave --resume=a.npz"), "--resume").as_deref(), Some("a.npz"));
+        assert_eq!(value_of(&words("wave --resume a.npz"), "--resume").as_deref(), Some("a.npz"));
+        assert_eq!(value_of(&words("wave --n 9"), "--resume"), None);
     }
 
     #[test]
@@ -380,14 +378,14 @@ mod tests {
         let bytes = serde_json::to_vec(&about).unwrap();
         array::write_npz(&path, Packing::Plain, &[(ABOUT, Content::Bytes(&bytes))]).unwrap();
         let line = format!("clinalg --json wave --resume {} --steps 7", path.display());
-        let Arguments { words: joined, resumed, left_out } = arguments(words(&line)).unwrap();
+        let Arguments { words: joined, resumed, left_out } = arguments(words(&line), &Cli::program()).unwrap();
         let want = format!("clinalg wave --n 9 --steps 5 --json --resume {} --steps 7", path.display());
         assert!(resumed && joined == words(&want), "{joined:?}");
         assert_eq!(left_out, ["--out /etc/passwd", "--plot=p"]);
         let line = format!("clinalg wave --plot q --out=b.npy --resume {}", path.display());
-        assert!(arguments(words(&line)).unwrap().left_out.is_empty());
+        assert!(arguments(words(&line), &Cli::program()).unwrap().left_out.is_empty());
         let line = format!("clinalg ode --resume {}", path.display());
-        assert!(arguments(words(&line)).unwrap_err().message().contains("`clinalg wave`"));
+        assert!(arguments(words(&line), &Cli::program()).unwrap_err().message().contains("`clinalg wave`"));
     }
 
     #[test]

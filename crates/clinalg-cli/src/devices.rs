@@ -3,9 +3,10 @@
 use clinalg::runtime::DeviceKind;
 use clinalg::{Device, DeviceInfo};
 
-use crate::Global;
 use crate::exit::{Exit, Failure};
-use crate::output::{Align, Output, bytes, table};
+use crate::global::Global;
+use crate::output::Output;
+use crate::text::{Align, bytes, table};
 
 /// List the OpenCL devices of this machine
 ///
@@ -28,7 +29,7 @@ Without a device, the message says what is missing; the exit code is 3.")]
 pub(crate) struct Args {}
 /// The schema of the JSON document.
 pub(crate) fn schema() -> schemars::Schema {
-    crate::schema::of_list::<Vec<crate::schema::DeviceInfo>>()
+    crate::document::schema_of_list::<Vec<crate::document::DeviceInfo>>()
 }
 
 pub(crate) fn run(_: &Args, global: &Global, out: &mut Output) -> Result<Exit, Failure> {

@@ -6,10 +6,11 @@ use clinalg_selftest::{self as selftest, Check};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::Global;
 use crate::devices::kind;
 use crate::exit::{Exit, Failure};
-use crate::output::{Output, bytes, seconds, wrapped};
+use crate::global::Global;
+use crate::output::Output;
+use crate::text::{bytes, seconds, wrapped};
 
 /// Check every operation on every device against sequential code
 ///
@@ -43,10 +44,10 @@ struct Document {
 
 #[derive(Serialize, JsonSchema)]
 struct Examined {
-    #[schemars(with = "crate::schema::DeviceInfo")]
+    #[schemars(with = "crate::document::DeviceInfo")]
     device: DeviceInfo,
     notes: Vec<String>,
-    #[schemars(with = "Vec<&'static crate::schema::Fault>")]
+    #[schemars(with = "Vec<&'static crate::document::Fault>")]
     faults: Vec<&'static Fault>,
     passed: bool,
     runs: Vec<Run>,
@@ -59,7 +60,7 @@ struct Run {
     kernel_family: KernelFamily,
     /// Why no check could run.
     error: Option<String>,
-    #[schemars(with = "Vec<crate::schema::Check>")]
+    #[schemars(with = "Vec<crate::document::Check>")]
     checks: Vec<Check>,
 }
 
@@ -70,7 +71,7 @@ impl Run {
 }
 /// The schema of the JSON document.
 pub(crate) fn schema() -> schemars::Schema {
-    crate::schema::of::<Document>()
+    crate::document::schema::<Document>()
 }
 
 pub(crate) fn run(args: &Args, global: &Global, out: &mut Output) -> Result<Exit, Failure> {

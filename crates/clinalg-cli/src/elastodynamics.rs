@@ -23,16 +23,18 @@ use serde::Serialize;
 use self::given::Given;
 use self::report::{Document, Response};
 use self::resume::Begun;
-use crate::Global;
 use crate::args::{self, PrecisionArg};
 use crate::checkpoint;
 use crate::data::read_points;
 use crate::exit::{Exit, Failure};
+use crate::global::Global;
 use crate::interrupt;
-use crate::output::{Output, bytes, check_ending, check_target};
+use crate::output::Output;
+use crate::paths::{check_ending, check_target};
 use crate::place::Place;
 use crate::plot::Picture;
 use crate::progress::Progress;
+use crate::text::bytes;
 
 /// Solve elastodynamics in the frequency domain by boundary elements
 ///
@@ -215,7 +217,7 @@ fn rule(text: &str) -> Result<Rule, String> {
 }
 /// The schema of the JSON document.
 pub(crate) fn schema() -> schemars::Schema {
-    crate::schema::of::<report::Document>()
+    crate::document::schema::<report::Document>()
 }
 
 pub(crate) fn run(args: &Args, global: &Global, out: &mut Output) -> Result<Exit, Failure> {
@@ -274,10 +276,7 @@ fn solve<S: ComplexScalar>(args: &Args, global: &Global, out: &mut Output) -> Re
     out.phase("options and files");
     let picture = args.plot.as_deref().map(Picture::new).transpose()?;
     if let Some(path) = &args.vtk {
-        if !path.extension().is_some_and(|e| e.eq_ignore_ascii_case("vtu")) {
-            let words = "the name must end in .vtu, the extension by which ParaView recognises the format";
-            return Err(Failure::usage(format!("--vtk {}: {words}", path.display())));
-        }
+        check_ending("--vtk", path, &["vtu"])?;
         check_target(path)?;
     }
     if let Some(path) = &args.out {

@@ -4,7 +4,29 @@ use std::path::PathBuf;
 
 use clinalg::Error;
 
-use crate::{Ended, Reason};
+/// How a run has ended. What there is to report is printed.
+#[derive(Debug)]
+pub struct Ended {
+    /// The exit code, see `clinalg --help`.
+    pub code: u8,
+    /// Why it failed, if it did.
+    pub failure: Option<Reason>,
+}
+
+/// Why a run failed.
+#[derive(Debug)]
+pub struct Reason {
+    /// The identifier, such as `clinalg:argument:value`.
+    pub id: &'static str,
+    /// The message; of what failed on one device of a team, that of the cause.
+    pub message: String,
+}
+
+impl From<Exit> for Ended {
+    fn from(exit: Exit) -> Ended {
+        Ended { code: exit as u8, failure: None }
+    }
+}
 
 /// The exit codes of the program, as `clinalg --help` lists them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

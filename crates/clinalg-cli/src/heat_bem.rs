@@ -23,15 +23,18 @@ use self::given::{Boundary, Given};
 use self::inside::Inside;
 use self::memory::Memory;
 use self::predicted::Predicted;
-use crate::Global;
 use crate::args::{self, DeviceName, PrecisionArg};
 use crate::checkpoint::{self, Fingerprint};
+use crate::data::norm;
 use crate::exit::{Exit, Failure};
+use crate::global::Global;
 use crate::interrupt;
-use crate::output::{Output, bytes, check_ending, check_target, norm};
+use crate::output::Output;
+use crate::paths::{check_ending, check_target};
 use crate::place::Place;
 use crate::plot::Picture;
 use crate::progress::{Progress, Steps};
+use crate::text::bytes;
 
 /// Tables of algorithm 5 that are made unasked; with larger ones, of 100 000 time steps or more, algorithm 2 is taken.
 const MOST_TABLE_BYTES: u64 = 2 << 30;
@@ -259,7 +262,7 @@ struct Document {
 
 /// The schema of the JSON document.
 pub(crate) fn schema() -> schemars::Schema {
-    crate::schema::of::<Document>()
+    crate::document::schema::<Document>()
 }
 
 pub(crate) fn run(args: &Args, global: &Global, out: &mut Output) -> Result<Exit, Failure> {
@@ -328,13 +331,7 @@ fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Result<Exit
     out.phase("options and files");
     let picture = args.plot.as_deref().map(Picture::new).transpose()?;
     if let Some(path) = &args.vtk {
-        if !path.extension().is_some_and(|e| e.eq_ignore_ascii_case("vtu")) {
-            let words = format!(
-                "--vtk {}: the name must end in .vtu, the extension by which ParaView recognises the format",
-                path.display()
-            );
-            return Err(Failure::usage(words));
-        }
+        check_ending("--vtk", path, &["vtu"])?;
         check_target(path)?;
     }
     if let Some(path) = &args.out {

@@ -7,9 +7,11 @@ mod checkpoint;
 mod data;
 mod devices;
 mod doctor;
+mod document;
 mod elastodynamics;
 mod exit;
 mod files;
+mod global;
 mod heat_bem;
 mod interrupt;
 mod messages;
@@ -17,6 +19,7 @@ mod ode;
 mod options;
 mod output;
 mod overwrite;
+mod paths;
 mod phases;
 mod place;
 mod plot;
@@ -28,6 +31,7 @@ mod series;
 mod shell;
 mod solve;
 mod system;
+mod text;
 mod tune;
 mod wave;
 mod waveform;
@@ -35,10 +39,10 @@ mod waveform;
 use std::sync::Arc;
 
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
-use clinalg::team::Team;
-use clinalg::{Context, ContextOptions, Device};
 
+pub use crate::exit::{Ended, Reason};
 use crate::exit::{Exit, Failure};
+use crate::global::Global;
 use crate::output::Output;
 pub use crate::processes::Processes;
 use crate::processes::Shared;
@@ -91,93 +95,12 @@ struct Cli {
     command: Command,
 }
 
-/// Options of every command.
-#[derive(clap::Args)]
-pub(crate) struct Global {
-    /// Device to use: its index in `clinalg devices`, or a part of its name or platform (case-insensitive)
-    /// [default: CLINALG_DEVICE, else the first GPU, else the first device]
-    #[arg(
-        long,
-        global = true,
-        value_name = "SELECTOR",
-        help_heading = "Options of every command",
-        allow_negative_numbers = true
-    )]
-    device: Option<String>,
-    /// Devices that share the work of poisson, wave, waveform, solve, ode, heat-bem or elastodynamics, or that bench measures: indices or parts of names, separated by commas, or `all`
-    #[arg(
-        long,
-        global = true,
-        value_name = "LIST",
-        conflicts_with = "device",
-        help_heading = "Options of every command",
-        allow_negative_numbers = true
-    )]
-    devices: Option<String>,
-    /// Read options from a TOML file, as written by --print-options; those on the command line override them
-    #[arg(long, global = true, value_name = "FILE", help_heading = "Options of every command")]
-    options: Option<std::path::PathBuf>,
-    /// Print the options of this command line as TOML, with the defaults as comments, and do nothing else
-    #[arg(long, global = true, help_heading = "Options of every command")]
-    print_options: bool,
-    /// Distribute the work according to the speed of the devices, measured by a short trial on each, instead of evenly
-    #[arg(long, global = true, help_heading = "Options of every command")]
-    balance: bool,
-    /// Print one JSON document on stdout and nothing else
-    #[arg(long, global = true, help_heading = "Options of every command")]
-    json: bool,
-    /// Print errors only: no report, no warnings, no progress (with --json, the document)
-    #[arg(long, short, global = true, help_heading = "Options of every command", conflicts_with = "verbose")]
-    quiet: bool,
-    /// Add to the report levels and norms, the storage format of a matrix, the kernels built, the device memory, and a table of times by phase; name each kernel as it is compiled
-    #[arg(long, short, global = true, help_heading = "Options of every command")]
-    verbose: bool,
-    /// The other processes, if any.
-    #[arg(skip)]
-    processes: Shared,
-}
-
-impl Global {
-    /// The selected device, or the default one.
-    pub(crate) fn device(&self) -> clinalg::Result<Device> {
-        match &self.device {
-            Some(selector) => Device::select(selector),
-            None => Device::default_device(),
-        }
-    }
-
-    /// The devices of `--devices`, or those of all processes.
-    pub(crate) fn team(&self) -> clinalg::Result<Option<Team>> {
-        if let Some(processes) = &self.processes.0 {
-            return processes::team(&**processes, self).map(Some);
-        }
-        self.devices.as_deref().map(|list| Team::select(list, &ContextOptions::default())).transpose()
-    }
-
-    /// Whether several devices, or processes, share the work.
-    pub(crate) fn is_shared(&self) -> bool {
-        self.devices.is_some() || self.processes.0.is_some()
-    }
-
-    /// What to do in place of that for work that takes one device.
-    pub(crate) fn on_one_device(&self) -> &'static str {
-        match &self.processes.0 {
-            Some(_) => "start `clinalg` in one process instead",
-            None => "use --device instead of --devices",
-        }
-    }
-
-    /// What to do in place of that for work that takes no device.
-    pub(crate) fn on_no_device(&self) -> &'static str {
-        match &self.processes.0 {
-            Some(_) => "start `clinalg` in one process instead",
-            None => "leave --devices out",
-        }
-    }
-
-    /// A context on [`Global::device`].
-    pub(crate) fn context(&self, profiling: bool) -> clinalg::Result<Context> {
-        Context::new(&self.device()?, &ContextOptions { profiling, ..ContextOptions::default() })
+impl Cli {
+    /// The program with all options of each command.
+    fn program() -> clap::Command {
+        let mut program = Cli::command();
+        program.build();
+        program
     }
 }
 
@@ -224,30 +147,6 @@ impl Command {
     }
 }
 
-/// How a run has ended. What there is to report is printed.
-#[derive(Debug)]
-pub struct Ended {
-    /// The exit code, see `clinalg --help`.
-    pub code: u8,
-    /// Why it failed, if it did.
-    pub failure: Option<Reason>,
-}
-
-/// Why a run failed.
-#[derive(Debug)]
-pub struct Reason {
-    /// The identifier, such as `clinalg:argument:value`.
-    pub id: &'static str,
-    /// The message; of what failed on one device of a team, that of the cause.
-    pub message: String,
-}
-
-impl From<Exit> for Ended {
-    fn from(exit: Exit) -> Ended {
-        Ended { code: exit as u8, failure: None }
-    }
-}
-
 /// Runs the program with this command line, the program's name first. With `processes` the work is distributed over them: all of
 /// them run the same command line, one prints and writes files.
 pub fn run(words: Vec<String>, processes: Option<Arc<dyn Processes>>) -> Ended {
@@ -258,8 +157,9 @@ pub fn run(words: Vec<String>, processes: Option<Arc<dyn Processes>>) -> Ended {
     if let Some(Err(error)) = processes.as_ref().map(|processes| processes.agree(env!("CARGO_PKG_VERSION"), &words)) {
         return Output::new(json).fail(&error.into());
     }
-    let joined = options::arguments(words)
-        .and_then(|(words, from_file)| checkpoint::arguments(words).map(|arguments| (arguments, from_file)));
+    let program = Cli::program();
+    let joined = options::arguments(words, &program)
+        .and_then(|(words, from_file)| checkpoint::arguments(words, &program).map(|arguments| (arguments, from_file)));
     let (checkpoint::Arguments { words, resumed, left_out }, from_file) = match joined {
         Ok(joined) => joined,
         Err(failure) => return Output::new(json).fail(&failure),
@@ -277,7 +177,7 @@ pub fn run(words: Vec<String>, processes: Option<Arc<dyn Processes>>) -> Ended {
     cli.global.processes = Shared(processes);
     if cli.global.print_options {
         let mut out = Output::new(false);
-        return match out.raw(options::print(&matches).as_bytes()) {
+        return match out.raw(options::print(&matches, &program).as_bytes()) {
             Ok(()) => Exit::Done.into(),
             Err(failure) => out.fail(&failure),
         };
@@ -313,7 +213,7 @@ pub fn run(words: Vec<String>, processes: Option<Arc<dyn Processes>>) -> Ended {
         let words = "--balance works with poisson, wave, waveform, ode and heat-bem";
         return out.fail(&Failure::usage(words));
     }
-    if let Err(failure) = overwrite::check(&matches) {
+    if let Err(failure) = overwrite::check(&matches, &program) {
         return out.fail(&failure);
     }
     let done = match &cli.command {
@@ -328,8 +228,8 @@ pub fn run(words: Vec<String>, processes: Option<Arc<dyn Processes>>) -> Ended {
         Command::Solve(args) => solve::run(args, &cli.global, &mut out),
         Command::Bench(args) => bench::run(args, &cli.global, &mut out),
         Command::Tune(args) => tune::run(args, &cli.global, &mut out),
-        Command::Completions(args) => shell::completions(args, &mut out),
-        Command::Man(args) => shell::man(args, &mut out),
+        Command::Completions(args) => shell::completions(args, Cli::command(), &mut out),
+        Command::Man(args) => shell::man(args, Cli::command(), &mut out),
         Command::Schema(args) => schema::run(args, &mut out),
     };
     match done.and_then(|exit| out.flush().map(|()| exit)) {

@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use crate::Global;
+use crate::global::Global;
 
 /// Building kernels for as long as this is worth a line.
 const PATIENCE: Duration = Duration::from_secs(2);

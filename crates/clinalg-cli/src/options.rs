@@ -3,11 +3,9 @@
 use std::path::Path;
 
 use clap::parser::ValueSource;
-use clap::{Arg, ArgAction, ArgMatches, Command, CommandFactory};
+use clap::{Arg, ArgAction, ArgMatches, Command};
 use toml::{Table, Value};
 
-use crate::Cli;
-use crate::checkpoint;
 use crate::data::array::failure;
 use crate::exit::Failure;
 
@@ -21,8 +19,8 @@ const COMMAND: &str = "command";
 ///
 /// # Errors
 /// [`Failure::File`] for a file that cannot be read; [`Failure::Usage`] for what is no option of the command.
-pub(crate) fn arguments(given: Vec<String>) -> Result<(Vec<String>, bool), Failure> {
-    let Some(path) = checkpoint::value(&given, "--options") else { return Ok((given, false)) };
+pub(crate) fn arguments(given: Vec<String>, program: &Command) -> Result<(Vec<String>, bool), Failure> {
+    let Some(path) = value_of(&given, "--options") else { return Ok((given, false)) };
     let path = Path::new(&path);
     let text = clinalg::io::read_text(path).map_err(|error| failure(path, error))?;
     let mut table: Table = text.parse().map_err(|error| failure(path, error))?;
@@ -31,7 +29,7 @@ pub(crate) fn arguments(given: Vec<String>) -> Result<(Vec<String>, bool), Failu
         Some(other) => return Err(failure(path, format!("{COMMAND} = {other}: expected the name of a command"))),
         None => None,
     };
-    let at = given.iter().skip(1).position(|word| crate::shell::is_command(word)).map(|at| at + 1);
+    let at = given.iter().skip(1).position(|word| is_command(program, word)).map(|at| at + 1);
     let name = match (own, at.map(|at| given[at].clone())) {
         (Some(own), Some(given)) if own != given => {
             let words = format!("{} holds options of `clinalg {own}`, not of `clinalg {given}`", path.display());
@@ -43,8 +41,6 @@ pub(crate) fn arguments(given: Vec<String>) -> Result<(Vec<String>, bool), Failu
             return Err(Failure::usage(words));
         }
     };
-    let mut program = Cli::command();
-    program.build();
     let Some(command) = program.find_subcommand(&name) else {
         return Err(failure(path, format!("there is no command `{name}`")));
     };
@@ -55,6 +51,19 @@ pub(crate) fn arguments(given: Vec<String>) -> Result<(Vec<String>, bool), Failu
     let rest = given.iter().enumerate().skip(1).filter(|(k, _)| Some(*k) != at).map(|(_, word)| word.clone());
     words.extend(rest);
     Ok((words, true))
+}
+
+/// Whether `word` is a command of the program.
+pub(crate) fn is_command(program: &Command, word: &str) -> bool {
+    program.find_subcommand(word).is_some()
+}
+
+/// The value of an option in a command line.
+pub(crate) fn value_of(words: &[String], option: &str) -> Option<String> {
+    words.iter().enumerate().find_map(|(k, word)| match word.strip_prefix(option)? {
+        "" => words.get(k + 1).cloned(),
+        rest => rest.strip_prefix('=').map(str::to_owned),
+    })
 }
 
 /// The words of an option.
@@ -99,9 +108,7 @@ fn kept(command: &Command) -> impl Iterator<Item = &Arg> {
 }
 
 /// The options of the command in `matches` as TOML, the defaults as comments.
-pub(crate) fn print(matches: &ArgMatches) -> String {
-    let mut program = Cli::command();
-    program.build();
+pub(crate) fn print(matches: &ArgMatches, program: &Command) -> String {
     let (name_of, own) = matches.subcommand().expect("clap asks for a command");
     let command = program.find_subcommand(name_of).expect("clap has found it");
     let mut text = format!("{COMMAND} = {}\n", quoted(name_of));
@@ -138,18 +145,21 @@ fn quoted(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use clap::CommandFactory as _;
+
+    use crate::Cli;
 
     #[test]
     fn what_is_printed_is_read() {
         let words = |line: &[&str]| line.iter().map(|w| (*w).to_owned()).collect::<Vec<_>>();
         let line = ["clinalg", "poisson", "--n", "33", "--f", "1 + x*\"\"", "--tol=1e-8"];
         let matches = Cli::command().try_get_matches_from(line).unwrap();
-        let text = print(&matches);
+        let text = print(&matches, &Cli::program());
         assert!(text.contains("\nn = 33\n") && text.contains("\n# dim = 2\n") && text.contains("tol = 1e-8"), "{text}");
         let file = tempfile::NamedTempFile::with_suffix(".toml").unwrap();
         std::fs::write(&file, &text).unwrap();
         let path = file.path().to_str().unwrap();
-        let (joined, found) = arguments(words(&["clinalg", "--options", path, "--n", "65"])).unwrap();
+        let (joined, found) = arguments(words(&["clinalg", "--options", path, "--n", "65"]), &Cli::program()).unwrap();
         assert!(found);
         let matches = Cli::command().args_override_self(true).try_get_matches_from(joined).unwrap();
         let own = matches.subcommand_matches("poisson").unwrap();
@@ -157,7 +167,8 @@ mod tests {
         assert_eq!(own.get_one::<String>("f").map(String::as_str), Some("1 + x*\"\""));
         for (text, needle) in [("command = \"wave\"", "clinalg wave"), ("m = 3", "`m`"), ("n = true", "number")] {
             std::fs::write(&file, text).unwrap();
-            let words = arguments(words(&["clinalg", "poisson", "--options", path])).unwrap_err().message();
+            let words =
+                arguments(words(&["clinalg", "poisson", "--options", path]), &Cli::program()).unwrap_err().message();
             assert!(words.contains(needle), "{words}");
         }
     }
@@ -190,12 +201,13 @@ mod tests {
         let file = tempfile::NamedTempFile::with_suffix(".toml").unwrap();
         for line in lines {
             let words = ["clinalg"].into_iter().chain(line.split(' ')).map(str::to_owned);
-            let text = print(&Cli::command().try_get_matches_from(words).unwrap());
+            let text = print(&Cli::command().try_get_matches_from(words).unwrap(), &Cli::program());
             std::fs::write(&file, &text).unwrap();
             let given = ["clinalg", "--options", file.path().to_str().unwrap()].map(str::to_owned).to_vec();
-            let (joined, _) = arguments(given).unwrap();
+            let (joined, _) = arguments(given, &Cli::program()).unwrap();
             let matches = Cli::command().args_override_self(true).try_get_matches_from(joined).unwrap();
-            let [before, after]: [toml::Table; 2] = [text, print(&matches)].map(|text| text.parse().unwrap());
+            let [before, after]: [toml::Table; 2] =
+                [text, print(&matches, &Cli::program())].map(|text| text.parse().unwrap());
             assert_eq!(after, before, "{line}");
             assert!(before.len() > 1 || line.split(' ').count() == 1, "{line}: {before}");
         }

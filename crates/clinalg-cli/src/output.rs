@@ -1,58 +1,15 @@
-//! Everything that reaches stdout, and how numbers and tables look.
+//! Everything that reaches stdout.
 
 use std::io::{BufWriter, ErrorKind, Stdout, Write};
-use std::path::Path;
 use std::time::Duration;
 
-use clinalg::io::AtomicFile;
-use clinalg::{Context, Error, Scalar};
+use clinalg::{Context, Error};
 use serde::Serialize;
 
-use crate::Ended;
-use crate::exit::Failure;
+use crate::exit::{Ended, Failure};
 use crate::phases::{Phase, Phases};
 use crate::processes;
-
-/// An error where `path` cannot be written, before work goes into what is to be written there. A file that is there stays as it is.
-///
-/// # Errors
-/// [`Failure::File`].
-pub(crate) fn check_target(path: &Path) -> Result<(), Failure> {
-    if !processes::writes() {
-        return Ok(());
-    }
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-    if let Some(folder) = folder.filter(|folder| !folder.is_dir()) {
-        return Err(Failure::File { path: folder.to_owned(), reason: "no such folder".into() });
-    }
-    // What is no regular file is opened when it is written: a reader of a pipe sees one writer.
-    if path.metadata().is_ok_and(|found| !found.is_file() && !found.is_dir()) {
-        return Ok(());
-    }
-    let created = AtomicFile::create(path).map(drop);
-    created.map_err(|error| Failure::File { path: path.to_owned(), reason: error.to_string() })
-}
-
-/// An error unless the name of a file to write ends in one of these, in small or capital letters.
-///
-/// # Errors
-/// [`Failure::Usage`].
-pub(crate) fn check_ending(option: &str, path: &Path, known: &[&str]) -> Result<(), Failure> {
-    let ending = path.extension().unwrap_or_default().to_string_lossy().to_lowercase();
-    if known.contains(&ending.as_str()) {
-        return Ok(());
-    }
-    let known = known.join(", .");
-    Err(Failure::usage(format!("{option} {}: the name must end in .{known}", path.display())))
-}
-
-/// The same for files in `folder`, which is created with the first of them.
-///
-/// # Errors
-/// [`Failure::File`].
-pub(crate) fn check_folder(folder: &Path) -> Result<(), Failure> {
-    if folder.is_dir() { check_target(&folder.join("frame")) } else { check_target(folder) }
-}
+use crate::text::{bytes, seconds};
 
 /// The version of the documents that `clinalg schema` describes. It grows when a key changes its meaning or goes.
 pub(crate) const SCHEMA_VERSION: u32 = 1;
@@ -224,120 +181,5 @@ fn broken(error: std::io::Error) -> Failure {
     match error.kind() {
         ErrorKind::BrokenPipe => Failure::ReaderGone,
         _ => Failure::Stdout(error),
-    }
-}
-
-/// Which side of its column a cell keeps to.
-#[derive(Clone, Copy)]
-pub(crate) enum Align {
-    Left,
-    Right,
-}
-
-/// Lines of a table with a header, columns two blanks apart.
-pub(crate) fn table(columns: &[(&str, Align)], rows: &[Vec<String>]) -> Vec<String> {
-    let width = |column: usize| {
-        let cells = rows.iter().map(|row| row[column].chars().count());
-        cells.chain([columns[column].0.chars().count()]).max().unwrap_or(0)
-    };
-    let widths: Vec<usize> = (0..columns.len()).map(width).collect();
-    let line = |cells: &mut dyn Iterator<Item = &str>| {
-        let padded = cells.zip(&widths).zip(columns).map(|((cell, &width), (_, align))| match align {
-            Align::Left => format!("{cell:<width$}"),
-            Align::Right => format!("{cell:>width$}"),
-        });
-        padded.collect::<Vec<_>>().join("  ").trim_end().to_owned()
-    };
-    let header = line(&mut columns.iter().map(|(title, _)| *title));
-    let body = rows.iter().map(|row| line(&mut row.iter().map(String::as_str)));
-    [header].into_iter().chain(body).collect()
-}
-
-/// The 2-norm of values.
-pub(crate) fn norm<T: Scalar>(values: &[T]) -> f64 {
-    values.iter().map(|v| v.widen().norm_sqr()).sum::<f64>().sqrt()
-}
-
-/// A number of bytes in binary units, three digits.
-pub(crate) fn bytes(count: u64) -> String {
-    let mut value = count as f64;
-    for unit in ["B", "KiB", "MiB", "GiB", "TiB"] {
-        if value < 1000.0 || unit == "TiB" {
-            let digits = if unit == "B" || value >= 99.95 { 0 } else { 1 };
-            return format!("{value:.digits$} {unit}");
-        }
-        value /= 1024.0;
-    }
-    unreachable!("the last unit takes every value")
-}
-
-/// A time with a fitting unit, three digits.
-pub(crate) fn seconds(value: f64) -> String {
-    let (scaled, unit) = match value {
-        v if v >= 1.0 || v == 0.0 => (v, "s"),
-        v if v >= 1e-3 => (v * 1e3, "ms"),
-        v if v >= 1e-6 => (v * 1e6, "us"),
-        v => (v * 1e9, "ns"),
-    };
-    let digits = if scaled >= 99.95 {
-        0
-    } else if scaled >= 9.995 {
-        1
-    } else {
-        2
-    };
-    format!("{scaled:.digits$} {unit}")
-}
-
-/// The text in lines of at most `width` characters, broken at blanks.
-pub(crate) fn wrapped(text: &str, width: usize) -> Vec<String> {
-    let mut lines = vec![String::new()];
-    for word in text.split_whitespace() {
-        let line = lines.last_mut().expect("there is always a line");
-        if !line.is_empty() && line.chars().count() + 1 + word.chars().count() > width {
-            lines.push(word.to_owned());
-        } else {
-            line.push_str(if line.is_empty() { "" } else { " " });
-            line.push_str(word);
-        }
-    }
-    lines
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn numbers_read_well() {
-        assert_eq!(bytes(0), "0 B");
-        assert_eq!(bytes(1023), "1.0 KiB");
-        assert_eq!(bytes(15 << 30), "15.0 GiB");
-        assert_eq!(bytes(u64::MAX), "16777216 TiB");
-        assert_eq!(seconds(0.0123), "12.3 ms");
-        assert_eq!(seconds(123.4), "123 s");
-        assert_eq!(seconds(2.5e-6), "2.50 us");
-    }
-
-    #[test]
-    fn norms_count_both_parts() {
-        let z = |re: f64, im: f64| clinalg::Complex::new(re, im);
-        assert_eq!(norm(&[3.0_f32, 4.0]), 5.0);
-        assert_eq!(norm(&[z(2.0, 4.0), z(-2.0, 1.0)]), 5.0);
-        assert_eq!(norm::<f64>(&[]), 0.0);
-    }
-
-    #[test]
-    fn long_text_is_broken_at_blanks() {
-        assert_eq!(wrapped("one two  three", 7), ["one two", "three"]);
-        assert_eq!(wrapped("unbreakable it is", 5), ["unbreakable", "it is"]);
-        assert_eq!(wrapped("", 5), [""]);
-    }
-
-    #[test]
-    fn columns_line_up() {
-        let rows = [vec!["a".into(), "1".into()], vec!["long".into(), "23".into()]];
-        let lines = table(&[("name", Align::Left), ("n", Align::Right)], &rows);
-        assert_eq!(lines, ["name   n", "a      1", "long  23"]);
     }
 }

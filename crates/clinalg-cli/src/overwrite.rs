@@ -2,9 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use clap::{Arg, ArgMatches, CommandFactory};
+use clap::{Arg, ArgMatches, Command};
 
-use crate::Cli;
 use crate::exit::Failure;
 use crate::options::takes_value;
 
@@ -107,9 +106,7 @@ impl Named {
 
 /// An error where a file that the command would write is one that it reads, or is to be written twice. The checkpoint that a run continues from may be
 /// replaced by its next one.
-pub(crate) fn check(matches: &ArgMatches) -> Result<(), Failure> {
-    let mut program = Cli::command();
-    program.build();
+pub(crate) fn check(matches: &ArgMatches, program: &Command) -> Result<(), Failure> {
     let Some((name, given)) = matches.subcommand() else { return Ok(()) };
     let Some(command) = program.find_subcommand(name) else { return Ok(()) };
     let files: Vec<Named> =
@@ -124,6 +121,7 @@ pub(crate) fn check(matches: &ArgMatches) -> Result<(), Failure> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Cli;
 
     /// Options whose files are read; `value` is that of an ODE's field.
     const READ: [&str; 11] = [
@@ -142,9 +140,7 @@ mod tests {
 
     #[test]
     fn an_option_of_a_file_is_either_read_or_written() {
-        let mut program = Cli::command();
-        program.build();
-        for command in program.get_subcommands() {
+        for command in Cli::program().get_subcommands() {
             for arg in command.get_arguments().filter(|arg| takes_value(arg)) {
                 let id = arg.get_id().as_str();
                 let is_path = arg.get_value_parser().type_id() == std::any::TypeId::of::<PathBuf>();

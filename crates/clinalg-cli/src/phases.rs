@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use serde::Serialize;
 
-use crate::output::{Align, seconds, table};
+use crate::text::{Align, seconds, table};
 
 /// A part of a run.
 #[derive(Debug, Clone, Serialize)]

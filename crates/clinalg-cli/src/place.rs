@@ -4,11 +4,11 @@ use clinalg::multigrid::Backend;
 use clinalg::team::{Reduction, Team};
 use clinalg::{Context, Error, KernelFamily};
 
-use crate::Global;
 use crate::args::DeviceName;
 use crate::exit::Failure;
-use crate::output::bytes;
+use crate::global::Global;
 use crate::processes;
+use crate::text::bytes;
 
 /// The smallest number of points at which devices compute values themselves (separable functions, random numbers). For
 /// fewer, the host needs less time than the driver needs to build the kernels.

@@ -19,19 +19,17 @@ use self::problem::{Boundary, Faces, Problem, discretisation_error};
 use self::report::Document;
 use self::solver::{Medium, Solver};
 use self::tensor::Entries;
-use crate::Global;
 use crate::args::boxes::{self, ENDS, Each, Sides};
 use crate::args::{self, BackendArg};
 use crate::checkpoint::{self, Fingerprint};
 use crate::data::{Given, Target, Values};
 use crate::exit::{Exit, Failure};
+use crate::global::Global;
 use crate::interrupt;
 use crate::output::Output;
 use crate::place::{Place, check_memory};
 use crate::plot::Picture;
 use crate::progress::Progress;
-
-pub(crate) use self::problem::zeros;
 
 /// Solve the Poisson problem by multigrid
 ///
@@ -248,7 +246,7 @@ fn condition_name(condition: Condition) -> String {
 
 /// The schema of the JSON document.
 pub(crate) fn schema() -> schemars::Schema {
-    crate::schema::of::<Document>()
+    crate::document::schema::<Document>()
 }
 
 pub(crate) fn run(args: &Args, global: &Global, out: &mut Output) -> Result<Exit, Failure> {

@@ -8,7 +8,6 @@ use clinalg::runtime::{DeviceInfo, DeviceKind, devices};
 use clinalg::team::{Network, Team};
 use clinalg::{Context, ContextOptions, Device, Result};
 
-use crate::Global;
 use crate::args::DeviceName;
 
 /// What starts several processes and connects them, such as MPI. All processes make the same calls in the same order.
@@ -66,9 +65,9 @@ pub(crate) fn writes() -> bool {
     rank().is_none_or(|rank| rank == 0)
 }
 
-/// The team with the device of this process.
-pub(crate) fn team(processes: &dyn Processes, global: &Global) -> Result<Team> {
-    let device = device(processes.rank_on_host(), global.device.as_deref(), global.devices.as_deref())?;
+/// The team with the device of this process, chosen by `--device`, `one`, and `--devices`, `list`.
+pub(crate) fn team(processes: &dyn Processes, one: Option<&str>, list: Option<&str>) -> Result<Team> {
+    let device = device(processes.rank_on_host(), one, list)?;
     let context = Context::new(&device, &ContextOptions::default())?;
     let network = processes.network(&context.device().name)?;
     Team::with_network(vec![context], network)

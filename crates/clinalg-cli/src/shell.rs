@@ -3,12 +3,11 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use clap::CommandFactory;
+use clap::Command;
 use clap_complete::Shell;
 use clap_mangen::Man;
 use clinalg::io::AtomicFile;
 
-use crate::Cli;
 use crate::exit::{Exit, Failure};
 use crate::output::Output;
 
@@ -40,21 +39,16 @@ pub(crate) struct ManArgs {
     out: Option<PathBuf>,
 }
 
-/// Whether `word` is a command of the program.
-pub(crate) fn is_command(word: &str) -> bool {
-    Cli::command().find_subcommand(word).is_some()
-}
-
-pub(crate) fn completions(args: &CompletionsArgs, out: &mut Output) -> Result<Exit, Failure> {
+pub(crate) fn completions(args: &CompletionsArgs, mut program: Command, out: &mut Output) -> Result<Exit, Failure> {
     let mut script = Vec::new();
-    clap_complete::generate(args.shell, &mut Cli::command(), "clinalg", &mut script);
+    clap_complete::generate(args.shell, &mut program, "clinalg", &mut script);
     out.raw(&script)?;
     Ok(Exit::Done)
 }
 
-pub(crate) fn man(args: &ManArgs, out: &mut Output) -> Result<Exit, Failure> {
+pub(crate) fn man(args: &ManArgs, program: Command, out: &mut Output) -> Result<Exit, Failure> {
     // Fills in the options that all commands have.
-    let mut program = Cli::command().disable_help_subcommand(true);
+    let mut program = program.disable_help_subcommand(true);
     program.build();
     match &args.out {
         None => out.raw(&page(program)?)?,
@@ -74,7 +68,7 @@ pub(crate) fn man(args: &ManArgs, out: &mut Output) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
-fn page(command: clap::Command) -> Result<Vec<u8>, Failure> {
+fn page(command: Command) -> Result<Vec<u8>, Failure> {
     let mut page = Vec::new();
     Man::new(command).render(&mut page).map_err(Failure::Stdout)?;
     page.flush().map_err(Failure::Stdout)?;

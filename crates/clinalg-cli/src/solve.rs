@@ -21,14 +21,16 @@ use clinalg::precond::{check_finite, check_zeros};
 use clinalg::solve::{GmresParams, IdrParams, Stop, Stopping};
 use clinalg::{Complex, Csr, CsrParts, Error, Scalar};
 
-use crate::Global;
 use crate::args::{self, PrecisionArg};
 use crate::checkpoint;
+use crate::data::norm;
 use crate::data::random_numbers;
 use crate::exit::{Exit, Failure};
 use crate::files::{self, Role};
+use crate::global::Global;
 use crate::interrupt;
-use crate::output::{Output, check_target, norm};
+use crate::output::Output;
+use crate::paths::check_target;
 use crate::place::Place;
 use crate::plot::Picture;
 use crate::progress::Progress;
@@ -238,7 +240,7 @@ pub(crate) struct Args {
 
 /// The schema of the JSON document.
 pub(crate) fn schema() -> schemars::Schema {
-    crate::schema::of::<Document>()
+    crate::document::schema::<Document>()
 }
 
 /// What a run reads before the type of its numbers is known.

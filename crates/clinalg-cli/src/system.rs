@@ -10,6 +10,7 @@ use crate::args;
 use crate::checkpoint::Fingerprint;
 use crate::data::Array;
 use crate::exit::Failure;
+use crate::paths::ending;
 use crate::series::csv;
 
 /// What stands in the help of both commands.
@@ -169,18 +170,18 @@ fn formula(text: &str) -> Option<(&str, &str)> {
 
 /// All numbers of a file, points along x first.
 fn values(path: &Path) -> Result<Vec<f64>, Failure> {
-    match extension(path).as_deref() {
-        Some("npy") => Ok(Array::read(path, "", usize::MAX)?.values),
-        Some("mtx") => Ok(matrix_market::read(path)?.to_column_major()?),
+    match ending(path).as_str() {
+        "npy" => Ok(Array::read(path, "", usize::MAX)?.values),
+        "mtx" => Ok(matrix_market::read(path)?.to_column_major()?),
         _ => Err(Failure::usage(format!("{}: the name must end in .npy or .mtx", path.display()))),
     }
 }
 
 /// The last frame of a file, field by field.
 fn last_frame(path: &Path, system: &System) -> Result<Vec<f64>, Failure> {
-    let all = match extension(path).as_deref() {
-        Some("csv") => csv::last_frame(path, system)?,
-        Some("npy" | "mtx") => values(path)?,
+    let all = match ending(path).as_str() {
+        "csv" => csv::last_frame(path, system)?,
+        "npy" | "mtx" => values(path)?,
         _ => {
             let words = "expected FIELD=FORMULA or a file whose name ends in .npy, .csv or .mtx";
             return Err(Failure::usage(format!("--initial {}: {words}", path.display())));
@@ -195,8 +196,4 @@ fn last_frame(path: &Path, system: &System) -> Result<Vec<f64>, Failure> {
         return Err(Failure::File { path: path.to_owned(), reason: format!("number {} is not finite", k + 1) });
     }
     Ok(all[all.len() - components..].to_vec())
-}
-
-pub(crate) fn extension(path: &Path) -> Option<String> {
-    path.extension().map(|e| e.to_string_lossy().to_lowercase())
 }

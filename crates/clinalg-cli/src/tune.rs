@@ -11,11 +11,12 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::Global;
 use crate::args::{DeviceName, PrecisionArg};
 use crate::exit::{Exit, Failure};
-use crate::output::{Align, Output, seconds, table};
+use crate::global::Global;
+use crate::output::Output;
 use crate::plot::{Picture, Surface};
+use crate::text::{Align, seconds, table};
 
 /// Search for the fastest launch parameters of this device and store them
 ///
@@ -117,7 +118,7 @@ fn named(operation: &str, choice: &Choice) -> Parameters {
 }
 /// The schema of the JSON document.
 pub(crate) fn schema() -> schemars::Schema {
-    crate::schema::of::<Document>()
+    crate::document::schema::<Document>()
 }
 
 pub(crate) fn run(args: &Args, global: &Global, out: &mut Output) -> Result<Exit, Failure> {

@@ -20,14 +20,15 @@ use self::course::{Begun, Course};
 use self::motion::Motion;
 use self::report::{Boxed, Document, Grid, Range, Run, Square, Start};
 use self::shape::{Initial, Shape};
-use crate::Global;
 use crate::args::boxes::{Each, Sides};
 use crate::args::{self, BackendArg, PrecisionArg};
 use crate::checkpoint::{self, Fingerprint, Loaded};
+use crate::data::norm;
 use crate::data::{Given, Lattice, Target, Values};
 use crate::exit::{Exit, Failure};
+use crate::global::Global;
 use crate::interrupt;
-use crate::output::{Output, norm};
+use crate::output::Output;
 use crate::place::{Place, check_memory};
 use crate::plot::Frames;
 use crate::progress::Steps;
@@ -231,12 +232,12 @@ impl Mode {
 
 /// The schema of the JSON document.
 pub(crate) fn schema() -> schemars::Schema {
-    crate::schema::of::<Document<Square>>()
+    crate::document::schema::<Document<Square>>()
 }
 
 /// The schema of the JSON document for a box.
 pub(crate) fn points_schema() -> schemars::Schema {
-    crate::schema::of::<Document<Boxed>>()
+    crate::document::schema::<Document<Boxed>>()
 }
 
 pub(crate) fn run(args: &Args, global: &Global, out: &mut Output) -> Result<Exit, Failure> {

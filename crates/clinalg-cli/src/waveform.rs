@@ -16,16 +16,17 @@ use serde::Serialize;
 use measured::{Measured, Place, Span, measure};
 use study::Varied;
 
-use crate::Global;
 use crate::args::{self, DeviceName, PrecisionArg};
 use crate::checkpoint::{self, Fingerprint};
 use crate::data::Values;
 use crate::exit::{Exit, Failure};
+use crate::global::Global;
 use crate::interrupt;
-use crate::output::{Output, bytes, seconds};
+use crate::output::Output;
 use crate::plot::{Convergence, Picture};
 use crate::series::SeriesArgs;
 use crate::system::{SystemArgs, fingerprint};
+use crate::text::{bytes, seconds};
 
 /// The help between the statements of a system and the files of frames.
 const BEFORE_FRAMES: &str = "
@@ -236,7 +237,7 @@ struct Document {
 
 /// The schema of the JSON document.
 pub(crate) fn schema() -> schemars::Schema {
-    crate::schema::of::<Document>()
+    crate::document::schema::<Document>()
 }
 
 /// That of most studies.

@@ -13,6 +13,7 @@ mod products;
 mod setup;
 mod system;
 mod test_programs;
+mod verdict;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -237,7 +238,7 @@ fn all_tests(workspace: &Workspace, installer: &Installer) -> Result<ExitCode> {
 
 /// The variables that say how much is tested.
 fn extent<'a>(workspace: &Workspace) -> impl Iterator<Item = (&'a str, &'a Path)> + use<'a> {
-    let asked = [(workspace.thorough, setup::THOROUGH_TESTS), (workspace.long, setup::LONG_TESTS)];
+    let asked = [(workspace.thorough, system::THOROUGH_TESTS), (workspace.long, system::LONG_TESTS)];
     asked.into_iter().filter(|(asked, _)| *asked).map(|(_, name)| (name, Path::new("1")))
 }
 

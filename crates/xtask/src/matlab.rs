@@ -6,11 +6,11 @@ use std::process::Command;
 
 use anyhow::{Context, Result, bail, ensure};
 
-use crate::ci::Verdict;
 use crate::install;
 use crate::products::Products;
 use crate::system::{self, Profile, Workspace};
 use crate::test_programs;
+use crate::verdict::Verdict;
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 /// The folder for both hosts, below the root.

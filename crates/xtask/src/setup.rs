@@ -12,12 +12,6 @@ use crate::system::{self, Profile, Workspace};
 /// The file to which tests append what they skip, see the crate `clinalg-testing`.
 pub(crate) const SKIPS: &str = "CLINALG_TEST_SKIPS";
 
-/// Set, tests also take the cases that take minutes.
-pub(crate) const LONG_TESTS: &str = "CLINALG_TEST_LONG";
-
-/// Set, tests take every family of kernels and every method.
-pub(crate) const THOROUGH_TESTS: &str = "CLINALG_TEST_THOROUGH";
-
 /// Something that a check needs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Need {

@@ -9,7 +9,11 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 
-use crate::setup;
+/// Set, tests also take the cases that take minutes.
+pub(crate) const LONG_TESTS: &str = "CLINALG_TEST_LONG";
+
+/// Set, tests take every family of kernels and every method.
+pub(crate) const THOROUGH_TESTS: &str = "CLINALG_TEST_THOROUGH";
 
 /// A cargo profile, as far as it matters where the program lies.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, clap::ValueEnum)]
@@ -45,9 +49,9 @@ impl Profile {
 /// The root of the repository.
 pub(crate) struct Workspace {
     root: PathBuf,
-    /// Whether the cases that take minutes are asked for, by `--long` or [`setup::LONG_TESTS`].
+    /// Whether the cases that take minutes are asked for, by `--long` or [`LONG_TESTS`].
     pub(crate) long: bool,
-    /// Whether tests are to take every family of kernels and every method, by `--thorough` or [`setup::THOROUGH_TESTS`].
+    /// Whether tests are to take every family of kernels and every method, by `--thorough` or [`THOROUGH_TESTS`].
     pub(crate) thorough: bool,
 }
 
@@ -61,7 +65,7 @@ impl Workspace {
         let package = std::env::var_os("CARGO_MANIFEST_DIR").unwrap_or(env!("CARGO_MANIFEST_DIR").into());
         let root = Path::new(&package).ancestors().nth(2).context("xtask lies in crates/xtask")?.to_owned();
         let set = |name| std::env::var_os(name).is_some();
-        Ok(Workspace { root, long: set(setup::LONG_TESTS), thorough: set(setup::THOROUGH_TESTS) })
+        Ok(Workspace { root, long: set(LONG_TESTS), thorough: set(THOROUGH_TESTS) })
     }
 
     pub(crate) fn path(&self, relative: impl AsRef<Path>) -> PathBuf {

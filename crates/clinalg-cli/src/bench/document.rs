@@ -8,7 +8,8 @@ use super::Args;
 use super::operation::{Limit, Operation};
 use crate::args::DeviceName;
 use crate::exit::Failure;
-use crate::output::{Align, Output, seconds, table};
+use crate::output::Output;
+use crate::text::{Align, seconds, table};
 
 #[derive(Serialize, JsonSchema)]
 pub(super) struct Document {

@@ -18,9 +18,9 @@ use self::case::Case;
 use self::document::{Document, Measured};
 use self::operation::{Limit, Operation};
 use self::team::{Network, Solver};
-use crate::Global;
 use crate::args::{self, PrecisionArg};
 use crate::exit::{Exit, Failure};
+use crate::global::Global;
 use crate::output::Output;
 
 /// Measure each operation against the memory bandwidth
@@ -116,7 +116,7 @@ pub(crate) struct Args {
 }
 /// The schema of the JSON document.
 pub(crate) fn schema() -> schemars::Schema {
-    crate::schema::of::<document::Document>()
+    crate::document::schema::<document::Document>()
 }
 
 /// That of `--devices`.

@@ -16,6 +16,7 @@ pub(crate) use super::npy::Limits;
 use super::npy::{self, Npy, Number, Numbers};
 use super::source::{Part, Source};
 use crate::exit::Failure;
+use crate::paths::ending;
 
 /// An array, the last index fastest.
 #[derive(Debug, Clone, PartialEq)]
@@ -26,11 +27,6 @@ pub(crate) struct Array {
 
 /// Extensions of the files that [`Array::read`] reads.
 pub(crate) const READABLE: [&str; 4] = ["npy", "npz", "csv", "txt"];
-
-/// The extension of `path` in small letters.
-pub(crate) fn extension(path: &Path) -> String {
-    path.extension().unwrap_or_default().to_string_lossy().to_lowercase()
-}
 
 /// A failure that names the file.
 pub(crate) fn failure(path: &Path, reason: impl ToString) -> Failure {
@@ -43,7 +39,7 @@ impl Array {
     /// # Errors
     /// [`Failure::File`].
     pub(crate) fn read(path: &Path, name: &str, most: usize) -> Result<Array, Failure> {
-        match extension(path).as_str() {
+        match ending(path).as_str() {
             "npy" => real(read_numbers(path, None, Limits::NONE)?).map_err(|reason| failure(path, reason)),
             "npz" => Array::read_npz(path, name, most),
             "csv" | "txt" => {

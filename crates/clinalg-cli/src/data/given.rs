@@ -8,6 +8,7 @@ use clinalg_ode::Function;
 use super::array::{self, Array, READABLE};
 use super::field::Lattice;
 use crate::exit::Failure;
+use crate::paths::ending;
 
 /// The value of an option such as `--f`.
 #[derive(Debug, Clone)]
@@ -42,7 +43,7 @@ impl Given {
     /// [`Failure::Usage`] for a formula that cannot be read, [`Failure::File`] where the file is not there.
     pub(crate) fn new(option: &'static str, text: &str, dim: usize) -> Result<Given, Failure> {
         let path = Path::new(text);
-        let named = READABLE.contains(&array::extension(path).as_str());
+        let named = READABLE.contains(&ending(path).as_str());
         let source = match Function::parse(text, &AXES[..dim]) {
             _ if named || path.is_file() => {
                 if !path.is_file() {

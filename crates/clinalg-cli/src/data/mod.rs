@@ -10,6 +10,9 @@ mod target;
 pub(crate) mod vtk;
 
 use clinalg::ops::Uniform;
+use clinalg::{Real, Scalar};
+
+use crate::exit::Failure;
 
 pub(crate) use self::array::Array;
 pub(crate) use self::field::{Lattice, Values};
@@ -20,4 +23,31 @@ pub(crate) use self::target::{AXES, Target, write_names, write_rows};
 /// The numbers of `--rhs random` and of the benchmarks.
 pub(crate) fn random_numbers(seed: u64) -> Uniform {
     Uniform::new(seed, -1.0..1.0).expect("2 is a power of two")
+}
+
+/// The 2-norm of values.
+pub(crate) fn norm<T: Scalar>(values: &[T]) -> f64 {
+    values.iter().map(|v| v.widen().norm_sqr()).sum::<f64>().sqrt()
+}
+
+/// So many zeros, or an error that calls them by `words`.
+pub(crate) fn zeros<T: Real>(points: Option<usize>, words: impl FnOnce() -> String) -> Result<Vec<T>, Failure> {
+    let mut values = Vec::new();
+    let points = points.filter(|&points| values.try_reserve_exact(points).is_ok());
+    let failure = || Failure::usage(format!("{} points do not fit this machine's memory", words()));
+    values.resize(points.ok_or_else(failure)?, T::zero());
+    Ok(values)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::norm;
+
+    #[test]
+    fn norms_count_both_parts() {
+        let z = |re: f64, im: f64| clinalg::Complex::new(re, im);
+        assert_eq!(norm(&[3.0_f32, 4.0]), 5.0);
+        assert_eq!(norm(&[z(2.0, 4.0), z(-2.0, 1.0)]), 5.0);
+        assert_eq!(norm::<f64>(&[]), 0.0);
+    }
 }

@@ -9,7 +9,8 @@ use super::array::{self, Content, Packing, failure};
 use super::field::{Lattice, Values};
 use super::vtk;
 use crate::exit::Failure;
-use crate::output::check_target;
+use crate::paths::check_target;
+use crate::paths::ending;
 use crate::processes;
 
 /// A format of a field on a grid.
@@ -24,7 +25,7 @@ enum Format {
 
 /// The format by the extension.
 fn format(path: &Path) -> Option<Format> {
-    Some(match array::extension(path).as_str() {
+    Some(match ending(path).as_str() {
         "npy" => Format::Npy,
         "npz" => Format::Npz,
         "csv" => Format::Csv,

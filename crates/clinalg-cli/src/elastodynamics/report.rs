@@ -13,10 +13,12 @@ use serde::{Deserialize, Serialize};
 use super::given::Fields;
 use super::{Args, Method, ProblemArg};
 use crate::args::DeviceName;
+use crate::data::norm;
 use crate::exit::Failure;
-use crate::output::{Align, Output, bytes, norm, seconds, table};
+use crate::output::Output;
 use crate::place::{Place, device_words};
 use crate::plot::{Body, Picture, Profile};
+use crate::text::{Align, bytes, seconds, table};
 
 /// Of the size of a body, how far its largest displacement is drawn.
 const DEFORMED: f64 = 0.1;

@@ -12,6 +12,7 @@ use clinalg::{Complex, CsrParts, Error, Real, Scalar};
 use flate2::read::MultiGzDecoder;
 
 use crate::exit::Failure;
+use crate::paths::ending;
 use crate::processes;
 
 /// A dense matrix, column by column.
@@ -241,8 +242,7 @@ const WRITABLE: [&str; 3] = ["mtx", "npy", "mat"];
 
 /// An error unless `path` can be written in a format that its name says.
 pub(crate) fn check_output(path: &Path) -> Result<(), Failure> {
-    let ending = path.extension().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
-    match WRITABLE.contains(&ending.as_str()) {
+    match WRITABLE.contains(&ending(path).as_str()) {
         true => Ok(()),
         false => Err(Failure::usage(format!(
             "--out {}: the ending of the name says the format, .mtx (MatrixMarket), .npy (NumPy) or .mat (MATLAB)",

@@ -14,7 +14,8 @@ use serde::Serialize;
 use super::given::Given;
 use crate::data::read_points;
 use crate::exit::Failure;
-use crate::output::{Align, Output, table};
+use crate::output::Output;
+use crate::text::{Align, table};
 
 /// Lines of a table of the report.
 const LINES: usize = 12;

@@ -11,7 +11,7 @@ use serde::Serialize;
 use super::{Method, MethodArg};
 use crate::exit::Failure;
 use crate::messages;
-use crate::output::seconds;
+use crate::text::seconds;
 
 /// Time steps from which on forward elimination is taken: the iterations that GMRES needs grow with their number.
 const MANY_STEPS: usize = 128;

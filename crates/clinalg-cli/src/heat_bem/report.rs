@@ -7,9 +7,10 @@ use clinalg_bem::{Mesh, Point};
 
 use super::{Document, Method, PreconditionerArg, shown};
 use crate::exit::Failure;
-use crate::output::{Output, bytes, seconds};
+use crate::output::Output;
 use crate::place::device_words;
 use crate::plot::{Body, Convergence, Picture};
+use crate::text::{bytes, seconds};
 
 impl Document {
     /// Which values [`shown`] gives.

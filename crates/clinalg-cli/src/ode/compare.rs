@@ -8,10 +8,11 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{Args, precision};
-use crate::Global;
 use crate::args::DeviceName;
 use crate::exit::{Exit, Failure};
-use crate::output::{Align, Output, seconds, table};
+use crate::global::Global;
+use crate::output::Output;
+use crate::text::{Align, seconds, table};
 
 /// A variant with sizes of its tiles and the time of a step.
 #[derive(Serialize, JsonSchema)]
@@ -52,7 +53,7 @@ struct Document {
 
 /// The schema of the JSON document.
 pub(super) fn schema() -> schemars::Schema {
-    crate::schema::of::<Document>()
+    crate::document::schema::<Document>()
 }
 
 /// Groups of rounds of a comparison, and rounds in a group.

@@ -8,8 +8,9 @@ use serde::Serialize;
 use super::precision;
 use crate::args::DeviceName;
 use crate::exit::Failure;
-use crate::output::{Output, bytes, seconds};
+use crate::output::Output;
 use crate::place::device_words;
+use crate::text::{bytes, seconds};
 
 #[derive(Serialize, JsonSchema)]
 pub(super) struct Document {

@@ -10,7 +10,8 @@ use serde::Serialize;
 
 use super::Args;
 use crate::exit::{Exit, Failure};
-use crate::output::{Align, Output, table};
+use crate::output::Output;
+use crate::text::{Align, table};
 
 /// A method's data flow after a transformation.
 #[derive(Serialize, JsonSchema)]
@@ -31,7 +32,7 @@ struct Document {
 
 /// The schema of the JSON document.
 pub(super) fn schema() -> schemars::Schema {
-    crate::schema::of::<Document>()
+    crate::document::schema::<Document>()
 }
 
 /// Draws the method's data flow before and after each transformation.

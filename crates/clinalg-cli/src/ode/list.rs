@@ -7,7 +7,8 @@ use serde::Serialize;
 
 use super::{default_n, variants};
 use crate::exit::{Exit, Failure};
-use crate::output::{Align, Output, table};
+use crate::output::Output;
+use crate::text::{Align, table};
 
 #[derive(Serialize, JsonSchema)]
 struct ListedProblem {
@@ -38,7 +39,7 @@ struct Document {
 
 /// The schema of the JSON document.
 pub(super) fn schema() -> schemars::Schema {
-    crate::schema::of::<Document>()
+    crate::document::schema::<Document>()
 }
 
 pub(super) fn list(out: &mut Output) -> Result<Exit, Failure> {

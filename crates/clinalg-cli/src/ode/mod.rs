@@ -16,10 +16,10 @@ use clinalg_ode::integrate::{Norm, Options, Stabilised, Stepper};
 use clinalg_ode::problems::Problem;
 use clinalg_ode::{METHODS, Method, Variant};
 
-use crate::Global;
 use crate::args::{self, PrecisionArg};
 use crate::checkpoint;
 use crate::exit::{Exit, Failure};
+use crate::global::Global;
 use crate::output::Output;
 use crate::processes;
 use crate::series::SeriesArgs;
@@ -251,7 +251,7 @@ fn default_n(problem: &str) -> usize {
 }
 /// The schema of the JSON document.
 pub(crate) fn schema() -> schemars::Schema {
-    crate::schema::of::<document::Document>()
+    crate::document::schema::<document::Document>()
 }
 
 /// That of `--list`.

@@ -15,14 +15,17 @@ use super::film::Film;
 use super::integration::{Frames, Run};
 use super::reference::compared;
 use super::{Args, PLAIN, default_n, variant};
-use crate::Global;
 use crate::checkpoint;
 use crate::data::Values;
-use crate::data::array::{extension, write_npy};
+use crate::data::array::write_npy;
+use crate::data::norm;
 use crate::exit::{Exit, Failure};
 use crate::files;
+use crate::global::Global;
 use crate::interrupt;
-use crate::output::{Output, check_target, norm};
+use crate::output::Output;
+use crate::paths::check_target;
+use crate::paths::ending;
 use crate::place::Place;
 use crate::plot::Frames as Pictures;
 use crate::processes;
@@ -222,7 +225,7 @@ pub(super) fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> 
             .flat_map(|f| (0..points).map(move |p| (f, p)))
             .map(|(f, p)| y[system.component(f, p)])
             .collect();
-        if extension(path) == "npy" {
+        if ending(path) == "npy" {
             // As a frame of --series: --initial reads both.
             let axes = if points == 1 { &[] } else { system.grid().shape() };
             let shape: Vec<usize> = [fields].iter().chain(axes.iter().rev()).copied().collect();

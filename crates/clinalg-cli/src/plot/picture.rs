@@ -12,7 +12,7 @@ use plotters::style::register_font;
 use super::axes::{Drawn, FONT};
 use super::{Body, Convergence, Field, Paths, Pattern, Profile, Scaling, Surface};
 use crate::exit::Failure;
-use crate::output::{check_folder, check_target};
+use crate::paths::{check_folder, check_target};
 use crate::processes;
 
 /// Width and height of a picture in pixels.

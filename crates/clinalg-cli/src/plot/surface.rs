@@ -36,7 +36,7 @@ impl Surface<'_> {
             let corners = [(x, y), (x + 1.0, y + 1.0)];
             chart.draw_series([Rectangle::new(corners, viridis(t).filled())])?;
             let centre = Pos::new(HPos::Center, VPos::Center);
-            let text = crate::output::seconds(*seconds);
+            let text = crate::text::seconds(*seconds);
             chart.draw_series([Text::new(text, (x + 0.5, y + 0.5), font(21, ink).pos(centre))])?;
             if *seconds == fast {
                 let inset = [(x + 0.03, y + 0.05), (x + 0.97, y + 0.95)];

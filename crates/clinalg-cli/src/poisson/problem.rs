@@ -11,7 +11,7 @@ use clinalg::{Context, Real, Vector};
 use super::{Args, RightSide};
 use crate::args;
 use crate::args::boxes::{self, ENDS};
-use crate::data::{self, Given, Lattice, random_numbers};
+use crate::data::{self, Given, Lattice, random_numbers, zeros};
 use crate::exit::Failure;
 use crate::place::Place;
 
@@ -337,15 +337,6 @@ pub(super) fn error_on<T: Real>(place: &Place, exact: &Separable, u: &Vector<T>)
         return Ok(exact.error_max(u)?);
     }
     Ok(exact.error_max_host(&u.to_vec()?)?)
-}
-
-/// So many zeros, or an error that calls them by `words`.
-pub(crate) fn zeros<T: Real>(points: Option<usize>, words: impl FnOnce() -> String) -> Result<Vec<T>, Failure> {
-    let mut values = Vec::new();
-    let points = points.filter(|&points| values.try_reserve_exact(points).is_ok());
-    let failure = || Failure::usage(format!("{} points do not fit this machine's memory", words()));
-    values.resize(points.ok_or_else(failure)?, T::zero());
-    Ok(values)
 }
 
 /// The exact solution of the sine problem on the square and the cube.

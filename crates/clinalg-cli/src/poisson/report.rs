@@ -11,9 +11,10 @@ use super::{Arithmetic, RightSide};
 use crate::args::DeviceName;
 use crate::data::Lattice;
 use crate::exit::Failure;
-use crate::output::{Align, Output, bytes, seconds, table};
+use crate::output::Output;
 use crate::place::device_words;
 use crate::plot::{Convergence, Field, Picture};
+use crate::text::{Align, bytes, seconds, table};
 
 /// The report.
 #[derive(Serialize, JsonSchema)]

@@ -9,9 +9,9 @@ use clinalg::{Real, Vector, ops};
 
 use super::problem::{Boundary, Faces, Problem, error_on};
 use super::tensor::Entries;
-use crate::Global;
+use crate::data::norm;
 use crate::exit::Failure;
-use crate::output::norm;
+use crate::global::Global;
 use crate::place::Place;
 
 /// A solver with its right-hand side and its solution.

@@ -16,9 +16,9 @@ use self::npy::Npy;
 use self::npz::Npz;
 use crate::data::{Lattice, Values};
 use crate::exit::Failure;
-use crate::output::{check_folder, check_target};
+use crate::paths::ending;
+use crate::paths::{check_folder, check_target};
 use crate::processes;
-use crate::system::extension;
 
 /// What stands in the help of commands that write the solution of a system.
 pub(crate) const HELP: &str = "\
@@ -137,7 +137,7 @@ impl Series {
     /// [`Failure::Usage`] for a name with another extension, and for a file that a resumed run would replace;
     /// [`Failure::File`].
     fn add(&mut self, path: &Path, is_resumed: bool) -> Result<(), Failure> {
-        let kind = extension(path).unwrap_or_default();
+        let kind = ending(path);
         if !["csv", "npy", "npz", "pvd"].contains(&kind.as_str()) {
             let words = format!("--series {}: the name must end in .npy, .npz, .csv or .pvd", path.display());
             return Err(Failure::usage(words));

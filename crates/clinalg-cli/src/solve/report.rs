@@ -10,9 +10,10 @@ use serde::Serialize;
 use super::method::{Method, Order, Precond, Reorder};
 use crate::args::DeviceName;
 use crate::exit::Failure;
-use crate::output::{Output, bytes, seconds};
+use crate::output::Output;
 use crate::place::device_words;
 use crate::plot::{Convergence, Picture};
+use crate::text::{bytes, seconds};
 
 #[derive(Serialize, JsonSchema)]
 pub(super) struct Document {

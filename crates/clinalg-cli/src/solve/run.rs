@@ -21,9 +21,10 @@ use crate::checkpoint;
 use crate::exit::Failure;
 use crate::interrupt;
 use crate::messages::tell;
-use crate::output::{Output, bytes};
+use crate::output::Output;
 use crate::place::Place;
 use crate::progress::Progress;
+use crate::text::bytes;
 
 /// What is to be solved.
 pub(super) struct Job<'j, T> {

@@ -15,10 +15,11 @@ use super::{Args, Mode};
 use crate::args::DeviceName;
 use crate::data::Target;
 use crate::exit::Failure;
-use crate::output::{Output, bytes, seconds};
+use crate::output::Output;
 use crate::place::{Place, device_words};
 use crate::plot::{Field, Frames};
 use crate::series::Series;
+use crate::text::{bytes, seconds};
 
 /// The report on a wave on a grid that `G` describes.
 #[derive(Serialize, JsonSchema)]
@@ -49,7 +50,7 @@ pub(super) struct Square {
     pub(super) courant: f64,
     pub(super) courant_limit: Option<f64>,
     pub(super) steps_per_pass: Option<usize>,
-    #[schemars(with = "Option<crate::schema::ImplicitReport>")]
+    #[schemars(with = "Option<crate::document::ImplicitReport>")]
     pub(super) implicit: Option<ImplicitReport>,
 }
 

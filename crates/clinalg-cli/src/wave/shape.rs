@@ -8,9 +8,9 @@ use clinalg::wave::{WaveParams, WaveSide};
 
 use super::{Args, Mode};
 use crate::args::boxes::{self, ENDS, Sides};
+use crate::data::zeros;
 use crate::data::{Given, Lattice};
 use crate::exit::Failure;
-use crate::poisson::zeros;
 
 /// `x=absorbing,y0=free`.
 pub(super) fn sides(text: &str) -> Result<Sides<WaveSide>, String> {

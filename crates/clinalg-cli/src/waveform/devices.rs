@@ -9,11 +9,12 @@ use serde::Serialize;
 
 use super::Args;
 use super::measured::Place;
-use crate::Global;
 use crate::args::DeviceName;
 use crate::exit::{Exit, Failure};
-use crate::output::{Output, seconds};
+use crate::global::Global;
+use crate::output::Output;
 use crate::place;
+use crate::text::seconds;
 
 #[derive(Serialize, JsonSchema)]
 struct Document {
@@ -44,7 +45,7 @@ struct Run {
 }
 /// The schema of the JSON document.
 pub(super) fn schema() -> schemars::Schema {
-    crate::schema::of::<Document>()
+    crate::document::schema::<Document>()
 }
 
 pub(super) fn run<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Result<Exit, Failure> {

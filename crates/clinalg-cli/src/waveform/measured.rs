@@ -12,9 +12,9 @@ use clinalg_ode::waveform::{
 use clinalg_ode::{DeviceStepper, Variant};
 
 use super::{Args, SharingArg};
-use crate::Global;
 use crate::args::DeviceName;
 use crate::exit::Failure;
+use crate::global::Global;
 use crate::{interrupt, place, processes};
 
 /// The device, or the devices.

@@ -13,11 +13,12 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::Args;
-use crate::Global;
 use crate::args::DeviceName;
 use crate::exit::{Exit, Failure};
-use crate::output::{Align, Output, table};
+use crate::global::Global;
+use crate::output::Output;
 use crate::plot::{Picture, Scaling};
+use crate::text::{Align, table};
 
 /// Latencies in seconds, bandwidth in bytes per second.
 const LATENCIES: [f64; 3] = [1e-6, 1e-5, 1e-4];
@@ -88,7 +89,7 @@ impl Run {
 }
 /// The schema of the JSON document.
 pub(super) fn schema() -> schemars::Schema {
-    crate::schema::of::<Document>()
+    crate::document::schema::<Document>()
 }
 
 pub(super) fn run<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Result<Exit, Failure> {

@@ -9,11 +9,12 @@ use serde::Serialize;
 
 use super::measured::{Measured, Place, Span, measure};
 use super::{Args, block, is_euler};
-use crate::Global;
 use crate::args::DeviceName;
 use crate::exit::{Exit, Failure};
-use crate::output::{Output, bytes, seconds};
+use crate::global::Global;
+use crate::output::Output;
 use crate::plot::{Picture, Scaling};
+use crate::text::{bytes, seconds};
 
 /// What is varied.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -59,7 +60,7 @@ impl Run {
 }
 /// The schema of the JSON document.
 pub(super) fn schema() -> schemars::Schema {
-    crate::schema::of::<Document>()
+    crate::document::schema::<Document>()
 }
 
 pub(super) fn run<T: Real>(what: Varied, args: &Args, global: &Global, out: &mut Output) -> Result<Exit, Failure> {

@@ -7,9 +7,9 @@ use anyhow::{Context, Result};
 
 use super::kernels::{self, Build, Precision};
 use super::passed::PassedCompilations;
-use crate::ci::Verdict;
 use crate::setup;
 use crate::system::{self, Workspace};
+use crate::verdict::Verdict;
 
 /// A compilation target.
 struct Target {

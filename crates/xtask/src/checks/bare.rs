@@ -6,10 +6,10 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 
-use crate::ci::Verdict;
 use crate::products::Products;
 use crate::setup::{self, Need};
 use crate::system::{self, Workspace};
+use crate::verdict::Verdict;
 
 /// Commands that need a device; each must fail with words and the exit code for it.
 const WITH_DEVICE: [&[&str]; 4] = [&["devices"], &["devices", "--json"], &["poisson", "--n", "65"], &["doctor"]];

@@ -16,9 +16,9 @@ use std::collections::HashSet;
 use anyhow::Result;
 
 use super::kernels;
-use crate::ci::Verdict;
 use crate::opencl_c::{Kind, Source, Token};
 use crate::system::Workspace;
+use crate::verdict::Verdict;
 
 /// Checks every kernel file, and a sample of those that are made at run time.
 pub(crate) fn run(workspace: &Workspace) -> Result<Verdict> {

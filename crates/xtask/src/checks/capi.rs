@@ -7,11 +7,11 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail, ensure};
 
-use crate::ci::Verdict;
 use crate::install;
 use crate::products::Products;
 use crate::setup;
 use crate::system::{self, Workspace};
+use crate::verdict::Verdict;
 
 /// Below the root.
 const FOLDER: &str = "target/ci/capi";

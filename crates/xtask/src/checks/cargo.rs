@@ -2,8 +2,8 @@
 
 use anyhow::Result;
 
-use crate::ci::Verdict;
 use crate::system::{self, Workspace};
+use crate::verdict::Verdict;
 
 pub(crate) fn fmt(workspace: &Workspace) -> Result<Verdict> {
     system::run(workspace.cargo().args(["fmt", "--all", "--check"]))?;

@@ -6,13 +6,13 @@ use std::process::Command;
 use anyhow::{Context, Result, ensure};
 
 use crate::checks::capi;
-use crate::ci::Verdict;
 use crate::dist::{self, Archives};
 use crate::install;
 use crate::matlab;
 use crate::products::Products;
 use crate::setup::{self, Need};
 use crate::system::{self, Profile, Workspace};
+use crate::verdict::Verdict;
 
 /// What trying the archives needs, and making them.
 pub(crate) const NEEDS: [Need; 7] =

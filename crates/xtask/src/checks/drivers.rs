@@ -6,11 +6,11 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail};
 use serde_json::Value;
 
-use crate::ci::Verdict;
 use crate::products::Products;
 use crate::setup;
 use crate::system::{self, Workspace};
 use crate::test_programs;
+use crate::verdict::Verdict;
 
 /// The families of kernels, as `CLINALG_KERNEL_FAMILY` names them.
 const FAMILIES: [&str; 2] = ["cpu", "gpu"];
@@ -67,9 +67,9 @@ fn on(workspace: &Workspace, icd_folder: &Path) -> Result<Verdict> {
     let core: Vec<_> = core.iter().collect();
     // Both families of kernels run in the self-test.
     let thorough = Path::new(if workspace.long { "1" } else { "" });
-    let mut variables = vec![("OCL_ICD_VENDORS", icd_folder), (setup::THOROUGH_TESTS, thorough)];
+    let mut variables = vec![("OCL_ICD_VENDORS", icd_folder), (system::THOROUGH_TESTS, thorough)];
     if workspace.long {
-        variables.push((setup::LONG_TESTS, Path::new("1")));
+        variables.push((system::LONG_TESTS, Path::new("1")));
     }
     let failed = test_programs::run(&core, &variables).failed;
     if !failed.is_empty() {

@@ -8,9 +8,9 @@ use std::sync::{Arc, OnceLock};
 use anyhow::{Context, Result};
 use clinalg_build::KernelFile;
 
-use crate::ci::Verdict;
 use crate::opencl_c::Source;
 use crate::system::{self, Workspace};
+use crate::verdict::Verdict;
 
 const KERNELS: &str = "kernels";
 /// Where the kernels that the library makes at run time are written for the checks.

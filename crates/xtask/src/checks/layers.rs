@@ -10,8 +10,8 @@ use std::path::Path;
 
 use anyhow::{Context, Result};
 
-use crate::ci::Verdict;
 use crate::system::Workspace;
+use crate::verdict::Verdict;
 use graph::{Arrow, Graph};
 use table::{CrateRules, Table};
 
@@ -22,6 +22,11 @@ pub(crate) fn run(workspace: &Workspace) -> Result<Verdict> {
     let text = std::fs::read_to_string(workspace.path(TABLE)).with_context(|| format!("cannot read {TABLE}"))?;
     let table = Table::parse(&text).with_context(|| format!("{TABLE} is not a table of layers"))?;
     let mut faults = table.check_crates(workspace)?;
+    for name in table.crates.keys().filter(|name| !table.modules.contains_key(*name)) {
+        if workspace.path(format!("crates/{name}/src")).is_dir() {
+            faults.push(format!("{TABLE} has no modules of the crate {name}"));
+        }
+    }
     let (mut files, mut arrows, mut exceptions) = (0, 0, 0);
     for (name, rules) in &table.modules {
         let mut graph = Graph::read(&workspace.path(format!("crates/{name}/src")))?;

@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use anyhow::{Context, Result, bail};
 use serde_json::Value;
 
-use crate::ci::Verdict;
 use crate::system::{self, Workspace};
+use crate::verdict::Verdict;
 
 /// SPDX identifiers, one a line, of what a dependency may be under.
 const LIST: &str = ".ci/licences.txt";

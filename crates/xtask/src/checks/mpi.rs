@@ -2,10 +2,10 @@
 
 use anyhow::{Context, Result};
 
-use crate::ci::Verdict;
 use crate::setup;
 use crate::system::{self, Workspace};
 use crate::test_programs;
+use crate::verdict::Verdict;
 
 /// The feature, of the whole workspace: for one package alone dependencies would have other features, and all be built again.
 const FEATURE: [&str; 2] = ["--features", "clinalg-mpi/mpi"];

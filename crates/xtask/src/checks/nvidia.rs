@@ -9,9 +9,9 @@ use anyhow::{Context, Result, bail};
 
 use super::kernels::{self, Build};
 use super::passed::PassedCompilations;
-use crate::ci::Verdict;
 use crate::setup;
 use crate::system::{self, Workspace};
+use crate::verdict::Verdict;
 
 /// Compute capabilities, times ten.
 const TARGETS: [u64; 2] = [70, 90];

@@ -7,10 +7,10 @@ use std::path::Path;
 
 use anyhow::{Context, Result};
 
-use crate::ci::Verdict;
 use crate::products::Products;
 use crate::setup;
 use crate::system::{self, Workspace};
+use crate::verdict::Verdict;
 
 const FOLDER: &str = "target/ci/oclgrind";
 /// Lines of a log that are shown.

@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail};
 use serde_json::Value;
 
-use crate::ci::Verdict;
 use crate::setup::Need;
 use crate::system::{self, Workspace};
+use crate::verdict::Verdict;
 
 /// Where the packages are unpacked.
 const FOLDER: &str = "target/ci/package";

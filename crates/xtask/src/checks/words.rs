@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 use serde::Deserialize;
 
-use crate::ci::Verdict;
 use crate::system::Workspace;
+use crate::verdict::Verdict;
 
 /// The phrases.
 const TABLE: &str = ".ci/words.toml";

@@ -13,12 +13,13 @@ pub(super) use self::predict::{Network, network, run as predict, schema as predi
 pub(super) use self::solver::Solver;
 use self::transfer::{Route, Transfer};
 use super::Args;
-use crate::Global;
 use crate::args::DeviceName;
 use crate::exit::{Exit, Failure};
-use crate::output::{Align, Output, bytes, seconds, table};
+use crate::global::Global;
+use crate::output::Output;
 use crate::plot::{Picture, Scaling};
 use crate::progress::Steps;
+use crate::text::{Align, bytes, seconds, table};
 
 /// Points per side by default.
 const N: usize = 513;
@@ -89,7 +90,7 @@ struct Run {
 
 /// The schema of the JSON document.
 pub(super) fn schema() -> schemars::Schema {
-    crate::schema::of::<Document>()
+    crate::document::schema::<Document>()
 }
 
 pub(super) fn run<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Result<Exit, Failure> {

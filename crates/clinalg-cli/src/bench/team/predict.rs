@@ -11,8 +11,9 @@ use serde_json::Value;
 use super::super::Args;
 use super::{Solver, print_table};
 use crate::exit::{Exit, Failure};
-use crate::output::{Align, Output, seconds};
+use crate::output::Output;
 use crate::plot::{Picture, Scaling};
+use crate::text::{Align, seconds};
 
 /// The largest number of devices is 2 to this power.
 const MOST: u32 = 10;
@@ -79,7 +80,7 @@ struct Prediction {
 
 /// The schema of the JSON document.
 pub(in crate::bench) fn schema() -> schemars::Schema {
-    crate::schema::of::<Document>()
+    crate::document::schema::<Document>()
 }
 
 /// Seconds by problem, size and number of devices; seconds of exchanges by bytes.

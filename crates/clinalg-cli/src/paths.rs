@@ -1,0 +1,53 @@
+//! Files that a command is to write, checked before its work.
+
+use std::path::Path;
+
+use clinalg::io::AtomicFile;
+
+use crate::exit::Failure;
+use crate::processes;
+
+/// The ending of a file's name without its dot, in small letters.
+pub(crate) fn ending(path: &Path) -> String {
+    path.extension().unwrap_or_default().to_string_lossy().to_lowercase()
+}
+
+/// An error where `path` cannot be written, before work goes into what is to be written there. A file that is there stays as it is.
+///
+/// # Errors
+/// [`Failure::File`].
+pub(crate) fn check_target(path: &Path) -> Result<(), Failure> {
+    if !processes::writes() {
+        return Ok(());
+    }
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    if let Some(folder) = folder.filter(|folder| !folder.is_dir()) {
+        return Err(Failure::File { path: folder.to_owned(), reason: "no such folder".into() });
+    }
+    // What is no regular file is opened when it is written: a reader of a pipe sees one writer.
+    if path.metadata().is_ok_and(|found| !found.is_file() && !found.is_dir()) {
+        return Ok(());
+    }
+    let created = AtomicFile::create(path).map(drop);
+    created.map_err(|error| Failure::File { path: path.to_owned(), reason: error.to_string() })
+}
+
+/// An error unless the name of a file to write ends in one of these, in small or capital letters.
+///
+/// # Errors
+/// [`Failure::Usage`].
+pub(crate) fn check_ending(option: &str, path: &Path, known: &[&str]) -> Result<(), Failure> {
+    if known.contains(&ending(path).as_str()) {
+        return Ok(());
+    }
+    let known = known.join(", .");
+    Err(Failure::usage(format!("{option} {}: the name must end in .{known}", path.display())))
+}
+
+/// The same for files in `folder`, which is created with the first of them.
+///
+/// # Errors
+/// [`Failure::File`].
+pub(crate) fn check_folder(folder: &Path) -> Result<(), Failure> {
+    if folder.is_dir() { check_target(&folder.join("frame")) } else { check_target(folder) }
+}
