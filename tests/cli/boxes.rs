@@ -125,6 +125,67 @@ fn open_sides_let_waves_out_and_wrong_boxes_are_refused() {
     assert!(done.code == 4 && done.stderr.contains("100000 x 100000 x 100"), "{}", done.stderr);
 }
 
+/// u = exp(y / 2) cos x + x y, which has another flux through each side, also at the corners: the error falls by four.
+#[test]
+fn each_side_has_its_own_values() {
+    if !device() {
+        return;
+    }
+    let folder = folder();
+    let exact = "cos(x)*exp(y/2)+x*y";
+    let [dx, dy] = ["(y-sin(x)*exp(y/2))", "(0.5*cos(x)*exp(y/2)+x)"];
+    let cases = [
+        ("x1=neumann", vec![format!("x1={dx}")]),
+        ("y0=neumann", vec![format!("y0=-{dy}")]),
+        ("x1=robin:2,y0=neumann", vec![format!("x1={dx}+2*({exact})"), format!("y0=-{dy}")]),
+        ("x0=neumann,y1=neumann", vec![format!("x0=-{dx}"), format!("y1={dy}")]),
+    ];
+    let run = |line: &str, values: &[String]| {
+        let boundary = values.iter().flat_map(|value| ["--boundary", value]);
+        run_in(folder.path(), &line.split(' ').chain(boundary).collect::<Vec<_>>())
+    };
+    for (sides, mut values) in cases {
+        values.push(exact.to_owned());
+        let error = |n: usize| {
+            let points = format!("{n}x{n}");
+            let line =
+                format!("poisson --points {points} --sides {sides} --f 0.75*cos(x)*exp(y/2) --tol 1e-11 --out u.npy");
+            let done = run(&line, &values);
+            assert!(done.code == 0 && done.stderr.is_empty(), "{sides}: {}", done.stderr);
+            let h = 1.0 / (n - 1) as f64;
+            let differences = npy_values(&folder.path().join("u.npy")).into_iter().enumerate().map(|(k, u)| {
+                let (x, y) = ((k % n) as f64 * h, (k / n) as f64 * h);
+                (u - (x.cos() * (0.5 * y).exp() + x * y)).abs()
+            });
+            differences.fold(0.0, f64::max)
+        };
+        let [coarse, fine] = [17, 33].map(error);
+        assert!(coarse < 1e-3 && fine < 0.27 * coarse, "{sides}: {coarse}, {fine}");
+    }
+    // On the fast kernels: u = 1 on the left, 0 elsewhere, corners included.
+    let done = run("poisson --n 9 --f 0 --tol 1e-12 --out u.npy", &["x0=1".to_owned()]);
+    assert_eq!(done.code, 0, "{}", done.stderr);
+    let u = npy_values(&folder.path().join("u.npy"));
+    assert_eq!((u[0], u[9], u[72], u[17]), (0.0, 1.0, 0.0, 0.0));
+    let mirrored = run("poisson --n 9 --f 0 --tol 1e-12 --out u.npy", &["x1=1".to_owned()]);
+    assert_eq!(mirrored.code, 0, "{}", mirrored.stderr);
+    let v = npy_values(&folder.path().join("u.npy"));
+    assert!((0..81).all(|k| (u[k] - v[k / 9 * 9 + 8 - k % 9]).abs() < 1e-11));
+    let done = run("poisson --points 9x9 --sides x1=neumann --f 0", &["x".to_owned()]);
+    assert!(done.code == 0 && done.stderr.contains("u on x0, y0, y1 and the flux through x1"), "{}", done.stderr);
+    for (values, needle) in [
+        (vec!["x0=1", "x=2"], "twice for side x0"),
+        (vec!["1", "2"], "twice for all sides"),
+        (vec!["z0=1"], "direction z"),
+        (vec!["y=1"], "side y0 is periodic"),
+        (vec!["x0=q"], "x, y"),
+    ] {
+        let values: Vec<String> = values.into_iter().map(str::to_owned).collect();
+        let done = run("poisson --points 9x9 --sides y=periodic --f 0", &values);
+        assert!(done.code == 2 && done.stderr.contains(needle), "{values:?}: {}", done.stderr);
+    }
+}
+
 /// u = x y with D = [[2 + x, x y / 2], [x y / 2, 1 + y]]; constant entries are those of --diffusion.
 #[test]
 fn tensors_that_vary_on_boxes() {

@@ -1,5 +1,6 @@
 //! `clinalg poisson`.
 
+mod boundary;
 mod problem;
 mod report;
 mod solver;
@@ -15,7 +16,8 @@ use clinalg::{Context, Real};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use self::problem::{Boundary, Faces, Problem, discretisation_error};
+use self::boundary::{Boundary, BoundaryData};
+use self::problem::{Faces, Problem, discretisation_error};
 use self::report::Document;
 use self::solver::{Medium, Solver};
 use self::tensor::Entries;
@@ -72,6 +74,7 @@ Examples:
   clinalg poisson --n 129 --backend reference   in plain Rust, without OpenCL
   clinalg poisson --n 8193 --devices 0,1     on two devices; --dim 3 too
   clinalg poisson --points 300x200 --size 2x1 --sides x0=neumann,y=periodic --f 1
+  clinalg poisson --points 65x65 --sides x1=neumann --boundary y --boundary x1=0 --f 0
   clinalg poisson --points 65x65 --order 4   error 2e-8 instead of 2e-4
   clinalg poisson --points 300x200 --coefficient '1 + 1000*(x>0.5)' --f 1 --plot u.png
   clinalg poisson --points 129x129 --dxx '2+sin(6*x)' --dxy '0.5*y' --f 1
@@ -80,7 +83,8 @@ Boxes: -div(D grad u) + S u = f on a box of any size, with --coefficient k
 -div(k D grad u) + S u = f. --sides names conditions by
 side (x0, x1, y0, y1, z0, z1), direction (x) or all: dirichlet (u = g, the default), neumann
 (D du/dn = g), robin:ALPHA (ALPHA u + D du/dn = g), periodic (both sides of a direction). --boundary is
-g, a formula. --dxx to --dyz give the entries of a variable tensor D. Without a dirichlet or robin side and without a shift, f and g must balance, and
+g, a formula, for each side its own with --boundary x0=FORMULA; where two sides with u = g meet,
+the last direction holds. --dxx to --dyz give the entries of a variable tensor D. Without a dirichlet or robin side and without a shift, f and g must balance, and
 u is the solution with mean 0. Without --f the solution is a product of one sine or cosine per direction.
 The unit square and cube with 2^k + 1 points per side, u = g on the boundary and D = 1, on the square with --coefficient too,
 have the fastest kernels; --smoother jacobi, --backend, --precision mixed and --devices are for these.
@@ -134,9 +138,10 @@ pub(crate) struct Args {
     /// Right-hand side f: a formula in x, y (and z), or a file with a value for each point, in place of --rhs
     #[arg(long, value_name = "FORMULA|FILE", conflicts_with = "rhs", allow_hyphen_values = true)]
     f: Option<String>,
-    /// Values of u on the boundary: a formula, or a file with a value for each point, of which those at interior points are ignored [default: 0]
-    #[arg(long, value_name = "FORMULA|FILE", allow_hyphen_values = true)]
-    boundary: Option<String>,
+    /// Values g on the sides: of u, or with --sides of the flux. A formula, or a file with a value for each point, of which those at interior points are ignored;
+    /// for some sides only with SIDE= before it, as in x1=sin(y); may be repeated [default: 0]
+    #[arg(long, value_name = "[SIDE=]FORMULA|FILE", allow_hyphen_values = true)]
+    boundary: Vec<String>,
     /// Positive coefficient k of -div(k D grad u) = f: a formula, evaluated at the centres of the cells, or a file with a value for each point or cell
     #[arg(long, value_name = "FORMULA|FILE", allow_hyphen_values = true)]
     coefficient: Option<String>,
@@ -336,7 +341,7 @@ fn fingerprint<T: Real>(
     let options = options.option("--diffusion", params.diffusion).option("--mixed", params.mixed_derivatives);
     let options = match boundary {
         Boundary::Points(values) => options.values("--boundary", Some(values)),
-        _ => options.option("--boundary", problem.boundary.as_ref().map(Given::text)),
+        _ => options.option("--boundary", problem.boundary.as_ref().map(BoundaryData::text)),
     };
     let options = options.values("--f", Some(f));
     match medium {
@@ -439,7 +444,7 @@ fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Result<Exit
         shift: args.shift,
         rhs: problem.rhs,
         f: text(&problem.f),
-        boundary: text(&problem.boundary),
+        boundary: problem.boundary.as_ref().map(|data| data.text().to_owned()),
         seed: (problem.rhs == Some(RightSide::Random)).then_some(args.seed),
         backend: params.backend,
         cycle: params.cycle,

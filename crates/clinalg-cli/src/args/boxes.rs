@@ -40,27 +40,64 @@ pub(crate) fn lengths(text: &str) -> Result<Each<f64>, String> {
     if lengths.0.iter().all(|length: &f64| length.is_finite()) { Ok(lengths) } else { Err(expected.into()) }
 }
 
-/// Conditions by axis and end, in the order in which they were given; none for an axis or an end means all.
+/// Sides of a box: none for an axis or an end means all.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Side {
+    axis: Option<usize>,
+    end: Option<End>,
+}
+
+/// Reads a side (`x0`), a direction (`x`) or `all`.
+pub(crate) fn side(name: &str) -> Option<Side> {
+    if name == "all" {
+        return Some(Side { axis: None, end: None });
+    }
+    let axis = AXES.iter().position(|axis| name.starts_with(axis))?;
+    let end = match &name[1..] {
+        "" => None,
+        "0" => Some(End::Low),
+        "1" => Some(End::High),
+        _ => return None,
+    };
+    Some(Side { axis: Some(axis), end })
+}
+
+impl Side {
+    /// Calls `f` for each side of a box of `dim` directions that is meant.
+    ///
+    /// # Errors
+    /// [`Failure::Usage`] for a direction that the box does not have, with the name of the option; those of `f`.
+    pub(crate) fn each(
+        self,
+        option: &str,
+        dim: usize,
+        mut f: impl FnMut(usize, End) -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
+        if let Some(axis) = self.axis.filter(|&axis| axis >= dim) {
+            let words = format!(
+                "{option} names direction {}, but --points has only {dim} directions; remove it or add a number to --points",
+                AXES[axis]
+            );
+            return Err(Failure::usage(words));
+        }
+        for axis in self.axis.map_or(0..dim, |axis| axis..axis + 1) {
+            let mut ends = ENDS.into_iter().filter(|&e| self.end.is_none_or(|end| end == e));
+            ends.try_for_each(|end| f(axis, end))?;
+        }
+        Ok(())
+    }
+}
+
+/// Conditions by side, in the order in which they were given.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Sides<C>(Vec<(Option<usize>, Option<End>, C)>);
+pub(crate) struct Sides<C>(Vec<(Side, C)>);
 
 impl<C: Copy> Sides<C> {
     /// Reads `x0=A,y=B,all=C`, where `condition` reads what stands behind the signs; `names` says what that may be.
     pub(crate) fn parse(text: &str, names: &str, condition: impl Fn(&str) -> Option<C>) -> Result<Sides<C>, String> {
-        let one = |word: &str| -> Option<(Option<usize>, Option<End>, C)> {
-            let (side, word) = word.trim().split_once('=')?;
-            let (side, condition) = (side.trim(), condition(word.trim())?);
-            if side == "all" {
-                return Some((None, None, condition));
-            }
-            let axis = AXES.iter().position(|name| side.starts_with(name))?;
-            let end = match &side[1..] {
-                "" => None,
-                "0" => Some(End::Low),
-                "1" => Some(End::High),
-                _ => return None,
-            };
-            Some((Some(axis), end, condition))
+        let one = |word: &str| -> Option<(Side, C)> {
+            let (name, word) = word.trim().split_once('=')?;
+            Some((side(name.trim())?, condition(word.trim())?))
         };
         let refused = |word: &str| {
             format!("`{word}`: expected a side (x0, x1, y0, ...), a direction (x, y, z) or all, then = and {names}")
@@ -73,17 +110,11 @@ impl<C: Copy> Sides<C> {
     /// # Errors
     /// [`Failure::Usage`] for a direction that the box does not have.
     pub(crate) fn apply(&self, dim: usize, mut set: impl FnMut(usize, End, C)) -> Result<(), Failure> {
-        for &(axis, end, condition) in &self.0 {
-            if let Some(axis) = axis.filter(|&axis| axis >= dim) {
-                let words = format!(
-                    "--sides names direction {}, but --points has only {dim} directions; remove it or add a number to --points",
-                    AXES[axis]
-                );
-                return Err(Failure::usage(words));
-            }
-            for axis in axis.map_or(0..dim, |axis| axis..axis + 1) {
-                ENDS.into_iter().filter(|&e| end.is_none_or(|end| end == e)).for_each(|end| set(axis, end, condition));
-            }
+        for &(side, condition) in &self.0 {
+            side.each("--sides", dim, |axis, end| {
+                set(axis, end, condition);
+                Ok(())
+            })?;
         }
         Ok(())
     }
@@ -116,7 +147,8 @@ mod tests {
     fn sides_are_read_by_side_direction_and_all() {
         let read =
             |text: &str| Sides::parse(text, "low or high", |word| ["low", "high"].iter().position(|w| *w == word));
-        let all = [(None, None, 1), (Some(0), Some(End::High), 0), (Some(1), None, 0)];
+        let side = |axis, end| Side { axis, end };
+        let all = [(side(None, None), 1), (side(Some(0), Some(End::High)), 0), (side(Some(1), None), 0)];
         let sides = read("all=high, x1 = low,y=low").unwrap();
         assert_eq!(sides.0, all);
         let mut set = Vec::new();

@@ -3,11 +3,10 @@
 
 use std::f64::consts::PI;
 
-use clinalg::multigrid::{
-    Backend, Centring, Coefficient, Condition, End, Grid, PoissonParams, Separable, SideValues, Smoother,
-};
+use clinalg::multigrid::{Backend, Centring, Coefficient, Condition, Grid, PoissonParams, Separable, Smoother};
 use clinalg::{Context, Real, Vector};
 
+use super::boundary::{Boundary, BoundaryData, side_of};
 use super::{Args, RightSide};
 use crate::args;
 use crate::args::boxes::{self, ENDS};
@@ -30,7 +29,7 @@ pub(super) struct Problem {
     /// The solution of the problem without `--f` and with `--rhs sine`.
     sine: Option<Sine>,
     pub(super) f: Option<Given>,
-    pub(super) boundary: Option<Given>,
+    pub(super) boundary: Option<BoundaryData>,
     pub(super) coefficient: Option<Given>,
 }
 
@@ -79,16 +78,6 @@ impl Sine {
         }
         Ok(Separable::new(scale, &factors.iter().map(|along| &along[..]).collect::<Vec<_>>())?)
     }
-}
-
-/// The values on the sides.
-pub(super) enum Boundary<T: Real> {
-    /// 0.
-    Zero,
-    /// At the points of the sides, 0 at others.
-    Points(Vec<T>),
-    /// g of each side.
-    Sides(SideValues<T>),
 }
 
 /// The values of a coefficient.
@@ -146,7 +135,7 @@ impl Problem {
         let f = given("--f", &args.f)?;
         let rhs = f.is_none().then_some(args.rhs);
         let (boundary, coefficient) =
-            (given("--boundary", &args.boundary)?, given("--coefficient", &args.coefficient)?);
+            (BoundaryData::new(&args.boundary, &grid)?, given("--coefficient", &args.coefficient)?);
         let full = args.tensor.is_given() || params.mixed_derivatives != [0.0; 3];
         let sine = match rhs {
             Some(RightSide::Sine) => Some(Sine::new(&grid, &size, &params)?),
@@ -206,29 +195,8 @@ impl Problem {
 
     /// The values on the sides.
     pub(super) fn boundary_values<T: Real>(&self) -> Result<Boundary<T>, Failure> {
-        let Some(given) = &self.boundary else { return Ok(Boundary::Zero) };
-        let grid = &self.grid;
-        let mut sides = (0..grid.dim()).flat_map(|axis| ENDS.map(|end| (axis, end)));
-        if sides.all(|(axis, end)| grid.is_held(axis, end)) {
-            return Ok(Boundary::Points(given.at_points(&self.lattice, |k| is_held(&self.grid, k))?));
-        }
-        let mut failure = None;
-        let values = SideValues::from_fn(grid, |_, _, at| match given.at(&at[..grid.dim()]) {
-            Some(Ok(value)) => T::from_f64(value),
-            Some(Err(error)) => {
-                failure.get_or_insert(error);
-                T::zero()
-            }
-            None => {
-                failure.get_or_insert_with(|| {
-                    Failure::usage(
-                        "--boundary is a file; with --cells, or with sides other than dirichlet, give a formula",
-                    )
-                });
-                T::zero()
-            }
-        })?;
-        failure.map_or(Ok(Boundary::Sides(values)), Err)
+        let data = self.boundary.as_ref();
+        data.map_or(Ok(Boundary::Zero), |data| data.values(&self.grid, &self.lattice))
     }
 
     /// The values of u at the points of sides, 0 elsewhere.
@@ -280,7 +248,7 @@ impl Problem {
     pub(super) fn right_side<T: Real>(&self) -> Result<Vec<T>, Failure> {
         if let Some(given) = &self.f {
             // Only discretisations of order 4 read f where u is given.
-            return given.at_points(&self.lattice, |k| self.params.order == 4 || !is_held(&self.grid, k));
+            return given.at_points(&self.lattice, |k| self.params.order == 4 || side_of(&self.grid, k).is_none());
         }
         let mut f = self.zeros()?;
         match self.sine_right_side()? {
@@ -289,16 +257,6 @@ impl Problem {
         }
         Ok(f)
     }
-}
-
-/// Whether point `k` lies on a side where u is given at the points.
-fn is_held(grid: &Grid, k: usize) -> bool {
-    let mut rest = k;
-    grid.points().iter().enumerate().any(|(axis, &n)| {
-        let i = rest % n;
-        rest /= n;
-        (i == 0 && grid.is_held(axis, End::Low)) || (i == n - 1 && grid.is_held(axis, End::High))
-    })
 }
 
 /// A separable function on a device, computed there where possible.
@@ -384,15 +342,6 @@ mod tests {
                 assert!((discretisation_error(n, dim, 0.0) / leading - 1.0).abs() < h * h, "n {n}");
             }
         }
-    }
-
-    #[test]
-    fn points_where_u_is_given_are_those_of_dirichlet_sides() {
-        let inside = |grid: &Grid| (0..grid.len()).filter(|&k| !is_held(grid, k)).collect::<Vec<_>>();
-        assert_eq!(inside(&Grid::square(5)), [6, 7, 8, 11, 12, 13, 16, 17, 18]);
-        assert_eq!(inside(&Grid::cube(3)), [13]);
-        assert_eq!(inside(&Grid::new(&[3, 3]).side(0, End::Low, Condition::Neumann)), [3, 4]);
-        assert_eq!(inside(&Grid::new(&[2, 2]).centring(Centring::Cell)), [0, 1, 2, 3]);
     }
 
     #[test]

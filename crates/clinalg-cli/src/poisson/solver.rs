@@ -7,7 +7,8 @@ use clinalg::multigrid::{Poisson, PoissonMemory, PoissonReport};
 use clinalg::team::{self, Team};
 use clinalg::{Real, Vector, ops};
 
-use super::problem::{Boundary, Faces, Problem, error_on};
+use super::boundary::Boundary;
+use super::problem::{Faces, Problem, error_on};
 use super::tensor::Entries;
 use crate::data::norm;
 use crate::exit::Failure;

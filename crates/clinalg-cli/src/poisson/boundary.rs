@@ -1,0 +1,200 @@
+//! The values on the sides: one formula or file for all sides, others for some of them.
+
+use clinalg::Real;
+use clinalg::multigrid::{Condition, End, Grid, SideValues};
+
+use crate::args::boxes::{self, ENDS, side_name};
+use crate::data::{Given, Lattice};
+use crate::exit::Failure;
+
+const OPTION: &str = "--boundary";
+
+/// The values on the sides.
+pub(super) enum Boundary<T: Real> {
+    /// 0.
+    Zero,
+    /// At the points of the sides, 0 at others.
+    Points(Vec<T>),
+    /// g of each side.
+    Sides(SideValues<T>),
+}
+
+/// What `--boundary` gives.
+pub(super) struct BoundaryData {
+    /// As it was given.
+    text: String,
+    all: Option<Given>,
+    /// Those of single sides.
+    sides: Vec<(usize, End, Given)>,
+}
+
+/// The side before the first equals sign, unless that is part of a comparison, and what stands behind it.
+fn split(text: &str) -> Option<(boxes::Side, &str)> {
+    let (side, rest) = text.split_once('=')?;
+    if rest.starts_with('=') { None } else { Some((boxes::side(side.trim())?, rest)) }
+}
+
+impl BoundaryData {
+    /// Reads the values of the option, each a formula or a file, with `SIDE=` before it for some sides only; `None` where there are none.
+    ///
+    /// # Errors
+    /// Those of [`Given::new`]; [`Failure::Usage`] for a side that the grid does not have, one without values and one that is named twice.
+    pub(super) fn new(texts: &[String], grid: &Grid) -> Result<Option<BoundaryData>, Failure> {
+        let (mut all, mut sides): (Option<Given>, Vec<(usize, End, Given)>) = (None, Vec::new());
+        // A resumed run may repeat what the checkpoint has.
+        for (_, text) in texts.iter().enumerate().filter(|(k, text)| !texts[..*k].contains(text)) {
+            match split(text) {
+                None if all.is_some() => {
+                    let words =
+                        format!("{OPTION} is given twice for all sides; name the sides, as in {OPTION} x0={text}");
+                    return Err(Failure::usage(words));
+                }
+                None => all = Some(Given::new(OPTION, text, grid.dim())?),
+                Some((side, rest)) => {
+                    let given = Given::new(OPTION, rest, grid.dim())?;
+                    side.each(OPTION, grid.dim(), |axis, end| {
+                        let name = side_name(axis, end);
+                        if matches!(grid.condition(axis, end), Condition::Periodic) {
+                            let words =
+                                format!("{OPTION} {text}: side {name} is periodic and takes no values; leave it out");
+                            return Err(Failure::usage(words));
+                        }
+                        if sides.iter().any(|(a, e, _)| (*a, *e) == (axis, end)) {
+                            return Err(Failure::usage(format!(
+                                "{OPTION} is given twice for side {name}; give it once"
+                            )));
+                        }
+                        sides.push((axis, end, given.clone()));
+                        Ok(())
+                    })?;
+                }
+            }
+        }
+        let data = BoundaryData { text: texts.join(", "), all, sides };
+        data.warn_of_two_meanings(grid);
+        Ok((!texts.is_empty()).then_some(data))
+    }
+
+    pub(super) fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// What is given for a side; 0 where nothing is.
+    fn of(&self, axis: usize, end: End) -> Option<&Given> {
+        let own = self.sides.iter().find(|(a, e, _)| (*a, *e) == (axis, end)).map(|(.., given)| given);
+        own.or(self.all.as_ref())
+    }
+
+    /// One formula is rarely both u on some sides and the flux through others.
+    fn warn_of_two_meanings(&self, grid: &Grid) {
+        let Some(all) = &self.all else { return };
+        if all.text().trim().parse() == Ok(0.0) {
+            return;
+        }
+        let every = (0..grid.dim()).flat_map(|axis| ENDS.map(|end| (axis, end)));
+        let (held, others): (Vec<_>, Vec<_>) = every
+            .filter(|&(axis, end)| !self.sides.iter().any(|(a, e, _)| (*a, *e) == (axis, end)))
+            .filter(|&(axis, end)| !matches!(grid.condition(axis, end), Condition::Periodic))
+            .partition(|&(axis, end)| matches!(grid.condition(axis, end), Condition::Dirichlet));
+        if held.is_empty() || others.is_empty() {
+            return;
+        }
+        let names = |sides: &[(usize, End)]| {
+            sides.iter().map(|&(axis, end)| side_name(axis, end)).collect::<Vec<_>>().join(", ")
+        };
+        log::warn!(
+            target: "clinalg",
+            "{OPTION} {} gives u on {} and the flux through {}; give each its own, as in {OPTION} {}=FORMULA",
+            all.text(),
+            names(&held),
+            names(&others),
+            names(&others[..1])
+        );
+    }
+
+    /// The values on the sides of the grid. Where directions meet, those of the last direction hold.
+    pub(super) fn values<T: Real>(&self, grid: &Grid, lattice: &Lattice) -> Result<Boundary<T>, Failure> {
+        let mut sides = (0..grid.dim()).flat_map(|axis| ENDS.map(|end| (axis, end)));
+        if sides.all(|(axis, end)| grid.is_held(axis, end)) {
+            return self.at_points(grid, lattice).map(Boundary::Points);
+        }
+        let mut failure = None;
+        let values = SideValues::from_fn(grid, |axis, end, at| {
+            let Some(given) = self.of(axis, end) else { return T::zero() };
+            let value = given.at(&at[..grid.dim()]).unwrap_or_else(|| {
+                let words = "is a file; with --cells, or with sides other than dirichlet, give a formula";
+                Err(Failure::usage(format!("{OPTION} {} {words}", given.text())))
+            });
+            value.map(T::from_f64).unwrap_or_else(|error| {
+                failure.get_or_insert(error);
+                T::zero()
+            })
+        })?;
+        failure.map_or(Ok(Boundary::Sides(values)), Err)
+    }
+
+    /// The values at the points of a grid whose sides all have values of u there, 0 at others.
+    fn at_points<T: Real>(&self, grid: &Grid, lattice: &Lattice) -> Result<Vec<T>, Failure> {
+        if self.sides.is_empty()
+            && let Some(all) = &self.all
+        {
+            return all.at_points(lattice, |k| side_of(grid, k).is_some());
+        }
+        let mut values = Vec::new();
+        for (axis, end) in (0..grid.dim()).flat_map(|axis| ENDS.map(|end| (axis, end))) {
+            let Some(given) = self.of(axis, end) else { continue };
+            let on_side = |k: usize| side_of(grid, k) == Some((axis, end));
+            let own: Vec<T> = given.at_points(lattice, on_side)?;
+            values.resize(own.len(), T::zero());
+            own.into_iter().enumerate().filter(|(k, _)| on_side(*k)).for_each(|(k, value)| values[k] = value);
+        }
+        values.resize(grid.len(), T::zero());
+        Ok(values)
+    }
+}
+
+/// The side on which point `k` lies, of several that of the last direction; of sides where u is given at the points.
+pub(super) fn side_of(grid: &Grid, k: usize) -> Option<(usize, End)> {
+    let mut rest = k;
+    let sides = grid.points().iter().enumerate().filter_map(|(axis, &n)| {
+        let i = rest % n;
+        rest /= n;
+        let low = i == 0 && grid.is_held(axis, End::Low);
+        let high = i == n - 1 && grid.is_held(axis, End::High);
+        (low || high).then_some((axis, if low { End::Low } else { End::High }))
+    });
+    sides.last()
+}
+
+#[cfg(test)]
+mod tests {
+    use clinalg::multigrid::Centring;
+
+    use super::*;
+
+    #[test]
+    fn a_comparison_names_no_side() {
+        assert!(split("x == 0").is_none() && split("x0==1").is_none() && split("x >= 0.5").is_none());
+        assert_eq!(split("x1=y == 0").map(|(_, rest)| rest), Some("y == 0"));
+        assert!(split("u=1").is_none() && split("y=1").is_some() && split("all=2").is_some());
+    }
+
+    #[test]
+    fn at_corners_the_last_direction_holds() {
+        let grid = Grid::new(&[3, 4]);
+        let side = |i: usize, j: usize| side_of(&grid, i + 3 * j);
+        assert_eq!(side(0, 0), Some((1, End::Low)));
+        assert_eq!(side(2, 3), Some((1, End::High)));
+        assert_eq!(side(2, 1), Some((0, End::High)));
+        assert_eq!(side(1, 1), None);
+    }
+
+    #[test]
+    fn points_where_u_is_given_are_those_of_dirichlet_sides() {
+        let inside = |grid: &Grid| (0..grid.len()).filter(|&k| side_of(grid, k).is_none()).collect::<Vec<_>>();
+        assert_eq!(inside(&Grid::square(5)), [6, 7, 8, 11, 12, 13, 16, 17, 18]);
+        assert_eq!(inside(&Grid::cube(3)), [13]);
+        assert_eq!(inside(&Grid::new(&[3, 3]).side(0, End::Low, Condition::Neumann)), [3, 4]);
+        assert_eq!(inside(&Grid::new(&[2, 2]).centring(Centring::Cell)), [0, 1, 2, 3]);
+    }
+}
