@@ -273,7 +273,8 @@ fn calls<'a>(command: &'a str, program: &str) -> Vec<(&'a str, Vec<&'a str>)> {
 
 /// The help of a subcommand on one line; empty where there is no such subcommand.
 fn help(subcommand: &str) -> String {
-    let output = Command::new(env!("CARGO_BIN_EXE_clinalg")).args([subcommand, "-h"]).output().expect("the program");
+    let output =
+        Command::new(env!("CARGO_BIN_EXE_clinalg")).args([subcommand, "--help"]).output().expect("the program");
     let words = String::from_utf8_lossy(&output.stdout);
     if output.status.success() { words.split_whitespace().collect::<Vec<_>>().join(" ") } else { String::new() }
 }
