@@ -361,9 +361,25 @@ fn raw_files_and_figures_of_the_measurements_exist() {
     let files = files.iter().map(|name| name.trim_end_matches('.'));
     let files: Vec<_> = files.filter(|name| name.contains('.') && !name.ends_with(".md")).collect();
     assert!(files.len() > 30, "{files:?}");
-    for name in files {
+    for name in &files {
         assert!(root().join("benches/results").join(name).is_file(), "benches/results/{name} is not there");
     }
+}
+
+/// A file whose page is gone, or that a later one replaced, goes.
+#[test]
+fn every_raw_file_is_cited() {
+    let mut pages = vec![root().join("README.md")];
+    files(&root().join("docs"), "md", &mut pages);
+    let text: String = pages.iter().map(|page| text(page)).collect();
+    let mut seen = 0;
+    for entry in std::fs::read_dir(root().join("benches/results")).expect("the folder of raw files") {
+        let name = entry.expect("an entry").file_name().into_string().expect("a plain name");
+        let stem = name.rsplit_once('.').map_or(&*name, |(stem, _)| stem);
+        assert!(text.contains(stem), "no page cites benches/results/{name}");
+        seen += 1;
+    }
+    assert!(seen > 30, "{seen} raw files");
 }
 
 #[test]

@@ -17,6 +17,9 @@ use table::{CrateRules, Table};
 
 /// The allowed arrows.
 const TABLE: &str = ".ci/layers.toml";
+/// The page that describes crates and modules, and the crates whose modules it names.
+const PAGE: &str = "docs/internals/architecture.md";
+const DESCRIBED: [&str; 5] = ["clinalg", "clinalg-bem", "clinalg-ode", "clinalg-handles", "clinalg-cli"];
 
 pub(crate) fn run(workspace: &Workspace) -> Result<Verdict> {
     let text = std::fs::read_to_string(workspace.path(TABLE)).with_context(|| format!("cannot read {TABLE}"))?;
@@ -27,6 +30,8 @@ pub(crate) fn run(workspace: &Workspace) -> Result<Verdict> {
             faults.push(format!("{TABLE} has no modules of the crate {name}"));
         }
     }
+    let page = std::fs::read_to_string(workspace.path(PAGE)).with_context(|| format!("cannot read {PAGE}"))?;
+    faults.extend(not_described(&page, &table));
     let (mut files, mut arrows, mut exceptions) = (0, 0, 0);
     for (name, rules) in &table.modules {
         let mut graph = Graph::read(&workspace.path(format!("crates/{name}/src")))?;
@@ -44,6 +49,32 @@ pub(crate) fn run(workspace: &Workspace) -> Result<Verdict> {
         0 => Verdict::ok(format!("{files} files, {arrows} arrows between files, {exceptions} exceptions")),
         n => Verdict::failed(format!("{n} faults against {TABLE}")),
     })
+}
+
+/// Crates and modules that the page does not name in its list.
+fn not_described(page: &str, table: &Table) -> Vec<String> {
+    let list = page.split("```").nth(1).unwrap_or_default();
+    // A crate stands two blanks from the left, its modules farther to the right.
+    let of_crate = |name: &str| {
+        let start = list.find(&format!("\n  {name}/"))? + 1;
+        let rest = &list[start..];
+        let end = rest
+            .match_indices("\n  ")
+            .find(|(at, _)| !rest[at + 3..].starts_with(' '))
+            .map_or(rest.len(), |(at, _)| at);
+        Some(&rest[..end])
+    };
+    let mut faults = Vec::new();
+    for (name, rules) in &table.modules {
+        let Some(text) = of_crate(name) else {
+            faults.push(format!("{PAGE} does not list the crate {name}"));
+            continue;
+        };
+        let words: BTreeSet<&str> = text.split(|c: char| !c.is_alphanumeric() && c != '_').collect();
+        let missing = rules.names().filter(|module| DESCRIBED.contains(&name.as_str()) && !words.contains(module));
+        faults.extend(missing.map(|module| format!("{PAGE} does not name the module {module} of {name}")));
+    }
+    faults
 }
 
 /// The arrows between the top-level modules of a crate, one line a module.
@@ -140,6 +171,17 @@ mod tests {
         let graph = Graph::read(folder.path()).unwrap();
         let table = Table::parse(rules).unwrap();
         check("one", &graph, &table.modules["one"])
+    }
+
+    #[test]
+    fn the_page_lists_every_crate_and_its_modules() {
+        let rules = "[crates]\nclinalg = []\nclinalg-cli = []\n[modules.clinalg]\nmax_lines = 5\nops = []\nsolve = []\n\
+                     [modules.clinalg-cli]\nmax_lines = 5\nplot = []\n";
+        let table = Table::parse(rules).unwrap();
+        let page = "# A\n```text\ncrates/\n  clinalg/   the core\n    ops/   products\n  clinalg-cli/  the program, with plot\n```\nsolve\n";
+        assert_eq!(not_described(page, &table), [format!("{PAGE} does not name the module solve of clinalg")]);
+        let page = "```text\ncrates/\n  clinalg/\n    ops, solve\n```\n";
+        assert_eq!(not_described(page, &table), [format!("{PAGE} does not list the crate clinalg-cli")]);
     }
 
     const RULES: &str = "[crates]\none = []\n[modules.one]\nmax_lines = 5\nlow = []\nhigh = [\"low\"]\n";

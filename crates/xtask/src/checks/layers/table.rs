@@ -83,6 +83,11 @@ impl CrateRules {
         self.exceptions.contains_key(&format!("{from} -> {to}"))
     }
 
+    /// The modules of the crate.
+    pub(super) fn names(&self) -> impl Iterator<Item = &str> {
+        self.arrows.keys().map(String::as_str)
+    }
+
     pub(super) fn knows(&self, module: &str) -> bool {
         self.arrows.contains_key(module) || module == super::graph::ROOT
     }
