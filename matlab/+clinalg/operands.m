@@ -169,6 +169,13 @@ classdef operands
       end
     end
 
+    function o = column_of(h)
+    % The array of a handle of a vector, as a matrix of one column.
+      [n, ~] = clinalg_mex('MexSize', 0, h);
+      v = clinalg.array(h);
+      o = clinalg.array(clinalg_mex('MexTakeLinear', 0, v.h, [], n, 1));
+    end
+
     function o = whole(x, as_single)
     % A copy on the device of an array, also of one element.
       if issparse(x)

@@ -501,9 +501,8 @@ classdef (HandleCompatible) operations
     function v = nonzeros(a)
     %nonzeros  Elements that are not zero, in a column.
       if is_plain_sparse(a)
-        v = clinalg.array(clinalg_mex('MexNonzeros', 0, hand(a)));
-        % As a matrix of one column.
-        v = clinalg.operands.made(clinalg_mex('MexTakeLinear', 0, v.h, [], numel(v), 1));
+        v = clinalg.operands.column_of(clinalg_mex('MexNonzeros', 0, hand(a)));
+        if isscalar(v), v = gather(v); end
       else
         v = clinalg.hosted.one('nonzeros', {a});
       end
