@@ -154,15 +154,15 @@ static inline LANES modulo(LANES x, LANES y, bool towards_zero)
     ONE_CASE(25, ceil(a))                                                                                \
     ONE_CASE(26, round(a))                                                                               \
     ONE_CASE(27, trunc(a))                                                                               \
-    ONE_CASE(28, a != a ? a : sign(a))                                                                   \
+    ONE_CASE(28, a != a ? a : sign(a) + ZERO)                                                            \
     ONE_CASE(29, -a)                                                                                     \
     ONE_CASE(30, fabs(a))                                                                                \
     TWO_CASE(64, a + b)                                                                                  \
     TWO_CASE(65, a - b)                                                                                  \
     TWO_CASE(66, a * b)                                                                                  \
     TWO_CASE(67, a / b)                                                                                  \
-    TWO_CASE(68, fmax(a, b))                                                                             \
-    TWO_CASE(69, fmin(a, b))
+    TWO_CASE(68, a >= b || b != b ? a : b)                                                               \
+    TWO_CASE(69, a <= b || b != b ? a : b)
 #define FUNCTION_CASES                                                                                   \
     ONE_CASE(16, exp(a))                                                                                 \
     ONE_CASE(17, log(a))                                                                                 \

@@ -1,12 +1,13 @@
-function x = MexSolveDense(gpu, A, b, factorisation)
+function [x, rcond, rank, tolerance] = MexSolveDense(gpu, A, b, factorisation)
 %MexSolveDense  Solve a system with a full matrix by factorisation.
-%   x = MexSolveDense(gpu, A, b [, factorisation])
+%   [x, rcond, rank, tolerance] = MexSolveDense(gpu, A, b [, factorisation])
 %
 %   x = A \ b for a full matrix A and a full b of one or more columns, real or complex, all of the same precision; x
 %   is a new object. factorisation is 'auto' (default), which solves by substitution where A is a triangle, by
-%   Cholesky where it is Hermitian positive definite, else by LU, and by QR in the sense of least squares where it has
-%   more rows than columns; or 'lu', 'cholesky', of which the lower triangle of A is read, or 'qr'. A singular matrix is
-%   an error.
+%   Cholesky where it is Hermitian positive definite, else by LU, and by QR in the sense of least squares where it is not
+%   square; or 'lu', 'cholesky', of which the lower triangle of A is read, or 'qr'. A singular matrix is an error but for
+%   'qr', which gives the least-squares solution of smallest norm. rcond estimates the reciprocal condition number of a
+%   square A for 'auto', and is NaN else. rank is the numerical rank for least squares, found at this tolerance.
 %
 %   Example:
 %     gpu = MexInitOpenCL();
@@ -19,7 +20,7 @@ function x = MexSolveDense(gpu, A, b, factorisation)
 % Made from the table in crates/clinalg-mex; edit it there.
 if nargin < 4, factorisation = []; end
 try
-  x = clinalg_mex('MexSolveDense', gpu, A, b, factorisation);
+  [x, rcond, rank, tolerance] = clinalg_mex('MexSolveDense', gpu, A, b, factorisation);
 catch problem
   if nargin < 3, clinalg_mex('MexSolveDense'); end
   rethrow(problem);

@@ -9,7 +9,7 @@ classdef array < handle & clinalg.operations & clinalg.hosted
 %   "if x": Octave treats an object as false.
 %
 %   x(i), A(i, j), A(:, j), x(end), x(mask), x([])  parts; x(i) = v and x(i) = [] change the variable x
-%   [a, b], [a; b]   concatenation; an assignment does not make an array larger
+%   [a, b], [a; b]   concatenation; x(end + 1) = v makes a larger copy
 %   A * B, A' * x, A.' * x, A \ B, B / A, A ^ k
 %   a + b, a - b, a .* b, a ./ b, a .^ b, -a, ==, <, ...; a row and a column or a matrix are expanded as in MATLAB
 %   norm, sum, dot, max, find, sort, ...
@@ -121,7 +121,12 @@ classdef array < handle & clinalg.operations & clinalg.hosted
 
     function c = cat(dim, varargin)
     %cat  Joined along a dimension.
-      clinalg.operands.check_classes('cat', varargin{:});
+      dim = clinalg.operands.on_host(dim);
+      if ~all(cellfun(@(x) isfloat(x) || islogical(x), varargin))
+        % Integers, characters and cells make the result one.
+        c = clinalg.hosted.one('cat', [{dim}, varargin]);
+        return
+      end
       sizes = cellfun(@(x) {size(x)}, varargin);
       plain = (dim == 1 || dim == 2) && all(cellfun(@(s) numel(s) == 2 && all(s > 0), sizes)) && ~any(cellfun(@issparse, varargin));
       if plain
@@ -354,16 +359,34 @@ classdef array < handle & clinalg.operations & clinalg.hosted
     end
 
     function n = numel(a, varargin)
-    %numel  Number of elements.
-      n = 1;
+    %numel  Number of elements, numel(a, i, j) of the part a(i, j).
       if nargin == 1
         n = prod(size(a)); %#ok<PSIZE>
+        return
+      end
+      s = size(a);
+      s(end + 1 : numel(varargin)) = 1;
+      s = [s(1 : numel(varargin) - 1), prod(s(numel(varargin) : end))];
+      n = 1;
+      for k = 1 : numel(varargin)
+        index = varargin{k};
+        if ischar(index) && strcmp(index, ':')
+          n = n * s(k);
+        elseif islogical(index)
+          n = n * nnz(index);
+        else
+          n = n * numel(index);
+        end
       end
     end
 
     function varargout = size(a, varargin)
     %size  Length of each dimension.
-      if isempty(a.form)
+      if nargin > 1 && ~isa(a, 'clinalg.array')
+        varargin = clinalg.hosted.gathered('size', varargin);
+        [varargout{1 : max(nargout, 1)}] = size(a, varargin{:});
+        return
+      elseif isempty(a.form)
         [m, n] = clinalg_mex('MexSize', 0, a.h);
         s = [m, n];
       elseif isempty(a.form.dims)
@@ -373,6 +396,7 @@ classdef array < handle & clinalg.operations & clinalg.hosted
         s = a.form.dims;
       end
       if nargin > 1
+        varargin = clinalg.hosted.gathered('size', varargin);
         dims = [varargin{:}];
         s(end + 1 : max(dims)) = 1;
         s = s(dims);
@@ -386,6 +410,16 @@ classdef array < handle & clinalg.operations & clinalg.hosted
       else
         s(end + 1 : nargout) = 1;
         varargout = [num2cell(s(1 : nargout - 1)), {prod(s(nargout : end))}];
+      end
+    end
+
+    function n = sizeof(a)
+    %sizeof  Bytes of the values in MATLAB's memory.
+      if issparse(a)
+        n = clinalg.hosted.call('sizeof', 1, 'H', {a});
+        n = n{1};
+      else
+        n = numel(a) * 4 * (1 + strcmp(underlyingType(a), 'double')) * (1 + iscomplex(a));
       end
     end
 
@@ -526,6 +560,10 @@ classdef array < handle & clinalg.operations & clinalg.hosted
 
     function c = reshape(a, varargin)
     %reshape  The values in another shape.
+      if any(cellfun(@isobject, varargin))
+        varargin = clinalg.hosted.gathered('reshape', varargin);
+        if ~isa(a, 'clinalg.array'), c = clinalg.hosted.one('reshape', [{a}, varargin]); return, end
+      end
       if numel(varargin) == 1
         dims = varargin{1};
       else
@@ -535,7 +573,7 @@ classdef array < handle & clinalg.operations & clinalg.hosted
         end
         dims = [varargin{:}];
       end
-      dims = double(clinalg.operands.on_host(dims));
+      dims = double(dims);
       if ~strcmp(kind_of(a), 'full') || numel(dims) < 2 || any(dims < 0 | dims ~= fix(dims)) || prod(dims) ~= numel(a) || prod(dims) == 0
         c = clinalg.hosted.one('reshape', {a, dims});
       else
@@ -546,6 +584,10 @@ classdef array < handle & clinalg.operations & clinalg.hosted
 
     function c = repmat(a, varargin)
     %repmat  Copies below each other and side by side.
+      if any(cellfun(@isobject, varargin))
+        varargin = clinalg.hosted.gathered('repmat', varargin);
+        if ~isa(a, 'clinalg.array'), c = clinalg.hosted.one('repmat', [{a}, varargin]); return, end
+      end
       times = [varargin{:}];
       times = [times, times(ones(1, numel(times) == 1))];
       [m, n] = size(a);
@@ -558,6 +600,10 @@ classdef array < handle & clinalg.operations & clinalg.hosted
 
     function c = flip(a, varargin)
     %flip  In reverse order along a dimension.
+      if any(cellfun(@isobject, varargin))
+        varargin = clinalg.hosted.gathered('flip', varargin);
+        if ~isa(a, 'clinalg.array'), c = clinalg.hosted.one('flip', [{a}, varargin]); return, end
+      end
       dims = size(a);
       dim = [find(dims ~= 1, 1), 1];
       if nargin > 1
@@ -623,9 +669,12 @@ classdef array < handle & clinalg.operations & clinalg.hosted
     end
 
     function t = flipped(a, conjugate)
-      if ndims(a) > 2
-        error('clinalg:argument:shape', 'transpose: a is %s, expected two dimensions; use permute', ...
-          clinalg.operands.by(size(a)));
+      s = size(a);
+      if numel(s) > 2
+        error('clinalg:argument:shape', 'transpose: a is %s, expected two dimensions; use permute', clinalg.operands.by(s));
+      elseif prod(s) == 1 && strcmp(kind_of(a), 'full')
+        t = gather(a);
+        if conjugate, t = conj(t); end
       elseif isempty(a.form)
         t = clinalg.array([]);
         t.form = struct('dims', [], 'of', a, 'conjugate', conjugate);
@@ -677,6 +726,31 @@ classdef array < handle & clinalg.operations & clinalg.hosted
       end
     end
 
+    function a = grown(a, subs, value)
+    % The array, or for an assignment beyond its end a larger one with zeros around its values; by MATLAB where that is not a full array of
+    % two dimensions or the positions are not plain.
+      s = size(a);
+      count = numel(subs);
+      plain = numel(s) == 2 && prod(s) > 0 && any(count == [1 2]) && ~isempty(value) && ~issparse(a) && (count == 2 || any(s == 1));
+      if ~plain || ~all(cellfun(@(index) (isnumeric(index) && all(index(:) >= 1 & index(:) == fix(index(:)))) || islogical(index) || isequal(index, ':'), subs))
+        return
+      end
+      last = s;
+      for k = 1 : count
+        index = subs{k};
+        if islogical(index), index = find(index); end
+        at = k;
+        if count == 1, at = 1 + (s(1) == 1); end
+        if ~ischar(index), last(at) = max([last(at); double(index(:))]); end
+      end
+      if ~isequal(last, s)
+        larger = clinalg.array(clinalg_mex('MexZeros', 0, last(1), last(2), strcmp(underlyingType(a), 'single')));
+        if iscomplex(a), larger = clinalg.operands.promoted(larger); end
+        clinalg_mex('MexPut', 0, larger.h, hand(a), 1 : s(1), 1 : s(2));
+        a = larger;
+      end
+    end
+
     function c = indexed_by_host(a, subs)
       x = gather(a);
       try
@@ -689,7 +763,13 @@ classdef array < handle & clinalg.operations & clinalg.hosted
 
     function c = assigned(a, subs, value)
     % a after a(subs{:}) = value.
-      h = a.h;
+      h = {a.h};
+      if isempty(h)
+        % The object without values that Octave makes for a variable that does not exist.
+        a = zeros(0, 'like', value);
+        h = {a.h};
+      end
+      h = h{1};
       given = [];
       if isa(value, 'clinalg.array')
         given = value.h;
@@ -708,8 +788,8 @@ classdef array < handle & clinalg.operations & clinalg.hosted
       if c, c = clinalg.array(c); return, end
       clinalg.operands.check_classes('x(i) = v', a, value);
       subs = clinalg.hosted.gathered('()', subs);
-      before = size(a);
-      [at, part, shape] = clinalg.operands.positions(subs, before, false);
+      a = grown(a, subs, value);
+      [at, part, shape] = clinalg.operands.positions(subs, size(a), false);
       % Positions that occur twice, other classes and deletion are left to MATLAB.
       if ~isempty(at) && strcmp(kind_of(a), 'full') && clinalg.operands.fits(a, value, prod(part)) && clinalg.operands.are_single(at) ...
           && (isscalar(value) || clinalg.operands.same_shape(part, shape, size(value)))
@@ -734,10 +814,6 @@ classdef array < handle & clinalg.operations & clinalg.hosted
         x(subs{:}) = [];
       else
         x(subs{:}) = clinalg.operands.on_host(value);
-        if ~isequal(size(x), before)
-          error('clinalg:argument:index', ['x(i) = v: an index is beyond x, which is %s; an array on the device does not ' ...
-            'grow by assignment: make it with its final size, or write x = [x; v]'], clinalg.operands.by(before));
-        end
       end
       c = clinalg.operands.whole(x, strcmp(underlyingType(a), 'single'));
     end

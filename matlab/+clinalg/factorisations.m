@@ -9,8 +9,18 @@ classdef factorisations
 %   See also clinalg.operations, clinalg.array, clinalg.solve.
 
   methods (Static)
+    function results = factorised(name, count, given)
+    % Results of a factorisation: of a full matrix on the device, of other matrices in MATLAB's memory.
+      if issparse(given{1}) || ~isa(given{1}, 'clinalg.array')
+        results = clinalg.hosted.call(name, count, 'D', given);
+      else
+        results = cell(1, count);
+        [results{:}] = clinalg.factorisations.(name)(given{:});
+      end
+    end
+
     function [L, U, P] = lu(a, varargin)
-      a = clinalg.factorisations.dense_operand(a, 'lu', 'clinalg.precond(A, ''ilu'') for a preconditioner');
+      a = clinalg.factorisations.dense_operand(a, 'lu');
       as_vector = nargin > 1 && strcmp(varargin{1}, 'vector');
       if nargin > 1 + as_vector || (as_vector && nargout < 3)
         error('clinalg:argument:value', 'lu: the calls are lu(A) and, with three outputs, lu(A, ''vector'')');
@@ -38,7 +48,7 @@ classdef factorisations
     end
 
     function [R, flag] = chol(a, varargin)
-      a = clinalg.factorisations.dense_operand(a, 'chol', 'clinalg.precond(A, ''ic'') for a preconditioner');
+      a = clinalg.factorisations.dense_operand(a, 'chol');
       lower = nargin > 1 && strcmpi(varargin{1}, 'lower');
       if nargin > 2 || (nargin > 1 && ~lower && ~strcmpi(varargin{1}, 'upper'))
         error('clinalg:argument:value', 'chol: the calls are chol(A), chol(A, ''upper'') and chol(A, ''lower'')');
@@ -79,7 +89,7 @@ classdef factorisations
         [Q, R, E] = results{1 : 3};
         return
       end
-      a = clinalg.factorisations.dense_operand(a, 'qr', 'A \ b for a solution');
+      a = clinalg.factorisations.dense_operand(a, 'qr');
       if isempty(a) || isscalar(a)
         [Q, R] = qr(gather(a), varargin{:});
       else
@@ -91,7 +101,7 @@ classdef factorisations
     end
 
     function [b, reciprocal] = inv(a)
-      a = clinalg.factorisations.square_operand(a, 'inv', 'A \ b');
+      a = clinalg.factorisations.square_operand(a, 'inv');
       if isempty(a) || isscalar(a)
         [b, reciprocal] = inv(gather(a));
         return
@@ -113,30 +123,48 @@ classdef factorisations
       end
     end
 
-    function d = det(a)
-      a = clinalg.factorisations.square_operand(a, 'det', 'A \ b for a solution, or det(gather(A))');
+    function [d, reciprocal] = det(a)
+      a = clinalg.factorisations.square_operand(a, 'det');
       if isempty(a) || isscalar(a)
         d = det(gather(a));
       else
         d = clinalg.operands.narrowed(clinalg_mex('MexDeterminant', 0, a.h));
       end
+      if nargout > 1, reciprocal = rcond(a); end
     end
 
-    function a = dense_operand(a, name, advice)
+    function a = dense_operand(a, name)
     % A full matrix whose handle is ready.
-      if issparse(a)
-        error('clinalg:argument:class', ['%s: A is a %s matrix, expected a full one; use %s, %s(full(A)), or %s(gather(A)) in ' ...
-          'MATLAB''s memory'], name, kind_of(a), advice, name, name);
-      elseif ndims(a) > 2
+      if ndims(a) > 2
         error('clinalg:argument:shape', '%s: A is %s, expected two dimensions', name, clinalg.operands.by(size(a)));
       end
       settle(a);
     end
 
-    function a = square_operand(a, name, advice)
-      a = clinalg.factorisations.dense_operand(a, name, advice);
+    function a = square_operand(a, name)
+      a = clinalg.factorisations.dense_operand(a, name);
       if size(a, 1) ~= size(a, 2)
         error('clinalg:argument:shape', '%s: A is %s, expected a square matrix', name, clinalg.operands.by(size(a)));
+      end
+    end
+
+    function x = left_divide(a, b)
+    % a \ b of full arrays on the device, with the warnings of MATLAB.
+      try
+        [x, reciprocal, rank_, tolerance] = clinalg_mex('MexSolveDense', 0, hand(a), hand(b));
+      catch problem
+        if ~strcmp(problem.identifier, 'clinalg:matrix:singular'), rethrow(problem), end
+        warning('clinalg:matrix:singular', '\\: the matrix is singular; the result is the least-squares solution of smallest norm');
+        x = clinalg_mex('MexSolveDense', 0, a.h, b.h, 'qr');
+        reciprocal = NaN;
+        rank_ = size(a, 1);
+      end
+      x = clinalg.operands.made(x);
+      if reciprocal < eps(underlyingType(a))
+        warning('clinalg:matrix:nearlySingular', '\\: the matrix is nearly singular, the result may be inaccurate: rcond = %g', reciprocal);
+      elseif rank_ < min(size(a))
+        warning('clinalg:matrix:rankDeficient', '\\: the matrix is rank deficient, rank = %d, tol = %g; the result is the one of smallest norm', ...
+          rank_, tolerance);
       end
     end
 

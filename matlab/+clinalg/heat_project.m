@@ -29,5 +29,5 @@ for k = 1 : numel(times)
   end
   values(:, k) = at;
 end
-g = clinalg.array(clinalg_mex('MexHeatProject', 0, A.h, values));
+g = clinalg.operands.column_of(clinalg_mex('MexHeatProject', 0, A.h, values));
 end

@@ -23,5 +23,5 @@ if nargin < 2 || ~isa(K, 'clinalg.array')
     'clinalg.heat_operator']);
 end
 g = clinalg.operands.boundary_values(K, g);
-b = clinalg.array(clinalg_mex('MexHeatRightSide', 0, K.h, g.h));
+b = clinalg.operands.column_of(clinalg_mex('MexHeatRightSide', 0, K.h, g.h));
 end

@@ -1248,6 +1248,264 @@ classdef (HandleCompatible) hosted
     %spy  Pattern of nonzeros.
       varargout = clinalg.hosted.call('spy', nargout, 'N', varargin);
     end
+
+    % The functions below are those of MATLAB or Octave of the same name, whose help says what they do.
+
+    % Logic and checks: logical arrays in MATLAB's memory.
+
+    function varargout = isequaln(varargin), varargout = clinalg.hosted.call('isequaln', nargout, 'H', varargin); end
+    function varargout = isequalwithequalnans(varargin), varargout = clinalg.hosted.call('isequalwithequalnans', nargout, 'H', varargin); end
+    function varargout = isindex(varargin), varargout = clinalg.hosted.call('isindex', nargout, 'H', varargin); end
+    function varargout = inpolygon(varargin), varargout = clinalg.hosted.call('inpolygon', nargout, 'H', varargin); end
+
+    % Positions, texts and arrays in MATLAB's memory.
+
+    function varargout = bandwidth(varargin), varargout = clinalg.hosted.call('bandwidth', nargout, 'H', varargin); end
+    function varargout = cell(varargin), varargout = clinalg.hosted.call('cell', nargout, 'H', varargin); end
+    function varargout = magic(varargin), varargout = clinalg.hosted.call('magic', nargout, 'H', varargin); end
+    function varargout = hilb(varargin), varargout = clinalg.hosted.call('hilb', nargout, 'H', varargin); end
+    function varargout = invhilb(varargin), varargout = clinalg.hosted.call('invhilb', nargout, 'H', varargin); end
+    function varargout = hadamard(varargin), varargout = clinalg.hosted.call('hadamard', nargout, 'H', varargin); end
+    function varargout = gallery(varargin), varargout = clinalg.hosted.call('gallery', nargout, 'H', varargin); end
+    function varargout = randi(varargin), varargout = clinalg.hosted.call('randi', nargout, 'H', varargin); end
+    function varargout = rande(varargin), varargout = clinalg.hosted.call('rande', nargout, 'H', varargin); end
+    function varargout = randg(varargin), varargout = clinalg.hosted.call('randg', nargout, 'H', varargin); end
+    function varargout = randp(varargin), varargout = clinalg.hosted.call('randp', nargout, 'H', varargin); end
+    function varargout = randperm(varargin), varargout = clinalg.hosted.call('randperm', nargout, 'H', varargin); end
+    function varargout = primes(varargin), varargout = clinalg.hosted.call('primes', nargout, 'H', varargin); end
+    function varargout = list_primes(varargin), varargout = clinalg.hosted.call('list_primes', nargout, 'H', varargin); end
+    function varargout = true(varargin), varargout = clinalg.hosted.call('true', nargout, 'H', varargin); end
+    function varargout = false(varargin), varargout = clinalg.hosted.call('false', nargout, 'H', varargin); end
+    function varargout = blanks(varargin), varargout = clinalg.hosted.call('blanks', nargout, 'H', varargin); end
+    function varargout = num2hex(varargin), varargout = clinalg.hosted.call('num2hex', nargout, 'H', varargin); end
+    function varargout = cellslices(varargin), varargout = clinalg.hosted.call('cellslices', nargout, 'H', varargin); end
+    function varargout = matrix_type(varargin), varargout = clinalg.hosted.call('matrix_type', nargout, 'H', varargin); end
+    function varargout = delaunayn(varargin), varargout = clinalg.hosted.call('delaunayn', nargout, 'H', varargin); end
+    function varargout = convhulln(varargin), varargout = clinalg.hosted.call('convhulln', nargout, 'H', varargin); end
+    function varargout = tsearch(varargin), varargout = clinalg.hosted.call('tsearch', nargout, 'H', varargin); end
+    function varargout = tsearchn(varargin), varargout = clinalg.hosted.call('tsearchn', nargout, 'H', varargin); end
+    function varargout = dsearch(varargin), varargout = clinalg.hosted.call('dsearch', nargout, 'H', varargin); end
+    function varargout = dsearchn(varargin), varargout = clinalg.hosted.call('dsearchn', nargout, 'H', varargin); end
+
+    % Elementwise and special functions.
+
+    function varargout = acosd(varargin), varargout = clinalg.hosted.call('acosd', nargout, 'D', varargin); end
+    function varargout = asind(varargin), varargout = clinalg.hosted.call('asind', nargout, 'D', varargin); end
+    function varargout = atand(varargin), varargout = clinalg.hosted.call('atand', nargout, 'D', varargin); end
+    function varargout = atan2d(varargin), varargout = clinalg.hosted.call('atan2d', nargout, 'D', varargin); end
+    function varargout = acot(varargin), varargout = clinalg.hosted.call('acot', nargout, 'D', varargin); end
+    function varargout = acotd(varargin), varargout = clinalg.hosted.call('acotd', nargout, 'D', varargin); end
+    function varargout = acoth(varargin), varargout = clinalg.hosted.call('acoth', nargout, 'D', varargin); end
+    function varargout = acsc(varargin), varargout = clinalg.hosted.call('acsc', nargout, 'D', varargin); end
+    function varargout = acscd(varargin), varargout = clinalg.hosted.call('acscd', nargout, 'D', varargin); end
+    function varargout = acsch(varargin), varargout = clinalg.hosted.call('acsch', nargout, 'D', varargin); end
+    function varargout = asec(varargin), varargout = clinalg.hosted.call('asec', nargout, 'D', varargin); end
+    function varargout = asecd(varargin), varargout = clinalg.hosted.call('asecd', nargout, 'D', varargin); end
+    function varargout = asech(varargin), varargout = clinalg.hosted.call('asech', nargout, 'D', varargin); end
+    function varargout = cospi(varargin), varargout = clinalg.hosted.call('cospi', nargout, 'D', varargin); end
+    function varargout = sinpi(varargin), varargout = clinalg.hosted.call('sinpi', nargout, 'D', varargin); end
+    function varargout = cotd(varargin), varargout = clinalg.hosted.call('cotd', nargout, 'D', varargin); end
+    function varargout = coth(varargin), varargout = clinalg.hosted.call('coth', nargout, 'D', varargin); end
+    function varargout = cscd(varargin), varargout = clinalg.hosted.call('cscd', nargout, 'D', varargin); end
+    function varargout = csch(varargin), varargout = clinalg.hosted.call('csch', nargout, 'D', varargin); end
+    function varargout = secd(varargin), varargout = clinalg.hosted.call('secd', nargout, 'D', varargin); end
+    function varargout = sech(varargin), varargout = clinalg.hosted.call('sech', nargout, 'D', varargin); end
+    function varargout = dawson(varargin), varargout = clinalg.hosted.call('dawson', nargout, 'D', varargin); end
+    function varargout = erfi(varargin), varargout = clinalg.hosted.call('erfi', nargout, 'D', varargin); end
+    function varargout = beta(varargin), varargout = clinalg.hosted.call('beta', nargout, 'D', varargin); end
+    function varargout = betaln(varargin), varargout = clinalg.hosted.call('betaln', nargout, 'D', varargin); end
+    function varargout = betaincinv(varargin), varargout = clinalg.hosted.call('betaincinv', nargout, 'D', varargin); end
+    function varargout = gammaincinv(varargin), varargout = clinalg.hosted.call('gammaincinv', nargout, 'D', varargin); end
+    function varargout = bitcmp(varargin), varargout = clinalg.hosted.call('bitcmp', nargout, 'D', varargin); end
+    function varargout = factor(varargin), varargout = clinalg.hosted.call('factor', nargout, 'D', varargin); end
+    function varargout = factorial(varargin), varargout = clinalg.hosted.call('factorial', nargout, 'D', varargin); end
+    function varargout = nextpow2(varargin), varargout = clinalg.hosted.call('nextpow2', nargout, 'D', varargin); end
+    function varargout = pow2(varargin), varargout = clinalg.hosted.call('pow2', nargout, 'D', varargin); end
+    function varargout = realpow(varargin), varargout = clinalg.hosted.call('realpow', nargout, 'D', varargin); end
+    function varargout = reallog(varargin), varargout = clinalg.hosted.call('reallog', nargout, 'D', varargin); end
+    function varargout = realsqrt(varargin), varargout = clinalg.hosted.call('realsqrt', nargout, 'D', varargin); end
+    function varargout = ifelse(varargin), varargout = clinalg.hosted.call('ifelse', nargout, 'D', varargin); end
+    function varargout = common_size(varargin), varargout = clinalg.hosted.call('common_size', nargout, 'D', varargin); end
+    function varargout = cart2pol(varargin), varargout = clinalg.hosted.call('cart2pol', nargout, 'D', varargin); end
+    function varargout = cart2sph(varargin), varargout = clinalg.hosted.call('cart2sph', nargout, 'D', varargin); end
+    function varargout = pol2cart(varargin), varargout = clinalg.hosted.call('pol2cart', nargout, 'D', varargin); end
+    function varargout = sph2cart(varargin), varargout = clinalg.hosted.call('sph2cart', nargout, 'D', varargin); end
+
+    % Statistics.
+
+    function varargout = movsum(varargin), varargout = clinalg.hosted.call('movsum', nargout, 'D', varargin); end
+    function varargout = movmax(varargin), varargout = clinalg.hosted.call('movmax', nargout, 'D', varargin); end
+    function varargout = movmin(varargin), varargout = clinalg.hosted.call('movmin', nargout, 'D', varargin); end
+    function varargout = movprod(varargin), varargout = clinalg.hosted.call('movprod', nargout, 'D', varargin); end
+    function varargout = movstd(varargin), varargout = clinalg.hosted.call('movstd', nargout, 'D', varargin); end
+    function varargout = movvar(varargin), varargout = clinalg.hosted.call('movvar', nargout, 'D', varargin); end
+    function varargout = movmad(varargin), varargout = clinalg.hosted.call('movmad', nargout, 'D', varargin); end
+    function varargout = movrange(varargin), varargout = clinalg.hosted.call('movrange', nargout, 'D', varargin); end
+    function varargout = meansq(varargin), varargout = clinalg.hosted.call('meansq', nargout, 'D', varargin); end
+    function varargout = moment(varargin), varargout = clinalg.hosted.call('moment', nargout, 'D', varargin); end
+    function varargout = skewness(varargin), varargout = clinalg.hosted.call('skewness', nargout, 'D', varargin); end
+    function varargout = kurtosis(varargin), varargout = clinalg.hosted.call('kurtosis', nargout, 'D', varargin); end
+    function varargout = mad(varargin), varargout = clinalg.hosted.call('mad', nargout, 'D', varargin); end
+    function varargout = center(varargin), varargout = clinalg.hosted.call('center', nargout, 'D', varargin); end
+    function varargout = zscore(varargin), varargout = clinalg.hosted.call('zscore', nargout, 'D', varargin); end
+    function varargout = corr(varargin), varargout = clinalg.hosted.call('corr', nargout, 'D', varargin); end
+    function varargout = corrcoef(varargin), varargout = clinalg.hosted.call('corrcoef', nargout, 'D', varargin); end
+    function varargout = ranks(varargin), varargout = clinalg.hosted.call('ranks', nargout, 'D', varargin); end
+    function varargout = bounds(varargin), varargout = clinalg.hosted.call('bounds', nargout, 'D', varargin); end
+    function varargout = rescale(varargin), varargout = clinalg.hosted.call('rescale', nargout, 'D', varargin); end
+    function varargout = vecnorm(varargin), varargout = clinalg.hosted.call('vecnorm', nargout, 'D', varargin); end
+    function varargout = uniquetol(varargin), varargout = clinalg.hosted.call('uniquetol', nargout, 'D', varargin); end
+    function varargout = setxor(varargin), varargout = clinalg.hosted.call('setxor', nargout, 'D', varargin); end
+    function varargout = nth_element(varargin), varargout = clinalg.hosted.call('nth_element', nargout, 'D', varargin); end
+
+    % Shapes.
+
+    function varargout = flipdim(varargin), varargout = clinalg.hosted.call('flipdim', nargout, 'D', varargin); end
+    function varargout = shift(varargin), varargout = clinalg.hosted.call('shift', nargout, 'D', varargin); end
+    function varargout = shiftdim(varargin), varargout = clinalg.hosted.call('shiftdim', nargout, 'D', varargin); end
+    function varargout = postpad(varargin), varargout = clinalg.hosted.call('postpad', nargout, 'D', varargin); end
+    function varargout = prepad(varargin), varargout = clinalg.hosted.call('prepad', nargout, 'D', varargin); end
+    function varargout = rotdim(varargin), varargout = clinalg.hosted.call('rotdim', nargout, 'D', varargin); end
+    function varargout = repelems(varargin), varargout = clinalg.hosted.call('repelems', nargout, 'D', varargin); end
+    function varargout = cplxpair(varargin), varargout = clinalg.hosted.call('cplxpair', nargout, 'D', varargin); end
+    function varargout = unwrap(varargin), varargout = clinalg.hosted.call('unwrap', nargout, 'D', varargin); end
+    function varargout = detrend(varargin), varargout = clinalg.hosted.call('detrend', nargout, 'D', varargin); end
+
+    % Matrices and their factorisations.
+
+    function varargout = eigs(varargin), varargout = clinalg.hosted.call('eigs', nargout, 'D', varargin); end
+    function varargout = gsvd(varargin), varargout = clinalg.hosted.call('gsvd', nargout, 'D', varargin); end
+    function varargout = cholinv(varargin), varargout = clinalg.hosted.call('cholinv', nargout, 'D', varargin); end
+    function varargout = chol2inv(varargin), varargout = clinalg.hosted.call('chol2inv', nargout, 'D', varargin); end
+    function varargout = cholupdate(varargin), varargout = clinalg.hosted.call('cholupdate', nargout, 'D', varargin); end
+    function varargout = cholinsert(varargin), varargout = clinalg.hosted.call('cholinsert', nargout, 'D', varargin); end
+    function varargout = choldelete(varargin), varargout = clinalg.hosted.call('choldelete', nargout, 'D', varargin); end
+    function varargout = cholshift(varargin), varargout = clinalg.hosted.call('cholshift', nargout, 'D', varargin); end
+    function varargout = qrupdate(varargin), varargout = clinalg.hosted.call('qrupdate', nargout, 'D', varargin); end
+    function varargout = qrinsert(varargin), varargout = clinalg.hosted.call('qrinsert', nargout, 'D', varargin); end
+    function varargout = qrdelete(varargin), varargout = clinalg.hosted.call('qrdelete', nargout, 'D', varargin); end
+    function varargout = qrshift(varargin), varargout = clinalg.hosted.call('qrshift', nargout, 'D', varargin); end
+    function varargout = givens(varargin), varargout = clinalg.hosted.call('givens', nargout, 'D', varargin); end
+    function varargout = planerot(varargin), varargout = clinalg.hosted.call('planerot', nargout, 'D', varargin); end
+    function varargout = krylov(varargin), varargout = clinalg.hosted.call('krylov', nargout, 'D', varargin); end
+    function varargout = mgorth(varargin), varargout = clinalg.hosted.call('mgorth', nargout, 'D', varargin); end
+    function varargout = rref(varargin), varargout = clinalg.hosted.call('rref', nargout, 'D', varargin); end
+    function varargout = condest(varargin), varargout = clinalg.hosted.call('condest', nargout, 'D', varargin); end
+    function varargout = condeig(varargin), varargout = clinalg.hosted.call('condeig', nargout, 'D', varargin); end
+    function varargout = normest1(varargin), varargout = clinalg.hosted.call('normest1', nargout, 'D', varargin); end
+    function varargout = subspace(varargin), varargout = clinalg.hosted.call('subspace', nargout, 'D', varargin); end
+    function varargout = ordeig(varargin), varargout = clinalg.hosted.call('ordeig', nargout, 'D', varargin); end
+    function varargout = ordschur(varargin), varargout = clinalg.hosted.call('ordschur', nargout, 'D', varargin); end
+    function varargout = polyeig(varargin), varargout = clinalg.hosted.call('polyeig', nargout, 'D', varargin); end
+    function varargout = linsolve(varargin), varargout = clinalg.hosted.call('linsolve', nargout, 'D', varargin); end
+    function varargout = lscov(varargin), varargout = clinalg.hosted.call('lscov', nargout, 'D', varargin); end
+    function varargout = spaugment(varargin), varargout = clinalg.hosted.call('spaugment', nargout, 'D', varargin); end
+
+    % Polynomials, interpolation, filters and integrals.
+
+    function varargout = poly(varargin), varargout = clinalg.hosted.call('poly', nargout, 'D', varargin); end
+    function varargout = polyder(varargin), varargout = clinalg.hosted.call('polyder', nargout, 'D', varargin); end
+    function varargout = polyint(varargin), varargout = clinalg.hosted.call('polyint', nargout, 'D', varargin); end
+    function varargout = polyout(varargin), varargout = clinalg.hosted.call('polyout', nargout, 'D', varargin); end
+    function varargout = polyreduce(varargin), varargout = clinalg.hosted.call('polyreduce', nargout, 'D', varargin); end
+    function varargout = polyaffine(varargin), varargout = clinalg.hosted.call('polyaffine', nargout, 'D', varargin); end
+    function varargout = polygcd(varargin), varargout = clinalg.hosted.call('polygcd', nargout, 'D', varargin); end
+    function varargout = mpoles(varargin), varargout = clinalg.hosted.call('mpoles', nargout, 'D', varargin); end
+    function varargout = deconv(varargin), varargout = clinalg.hosted.call('deconv', nargout, 'D', varargin); end
+    function varargout = mkpp(varargin), varargout = clinalg.hosted.call('mkpp', nargout, 'D', varargin); end
+    function varargout = ppval(varargin), varargout = clinalg.hosted.call('ppval', nargout, 'D', varargin); end
+    function varargout = ppder(varargin), varargout = clinalg.hosted.call('ppder', nargout, 'D', varargin); end
+    function varargout = ppint(varargin), varargout = clinalg.hosted.call('ppint', nargout, 'D', varargin); end
+    function varargout = convn(varargin), varargout = clinalg.hosted.call('convn', nargout, 'D', varargin); end
+    function varargout = filter2(varargin), varargout = clinalg.hosted.call('filter2', nargout, 'D', varargin); end
+    function varargout = fftfilt(varargin), varargout = clinalg.hosted.call('fftfilt', nargout, 'D', varargin); end
+    function varargout = interpft(varargin), varargout = clinalg.hosted.call('interpft', nargout, 'D', varargin); end
+    function varargout = interp3(varargin), varargout = clinalg.hosted.call('interp3', nargout, 'D', varargin); end
+    function varargout = griddata(varargin), varargout = clinalg.hosted.call('griddata', nargout, 'D', varargin); end
+    function varargout = curl(varargin), varargout = clinalg.hosted.call('curl', nargout, 'D', varargin); end
+    function varargout = divergence(varargin), varargout = clinalg.hosted.call('divergence', nargout, 'D', varargin); end
+    function varargout = polyarea(varargin), varargout = clinalg.hosted.call('polyarea', nargout, 'D', varargin); end
+    function varargout = rectint(varargin), varargout = clinalg.hosted.call('rectint', nargout, 'D', varargin); end
+    function varargout = quad(varargin), varargout = clinalg.hosted.call('quad', nargout, 'D', varargin); end
+    function varargout = quadv(varargin), varargout = clinalg.hosted.call('quadv', nargout, 'D', varargin); end
+    function varargout = quadl(varargin), varargout = clinalg.hosted.call('quadl', nargout, 'D', varargin); end
+    function varargout = quadgk(varargin), varargout = clinalg.hosted.call('quadgk', nargout, 'D', varargin); end
+    function varargout = quadcc(varargin), varargout = clinalg.hosted.call('quadcc', nargout, 'D', varargin); end
+    function varargout = integral(varargin), varargout = clinalg.hosted.call('integral', nargout, 'D', varargin); end
+    function varargout = integral2(varargin), varargout = clinalg.hosted.call('integral2', nargout, 'D', varargin); end
+    function varargout = integral3(varargin), varargout = clinalg.hosted.call('integral3', nargout, 'D', varargin); end
+    function varargout = quad2d(varargin), varargout = clinalg.hosted.call('quad2d', nargout, 'D', varargin); end
+    function varargout = dblquad(varargin), varargout = clinalg.hosted.call('dblquad', nargout, 'D', varargin); end
+    function varargout = triplequad(varargin), varargout = clinalg.hosted.call('triplequad', nargout, 'D', varargin); end
+    function varargout = glpk(varargin), varargout = clinalg.hosted.call('glpk', nargout, 'D', varargin); end
+    function varargout = qp(varargin), varargout = clinalg.hosted.call('qp', nargout, 'D', varargin); end
+    function varargout = pqpnonneg(varargin), varargout = clinalg.hosted.call('pqpnonneg', nargout, 'D', varargin); end
+
+    % Checks that raise errors, printed text, files and plots.
+
+    function varargout = assert(varargin), varargout = clinalg.hosted.call('assert', nargout, 'N', varargin); end
+    function varargout = validateattributes(varargin), varargout = clinalg.hosted.call('validateattributes', nargout, 'N', varargin); end
+    function varargout = mustBeFinite(varargin), varargout = clinalg.hosted.call('mustBeFinite', nargout, 'N', varargin); end
+    function varargout = mustBeGreaterThan(varargin), varargout = clinalg.hosted.call('mustBeGreaterThan', nargout, 'N', varargin); end
+    function varargout = mustBeGreaterThanOrEqual(varargin), varargout = clinalg.hosted.call('mustBeGreaterThanOrEqual', nargout, 'N', varargin); end
+    function varargout = mustBeInteger(varargin), varargout = clinalg.hosted.call('mustBeInteger', nargout, 'N', varargin); end
+    function varargout = mustBeLessThan(varargin), varargout = clinalg.hosted.call('mustBeLessThan', nargout, 'N', varargin); end
+    function varargout = mustBeLessThanOrEqual(varargin), varargout = clinalg.hosted.call('mustBeLessThanOrEqual', nargout, 'N', varargin); end
+    function varargout = mustBeMember(varargin), varargout = clinalg.hosted.call('mustBeMember', nargout, 'N', varargin); end
+    function varargout = mustBeNegative(varargin), varargout = clinalg.hosted.call('mustBeNegative', nargout, 'N', varargin); end
+    function varargout = mustBeNonNan(varargin), varargout = clinalg.hosted.call('mustBeNonNan', nargout, 'N', varargin); end
+    function varargout = mustBeNonempty(varargin), varargout = clinalg.hosted.call('mustBeNonempty', nargout, 'N', varargin); end
+    function varargout = mustBeNonnegative(varargin), varargout = clinalg.hosted.call('mustBeNonnegative', nargout, 'N', varargin); end
+    function varargout = mustBeNonpositive(varargin), varargout = clinalg.hosted.call('mustBeNonpositive', nargout, 'N', varargin); end
+    function varargout = mustBeNonsparse(varargin), varargout = clinalg.hosted.call('mustBeNonsparse', nargout, 'N', varargin); end
+    function varargout = mustBeNonzero(varargin), varargout = clinalg.hosted.call('mustBeNonzero', nargout, 'N', varargin); end
+    function varargout = mustBeNumeric(varargin), varargout = clinalg.hosted.call('mustBeNumeric', nargout, 'N', varargin); end
+    function varargout = mustBeNumericOrLogical(varargin), varargout = clinalg.hosted.call('mustBeNumericOrLogical', nargout, 'N', varargin); end
+    function varargout = mustBePositive(varargin), varargout = clinalg.hosted.call('mustBePositive', nargout, 'N', varargin); end
+    function varargout = mustBeReal(varargin), varargout = clinalg.hosted.call('mustBeReal', nargout, 'N', varargin); end
+    function varargout = printf(varargin), varargout = clinalg.hosted.call('printf', nargout, 'N', varargin); end
+    function varargout = fdisp(varargin), varargout = clinalg.hosted.call('fdisp', nargout, 'N', varargin); end
+    function varargout = dlmwrite(varargin), varargout = clinalg.hosted.call('dlmwrite', nargout, 'N', varargin); end
+    function varargout = csvwrite(varargin), varargout = clinalg.hosted.call('csvwrite', nargout, 'N', varargin); end
+    function varargout = fwrite(varargin), varargout = clinalg.hosted.call('fwrite', nargout, 'N', varargin); end
+    function varargout = area(varargin), varargout = clinalg.hosted.call('area', nargout, 'N', varargin); end
+    function varargout = barh(varargin), varargout = clinalg.hosted.call('barh', nargout, 'N', varargin); end
+    function varargout = pie(varargin), varargout = clinalg.hosted.call('pie', nargout, 'N', varargin); end
+    function varargout = stairs(varargin), varargout = clinalg.hosted.call('stairs', nargout, 'N', varargin); end
+    function varargout = errorbar(varargin), varargout = clinalg.hosted.call('errorbar', nargout, 'N', varargin); end
+    function varargout = fill(varargin), varargout = clinalg.hosted.call('fill', nargout, 'N', varargin); end
+    function varargout = fill3(varargin), varargout = clinalg.hosted.call('fill3', nargout, 'N', varargin); end
+    function varargout = patch(varargin), varargout = clinalg.hosted.call('patch', nargout, 'N', varargin); end
+    function varargout = line(varargin), varargout = clinalg.hosted.call('line', nargout, 'N', varargin); end
+    function varargout = polar(varargin), varargout = clinalg.hosted.call('polar', nargout, 'N', varargin); end
+    function varargout = rose(varargin), varargout = clinalg.hosted.call('rose', nargout, 'N', varargin); end
+    function varargout = compass(varargin), varargout = clinalg.hosted.call('compass', nargout, 'N', varargin); end
+    function varargout = feather(varargin), varargout = clinalg.hosted.call('feather', nargout, 'N', varargin); end
+    function varargout = comet(varargin), varargout = clinalg.hosted.call('comet', nargout, 'N', varargin); end
+    function varargout = surfc(varargin), varargout = clinalg.hosted.call('surfc', nargout, 'N', varargin); end
+    function varargout = surfl(varargin), varargout = clinalg.hosted.call('surfl', nargout, 'N', varargin); end
+    function varargout = meshc(varargin), varargout = clinalg.hosted.call('meshc', nargout, 'N', varargin); end
+    function varargout = contour3(varargin), varargout = clinalg.hosted.call('contour3', nargout, 'N', varargin); end
+    function varargout = ribbon(varargin), varargout = clinalg.hosted.call('ribbon', nargout, 'N', varargin); end
+    function varargout = waterfall(varargin), varargout = clinalg.hosted.call('waterfall', nargout, 'N', varargin); end
+    function varargout = plotyy(varargin), varargout = clinalg.hosted.call('plotyy', nargout, 'N', varargin); end
+    function varargout = plotmatrix(varargin), varargout = clinalg.hosted.call('plotmatrix', nargout, 'N', varargin); end
+    function varargout = scatter3(varargin), varargout = clinalg.hosted.call('scatter3', nargout, 'N', varargin); end
+    function varargout = stem3(varargin), varargout = clinalg.hosted.call('stem3', nargout, 'N', varargin); end
+    function varargout = quiver3(varargin), varargout = clinalg.hosted.call('quiver3', nargout, 'N', varargin); end
+    function varargout = trimesh(varargin), varargout = clinalg.hosted.call('trimesh', nargout, 'N', varargin); end
+    function varargout = trisurf(varargin), varargout = clinalg.hosted.call('trisurf', nargout, 'N', varargin); end
+    function varargout = triplot(varargin), varargout = clinalg.hosted.call('triplot', nargout, 'N', varargin); end
+    function varargout = tetramesh(varargin), varargout = clinalg.hosted.call('tetramesh', nargout, 'N', varargin); end
+    function varargout = streamline(varargin), varargout = clinalg.hosted.call('streamline', nargout, 'N', varargin); end
+    function varargout = slice(varargin), varargout = clinalg.hosted.call('slice', nargout, 'N', varargin); end
+    function varargout = axis(varargin), varargout = clinalg.hosted.call('axis', nargout, 'N', varargin); end
+    function varargout = xlim(varargin), varargout = clinalg.hosted.call('xlim', nargout, 'N', varargin); end
+    function varargout = ylim(varargin), varargout = clinalg.hosted.call('ylim', nargout, 'N', varargin); end
+    function varargout = zlim(varargin), varargout = clinalg.hosted.call('zlim', nargout, 'N', varargin); end
+    function varargout = caxis(varargin), varargout = clinalg.hosted.call('caxis', nargout, 'N', varargin); end
+    function varargout = set(varargin), varargout = clinalg.hosted.call('set', nargout, 'N', varargin); end
+    function varargout = text(varargin), varargout = clinalg.hosted.call('text', nargout, 'N', varargin); end
   end
 
   methods (Static, Hidden)
@@ -1259,7 +1517,8 @@ classdef (HandleCompatible) hosted
       try
         [results{:}] = feval(name, given{:});
       catch problem
-        if strncmp(problem.identifier, 'clinalg:', 8)
+        % The errors of checks are what they are for.
+        if strncmp(problem.identifier, 'clinalg:', 8) || strcmp(where, 'N')
           rethrow(problem);
         end
         words = cellfun(@(a) {[clinalg.operands.by(size(a)), ' ', class(a)]}, given);

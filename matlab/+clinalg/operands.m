@@ -169,6 +169,13 @@ classdef operands
       end
     end
 
+    function o = column_of(h)
+    % The array of a handle of a vector, as a matrix of one column.
+      [n, ~] = clinalg_mex('MexSize', 0, h);
+      v = clinalg.array(h);
+      o = clinalg.array(clinalg_mex('MexTakeLinear', 0, v.h, [], n, 1));
+    end
+
     function o = whole(x, as_single)
     % A copy on the device of an array, also of one element.
       if issparse(x)
@@ -184,15 +191,18 @@ classdef operands
       end
     end
 
-    function varargout = numbers(varargin)
-    % Arrays of one element as numbers, others as they are.
-      varargout = varargin;
-      several = ~cellfun(@isscalar, varargin);
-      for k = 1 : numel(varargin)
-        if any(several) && ~several(k) && isa(varargin{k}, 'clinalg.array')
-          varargout{k} = full(gather(varargin{k}));
-        end
+    function [a, b, done] = numbers(a, b)
+    % Arrays of one element as numbers, others as they are; done where none is left on the device.
+      few = [isscalar(a), isscalar(b)];
+      if few(1) && isa(a, 'clinalg.array')
+        a = gather(a);
+        if ~few(2), a = full(a); end
       end
+      if few(2) && isa(b, 'clinalg.array')
+        b = gather(b);
+        if ~few(1), b = full(b); end
+      end
+      done = ~isa(a, 'clinalg.array') && ~isa(b, 'clinalg.array');
     end
 
     function c = folded(f, a, b, others)
@@ -253,9 +263,9 @@ classdef operands
       dims = size(a);
       dim = find(dims ~= 1, 1);
       if ~isempty(given)
-        dim = given{1};
+        dim = clinalg.operands.on_host(given{1});
       end
-      known = numel(given) < 2 && numel(dims) == 2 && prod(dims) > 0 && isequal(dim, fix(dim)) && isscalar(dim) && any(dim == [1 2]) ...
+      known = isa(a, 'clinalg.array') && numel(given) < 2 && numel(dims) == 2 && prod(dims) > 0 && isequal(dim, fix(dim)) && isscalar(dim) && any(dim == [1 2]) ...
         && strcmp(kind_of(a), 'full');
       if known
         c = clinalg.operands.made(clinalg_mex('MexReduce', 0, name, hand(a), dim));
@@ -267,6 +277,7 @@ classdef operands
       if count < 2 && numel(given) == 2
         [c, known] = fused(name, given{:});
         if ~known
+          if isscalar(given{1}), given = given([2 1]); end
           c = clinalg.operands.mapped(name, given{:});
         end
         results = {c};
@@ -278,6 +289,26 @@ classdef operands
         results = {c};
       else
         results = clinalg.hosted.call(name, count, 'D1', given);
+      end
+    end
+
+    function [a, b, c] = scaled_by_diagonal(a, b)
+    % The product where an operand is one of Octave's square diagonal matrices, such as eye(3): rows or columns times numbers, no product of 0 and
+    % Inf. c is [] where there is none; a diagonal matrix beside a sparse one becomes sparse.
+      c = [];
+      if ~exist('OCTAVE_VERSION', 'builtin') || isscalar(a) || isscalar(b), return, end
+      left = ~isobject(a) && any(strfind(typeinfo(a), 'diagonal'));
+      right = ~isobject(b) && any(strfind(typeinfo(b), 'diagonal'));
+      if size(a, 2) ~= size(b, 1) || ndims(a) > 2 || ndims(b) > 2
+        % An error of the caller.
+      elseif left && issparse(b)
+        a = sparse(double(a));
+      elseif right && issparse(a)
+        b = sparse(double(b));
+      elseif left && size(a, 1) == size(a, 2) && size(b, 2) > 0
+        c = times(full(diag(a)), b);
+      elseif right && size(b, 1) == size(b, 2) && size(a, 1) > 0
+        c = times(a, full(diag(b)).');
       end
     end
 
@@ -295,7 +326,8 @@ classdef operands
     function c = mapped(name, a, b)
     % A function of two arrays or of an array and a number, element by element; by MATLAB where the device has none.
       clinalg.operands.check_classes(name, a, b);
-      [a, b] = clinalg.operands.numbers(a, b);
+      [a, b, done] = clinalg.operands.numbers(a, b);
+      if done, c = clinalg.hosted.one(name, {a, b}); return, end
       [r, s] = deal(size(a), size(b));
       same = isequal(r, s);
       plain = (same || (numel(r) == 2 && numel(s) == 2 && all(r == s | r == 1 | s == 1))) && prod(r) > 0 && prod(s) > 0;
@@ -350,7 +382,8 @@ classdef operands
     function c = combined(name, a, b, sign)
     % a + sign b.
       clinalg.operands.check_classes(name, a, b);
-      [a, b] = clinalg.operands.numbers(a, b);
+      [a, b, done] = clinalg.operands.numbers(a, b);
+      if done, c = clinalg.hosted.one(name, {a, b}); return, end
       dims = size(a);
       if isequal(dims, size(b)) && prod(dims) > 1 && clinalg.operands.both_sparse(a, b)
         [a, b] = clinalg.operands.pair(a, b);
@@ -383,8 +416,12 @@ classdef operands
         end
       elseif strcmp(name, 'linspace')
         c = clinalg.hosted.one(name, given);
+      elseif any(cellfun(@(x) isobject(x) && ~isvector(x), given))
+        error('clinalg:argument:value', '%s: expected sizes, or %s(..., ''like'', a)', name, name);
       else
-        error('clinalg:argument:value', '%s: expected sizes in MATLAB''s memory, or %s(..., ''like'', a)', name, name);
+        % Sizes on the device.
+        c = clinalg.hosted.call(name, 1, 'H', given);
+        c = c{1};
       end
     end
 

@@ -39,7 +39,7 @@ classdef (HandleCompatible) operations
     %-  Negative.
       c = clinalg_mex('MexLazy', 0, 'uminus', a);
       if c, c = clinalg.array(c); return, end
-      c = scaled(a, -1);
+      if isscalar(a), c = -gather(a); else, c = scaled(a, -1); end
     end
 
     function c = uplus(a)
@@ -53,9 +53,9 @@ classdef (HandleCompatible) operations
       c = clinalg_mex('MexLazy2', 0, 'times', a, b);
       if c, c = clinalg.array(c); return, end
       clinalg.operands.check_classes('.*', a, b);
-      [a, b] = clinalg.operands.numbers(a, b);
-      if isscalar(a) && isscalar(b) && (issparse(a) || issparse(b))
-        c = clinalg.operands.on_host(a) .* clinalg.operands.on_host(b);
+      [a, b, done] = clinalg.operands.numbers(a, b);
+      if done
+        c = clinalg.hosted.one('times', {a, b});
       elseif issparse(a) && isscalar(a) || issparse(b) && isscalar(b)
         % A sparse number makes the product sparse.
         [a, b] = clinalg.operands.full_number(a, b);
@@ -82,7 +82,10 @@ classdef (HandleCompatible) operations
       c = clinalg_mex('MexLazy2', 0, 'rdivide', a, b);
       if c, c = clinalg.array(c); return, end
       clinalg.operands.check_classes('./', a, b);
-      if iscomplex(a) && isreal(b)
+      [a, b, done] = clinalg.operands.numbers(a, b);
+      if done
+        c = clinalg.hosted.one('rdivide', {a, b});
+      elseif iscomplex(a) && isreal(b)
         % Part by part: infinities stay what they are.
         c = complex(real(a) ./ b, imag(a) ./ b);
       else
@@ -274,7 +277,10 @@ classdef (HandleCompatible) operations
     function c = conj(a)
     %conj  Conjugate, element by element.
       [c, known] = fused_one('conj', a);
-      if ~known
+      if known, return, end
+      if isscalar(a)
+        c = conj(gather(a));
+      else
         c = clinalg.array.shaped(clinalg_mex('MexConj', 0, hand(a)), size(a));
       end
     end
@@ -282,7 +288,12 @@ classdef (HandleCompatible) operations
     function c = complex(a, b)
     %complex  a + 1i * b; complex(a) is a complex copy.
       if nargin < 2
-        c = clinalg.operands.promoted(a);
+        if isscalar(a), c = complex(gather(a)); else, c = clinalg.operands.promoted(a); end
+        return
+      end
+      [a, b, done] = clinalg.operands.numbers(a, b);
+      if done
+        c = clinalg.hosted.one('complex', {a, b});
       elseif isequal(size(a), size(b)) && ~issparse(a) && ~issparse(b)
         dims = size(a);
         [a, b] = clinalg.operands.pair(a, b);
@@ -344,6 +355,10 @@ classdef (HandleCompatible) operations
         if isa(c, 'uint64'), c = clinalg.array(c); return, end
         if ~isempty(c), return, end
       end
+      if ~isobject(a) || ~isobject(b)
+        [a, b, c] = clinalg.operands.scaled_by_diagonal(a, b);
+        if ~isempty(c), return, end
+      end
       if isscalar(a) || isscalar(b)
         if isa(a, 'clinalg.array') && isscalar(a) && isscalar(b) && strcmp(kind_of(a), 'operator')
           c = clinalg.operands.applied(a, b);
@@ -383,7 +398,9 @@ classdef (HandleCompatible) operations
     end
 
     function x = mldivide(a, b)
-    %\  Solution of a x = b: for a full matrix by substitution, Cholesky or LU, for a tall one by QR in the least-squares sense. For a sparse one with
+    %\  Solution of a x = b: for a square full matrix by substitution, Cholesky or LU, for another one by QR in the least-squares sense, of several
+    % solutions the one of smallest norm. The warnings clinalg:matrix:nearlySingular, clinalg:matrix:singular (with the least-squares solution) and
+    % clinalg:matrix:rankDeficient say where few digits or none can be correct. For a sparse one with
     % 1000 or more rows or columns by iteration, as clinalg.solve, to a relative residual of 1e-10 (in single precision 1e-5), with the warning
     % clinalg:solve:iterative; a sparse triangle, smaller matrices and band matrices directly, and up to 10000 rows what does not converge.
       clinalg.operands.check_classes('\', a, b);
@@ -395,9 +412,9 @@ classdef (HandleCompatible) operations
       if isscalar(a)
         [a, b] = clinalg.operands.full_number(a, b);
         x = ldivide(a, b);
-      elseif ~issparse(a) && ~issparse(b) && m >= n && n > 0 && size(b, 1) == m && size(b, 2) > 0
+      elseif ~issparse(a) && ~issparse(b) && min(m, n) > 0 && size(b, 1) == m && size(b, 2) > 0 && ndims(a) == 2 && ndims(b) == 2
         [a, b] = clinalg.operands.pair(a, b);
-        x = clinalg.operands.made(clinalg_mex('MexSolveDense', 0, a.h, b.h));
+        x = clinalg.factorisations.left_divide(a, b);
       elseif max(m, n) >= 1000 && min(m, n) > 0 && issparse(a) && ~issparse(b) && size(b, 1) == m && size(b, 2) > 0 ...
           && ~(isa(a, 'clinalg.array') && strcmp(kind_of(a), 'band'))
         x = clinalg.factorisations.of_large_sparse(a, b);
@@ -442,6 +459,11 @@ classdef (HandleCompatible) operations
       elseif nargin < 2
         k = 0;
       end
+      if ~isa(a, 'clinalg.array')
+        v = clinalg.hosted.one('diag', {a, k});
+        return
+      end
+      k = clinalg.operands.on_host(k);
       [m, n] = size(a);
       count = min(m - max(0, -k), n - max(0, k));
       if ~is_plain_sparse(a) || m == 1 || n == 1 || ~isscalar(k) || count < 2
@@ -457,12 +479,12 @@ classdef (HandleCompatible) operations
 
     function c = tril(a, varargin)
     %tril  Lower triangle; on the device of a sparse matrix.
-      c = triangle(a, 'tril', varargin);
+      if isa(a, 'clinalg.array'), c = triangle(a, 'tril', varargin); else, c = clinalg.hosted.one('tril', [{a}, varargin]); end
     end
 
     function c = triu(a, varargin)
     %triu  Upper triangle; on the device of a sparse matrix.
-      c = triangle(a, 'triu', varargin);
+      if isa(a, 'clinalg.array'), c = triangle(a, 'triu', varargin); else, c = clinalg.hosted.one('triu', [{a}, varargin]); end
     end
 
     function n = nnz(a)
@@ -479,7 +501,8 @@ classdef (HandleCompatible) operations
     function v = nonzeros(a)
     %nonzeros  Elements that are not zero, in a column.
       if is_plain_sparse(a)
-        v = clinalg.operands.made(clinalg_mex('MexNonzeros', 0, hand(a)));
+        v = clinalg.operands.column_of(clinalg_mex('MexNonzeros', 0, hand(a)));
+        if isscalar(v), v = gather(v); end
       else
         v = clinalg.hosted.one('nonzeros', {a});
       end
@@ -504,7 +527,12 @@ classdef (HandleCompatible) operations
       end
       p = 2;
       if nargin > 1
+        varargin = clinalg.hosted.gathered('norm', varargin);
         p = varargin{1};
+      end
+      if ~isa(a, 'clinalg.array')
+        s = clinalg.hosted.one('norm', [{a}, varargin]);
+        return
       end
       if ischar(p)
         p = lower(p);
@@ -527,7 +555,9 @@ classdef (HandleCompatible) operations
         s = clinalg_mex('MexVectorNumber', 0, 'sum', a);
         if ~isempty(s), return, end
       end
-      if nargin == 2 && strcmp(varargin{1}, 'all')
+      if ~isa(a, 'clinalg.array')
+        s = clinalg.operands.along('sum', a, varargin);
+      elseif nargin == 2 && strcmp(varargin{1}, 'all')
         s = clinalg.operands.narrowed(clinalg_mex('MexSum', 0, hand(a)));
         if issparse(a), s = sparse(double(s)); end
       elseif nargin == 1 && isvector(a) && ~isempty(a)
@@ -573,39 +603,34 @@ classdef (HandleCompatible) operations
       [varargout{1 : max(nargout, 1)}] = clinalg.gmres(A, given{:});
     end
 
-    % Factorisations of full matrices; their bodies are in clinalg.factorisations.
+    % Factorisations, of full matrices on the device; their bodies are in clinalg.factorisations.
 
     function varargout = lu(varargin)
     %lu  LU factorisation with partial pivoting: [L, U, P] with P * A = L * U, [L, U] with A = L * U, one output with U and, below
     % the diagonal, L. lu(a, 'vector') gives the order p of the rows in place of P: A(p, :) = L * U.
-      [varargout{1 : max(nargout, 1)}] = clinalg.factorisations.lu(varargin{:});
+      varargout = clinalg.factorisations.factorised('lu', max(nargout, 1), varargin);
     end
 
     function varargout = chol(varargin)
     %chol  Cholesky factorisation: R with R' * R = A of the upper triangle of A, chol(a, 'lower') L with L * L' = A of the lower
     % one. flag is 0, or the order of the first leading minor that is not positive; R is of the part before it.
-      [varargout{1 : max(nargout, 1)}] = clinalg.factorisations.chol(varargin{:});
+      varargout = clinalg.factorisations.factorised('chol', max(nargout, 1), varargin);
     end
 
     function varargout = qr(varargin)
     %qr  QR factorisation: [Q, R] with A = Q * R, or R alone; qr(a, 0) and qr(a, 'econ') without the columns of Q beyond those of A. A
     % permutation, [Q, R, E], and qr(a, b) are computed in MATLAB's memory.
-      [varargout{1 : max(nargout, 1)}] = clinalg.factorisations.qr(varargin{:});
+      varargout = clinalg.factorisations.factorised('qr', max(nargout, 1), varargin);
     end
 
-    function [b, reciprocal] = inv(a)
+    function varargout = inv(varargin)
     %inv  Inverse of a square matrix, and its reciprocal condition number. To solve a system, A \ b is faster and more accurate.
-      if nargout < 2
-        b = clinalg.factorisations.inv(a);
-      else
-        [b, reciprocal] = clinalg.factorisations.inv(a);
-      end
+      varargout = clinalg.factorisations.factorised('inv', max(nargout, 1), varargin);
     end
 
-    function [d, reciprocal] = det(a)
+    function varargout = det(varargin)
     %det  Determinant of a square matrix; its reciprocal condition number is estimated in MATLAB's memory.
-      d = clinalg.factorisations.det(a);
-      if nargout > 1, reciprocal = rcond(a); end
+      varargout = clinalg.factorisations.factorised('det', max(nargout, 1), varargin);
     end
   end
 
@@ -629,15 +654,20 @@ classdef (HandleCompatible) operations
     end
 
     function c = each(a, name, least)
-    % A function of each element; of the complex numbers where numbers are below `least`; by MATLAB where the device has none.
-      if isreal(a) && isfinite(least) && ~issparse(a) && ~isempty(a) && ndims(a) == 2 && least_of(a) < least
-        [c, known] = fused_one(name, clinalg.operands.promoted(a));
-        if known, return, end
-      end
-      if iscomplex(a) || issparse(a) || isempty(a) || (isfinite(least) && least_of(a) < least)
+    % A function of each element; complex where numbers are below `least`; by MATLAB where the device has none.
+      if isscalar(a)
+        c = feval(name, full(gather(a)));
+      elseif issparse(a) || isempty(a) || iscomplex(a)
         c = clinalg.hosted.one(name, {a});
-      else
+      elseif ~isfinite(least) || least_of(a) >= least
         c = clinalg.array.shaped(clinalg_mex('MexMap', 0, name, hand(a)), size(a));
+      elseif ndims(a) > 2
+        c = clinalg.hosted.one(name, {a});
+      elseif strcmp(name, 'log')
+        c = complex(log(abs(a)), pi * max(sign(-a), 0));
+      else
+        % The difference makes NaN of NaN and keeps -0, the sum has none.
+        c = complex(sqrt(max(a, 0)) - 0 * sign(a), sqrt(max(-a, 0)) + 0);
       end
     end
 
@@ -651,7 +681,9 @@ classdef (HandleCompatible) operations
     end
 
     function c = part(a, name, mex)
-      if issparse(a)
+      if isscalar(a)
+        c = feval(name, gather(a));
+      elseif issparse(a)
         c = clinalg.hosted.one(name, {a});
       else
         c = clinalg.array.shaped(clinalg_mex(mex, 0, hand(a)), size(a));
@@ -664,6 +696,7 @@ classdef (HandleCompatible) operations
     end
 
     function c = triangle(a, name, given)
+      given = clinalg.hosted.gathered(name, given);
       k = 0;
       if ~isempty(given), k = given{1}; end
       if ~is_plain_sparse(a) || numel(given) > 1 || ~isnumeric(k) || ~isscalar(k)

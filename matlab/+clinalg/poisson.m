@@ -155,7 +155,7 @@ classdef poisson < handle
       if nargin < 3, g = []; end
       o.set_sides(g);
       f = o.on_device(f, 'f');
-      b = clinalg.array(clinalg_mex('MexPoissonRightSide', 0, o.h, f.h));
+      b = clinalg.operands.column_of(clinalg_mex('MexPoissonRightSide', 0, o.h, f.h));
     end
 
     function u = values(o, x)

@@ -188,12 +188,14 @@ own.E = zeros(0, 3, class(as(1)));
 own.k = as(2.5);
 own.q = as([0.5; 0.25; -0.75; 0.125; 1]);
 own.m = as([5 NaN 2 Inf -Inf 0]);
+own.w = as([-0 0 1 -1]);
+own.u = as(2);
 for name = fieldnames(own).'
   value = own.(name{1});
   if ndims(value) > 2
     device.(name{1}) = reshape(clinalg.matrix(reshape(value, size(value, 1), [])), size(value));
-  elseif isscalar(value)
-    device.(name{1}) = value;
+  elseif strcmp(name{1}, 'k')
+    device.k = value;
   else
     device.(name{1}) = clinalg.matrix(value);
   end

@@ -1,5 +1,6 @@
 function tests = test_solve()
-tests = {@systems_are_solved, @iterations_are_those_of_the_host, @a_start_is_used, @ends, @nothing_to_do, @bad_systems};
+tests = {@systems_are_solved, @iterations_are_those_of_the_host, @a_start_is_used, @ends, @nothing_to_do, @bad_systems, ...
+  @functions_are_given_arrays_like_any_other};
 end
 
 function systems_are_solved()
@@ -119,4 +120,22 @@ check_error('clinalg:handle:kind', '`b`', @() MexCG(gpu, A, A));
 check_error('clinalg:argument:value', 'diagonal', @() MexCG(gpu, MexMatrix(gpu, [0 1; 1 0]), MexZeros(gpu, 2, 1), [], [], 'jacobi'));
 after = MexMemory(gpu);
 check(after.objects == before.objects + 5);
+end
+
+function functions_are_given_arrays_like_any_other()
+A = gallery('poisson', 4);
+S = clinalg.matrix(A);
+b = clinalg.vector(ones(16, 1));
+[x, flag] = clinalg.pcg(@(v) by_products(S, v), b, 1e-10, 100, @(r) by_products(1, r));
+check(flag == 0);
+check_close(gather(x), A \ ones(16, 1), 1e-8);
+[x, flag] = clinalg.gmres(@(v) by_products(S, v), b, 'Tolerance', 1e-10);
+check(flag == 0);
+check_close(gather(x), A \ ones(16, 1), 1e-8);
+r = clinalg.precond(S, 'ilu') \ b;
+check_close(gather(r * r'), gather(r) * gather(r)', 1e-14);
+end
+
+function y = by_products(S, v)
+y = S * v + 0 * sum(v * v', 2);
 end

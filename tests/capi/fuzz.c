@@ -340,7 +340,7 @@ static void product(void)
         expect(a && x && (x->rows == 1 || x->cols == 1) && full(x), "product of what does not fit", status);
         if (out == NULL) {
             memset(&result, 0, sizeof result);
-            result.kind = CLINALG_KIND_VECTOR;
+            result.kind = x->kind;
             result.precision = a->precision;
             result.rows = transposed ? a->cols : a->rows;
             result.cols = 1;

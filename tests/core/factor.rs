@@ -607,3 +607,58 @@ fn least_squares<T: Scalar>(context: &Context) {
 fn least_squares_leave_an_orthogonal_residual() {
     with_all_scalars!(least_squares);
 }
+
+/// A = U V has the solution of smallest norm X = A' W of A X = A A' W.
+fn least_norm<T: Scalar>(context: &Context) {
+    for (rows, cols, rank) in
+        [(6, 3, 1), (3, 6, 2), (60, 20, 7), (20, 60, 7), (33, 33, 5), (300, 100, 40), (100, 130, 60), (50, 8, 8)]
+    {
+        let product = Host::noise::<T>(rows, rank, 41).times(&Host::noise::<T>(rank, cols, 43));
+        let a = Host::of(&product.upload::<T>(context));
+        let expected = a.adjoint().times(&Host::noise::<T>(rows, 2, 47));
+        let b = a.times(&expected);
+        let found = ops::least_squares(&a.upload::<T>(context), &b.upload::<T>(context)).unwrap();
+        assert_eq!(found.rank, rank, "{rows} x {cols}, tolerance {:e}", found.tolerance);
+        let x = Host::of(&found.x);
+        let largest = |m: &Host| m.values.iter().map(|v| v.norm()).fold(0.0, f64::max);
+        let error = largest(&x.map(|i, j, v| v - expected.at(i, j))) / largest(&expected);
+        // The condition numbers of the factors are at most some tens, that of A their product.
+        assert!(error <= 2000.0 * rank as f64 * eps::<T>(), "{rows} x {cols} of rank {rank}: {error:e}");
+    }
+    let zero = Host::new(4, 2, |_, _| 0.0);
+    let found = ops::least_squares(&zero.upload::<T>(context), &Host::identity(4).upload::<T>(context)).unwrap();
+    assert_eq!((found.rank, Host::of(&found.x)), (0, Host::new(2, 4, |_, _| 0.0)));
+    let empty =
+        ops::least_squares(&Dense::<T>::zeros(context, 3, 0).unwrap(), &Dense::zeros(context, 3, 1).unwrap()).unwrap();
+    assert_eq!((empty.x.rows(), empty.x.cols(), empty.rank), (0, 1, 0));
+}
+
+#[test]
+fn least_squares_of_a_rank_deficient_matrix_have_the_smallest_norm() {
+    with_all_scalars!(least_norm);
+}
+
+/// Reciprocal condition numbers of each structure.
+fn divisions<T: Scalar>(context: &Context) {
+    let n = 40;
+    let b = Host::identity(n).upload::<T>(context);
+    let scale = |i: usize| 2.0_f64.powi(-((i % 8) as i32));
+    for (name, matrix) in [
+        ("lower", Host::new(n, n, |i, j| if i >= j { scale(j) } else { 0.0 })),
+        ("upper", Host::new(n, n, |i, j| if i <= j { scale(j) } else { 0.0 })),
+        ("Hermitian", Host::new(n, n, |i, j| if i == j { 2.0 } else { -f64::from(i.abs_diff(j) == 1) })),
+        ("square", Host::new(n, n, |i, j| f64::from(i == (j + 1) % n) * scale(j) + 0.01)),
+    ] {
+        let found = ops::left_divide(&matrix.upload::<T>(context), &b).unwrap();
+        let norm1 = |m: &Host| (0..n).map(|j| (0..n).map(|i| m.at(i, j).norm()).sum::<f64>()).fold(0.0, f64::max);
+        let exact = 1.0 / norm1(&matrix) / norm1(&Host::of(&found.x));
+        let estimate = found.reciprocal_condition.unwrap();
+        assert!((exact * 0.99..=exact * 3.0).contains(&estimate), "{name}: {estimate:e}, exact {exact:e}");
+        assert_eq!((found.rank, found.tolerance), (n, 0.0));
+    }
+}
+
+#[test]
+fn division_tells_the_condition_of_every_structure() {
+    with_all_scalars!(divisions);
+}

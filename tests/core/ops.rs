@@ -627,6 +627,32 @@ fn parts_of_arrays_are_those_of_the_indices() {
     crate::on_every_device!(array_parts);
 }
 
+fn zeros_and_nan<T: Real>(context: &Context) {
+    let values = |list: &[f64]| upload(context, &list.iter().map(|&v| T::from_f64(v)).collect::<Vec<_>>());
+    let x = values(&[-0.0, 0.0, f64::NAN, 1.0, f64::NAN, -0.0, 0.0, -3.0, f64::INFINITY]);
+    let y = values(&[0.0, -0.0, 1.0, f64::NAN, f64::NAN, -0.0, 0.0, -4.0, f64::NEG_INFINITY]);
+    let bits = |out: &Vector<T>| -> Vec<(f64, bool)> {
+        let whole = out.to_vec().unwrap().into_iter().map(T::into_f64);
+        whole.map(|v| if v.is_nan() { (7.0, false) } else { (v, v.is_sign_negative()) }).collect()
+    };
+    let shape = (9, 1);
+    let mut out = upload(context, &[T::zero(); 9]);
+    for (f, sign) in [(Binary::Max, 1.0), (Binary::Min, -1.0)] {
+        ops::map2(f, (shape, &x), (shape, &y), &mut out).unwrap();
+        let [most, of_finite] = if sign > 0.0 { [f64::INFINITY, -3.0] } else { [f64::NEG_INFINITY, -4.0] };
+        let expected = [-0.0, 0.0, 1.0, 1.0, 7.0, -0.0, 0.0, of_finite, most];
+        assert_eq!(bits(&out), expected.map(|v: f64| (v, v.is_sign_negative())), "{f:?}");
+    }
+    ops::map(Unary::Sign, &x, &mut out).unwrap();
+    let expected = [0.0, 0.0, 7.0, 1.0, 7.0, 0.0, 0.0, -1.0, 1.0];
+    assert_eq!(bits(&out), expected.map(|v: f64| (v, v.is_sign_negative())));
+}
+
+#[test]
+fn sign_max_and_min_of_zeros_and_nan() {
+    crate::on_every_device!(zeros_and_nan);
+}
+
 fn array_functions<T: Real>(context: &Context) {
     let (rows, cols) = (5, 40);
     let (x, y) = (noise::<T>(rows * cols, 4), noise::<T>(rows * cols, 5));

@@ -402,7 +402,7 @@ typedef enum {
    */
   CLINALG_FACTORISATION_CHOLESKY = 1,
   /**
-   * QR: least squares with at least as many rows as columns.
+   * QR: least squares; for `clinalg_factorisation_create` with at least as many rows as columns, of full rank.
    */
   CLINALG_FACTORISATION_QR = 2,
 } clinalg_factorisation;
@@ -2118,7 +2118,8 @@ clinalg_status clinalg_operator_create(uint32_t precision,
                                        clinalg_handle *handle);
 
 /**
- * out = alpha op(A) x + beta out, op(A) given by `transpose` (a `clinalg_transpose`); out = 0 makes a new vector and sets beta to 0.
+ * out = alpha op(A) x + beta out, op(A) given by `transpose` (a `clinalg_transpose`); out = 0 makes a new vector, or a dense column for a
+ * dense x, and sets beta to 0.
  * All objects have the same type of values; for real ones the imaginary parts of alpha and beta must be 0.
  *
  * # Safety
@@ -2251,7 +2252,7 @@ clinalg_status clinalg_array_join_parts(clinalg_handle re,
 
 /**
  * Solves A X = b for a dense A, real or complex, and a vector or dense b of the same type, by a `clinalg_factorisation`; QR minimises
- * |A X - b|. X is a new object of the kind of b; A and b stay as they are.
+ * |A X - b| for an A of any shape and rank, and takes of several solutions the one of smallest norm. X is a new object of the kind of b; A and b stay as they are.
  *
  * # Safety
  * `x` is null or valid for a write.
@@ -3273,7 +3274,7 @@ clinalg_status clinalg_ode_options_default(clinalg_ode_options *options,
                                            size_t struct_size);
 
 /**
- * out = alpha A x + beta out; out = 0 makes a new vector and treats beta as 0.
+ * out = alpha A x + beta out; out = 0 makes a new vector, or a dense column for a dense x, and treats beta as 0.
  *
  * # Safety
  * `out` is null or valid for reading and writing.
@@ -3285,7 +3286,7 @@ clinalg_status clinalg_matrix_mv(double alpha,
                                  clinalg_handle *out);
 
 /**
- * out = alpha A' x + beta out; out = 0 makes a new vector and treats beta as 0.
+ * out = alpha A' x + beta out; out = 0 makes a new vector, or a dense column for a dense x, and treats beta as 0.
  *
  * # Safety
  * `out` is null or valid for reading and writing.

@@ -4,7 +4,7 @@ use std::ffi::c_void;
 use std::ops::ControlFlow;
 
 use clinalg::{Complex, Error};
-use clinalg_handles::{Product, Registry, ScalarType};
+use clinalg_handles::{Kind, Product, Registry, ScalarType};
 
 use crate::object::{ClinalgHandle, scalar_of, typed, upload};
 use crate::status::{ClinalgStatus, Fault};
@@ -74,7 +74,7 @@ pub unsafe extern "C" fn clinalg_operator_create(
             }
         });
         let registry = Registry::global();
-        typed!(precision, T => Ok(registry.operator_of::<T>(context, (rows, cols), product)?))
+        typed!(precision, T => Ok(registry.operator_of::<T>(context, (rows, cols), Kind::Vector, product)?))
     })
 }
 

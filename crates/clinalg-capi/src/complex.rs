@@ -29,7 +29,7 @@ pub enum ClinalgFactorisation {
     Lu = 0,
     /// Cholesky: Hermitian positive definite matrices, of which the lower triangle is read.
     Cholesky = 1,
-    /// QR: least squares with at least as many rows as columns.
+    /// QR: least squares; for `clinalg_factorisation_create` with at least as many rows as columns, of full rank.
     Qr = 2,
 }
 
@@ -63,7 +63,8 @@ fn number(result: *mut ClinalgComplex, run: impl FnOnce(&Registry) -> clinalg::R
     })
 }
 
-/// out = alpha op(A) x + beta out, op(A) given by `transpose` (a `clinalg_transpose`); out = 0 makes a new vector and sets beta to 0.
+/// out = alpha op(A) x + beta out, op(A) given by `transpose` (a `clinalg_transpose`); out = 0 makes a new vector, or a dense column for a
+/// dense x, and sets beta to 0.
 /// All objects have the same type of values; for real ones the imaginary parts of alpha and beta must be 0.
 ///
 /// # Safety
@@ -227,7 +228,7 @@ pub unsafe extern "C" fn clinalg_array_join_parts(
 }
 
 /// Solves A X = b for a dense A, real or complex, and a vector or dense b of the same type, by a `clinalg_factorisation`; QR minimises
-/// |A X - b|. X is a new object of the kind of b; A and b stay as they are.
+/// |A X - b| for an A of any shape and rank, and takes of several solutions the one of smallest norm. X is a new object of the kind of b; A and b stay as they are.
 ///
 /// # Safety
 /// `x` is null or valid for a write.
@@ -243,7 +244,7 @@ pub unsafe extern "C" fn clinalg_dense_solve(
             return Err(Fault::Null("x"));
         }
         let factorisation = factorisation_of(factorisation)?;
-        let made = Registry::global().solve_dense(factorisation, a, b)?;
+        let made = Registry::global().solve_dense(factorisation, a, b)?.x;
         // SAFETY: checked above, and by the contract.
         unsafe { put("x", x, made) }
     })

@@ -37,7 +37,7 @@ fn number(result: *mut f64, run: impl FnOnce(&Registry) -> clinalg::Result<f64>)
     })
 }
 
-/// out = alpha A x + beta out; out = 0 makes a new vector and treats beta as 0.
+/// out = alpha A x + beta out; out = 0 makes a new vector, or a dense column for a dense x, and treats beta as 0.
 ///
 /// # Safety
 /// `out` is null or valid for reading and writing.
@@ -52,7 +52,7 @@ pub unsafe extern "C" fn clinalg_matrix_mv(
     into("out", out, |registry, given| registry.mv(alpha, a, x, beta, given))
 }
 
-/// out = alpha A' x + beta out; out = 0 makes a new vector and treats beta as 0.
+/// out = alpha A' x + beta out; out = 0 makes a new vector, or a dense column for a dense x, and treats beta as 0.
 ///
 /// # Safety
 /// `out` is null or valid for reading and writing.

@@ -32,9 +32,9 @@ mod object;
 mod registry;
 
 pub use calls::{
-    Automatic, EigenReport, Factorisation, Given, LuFactors, Method, Part, PoissonField, Positions, PreconditionerInfo,
-    PreconditionerKind, PreconditionerParams, Preconditioning, Product, SmallProduct, Subscript, Taken, Term,
-    VectorNumber, WaveState,
+    Automatic, DenseSolution, EigenReport, Factorisation, Given, LuFactors, Method, Part, PoissonField, Positions,
+    PreconditionerInfo, PreconditionerKind, PreconditionerParams, Preconditioning, Product, SmallProduct, Subscript,
+    Taken, Term, VectorNumber, WaveState,
 };
 #[cfg(feature = "heat")]
 pub use calls::{

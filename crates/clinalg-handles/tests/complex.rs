@@ -178,10 +178,10 @@ fn systems<R: Parts>(context: &Context) {
     }
     let columns = registry.upload_dense(context, n, 1, &read::<R::Complex>(&registry, b)).unwrap();
     for factorisation in [Factorisation::Lu, Factorisation::Cholesky, Factorisation::Qr] {
-        let x = registry.solve_dense(factorisation, full, b).unwrap();
+        let x = registry.solve_dense(factorisation, full, b).unwrap().x;
         assert_eq!(registry.info(x).unwrap().kind, Kind::Vector);
         close(x, "factorisation");
-        let x = registry.solve_dense(factorisation, full, columns).unwrap();
+        let x = registry.solve_dense(factorisation, full, columns).unwrap().x;
         assert_eq!(registry.info(x).unwrap().kind, Kind::Dense);
         close(x, "factorisation of columns");
     }

@@ -106,7 +106,9 @@ fn operator(
             false => Err(Error::Cancelled { reached: "while it waited for a product of the caller's function".into() }),
         }
     };
-    Ok(typed!(scalar, T => registry.operator_of::<T>(context, (n, n), Box::new(product))?))
+    Ok(
+        typed!(scalar, T => registry.operator_of::<T>(context, (n, n), clinalg_handles::Kind::Dense, Box::new(product))?),
+    )
 }
 
 /// Begins a solve; gives its handle.

@@ -131,7 +131,7 @@ fn products<T: Real>(context: &Context) {
 /// Y = A X + beta Y into the vector of the columns of Y.
 fn multi<T: Real>(a: &dyn MultiRhs<T>, x: &Dense<T>, beta: T, y: &mut Vector<T>) -> crate::Result<()> {
     let values = std::mem::replace(y, Vector::zeros(a.context(), 0)?);
-    ops::mm(T::one(), a, x, beta, &mut Dense::from_vector(a.rows(), x.cols(), values))
+    ops::mm(T::one(), a, x, beta, &mut Dense::from_vector(a.rows(), x.cols(), values)?)
 }
 
 /// The products of matrices with a pattern of rows, and those in chunks.

@@ -18,7 +18,7 @@ const FOLDER: &str = "target/matlab";
 /// Where the package is made, below the root.
 const PACKAGES: &str = "target/octave";
 /// What `matlab/` holds for users; the tests stay behind.
-const PARTS: [&str; 2] = ["+clinalg", "examples"];
+const PARTS: [&str; 3] = ["+clinalg", "examples", "octave"];
 
 /// Random steps of each of the five runs of the stand-in host; a step is a call or several.
 const FUZZ_STEPS: &str = "250000";

@@ -17,18 +17,22 @@ pub enum Factorisation {
     Lu,
     /// Cholesky, for Hermitian positive definite matrices; reads the lower triangle.
     Cholesky,
-    /// QR by Householder reflections, for least squares with at least as many rows as columns.
+    /// QR by Householder reflections, for least squares; of several solutions the one of smallest norm.
     Qr,
     /// The one that suits the structure of the matrix, substitution for a triangle: [`clinalg::ops::left_divide`].
     Auto,
 }
 
 impl Factorisation {
-    fn solve<T: Scalar>(self, a: &Dense<T>, b: &Dense<T>) -> Result<Dense<T>> {
+    fn solve<T: Scalar>(self, a: &Dense<T>, b: &Dense<T>) -> Result<ops::Division<T>> {
+        let square = |x| ops::Division { x, reciprocal_condition: None, rank: a.rows(), tolerance: 0.0 };
         match self {
-            Factorisation::Lu => ops::solve(a, b),
-            Factorisation::Cholesky => ops::Cholesky::new(a.try_clone()?)?.solve(b),
-            Factorisation::Qr => ops::Qr::new(a.try_clone()?)?.solve(b),
+            Factorisation::Lu => ops::solve(a, b).map(square),
+            Factorisation::Cholesky => ops::Cholesky::new(a.try_clone()?)?.solve(b).map(square),
+            Factorisation::Qr => {
+                let ops::LeastNorm { x, rank, tolerance } = ops::least_squares(a, b)?;
+                Ok(ops::Division { x, reciprocal_condition: None, rank, tolerance })
+            }
             Factorisation::Auto => ops::left_divide(a, b),
         }
     }
@@ -39,6 +43,19 @@ pub(super) fn dense<T: Scalar>(stored: &Stored<T>) -> &Dense<T> {
         Stored::Dense(a) => a,
         _ => unreachable!("a is dense"),
     }
+}
+
+/// What [`Registry::solve_dense`] gives.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct DenseSolution {
+    /// X, a new object of the kind of b.
+    pub x: u64,
+    /// An estimate of the reciprocal condition number of a square A, by [`Factorisation::Auto`] only.
+    pub reciprocal_condition: Option<f64>,
+    /// The rank of A, by QR the numerical one.
+    pub rank: usize,
+    /// The tolerance of the numerical rank, else 0.
+    pub tolerance: f64,
 }
 
 /// L and U of [`Registry::lu`] with the order of the rows.
@@ -154,31 +171,38 @@ impl Registry {
         })
     }
 
-    /// Solves A X = b for a dense A and a vector or the columns of a dense matrix b, by QR in the least-squares sense. Gives the
-    /// handle of X, a new object of the kind of b. A and b stay as they are.
+    /// Solves A X = b for a dense A and a vector or the columns of a dense matrix b, by QR in the least-squares sense. A and b stay as they are.
     ///
     /// # Errors
     /// [`Error::Handle`](clinalg::Error::Handle); [`Error::Precision`](clinalg::Error::Precision) or
     /// [`Error::Value`](clinalg::Error::Value) that names the argument of another type; those of the factorisation:
     /// [`Error::Shape`](clinalg::Error::Shape), [`Error::Singular`](clinalg::Error::Singular),
     /// [`Error::NotPositiveDefinite`](clinalg::Error::NotPositiveDefinite).
-    pub fn solve_dense(&self, factorisation: Factorisation, a: u64, b: u64) -> Result<u64> {
+    pub fn solve_dense(&self, factorisation: Factorisation, a: u64, b: u64) -> Result<DenseSolution> {
         let inputs = [Operand::new("a", a, Kind::DENSE), Operand::new("b", b, Kind::FULL)];
-        let made = self.call(&inputs, None, |inputs, _| {
+        let (made, found) = self.call(&inputs, None, |inputs, _| {
             typed!(inputs[0], T => {
-                let Stored::Dense(a) = inputs[0].stored::<T>("a")? else { unreachable!("a is dense") };
-                Ok(match inputs[1].stored::<T>("b")? {
-                    Stored::Dense(b) => Object::from(factorisation.solve(a, b)?),
+                let a = dense(inputs[0].stored::<T>("a")?);
+                let b = inputs[1].stored::<T>("b")?;
+                let column;
+                let columns = match b {
+                    Stored::Dense(b) => b,
                     b => {
                         let b = b.full("b")?;
-                        let mut column = Dense::zeros(b.context(), b.len(), 1)?;
-                        column.as_vector_mut().copy_from(b)?;
-                        let x = factorisation.solve(a, &column)?;
-                        Vector::from_view(x.as_vector().slice(0..x.rows())?)?.into()
+                        let mut made = Dense::zeros(b.context(), b.len(), 1)?;
+                        made.as_vector_mut().copy_from(b)?;
+                        column = made;
+                        &column
                     }
-                })
+                };
+                let ops::Division { x, reciprocal_condition, rank, tolerance } = factorisation.solve(a, columns)?;
+                let made = match b {
+                    Stored::Dense(_) => Object::from(x),
+                    _ => Vector::from_view(x.as_vector().slice(0..x.rows())?)?.into(),
+                };
+                Ok((made, DenseSolution { x: 0, reciprocal_condition, rank, tolerance }))
             })
         })?;
-        Ok(self.insert(made))
+        Ok(DenseSolution { x: self.insert(made), ..found })
     }
 }

@@ -72,8 +72,8 @@ impl Registry {
     }
 
     /// f(a), element by element, of a full object: a new dense matrix that is computed when its values are needed. `None` where the result may be complex
-    /// and `a` is real, where the device has no such function of complex numbers, of objects that are not full or are empty, and of those that
-    /// [`mark`](Registry::mark) named.
+    /// and `a` is real, where the device has no such function of complex numbers, of objects that are not full, are empty or have one element, and of
+    /// those that [`mark`](Registry::mark) named.
     ///
     /// # Errors
     /// [`Error::Handle`](clinalg::Error::Handle); those of the evaluation of `a`.
@@ -89,7 +89,7 @@ impl Registry {
             Unary::Conjugate => false,
             _ => true,
         };
-        if !possible {
+        if !possible || shape == (1, 1) {
             return Ok(None);
         }
         let keeps_sign = matches!(
@@ -102,14 +102,15 @@ impl Registry {
 
     /// f(a, b), element by element, of full objects and numbers of one type: a new dense matrix that is computed when its values are needed. A row, a column
     /// or a single element is repeated. `None` where the operands are of different types, both are numbers, shapes do not fit, the result may be complex
-    /// and the operands are real, of objects that are not full or are empty, and of those that [`mark`](Registry::mark) named.
+    /// and the operands are real, where the result has one element, of objects that are not full or are empty, and of those that [`mark`](Registry::mark)
+    /// named.
     ///
     /// # Errors
     /// [`Error::Handle`](clinalg::Error::Handle); those of the evaluation of the operands.
     pub fn lazy_map2(&self, f: Binary, a: Term, b: Term) -> Result<Option<u64>> {
         let (Some(mut a), Some(mut b)) = (self.found("a", a)?, self.found("b", b)?) else { return Ok(None) };
         let Some(scalar) = common_type(&a, &b) else { return Ok(None) };
-        let Some(shape) = common_shape(a.shape, b.shape) else { return Ok(None) };
+        let Some(shape) = common_shape(a.shape, b.shape).filter(|&shape| shape != (1, 1)) else { return Ok(None) };
         let mut f = f;
         if f == Binary::Power {
             match b.number() {
@@ -126,6 +127,10 @@ impl Registry {
                 Some(exponent) if exponent.fract() == 0.0 || a.nonnegative => {}
                 _ => return Ok(None),
             }
+        }
+        // Of 0 and -0 the first one counts: as in Octave that of the array.
+        if matches!(f, Binary::Max | Binary::Min) && a.number().is_some() {
+            std::mem::swap(&mut a, &mut b);
         }
         if scalar.is_complex() {
             // Infinite parts stay apart, as in a product of a complex and a real number.

@@ -38,7 +38,7 @@ mod wave;
 
 pub use array::{Part, Positions};
 pub use automatic::Automatic;
-pub use dense::{Factorisation, LuFactors};
+pub use dense::{DenseSolution, Factorisation, LuFactors};
 pub use eigen::EigenReport;
 #[cfg(feature = "heat")]
 pub use elastodynamics::{ElastodynamicsFields, ElastodynamicsMethod, ElastodynamicsSurface, complex_numbers};

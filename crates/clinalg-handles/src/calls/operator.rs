@@ -3,7 +3,7 @@
 use std::marker::PhantomData;
 
 use clinalg::solve::Operator;
-use clinalg::{Context, Error, Result, Scalar, Vector, ops};
+use clinalg::{Context, Dense, Error, Result, Scalar, Vector, ops};
 
 use crate::kind::Kind;
 use crate::object::{Applied, Object};
@@ -59,11 +59,11 @@ impl<T: Scalar> Operator<T> for Given<T> {
                 return Err(Error::Context { argument });
             }
         }
-        self.registry.call(&[], Some(Operand::new("x", self.x, Kind::VECTOR)), |_, given| {
+        self.registry.call(&[], Some(Operand::new("x", self.x, Kind::FULL)), |_, given| {
             ops::copy(x, given.expect("an output was named").stored_mut::<T>("x")?.vector_mut("x")?)
         })?;
         (self.product)(self.x, self.y)?;
-        self.registry.call(&[Operand::new("y", self.y, Kind::VECTOR)], None, |inputs, _| {
+        self.registry.call(&[Operand::new("y", self.y, Kind::FULL)], None, |inputs, _| {
             let product = inputs[0].stored::<T>("y")?.vector("y")?;
             match beta.is_zero() {
                 // What y holds before is not read.
@@ -88,7 +88,7 @@ impl Registry {
         self.insert(Object::operator(operator))
     }
 
-    /// Names an operator of `rows` x `cols` whose product the caller computes.
+    /// Names an operator of `rows` x `cols` whose product the caller computes, of vectors or, for [`Kind::Dense`], of dense columns.
     ///
     /// # Errors
     /// [`Error::Allocation`](clinalg::Error::Allocation), [`Error::NoFp64`](clinalg::Error::NoFp64).
@@ -96,9 +96,14 @@ impl Registry {
         &'static self,
         context: &Context,
         (rows, cols): (usize, usize),
+        kind: Kind,
         product: Product,
     ) -> Result<u64> {
-        let (x, y) = (Vector::<T>::zeros(context, cols)?, Vector::<T>::zeros(context, rows)?);
+        let made = |len: usize| -> Result<Object> {
+            let values = Vector::<T>::zeros(context, len)?;
+            Ok(if kind == Kind::Dense { Dense::from_vector(len, 1, values)?.into() } else { values.into() })
+        };
+        let (x, y) = (made(cols)?, made(rows)?);
         let (x, y, context) = (self.insert(x), self.insert(y), context.clone());
         Ok(self.operator(Given::<T> { registry: self, context, rows, cols, x, y, product, scalar: PhantomData }))
     }

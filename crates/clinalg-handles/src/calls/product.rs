@@ -71,7 +71,8 @@ fn multiply<T: Scalar>(
 }
 
 impl Registry {
-    /// y = alpha A x + beta y into `y`, or alpha A x into a new vector; gives the handle of the result.
+    /// y = alpha A x + beta y into `y`, or alpha A x into a new object, a vector where x is one, else a dense column; gives the handle of the
+    /// result.
     ///
     /// # Errors
     /// [`Error::Handle`](clinalg::Error::Handle), [`Error::Precision`](clinalg::Error::Precision), [`Error::Length`](clinalg::Error::Length), [`Error::Shape`](clinalg::Error::Shape) or [`Error::Context`](clinalg::Error::Context) that names the
@@ -249,7 +250,10 @@ impl Registry {
                             Matrix::Applied(_) => Vector::zeros(x.context(), len)?,
                         };
                         product(T::from_f64(0.0), &mut y)?;
-                        Ok(Some(Object::from(y)))
+                        Ok(Some(match inputs[1].stored::<T>("x")? {
+                            Stored::Dense(_) => Object::from(Dense::from_vector(len, 1, y)?),
+                            _ => Object::from(y),
+                        }))
                     }
                 }
             })

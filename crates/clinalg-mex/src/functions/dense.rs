@@ -15,13 +15,14 @@ pub(super) const FUNCTIONS: &[Function] = &[
         title: "Solve a system with a full matrix by factorisation.",
         inputs: &[GPU, handle_as("A", "a"), handle("b"), Input::new("factorisation", Kind::Text)],
         required: 3,
-        outputs: &["x"],
+        outputs: &["x", "rcond", "rank", "tolerance"],
         text: "\
 x = A \\ b for a full matrix A and a full b of one or more columns, real or complex, all of the same precision; x
 is a new object. factorisation is 'auto' (default), which solves by substitution where A is a triangle, by
-Cholesky where it is Hermitian positive definite, else by LU, and by QR in the sense of least squares where it has
-more rows than columns; or 'lu', 'cholesky', of which the lower triangle of A is read, or 'qr'. A singular matrix is
-an error.",
+Cholesky where it is Hermitian positive definite, else by LU, and by QR in the sense of least squares where it is not
+square; or 'lu', 'cholesky', of which the lower triangle of A is read, or 'qr'. A singular matrix is an error but for
+'qr', which gives the least-squares solution of smallest norm. rcond estimates the reciprocal condition number of a
+square A for 'auto', and is NaN else. rank is the numerical rank for least squares, found at this tolerance.",
         example: "\
 gpu = MexInitOpenCL();
 A = MexMatrix(gpu, [4 1i; -1i 3]);
@@ -38,7 +39,13 @@ MexHandleMatrix(gpu, x)",
                 ("qr", Factorisation::Qr),
             ];
             let factorisation = choice(args, 3, "factorisation", &known)?;
-            Ok(Out::Handle(objects.solve_dense(factorisation, a, b)?).into())
+            let found = objects.solve_dense(factorisation, a, b)?;
+            Ok(Answer::Several(vec![
+                Out::Handle(found.x),
+                Out::Real(found.reciprocal_condition.unwrap_or(f64::NAN)),
+                Out::Real(found.rank as f64),
+                Out::Real(found.tolerance),
+            ]))
         },
         ..Function::DEFAULT
     },

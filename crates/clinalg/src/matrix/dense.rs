@@ -46,11 +46,13 @@ impl<T: Scalar> Dense<T> {
         Ok(Dense::of(rows, cols, Vector::from_slice(context, values)?))
     }
 
-    /// The matrix whose columns are in `values`.
-    #[cfg(test)]
-    pub(crate) fn from_vector(rows: usize, cols: usize, values: Vector<T>) -> Dense<T> {
-        assert_eq!(rows * cols, values.len());
-        Dense::of(rows, cols, values)
+    /// The matrix whose columns are in `values`, without a copy.
+    ///
+    /// # Errors
+    /// [`Error::Length`] unless there are `rows * cols` values.
+    pub fn from_vector(rows: usize, cols: usize, values: Vector<T>) -> Result<Dense<T>> {
+        check_length("values", entries(rows, cols)?, values.len())?;
+        Ok(Dense::of(rows, cols, values))
     }
 
     /// A matrix of zeros.

@@ -37,7 +37,7 @@ pub enum Unary {
     Round = 10,
     /// Towards zero.
     Fix = 11,
-    /// -1, 0 or 1; NaN of NaN.
+    /// -1, 0 or 1; 0 of -0, NaN of NaN.
     Sign = 12,
     /// -x, of real and complex numbers.
     Negative = 13,
@@ -68,9 +68,9 @@ pub enum Binary {
     Times = 2,
     /// x / y, of complex numbers by Smith's scaling.
     Divide = 3,
-    /// The larger one, of real numbers; the other one of NaN.
+    /// The larger one, of real numbers; the first of equal ones (0 and -0), the other one of NaN.
     Max = 4,
-    /// The smaller one, of real numbers; the other one of NaN.
+    /// The smaller one, of real numbers; the first of equal ones, the other one of NaN.
     Min = 5,
     /// The angle of the point (y, x), of real numbers.
     Atan2 = 6,

@@ -36,7 +36,10 @@ pub use elementwise::{
 };
 pub(crate) use elementwise::{items, scale_raw, scatter_signs};
 pub use expression::{Node, evaluate, fits_kernel};
-pub use factor::{Cholesky, Lu, Qr, Structure, determinant, inverse, left_divide, solve, solve_triangular, structure};
+pub use factor::{
+    Cholesky, Division, LeastNorm, Lu, Qr, Structure, determinant, inverse, least_squares, left_divide, solve,
+    solve_triangular, structure,
+};
 pub use gemm::{Transpose, gemm};
 pub use map::{Binary, Reduction, Unary, expanded, map, map2, reduce_along};
 pub(crate) use part::Positions;

@@ -73,12 +73,34 @@ fn power(exponent: i64) -> f64 {
 }
 
 /// 1 / (norm inverse_norm), without overflow.
-pub(super) fn reciprocal(norm: f64, inverse_norm: f64) -> f64 {
+fn reciprocal(norm: f64, inverse_norm: f64) -> f64 {
     let reciprocal = 1.0 / norm / inverse_norm;
     if norm.is_nan() || inverse_norm.is_nan() || norm.is_infinite() || inverse_norm.is_infinite() {
         0.0
     } else {
         reciprocal
+    }
+}
+
+/// An estimate of the reciprocal condition number of a matrix with the 1-norm `norm`; 1 without rows. `solve` as for [`inverse_norm1`].
+pub(super) fn estimate<T: Scalar>(
+    context: &Context,
+    n: usize,
+    norm: f64,
+    solve: impl Fn(Transpose, &mut Dense<T>) -> Result<()>,
+) -> Result<f64> {
+    if n == 0 {
+        return Ok(1.0);
+    }
+    Ok(reciprocal(norm, inverse_norm1(context, n, solve)?))
+}
+
+/// Warns through the crate `log` where a reciprocal condition number is below the unit roundoff.
+pub(super) fn warn_if_ill_conditioned<T: Scalar>(reciprocal: f64) {
+    if reciprocal < <T::Real as num_traits::Float>::epsilon().into_f64() {
+        log::warn!(
+            "the matrix is nearly singular: its reciprocal condition number is about {reciprocal:.1e}; the result may have no correct digit"
+        );
     }
 }
 

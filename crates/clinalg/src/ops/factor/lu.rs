@@ -8,7 +8,7 @@ use crate::matrix::Values;
 use crate::ops::gemm::{Block, Transpose};
 use crate::runtime::kernels::lu::Program;
 use crate::runtime::{KernelFamily, Out, Range};
-use crate::{Buffer, Context, Dense, Error, Real, Result, Scalar};
+use crate::{Buffer, Context, Dense, Error, Result, Scalar};
 
 /// P A = L U with a unit lower triangular L, an upper triangular U and a permutation P of the rows.
 ///
@@ -181,24 +181,15 @@ impl<T: Scalar> Lu<T> {
     /// [`Error::Shape`] unless A is square; those of the solves.
     pub fn reciprocal_condition(&self) -> Result<f64> {
         let n = check_square("a", &self.factors)?;
-        if n == 0 {
-            return Ok(1.0);
-        }
-        if self.singular.is_some() || self.norm == 0.0 {
+        if n > 0 && (self.singular.is_some() || self.norm == 0.0) {
             return Ok(0.0);
         }
-        let inverse = condition::inverse_norm1(self.factors.context(), n, |op, x| self.solve_op(op, x))?;
-        Ok(condition::reciprocal(self.norm, inverse))
+        condition::estimate(self.factors.context(), n, self.norm, |op, x| self.solve_op(op, x))
     }
 
     /// Warns through the crate `log` where the reciprocal condition number is below the unit roundoff.
     pub(super) fn warn_if_ill_conditioned(&self) -> Result<()> {
-        let reciprocal = self.reciprocal_condition()?;
-        if reciprocal < <T::Real as num_traits::Float>::epsilon().into_f64() {
-            log::warn!(
-                "the matrix is nearly singular: its reciprocal condition number is about {reciprocal:.1e}; the result may have no correct digit"
-            );
-        }
+        condition::warn_if_ill_conditioned::<T>(self.reciprocal_condition()?);
         Ok(())
     }
 }

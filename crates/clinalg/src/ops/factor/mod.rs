@@ -13,6 +13,7 @@ mod cholesky;
 mod condition;
 mod lu;
 mod qr;
+mod rank;
 mod structure;
 mod triangular;
 pub(crate) mod tuning;
@@ -21,12 +22,14 @@ pub use cholesky::Cholesky;
 pub use condition::Determinant;
 pub use lu::Lu;
 pub use qr::Qr;
-pub use structure::{Structure, left_divide, structure};
+pub use rank::{LeastNorm, least_squares};
+pub use structure::{Division, Structure, left_divide, structure};
 pub use triangular::{Diagonal, Side, Triangle, solve_triangular};
 
 use crate::matrix::Values;
 use crate::ops::gemm::Block;
 use crate::ops::reduce::largest;
+use crate::ops::{conj, transpose};
 use crate::runtime::kernels::triangular::Program;
 use crate::runtime::{Out, Range};
 use crate::{Buffer, Context, Dense, Error, Real, Result, Scalar};
@@ -63,6 +66,18 @@ pub fn inverse<T: Scalar>(a: &Dense<T>) -> Result<Dense<T>> {
 /// [`Error::Shape`] unless A is square; [`Error::Allocation`].
 pub fn determinant<T: Scalar>(a: &Dense<T>) -> Result<Determinant<T>> {
     Lu::new(a.try_clone()?)?.determinant()
+}
+
+/// The conjugate transpose.
+fn adjoint<T: Scalar>(a: &Dense<T>) -> Result<Dense<T>> {
+    let mut transposed = Dense::zeros(a.context(), a.cols(), a.rows())?;
+    transpose((a.rows(), a.cols()), a.as_vector(), transposed.as_vector_mut())?;
+    if !T::IS_COMPLEX {
+        return Ok(transposed);
+    }
+    let mut adjoint = transposed.like()?;
+    conj(&transposed, &mut adjoint)?;
+    Ok(adjoint)
 }
 
 /// The order of a square matrix.

@@ -1,10 +1,10 @@
 //! The structure of a dense matrix, and the factorisation that suits it.
 
 use super::triangular::{Diagonal, Side, Triangle, solve_triangular};
-use super::{Cholesky, Part, Qr, copy_part, solve};
+use super::{Cholesky, Lu, Part, adjoint, condition, copy_part, least_squares, norm1};
 use crate::matrix::Values;
 use crate::ops::gemm::{Block, Transpose};
-use crate::ops::{conj, norm_inf, transpose, update};
+use crate::ops::{norm_inf, update};
 use crate::{Dense, Error, Real, Result, Scalar};
 
 /// What [`structure`] finds.
@@ -46,12 +46,7 @@ pub fn structure<T: Scalar>(a: &Dense<T>) -> Result<Structure> {
     if !a.diagonal()?.to_vec()?.iter().all(positive) {
         return Ok(Structure::Square);
     }
-    transpose((n, n), a.as_vector(), copy.as_vector_mut())?;
-    if T::IS_COMPLEX {
-        let transposed = copy.try_clone()?;
-        conj(&transposed, &mut copy)?;
-    }
-    Ok(if is_same(a, &mut copy)? { Structure::Hermitian } else { Structure::Square })
+    Ok(if is_same(a, &mut adjoint(a)?)? { Structure::Hermitian } else { Structure::Square })
 }
 
 /// Whether b, which is lost, equals a.
@@ -60,20 +55,37 @@ fn is_same<T: Scalar>(a: &Dense<T>, b: &mut Dense<T>) -> Result<bool> {
     Ok(norm_inf(&*b)?.into_f64() == 0.0)
 }
 
+/// What [`left_divide`] gives.
+#[derive(Debug)]
+pub struct Division<T: Scalar> {
+    /// The solutions, one per column of B.
+    pub x: Dense<T>,
+    /// An estimate of the reciprocal condition number of a square A in the 1-norm, else `None`.
+    pub reciprocal_condition: Option<f64>,
+    /// The numerical rank of A.
+    pub rank: usize,
+    /// The tolerance of the rank, see [`least_squares`](super::least_squares); 0 for a square A.
+    pub tolerance: f64,
+}
+
 /// X with A X = B by the method that suits the structure of A: substitution for a triangle, Cholesky for a Hermitian positive definite
-/// matrix, LU for other square ones; least squares by QR for more rows than columns.
+/// matrix, LU for other square ones; [`least_squares`](super::least_squares) for other matrices. A condition number above that of the
+/// precision is a warning of the crate `log`.
 ///
 /// # Errors
-/// [`Error::Shape`] unless A has at least as many rows as columns and B as many rows as A; [`Error::Singular`]; [`Error::Context`];
-/// [`Error::Allocation`].
-pub fn left_divide<T: Scalar>(a: &Dense<T>, b: &Dense<T>) -> Result<Dense<T>> {
+/// [`Error::Shape`] unless B has as many rows as A; [`Error::Singular`] for a square A; [`Error::Context`]; [`Error::Allocation`].
+pub fn left_divide<T: Scalar>(a: &Dense<T>, b: &Dense<T>) -> Result<Division<T>> {
     let triangle = match structure(a)? {
-        Structure::Rectangular => return Qr::new(a.try_clone()?)?.solve(b),
-        Structure::Square => return solve(a, b),
+        Structure::Rectangular => {
+            let found = least_squares(a, b)?;
+            let (rank, tolerance) = (found.rank, found.tolerance);
+            return Ok(Division { x: found.x, reciprocal_condition: None, rank, tolerance });
+        }
+        Structure::Square => return by_lu(a, b),
         Structure::Hermitian => {
             return match Cholesky::new(a.try_clone()?) {
-                Ok(factor) => factor.solve(b),
-                Err(Error::NotPositiveDefinite { .. }) => solve(a, b),
+                Ok(factor) => division(a, factor.solve(b)?, |_, x| factor.solve_in_place(x)),
+                Err(Error::NotPositiveDefinite { .. }) => by_lu(a, b),
                 Err(error) => Err(error),
             };
         }
@@ -82,5 +94,21 @@ pub fn left_divide<T: Scalar>(a: &Dense<T>, b: &Dense<T>) -> Result<Dense<T>> {
     };
     let mut x = b.try_clone()?;
     solve_triangular(Side::Left, triangle, Transpose::No, Diagonal::Stored, a, &mut x)?;
-    Ok(x)
+    division(a, x, |op, x| solve_triangular(Side::Left, triangle, op, Diagonal::Stored, a, x))
+}
+
+fn by_lu<T: Scalar>(a: &Dense<T>, b: &Dense<T>) -> Result<Division<T>> {
+    let lu = Lu::new(a.try_clone()?)?;
+    division(a, lu.solve(b)?, |op, x| lu.solve_op(op, x))
+}
+
+/// The solution of a square system, with the condition number of its matrix.
+fn division<T: Scalar>(
+    a: &Dense<T>,
+    x: Dense<T>,
+    solve: impl Fn(Transpose, &mut Dense<T>) -> Result<()>,
+) -> Result<Division<T>> {
+    let reciprocal = condition::estimate(a.context(), a.rows(), norm1(a)?, solve)?;
+    condition::warn_if_ill_conditioned::<T>(reciprocal);
+    Ok(Division { x, reciprocal_condition: Some(reciprocal), rank: a.rows(), tolerance: 0.0 })
 }
