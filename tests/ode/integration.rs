@@ -142,7 +142,7 @@ fn the_brusselator_meets_the_tolerance_asked() {
         let mut stepper = Reference::new(&Method::named(method).unwrap(), &p.system);
         let options =
             Options { relative: tolerance, absolute: tolerance, stops: p.stops.clone(), ..Options::default() };
-        let (y, report) = integrate(&mut stepper, p.t0, 11.5, &p.y0, &options, &mut |_, _| ()).unwrap();
+        let (y, report) = integrate(&mut stepper, p.t0, 11.5, &p.y0().unwrap(), &options, &mut |_, _| ()).unwrap();
         // In units of what is asked: absolute + relative |y|.
         let parts = y.iter().zip(expected).map(|(y, e)| (y - e).abs() / (tolerance * (1.0 + e.abs())));
         let error = parts.fold(0.0, f64::max);

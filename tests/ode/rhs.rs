@@ -54,7 +54,7 @@ fn bodies_attract_each_other_as_in_plain_rust() {
             let p = problem("nbody", n).unwrap();
             let (bodies, y0) = NBody::ring(n);
             assert_eq!((p.system.access_distance(), p.system.is_dense()), (6 * n - 1, true));
-            assert_eq!(p.y0, y0);
+            assert_eq!(p.y0().unwrap(), y0);
             compare_method::<f64>(&context, &Method::named("bs32").unwrap(), &p.system, &bodies, &y0, 1e-13);
             compare::<f32>(&context, &p.system, &bodies, &y0, 1e-6);
             if n < 100 {

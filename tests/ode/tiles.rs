@@ -516,7 +516,7 @@ fn problems_and_methods_in_every_variant() {
         // The steps go over the first jump of the right-hand side where there is one.
         let h = 1e-4 * (problem.t_end - problem.t0);
         let t0 = problem.stops.first().map_or(problem.t0, |t| t - 1.5 * h);
-        let course = Course { y0: problem.y0.clone(), t0, h };
+        let course = Course { y0: problem.y0().unwrap(), t0, h };
         let contexts = contexts();
         for (c, context) in contexts.iter().enumerate() {
             if !long() && c % contexts.len() != k % contexts.len() {

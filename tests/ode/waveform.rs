@@ -506,7 +506,7 @@ fn iterations_of_the_brusselator() {
         for (partition, expected) in [(Partition::Component, 6), (Partition::Block([32, 32, 1]), 4)] {
             let mut options = WaveformOptions::new(1e-4, 100);
             (options.partition, options.stop) = (partition, Stop::Difference(1e-3));
-            let got = relax(&context, &problem.system, problem.t0, &problem.y0, &options).unwrap();
+            let got = relax(&context, &problem.system, problem.t0, &problem.y0().unwrap(), &options).unwrap();
             assert_eq!(got.report.iterations, [expected], "{partition:?}");
         }
         let mut strong = problem.system.clone();
@@ -514,7 +514,7 @@ fn iterations_of_the_brusselator() {
         for (partition, expected) in [(Partition::Component, 25), (Partition::Block([32, 32, 1]), 11)] {
             let mut options = WaveformOptions::new(1e-4, 25);
             (options.partition, options.stop) = (partition, Stop::Difference(1e-3));
-            let got = relax(&context, &strong, problem.t0, &problem.y0, &options).unwrap();
+            let got = relax(&context, &strong, problem.t0, &problem.y0().unwrap(), &options).unwrap();
             assert_eq!(got.report.iterations, [expected], "{partition:?}");
         }
     }

@@ -285,10 +285,11 @@ pub unsafe extern "C" fn clinalg_ode_initial(
         };
         // SAFETY: by the contract above.
         let target = unsafe { slice_mut("y0", y0, components)? };
-        if components != problem.y0.len() {
-            return Err(Error::Length { argument: "y0", expected: problem.y0.len(), got: components }.into());
+        let expected = problem.system.components();
+        if components != expected {
+            return Err(Error::Length { argument: "y0", expected, got: components }.into());
         }
-        target.copy_from_slice(&ode.system.by_fields(&problem.y0));
+        target.copy_from_slice(&ode.system.by_fields(&problem.y0()?));
         for (pointer, value) in [(t0, problem.t0), (t_end, problem.t_end)] {
             if !pointer.is_null() {
                 // SAFETY: by the contract above.

@@ -56,10 +56,13 @@ pub(crate) struct SystemArgs {
 }
 
 /// What decides the solution of a problem.
-pub(crate) fn fingerprint(problem: &Problem) -> Fingerprint {
+///
+/// # Errors
+/// Those of the initial values.
+pub(crate) fn fingerprint(problem: &Problem) -> Result<Fingerprint, Failure> {
     let options = Fingerprint::default().option("--n", problem.system.grid().shape());
-    let options = options.described("the system", &problem.system).values("--initial", Some(&problem.y0));
-    options.option("the beginning", problem.t0).option("stops", &problem.stops)
+    let options = options.described("the system", &problem.system).values("--initial", Some(&problem.y0()?));
+    Ok(options.option("the beginning", problem.t0).option("stops", &problem.stops))
 }
 
 fn named(text: &str) -> Result<(String, String), String> {
@@ -104,11 +107,10 @@ impl SystemArgs {
             if self.initial.len() > 1 {
                 return Err(Failure::usage(format!("--initial {path}: a file has the initial values of all fields")));
             }
-            let system = &problem.system;
-            let values = last_frame(Path::new(path), system)?;
-            problem.y0 = system.from_fields(&values);
+            let values = last_frame(Path::new(path), &problem.system)?;
+            problem.set_y0(problem.system.from_fields(&values))?;
         }
-        if problem.y0.is_empty() {
+        if !problem.has_y0() {
             let first = &problem.system.fields()[0];
             return Err(Failure::usage(format!(
                 "the system has no initial values: add a line `initial {first} = ...` for each field, or give --initial"

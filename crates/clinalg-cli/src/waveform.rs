@@ -318,6 +318,7 @@ impl Args {
 fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Result<Exit, Failure> {
     out.phase("options and files");
     let problem = args.system.problem("bruss2d-mix", |_| 100)?;
+    let y0: Vec<T> = problem.y0_as()?;
     let system = &problem.system;
     let shape = system.grid().shape().to_vec();
     let options = args.options(&shape)?;
@@ -325,7 +326,6 @@ fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Result<Exit
     let place = Place::new(args, global)?;
     let context = place.context();
     let explained = explain::<T>(context, system, &options)?;
-    let y0: Vec<T> = problem.y0.iter().map(|v| T::from_f64(*v)).collect();
     let keep = checkpoint::Target::new(args.checkpoint.as_deref(), "waveform")?;
     let several = matches!(place.place, crate::place::Place::Team(_));
     if several && (args.checkpoint.is_some() || args.resume.is_some()) {
@@ -333,14 +333,14 @@ fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Result<Exit
         return Err(Failure::usage(format!("--checkpoint and --resume of waveform: one device only; {instead}")));
     }
     let fingerprint = || {
-        let run = fingerprint(&problem).option("--method", &args.method).option("--h", args.h);
+        let run = fingerprint(&problem)?.option("--method", &args.method).option("--h", args.h);
         let run = run.option("--steps", args.steps).option("--windows", args.windows).option("--eps", args.eps);
         let run = run.option("--iterations", args.iterations).option("--variant", &args.variant);
         let run = run.option("--block", options.partition).option("--guess", options.guess);
-        run.option("--adaptive", args.adaptive).option("--precision", T::PRECISION)
+        Ok::<_, Failure>(run.option("--adaptive", args.adaptive).option("--precision", T::PRECISION))
     };
     let loaded = args.resume.as_deref().map(checkpoint::Loaded::new).transpose()?;
-    let state = loaded.map(|loaded| restored::<T>(&loaded, &fingerprint())).transpose()?;
+    let state = loaded.map(|loaded| restored::<T>(&loaded, &fingerprint()?)).transpose()?;
     let mut series = args.series.open(&problem, "waveform", args.resume.is_some())?;
     if state.is_none() {
         series.keep_solution(&problem, problem.t0, &y0)?;
@@ -367,7 +367,7 @@ fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Result<Exit
     let (files, times) = series.finish()?;
     let mut written = None;
     if let (Some(path), Some(state)) = (keep.due(interrupt::asked()), &result.state) {
-        save(&path, fingerprint(), state)?;
+        save(&path, fingerprint()?, state)?;
         written = Some(path.display().to_string());
     }
     let (method_seconds, max_difference) = (compared.map(|c| c.method_seconds), compared.map(|c| c.max_difference));

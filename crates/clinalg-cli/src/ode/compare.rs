@@ -113,7 +113,7 @@ pub(super) fn compare<T: Real>(
     ))?;
     out.json(&Document {
         problem: problem.name.clone(),
-        components: problem.y0.len(),
+        components: problem.system.components(),
         method: args.method.clone(),
         precision: precision(T::PRECISION),
         device: DeviceName::from(context.device()),

@@ -1,6 +1,8 @@
 //! The frames of an integration.
 
 use clinalg::Real;
+use clinalg_ode::Error;
+use clinalg_ode::integrate::Stored;
 use clinalg_ode::problems::Problem;
 
 use super::document::Document;
@@ -14,6 +16,10 @@ pub(super) struct Film {
     field: usize,
     /// Points along the side of a square that are kept.
     side: usize,
+    /// The components of a frame: the field over a square, every field over a line, with not more points than can be seen.
+    components: Vec<usize>,
+    /// How many of them are of one field.
+    points: usize,
     /// Frames that the run before drew, where this one continues it.
     before: usize,
     frames: Vec<(f64, Vec<Vec<f64>>)>,
@@ -24,32 +30,34 @@ const MOST: usize = 1024;
 
 impl Film {
     pub(super) fn new(problem: &Problem, field: usize, before: usize) -> Film {
-        let n = *problem.system.grid().shape().iter().max().unwrap_or(&1);
-        Film { field, side: n.div_ceil(n.div_ceil(MOST)).max(2), before, frames: Vec::new() }
-    }
-
-    /// Keeps a frame: the field over a square, every field over a line, with not more points than can be seen.
-    pub(super) fn keep<T: Real>(&mut self, problem: &Problem, t: f64, y: &[T]) {
         let system = &problem.system;
         let shape = system.grid().shape();
+        let n = *shape.iter().max().unwrap_or(&1);
+        let side = n.div_ceil(n.div_ceil(MOST)).max(2);
         // The nearest of the `n` points of an axis.
-        let nearest = |k: usize, n: usize| (2 * k * (n - 1) + self.side - 1) / (2 * (self.side - 1));
-        let along = |n: usize| (0..self.side).map(move |k| nearest(k, n));
-        let value = |field: usize, p: usize| y[system.component(field, p)].into_f64();
-        let values = match shape.len() {
-            1 => (0..system.fields().len()).map(|field| along(shape[0]).map(|i| value(field, i)).collect()).collect(),
+        let nearest = |k: usize, n: usize| (2 * k * (n - 1) + side - 1) / (2 * (side - 1));
+        let along = |n: usize| (0..side).map(move |k| nearest(k, n));
+        let points = if shape.len() == 1 { side } else { side * side };
+        let components = match shape.len() {
+            1 => {
+                let fields = 0..system.fields().len();
+                fields.flat_map(|field| along(shape[0]).map(move |i| system.component(field, i))).collect()
+            }
             dims => {
                 // The plane in the middle of a cube.
                 let plane = if dims == 3 { shape[0] * shape[1] * (shape[2] / 2) } else { 0 };
-                vec![
-                    along(shape[1])
-                        .flat_map(|j| along(shape[0]).map(move |i| (i, j)))
-                        .map(|(i, j)| value(self.field, plane + j * shape[0] + i))
-                        .collect(),
-                ]
+                let place = |i: usize, j: usize| system.component(field, plane + j * shape[0] + i);
+                along(shape[1]).flat_map(|j| along(shape[0]).map(move |i| place(i, j))).collect()
             }
         };
-        self.frames.push((t, values));
+        Film { field, side, components, points, before, frames: Vec::new() }
+    }
+
+    /// Keeps a frame.
+    pub(super) fn keep<T: Real>(&mut self, t: f64, y: Stored<'_, T>) -> Result<(), Error> {
+        let values: Vec<f64> = y.pick(&self.components)?.into_iter().map(|v| v.into_f64()).collect();
+        self.frames.push((t, values.chunks(self.points).map(<[f64]>::to_vec).collect()));
+        Ok(())
     }
 
     pub(super) fn draw(&self, document: &mut Document, problem: &Problem, frames: &Frames) -> Result<(), Failure> {

@@ -7,6 +7,7 @@ use clinalg_ode::Error;
 use clinalg_ode::integrate::{Integrator, Options, Report, State, Stepper, Stored, Taken, Tolerance};
 use clinalg_ode::problems::Problem;
 
+use super::document::Invariant;
 use super::film::Film;
 use crate::exit::Failure;
 use crate::interrupt;
@@ -14,7 +15,9 @@ use crate::progress::Way;
 use crate::series::Series;
 
 pub(super) struct Done<T> {
-    pub(super) y: Vec<T>,
+    /// The solution at the end, where it was wanted.
+    pub(super) y: Option<Vec<T>>,
+    pub(super) summary: Summary,
     pub(super) report: Report,
     /// The terminal event that ended it.
     pub(super) ended_by: Option<usize>,
@@ -26,6 +29,21 @@ pub(super) struct Done<T> {
     pub(super) download: Duration,
 }
 
+/// What a run says about its solution.
+pub(super) struct Summary {
+    /// The largest difference from the exact solution.
+    pub(super) error: Option<f64>,
+    pub(super) invariants: Vec<Invariant>,
+    /// Those of the solution at the beginning and at the end, for `--verbose`.
+    pub(super) norms: [f64; 2],
+    /// Time of the comparison with the exact solution, and of the rest.
+    pub(super) comparing: Duration,
+    pub(super) summing: Duration,
+}
+
+/// Summarises the solutions at the beginning and at the end.
+type Summarise<'a, T> = dyn Fn(Stored<'_, T>, Stored<'_, T>, &Report) -> Result<Summary, Failure> + 'a;
+
 /// Where the solutions at the times of frames go.
 pub(super) struct Frames {
     pub(super) film: Option<Film>,
@@ -33,16 +51,30 @@ pub(super) struct Frames {
 }
 
 impl Frames {
-    fn keep<T: Real>(&mut self, problem: &Problem, t: f64, y: &[T]) -> clinalg::Result<()> {
+    /// Keeps the solution at a time; what of that was reading all of it.
+    fn keep<T: Real>(&mut self, problem: &Problem, t: f64, y: Stored<'_, T>) -> Result<Duration, Error> {
+        let start = Instant::now();
+        let all = match y {
+            // A file has all values. A team takes part as a whole, and reads each part once.
+            Stored::Device(_) if self.series.has_files() => Some(y.to_vec()?),
+            Stored::Parts(_) if self.series.has_files() || self.film.is_some() => Some(y.to_vec()?),
+            _ => None,
+        };
+        let reading = start.elapsed();
+        let y = all.as_deref().map_or(y, Stored::Host);
         if let Some(film) = &mut self.film {
-            film.keep(problem, t, y);
+            film.keep(t, y)?;
         }
-        self.series.keep_solution(problem, t, y)
+        match y {
+            Stored::Host(y) => self.series.keep_solution(problem, t, y)?,
+            _ => self.series.times.push(t),
+        }
+        Ok(reading)
     }
 }
 
 /// An integration whose initial values are where the steps are computed.
-pub(super) struct Run<'a, T> {
+pub(super) struct Run<'a, T: Real> {
     pub(super) problem: &'a Problem,
     pub(super) t_end: f64,
     pub(super) options: &'a Options,
@@ -50,6 +82,10 @@ pub(super) struct Run<'a, T> {
     pub(super) resume: Option<&'a State<T>>,
     /// Whether a checkpoint is written at the end, which can then be that of the steps allowed.
     pub(super) keeps: bool,
+    /// Whether the solution at the end is needed on the host.
+    pub(super) whole: bool,
+    /// Summarises the solutions at the beginning and at the end.
+    pub(super) summarise: &'a Summarise<'a, T>,
     pub(super) way: &'a Way,
     /// Beginning of the set-up.
     pub(super) start: Instant,
@@ -65,7 +101,7 @@ impl<T: Real> Run<'_, T> {
         y0: Stored<'_, T>,
         frames: &mut Frames,
     ) -> Result<Done<T>, Failure> {
-        let Run { problem, t_end, options, resume, keeps, way, start, upload } = self;
+        let Run { problem, t_end, options, resume, keeps, whole, summarise, way, start, upload } = self;
         // Kernels are built at their first use: by a step that is not taken, and by the search for the first step size.
         let tolerance = Tolerance { relative: 1.0, absolute: 1.0, norm: options.norm };
         stepper.trial(problem.t0, 0.0, &tolerance)?;
@@ -80,14 +116,7 @@ impl<T: Real> Run<'_, T> {
         let mut integrator = integrator
             .on_save_stored(|t, y| {
                 let start = Instant::now();
-                match y {
-                    Stored::Host(y) => frames.keep(problem, t, y)?,
-                    y => {
-                        let y = y.to_vec()?;
-                        saved += start.elapsed();
-                        frames.keep(problem, t, &y)?;
-                    }
-                }
+                saved += frames.keep(problem, t, y)?;
                 saving += start.elapsed();
                 Ok(())
             })
@@ -116,13 +145,20 @@ impl<T: Real> Run<'_, T> {
         integrator.stored()?;
         let all = start.elapsed();
         let start = Instant::now();
-        let y = integrator.stored()?.to_vec()?;
+        let end = integrator.stored()?;
+        let y = (whole || matches!(end, Stored::Parts(_))).then(|| end.to_vec()).transpose()?;
         let back = start.elapsed();
+        let end = match &y {
+            Some(y) if matches!(end, Stored::Parts(_)) => Stored::Host(y),
+            _ => end,
+        };
+        let summary = summarise(y0, end, integrator.report())?;
         let kept = keeps || interrupt::asked();
         let state = kept.then(|| integrator.state()).transpose()?;
         let report = integrator.into_report();
         Ok(Done {
             y,
+            summary,
             report,
             ended_by,
             state,

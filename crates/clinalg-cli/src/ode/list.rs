@@ -46,7 +46,7 @@ pub(super) fn list(out: &mut Output) -> Result<Exit, Failure> {
     let problem = |name: &&'static str| {
         let n = default_n(name);
         let p = problems::problem(name, n)?;
-        let (components, access_distance) = (p.y0.len(), p.system.access_distance());
+        let (components, access_distance) = (p.system.components(), p.system.access_distance());
         Ok(ListedProblem { name, title: p.title, n, components, access_distance, t_end: p.t_end })
     };
     let problems = PROBLEMS.iter().map(problem).collect::<Result<Vec<_>, Failure>>()?;

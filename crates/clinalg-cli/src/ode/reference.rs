@@ -1,6 +1,7 @@
 //! The solution that a result is compared with.
 
-use clinalg_ode::integrate::{Integrator, Options, Report};
+use clinalg::Real;
+use clinalg_ode::integrate::{Integrator, Options, Report, Stored};
 use clinalg_ode::problems::Problem;
 use clinalg_ode::reference::Reference;
 use clinalg_ode::{Error, Method};
@@ -15,36 +16,44 @@ const SMALL: usize = 1000;
 /// Derivatives of a component that `--reference auto` computes besides half of what the run has: a part of a second.
 const FREE: usize = 10_000_000;
 
-/// What the solution at the end of a run with this report is compared with, and what that is. Nothing after Ctrl-C, or
-/// where `--reference auto` would compute too long.
-pub(super) fn compared(
+/// The largest difference in a component of `y` from the exact solution at the end of a run, `t_end`, where that is known and
+/// `--reference auto` would not compute it too long.
+pub(super) fn exact<T: Real>(
     wanted: ReferenceArg,
     problem: &Problem,
-    report: &Report,
-) -> Result<Option<(&'static str, Vec<f64>)>, Failure> {
-    let t_end = report.t;
+    y: Stored<'_, T>,
+    t_end: f64,
+) -> Result<Option<f64>, Failure> {
     // Exact solutions take as many operations as the square of the points along an axis.
     let quick = problem.system.grid().shape()[0] <= 10_000;
-    if wanted == ReferenceArg::None {
-        return Ok(None);
+    Ok(match wanted {
+        ReferenceArg::Always => problem.error(t_end, y)?,
+        ReferenceArg::Auto if quick => problem.error(t_end, y)?,
+        _ => None,
+    })
+}
+
+/// Whether the solution may be compared with one by a method, on the host.
+pub(super) fn is_computed(wanted: ReferenceArg, problem: &Problem) -> bool {
+    match wanted {
+        ReferenceArg::Always => true,
+        ReferenceArg::Auto => problem.system.components() <= SMALL,
+        ReferenceArg::None => false,
     }
-    if let Some(exact) = (quick || wanted == ReferenceArg::Always).then(|| problem.exact(t_end)).flatten() {
-        return Ok(Some(("exact", exact)));
-    }
+}
+
+/// The solution by a method that the solution at the end of a run with this report is compared with. Nothing after Ctrl-C, or
+/// where `--reference auto` would compute too long.
+pub(super) fn computed(wanted: ReferenceArg, problem: &Problem, report: &Report) -> Result<Option<Vec<f64>>, Failure> {
     if wanted == ReferenceArg::Always {
-        return Ok(tight(problem, t_end, usize::MAX)?.map(|y| ("dopri87", y)));
+        return Ok(tight(problem, report.t, usize::MAX)?);
     }
-    if problem.y0.len() > SMALL {
-        return Ok(None);
-    }
-    match tight(problem, t_end, report.rhs_evaluations / 2 + FREE / problem.y0.len().max(1)) {
-        Ok(found) => Ok(found.map(|y| ("dopri87", y))),
+    let free = FREE / problem.system.components().max(1);
+    tight(problem, report.t, report.rhs_evaluations / 2 + free).or_else(|error| {
         // The run has come to its end; a comparison that is on by default does not make it fail.
-        Err(error) => {
-            log::info!("no reference: {error}");
-            Ok(None)
-        }
-    }
+        log::info!("no reference: {error}");
+        Ok(None)
+    })
 }
 
 /// The solution at `t_end` with tight tolerances, in plain Rust; `None` after Ctrl-C, or where it takes more evaluations.
@@ -60,7 +69,7 @@ fn tight(problem: &Problem, t_end: f64, evaluations: usize) -> Result<Option<Vec
         watch_stability: false,
         ..Options::default()
     };
-    let integrator = Integrator::new(&mut stepper, problem.t0, t_end, &problem.y0, &options)?;
+    let integrator = Integrator::new(&mut stepper, problem.t0, t_end, &problem.y0()?, &options)?;
     let mut integrator = integrator.on_progress(|_| !interrupt::asked());
     match integrator.run() {
         Err(Error::StepLimit { .. }) => return Ok(None),

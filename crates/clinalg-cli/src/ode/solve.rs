@@ -2,9 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-use clinalg::{Real, Vector};
-use clinalg_ode::integrate::{Stabilised, State};
-use clinalg_ode::problems::Problem;
+use clinalg::Real;
+use clinalg_ode::integrate::{Report, Stabilised, State, Stored};
 use clinalg_ode::reference::Reference;
 use clinalg_ode::team::{TeamOptions, TeamStepper};
 use clinalg_ode::{DeviceOptions, DeviceStepper};
@@ -12,20 +11,18 @@ use clinalg_ode::{DeviceOptions, DeviceStepper};
 use super::compare::compare;
 use super::document::{Document, Event, Invariant};
 use super::film::Film;
-use super::integration::{Frames, Run};
-use super::reference::compared;
+use super::integration::{Frames, Run, Summary};
+use super::reference::{computed, exact, is_computed};
 use super::{Args, PLAIN, default_n, variant};
 use crate::checkpoint;
 use crate::data::Values;
 use crate::data::array::write_npy;
-use crate::data::norm;
 use crate::exit::{Exit, Failure};
 use crate::files;
 use crate::global::Global;
 use crate::interrupt;
 use crate::output::Output;
-use crate::paths::check_target;
-use crate::paths::ending;
+use crate::paths::{check_target, ending};
 use crate::place::Place;
 use crate::plot::Frames as Pictures;
 use crate::processes;
@@ -82,11 +79,11 @@ pub(super) fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> 
     let keep = args.checkpoint_target()?;
     let resumed = args.resume.as_deref().map(checkpoint::Loaded::new).transpose()?;
     let fingerprint = || {
-        let options = crate::system::fingerprint(&problem).option("--method", &args.method).option("--h", args.h);
-        options.option("--norm", steps_options.norm).option("--precision", T::PRECISION)
+        let options = crate::system::fingerprint(&problem)?.option("--method", &args.method).option("--h", args.h);
+        Ok::<_, Failure>(options.option("--norm", steps_options.norm).option("--precision", T::PRECISION))
     };
     if let Some(loaded) = &resumed {
-        loaded.check(&fingerprint())?;
+        loaded.check(&fingerprint()?)?;
     }
     let resumed = resumed.map(|loaded| restored::<T>(&loaded)).transpose()?;
     interrupt::watch();
@@ -104,7 +101,7 @@ pub(super) fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> 
     let mut document = Document {
         problem: problem.name.clone(),
         n: problem.system.grid().shape()[0],
-        components: problem.y0.len(),
+        components: problem.system.components(),
         method: args.method.clone(),
         order: method.order(),
         variant: args.variant.clone(),
@@ -151,8 +148,28 @@ pub(super) fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> 
     let usual = if args.h.is_some() || args.is_stabilised() { AT_ONCE } else { 1 };
     let steps = args.steps_at_once.unwrap_or(usual);
     let (resume, keeps) = (resumed.as_ref(), keep.due(false).is_some());
-    let started =
-        |upload| Run { problem: &problem, t_end, options: &steps_options, resume, keeps, way: &way, start, upload };
+    let whole = args.out.is_some() || is_computed(args.reference, &problem);
+    let summarise = |y0: Stored<'_, T>, y: Stored<'_, T>, report: &Report| {
+        let start = Instant::now();
+        let error = if report.t == t_end { exact(args.reference, &problem, y, t_end)? } else { None };
+        let comparing = start.elapsed();
+        let kept = problem.invariants_of(y0)?.into_iter().zip(problem.invariants_of(y)?);
+        let invariants = kept.map(|((name, start), (_, end))| Invariant { name, start, end }).collect();
+        let norms = if global.verbose { [y0.norm2()?, y.norm2()?] } else { [0.0; 2] };
+        Ok(Summary { error, invariants, norms, comparing, summing: start.elapsed().saturating_sub(comparing) })
+    };
+    let started = |upload| Run {
+        problem: &problem,
+        t_end,
+        options: &steps_options,
+        resume,
+        keeps,
+        whole,
+        summarise: &summarise,
+        way: &way,
+        start,
+        upload,
+    };
     let done = match (&place, variant) {
         (Place::Team(team), Some(variant)) => {
             let mut options = TeamOptions::default();
@@ -164,7 +181,7 @@ pub(super) fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> 
             document.kernels = Some(first.kernels());
             document.words_per_component_step = Some(first.words());
             document.steps_per_exchange = stepper.steps_per_exchange();
-            let y0 = start_values(&problem);
+            let y0 = problem.y0_as()?;
             let run = started(Duration::ZERO);
             run.integrate(&mut stepper, (&y0).into(), &mut kept)?
         }
@@ -178,13 +195,11 @@ pub(super) fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> 
                 stepper.measure()?;
                 document.explain = Some(stepper.explain());
             }
-            let values = start_values(&problem);
             let before_upload = Instant::now();
-            let y0 = Vector::from_slice(context, &values)?;
+            let y0 = problem.y0_on(context)?;
             context.finish()?;
-            let upload = before_upload.elapsed();
-            drop(values);
-            let run = started(upload);
+            let is_uploaded = !problem.has_kernel_for_y0(context);
+            let run = started(if is_uploaded { before_upload.elapsed() } else { Duration::ZERO });
             if args.is_stabilised() {
                 let mut stepper = args.stabilised(stepper)?;
                 let done = run.integrate(&mut stepper, (&y0).into(), &mut kept)?;
@@ -195,8 +210,8 @@ pub(super) fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> 
             }
         }
         _ => {
+            let y0 = problem.y0_as()?;
             let mut stepper = Reference::<T>::new(&step, &problem.system);
-            let y0 = start_values(&problem);
             let run = started(Duration::ZERO);
             if args.is_stabilised() {
                 let mut stepper = args.stabilised(stepper)?;
@@ -213,12 +228,14 @@ pub(super) fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> 
         ("upload", done.upload),
         ("integration", done.solving),
         ("download", done.download),
+        ("reference", done.summary.comparing),
+        ("output", done.summary.summing),
     ]);
     out.phase("output");
-    let (y, report, ended_by) = (done.y, done.report, done.ended_by);
+    let (y, summary, report, ended_by) = (done.y, done.summary, done.report, done.ended_by);
     let Frames { film, series } = kept;
     (document.files, document.times) = series.finish()?;
-    if let Some(path) = &args.out {
+    if let (Some(path), Some(y)) = (&args.out, &y) {
         let system = &problem.system;
         let (points, fields) = (system.grid().points(), system.fields().len());
         let columns: Vec<T> = (0..fields)
@@ -242,7 +259,7 @@ pub(super) fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> 
         let values = state.inputs.iter().map(|input| Values::of(input));
         let mut arrays: Vec<(&str, Values)> = names.iter().map(String::as_str).zip(values).collect();
         arrays.push((NUMBERS, Values::of(&state.numbers)));
-        checkpoint::save(&path, fingerprint(), serde_json::json!({ "inputs": names.len() }), &arrays)?;
+        checkpoint::save(&path, fingerprint()?, serde_json::json!({ "inputs": names.len() }), &arrays)?;
         document.checkpoint = Some(path.display().to_string());
     }
     document.t = report.t;
@@ -259,28 +276,26 @@ pub(super) fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> 
     document.seconds = done.solving.as_secs_f64();
     document.seconds_download = done.download.as_secs_f64();
     document.component_steps_per_second =
-        problem.y0.len() as f64 * report.accepted as f64 / done.solving.as_secs_f64().max(f64::MIN_POSITIVE);
+        document.components as f64 * report.accepted as f64 / done.solving.as_secs_f64().max(f64::MIN_POSITIVE);
     document.peak_device_bytes = place.peak_bytes_of_all()?;
     way.stage("computing the reference");
     out.phase("reference");
-    if report.t == t_end
-        && let Some((kind, expected)) = compared(args.reference, &problem, &report)?
+    (document.error_vs_reference, document.reference) = (summary.error, summary.error.map(|_| "exact"));
+    if let (None, true, Some(y)) = (summary.error, report.t == t_end && is_computed(args.reference, &problem), &y)
+        && let Some(expected) = computed(args.reference, &problem, &report)?
     {
         let error = y.iter().zip(&expected).map(|(y, e)| (y.into_f64() - e).abs());
-        document.error_vs_reference = Some(error.fold(0.0, f64::max));
-        document.reference = Some(kind);
+        (document.error_vs_reference, document.reference) = (Some(error.fold(0.0, f64::max)), Some("dopri87"));
     }
     out.phase("output");
-    let end: Vec<f64> = y.iter().map(|v| v.into_f64()).collect();
-    let kept = problem.invariants(&problem.y0).into_iter().zip(problem.invariants(&end));
-    document.invariants = kept.map(|((name, start), (_, end))| Invariant { name, start, end }).collect();
+    document.invariants = summary.invariants;
     if let (Some(film), Some(pictures)) = (&film, &frames) {
         way.stage("drawing");
         film.draw(&mut document, &problem, pictures)?;
     }
     drop(way);
     document.print(&problem, out)?;
-    out.norms(|| Ok([("y0", norm(&problem.y0)), ("y", norm(&end))]))?;
+    out.norms(|| Ok([("y0", summary.norms[0]), ("y", summary.norms[1])]))?;
     out.details(place.contexts())?;
     out.json(&document)?;
     Ok(if document.t == t_end || ended_by.is_some() { Exit::Done } else { Exit::NotReached })
@@ -299,8 +314,4 @@ fn restored<T: Real>(loaded: &checkpoint::Loaded) -> Result<State<T>, Failure> {
     let input = |k: usize| loaded.array(&input_name(k));
     let inputs = (0..loaded.number("inputs")? as usize).map(input).collect::<Result<_, Failure>>()?;
     Ok(State { inputs, numbers: loaded.array(NUMBERS)? })
-}
-
-fn start_values<T: Real>(problem: &Problem) -> Vec<T> {
-    problem.y0.iter().map(|v| T::from_f64(*v)).collect()
 }

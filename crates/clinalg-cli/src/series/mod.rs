@@ -159,6 +159,11 @@ impl Series {
         Ok(())
     }
 
+    /// Whether frames are written.
+    pub(crate) fn has_files(&self) -> bool {
+        !self.files.is_empty()
+    }
+
     /// Writes a frame, given in the system's order in memory.
     ///
     /// # Errors
@@ -280,7 +285,7 @@ mod tests {
             let args = SeriesArgs { series: Some(folder.path().join(name)), vtk: None };
             let mut series = args.open(&problem, "two", false).unwrap();
             for t in [0.0, 1.0, 2.0] {
-                series.keep_solution(&problem, t, &problem.y0).unwrap();
+                series.keep_solution(&problem, t, &problem.y0().unwrap()).unwrap();
             }
             series.finish().unwrap();
         }

@@ -61,7 +61,7 @@ pub(super) fn run<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Re
     }
     let problem = args.system.problem("bruss2d-mix", |_| 100)?;
     let options = args.options(problem.system.grid().shape())?;
-    let y0: Vec<T> = problem.y0.iter().map(|v| T::from_f64(*v)).collect();
+    let y0: Vec<T> = problem.y0_as()?;
     let alone = Team::of_contexts(vec![team.contexts()[0].clone()])?;
     let mut sharings = vec![("limited", Sharing::Limited)];
     if options.variant() != "device" {

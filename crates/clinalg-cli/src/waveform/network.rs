@@ -191,7 +191,7 @@ fn checks<T: Real>(device: &Device, problem: &Problem, options: &WaveformOptions
 fn step<T: Real>(context: &Context, problem: &Problem, options: &WaveformOptions) -> Result<f64, Failure> {
     let method = options.method.without_error();
     let mut stepper = DeviceStepper::<T>::new(context, &method, &problem.system, Variant::Fused)?;
-    let y0: Vec<T> = problem.y0.iter().map(|v| T::from_f64(*v)).collect();
+    let y0: Vec<T> = problem.y0_as()?;
     let times: Vec<f64> = (0..options.steps).map(|k| problem.t0 + k as f64 * options.h).collect();
     let mut fastest = f64::INFINITY;
     for _ in 0..=RUNS {
@@ -214,7 +214,7 @@ fn seconds<T: Real>(
     link: Link,
 ) -> Result<[f64; 2], Failure> {
     let method = options.method.without_error();
-    let y0: Vec<T> = problem.y0.iter().map(|v| T::from_f64(*v)).collect();
+    let y0: Vec<T> = problem.y0_as()?;
     let times: Vec<f64> = (0..options.steps).map(|k| problem.t0 + k as f64 * options.h).collect();
     let work = |network: Box<dyn Network>| -> clinalg_ode::Result<[f64; 2]> {
         let team = Team::with_network(vec![Context::new(device, &ContextOptions::default())?], network)?;

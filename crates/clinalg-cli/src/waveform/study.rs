@@ -100,7 +100,7 @@ pub(super) fn run<T: Real>(what: Varied, args: &Args, global: &Global, out: &mut
 }
 
 fn one<T: Real>(place: &Place, problem: &Problem, options: &WaveformOptions) -> Result<Run, Failure> {
-    let y0: Vec<T> = problem.y0.iter().map(|v| T::from_f64(*v)).collect();
+    let y0: Vec<T> = problem.y0_as()?;
     let Measured { result, seconds, compared, .. } =
         measure(place, problem, &y0, options, Span::whole(), |_, _| Ok(()))?;
     let method_seconds = compared.map_or(0.0, |compared| compared.method_seconds);

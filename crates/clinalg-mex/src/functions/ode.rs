@@ -305,7 +305,7 @@ impl Described {
                 p.system.set_powers(Powers::LeftToRight);
                 p.system.event_from_text(line.strip_prefix("event").unwrap_or(line))?;
             }
-            let y0 = p.system.by_fields(&p.y0);
+            let y0 = p.system.by_fields(&p.y0()?);
             return Ok(Described { system: p.system, y0: Some(y0), stops: p.stops });
         }
         let data: Vec<Vec<f64>> = match args.value(8) {

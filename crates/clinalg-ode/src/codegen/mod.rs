@@ -6,6 +6,7 @@ pub(crate) mod kernels;
 mod multi_workgroup;
 pub(crate) mod names;
 mod neighbours;
+pub(crate) mod points;
 mod pointwise;
 pub(crate) mod snippet;
 mod streaming;

@@ -24,52 +24,57 @@ pub(crate) struct Writer<'a, T> {
     pub(crate) marker: PhantomData<T>,
 }
 
-impl<T: Real> Writer<'_, T> {
-    /// What stands before the kernel.
-    pub(crate) fn head(&self) -> String {
-        let grid = &self.system.grid;
-        let mut text = String::from("#pragma OPENCL FP_CONTRACT OFF\n");
-        // Indices of components, and sums of one with an offset, must fit.
-        let rows = self.system.slab.as_ref().map_or(0, |slab| slab.rows);
-        let index = if 2 * self.system.components().max(rows) < i32::MAX as usize { "int" } else { "long" };
-        let [nx, ny, nz] = grid.n;
-        write!(
-            text,
-            "typedef {index} idx;\n#define NX ((idx){nx})\n#define NY ((idx){ny})\n#define NZ ((idx){nz})\n#define POINTS ((idx){})\n",
-            grid.points()
-        )
-        .expect("text grows");
-        let fields = self.system.fields.len();
-        match self.system.layout {
-            Layout::Interleaved => writeln!(text, "#define AT(p, f) ((p) * {fields} + (f))"),
-            Layout::FieldWise => writeln!(text, "#define AT(p, f) ((f) * POINTS + (p))"),
-        }
-        .expect("text grows");
-        // NaN stays: a maximum that loses it would accept a step that blew up.
-        text.push_str("#define LARGER(a, b) ((a) != (a) || (b) <= (a) ? (a) : (b))\n");
+/// What stands before kernels over all points of a system: sizes, places of components, and functions of formulas.
+pub(crate) fn head(system: &System, family: KernelFamily) -> String {
+    let grid = &system.grid;
+    let mut text = String::from("#pragma OPENCL FP_CONTRACT OFF\n");
+    // Indices of components, and sums of one with an offset, must fit.
+    let rows = system.slab.as_ref().map_or(0, |slab| slab.rows);
+    let index = if 2 * system.components().max(rows) < i32::MAX as usize { "int" } else { "long" };
+    let [nx, ny, nz] = grid.n;
+    write!(
+        text,
+        "typedef {index} idx;\n#define NX ((idx){nx})\n#define NY ((idx){ny})\n#define NZ ((idx){nz})\n#define POINTS ((idx){})\n",
+        grid.points()
+    )
+    .expect("text grows");
+    let fields = system.fields.len();
+    match system.layout {
+        Layout::Interleaved => writeln!(text, "#define AT(p, f) ((p) * {fields} + (f))"),
+        Layout::FieldWise => writeln!(text, "#define AT(p, f) ((f) * POINTS + (p))"),
+    }
+    .expect("text grows");
+    // NaN stays: a maximum that loses it would accept a step that blew up.
+    text.push_str("#define LARGER(a, b) ((a) != (a) || (b) <= (a) ? (a) : (b))\n");
+    text.push_str(
+        "inline REAL power(const REAL x, const int n)\n{\n    REAL r = x;\n    for (int k = 1; k < n; k++)\n        r = r * x;\n    return r;\n}\n",
+    );
+    text.push_str(
+        "inline REAL signum(const REAL x)\n{\n    return x > ZERO ? ONE : (x < ZERO ? -ONE : x);\n}\n\
+         inline REAL modulo(const REAL a, const REAL b)\n{\n    const REAL r = fmod(a, b);\n    \
+         return b == ZERO ? a : (r != ZERO && (r < ZERO) != (b < ZERO) ? r + b : r);\n}\n",
+    );
+    if family == KernelFamily::Cpu {
         text.push_str(
-            "inline REAL power(const REAL x, const int n)\n{\n    REAL r = x;\n    for (int k = 1; k < n; k++)\n        r = r * x;\n    return r;\n}\n",
-        );
-        text.push_str(
-            "inline REAL signum(const REAL x)\n{\n    return x > ZERO ? ONE : (x < ZERO ? -ONE : x);\n}\n\
-             inline REAL modulo(const REAL a, const REAL b)\n{\n    const REAL r = fmod(a, b);\n    \
-             return b == ZERO ? a : (r != ZERO && (r < ZERO) != (b < ZERO) ? r + b : r);\n}\n",
-        );
-        if self.family == KernelFamily::Cpu {
-            text.push_str(
-                "#define PAST8(v, p) vstore8(v, 0, p)
+            "#define PAST8(v, p) vstore8(v, 0, p)
 #ifdef __has_builtin
 #if __has_builtin(__builtin_nontemporal_store)
 #undef PAST8
 #define PAST8(v, p) __builtin_nontemporal_store((REAL8)(v), (__global REAL8 *)(p))
 #endif
 #endif\n",
-            );
-        }
-        if let Some(snippet) = &self.system.snippet {
-            text.push_str(&snippet::functions(self.system, snippet));
-        }
-        text
+        );
+    }
+    if let Some(snippet) = &system.snippet {
+        text.push_str(&snippet::functions(system, snippet));
+    }
+    text
+}
+
+impl<T: Real> Writer<'_, T> {
+    /// What stands before the kernel.
+    pub(crate) fn head(&self) -> String {
+        head(self.system, self.family)
     }
 
     pub(crate) fn buffer(&self, v: Value) -> String {

@@ -1,8 +1,9 @@
 //! Systems from text, for the program and the language bindings.
 
+use crate::model::formula::Expr;
 use crate::model::function::Function;
 use crate::model::grid::{Boundary, Grid, Layout, Side};
-use crate::model::memory::check_host;
+use crate::model::initial::Initial;
 use crate::model::parse::Powers;
 use crate::model::problems::{PROBLEMS, Problem, with_value};
 use crate::model::system::System;
@@ -35,7 +36,7 @@ use crate::{Error, Result};
 /// let mut text = Description::read("parameter a = 1\nx' = -a*x\ninitial x = a\ntime 0 2")?;
 /// text.set_parameter("a", 3.0)?;
 /// let problem = text.problem("decay", &[])?;
-/// assert_eq!((problem.y0, problem.t_end), (vec![3.0], 2.0));
+/// assert_eq!((problem.y0()?, problem.t_end), (vec![3.0], 2.0));
 /// # Ok::<(), clinalg_ode::Error>(())
 /// ```
 #[derive(Debug, Clone, Default)]
@@ -226,47 +227,37 @@ impl Description {
     }
 
     /// The system with the initial values of its `initial` lines and its times, under a name. Either every field has such a
-    /// line or none: then `y0` is empty, and the caller has to set it.
+    /// line or none: then the caller has to set them, see [`Problem::set_y0`].
     ///
     /// # Errors
     /// Those of [`Description::system`]; [`Error::Value`] for a name of one of
-    /// [`PROBLEMS`](crate::problems::PROBLEMS), an unknown or a missing field, and initial values that are not finite;
-    /// [`Error::Formula`] for an initial value that reads a field.
+    /// [`PROBLEMS`](crate::problems::PROBLEMS), and an unknown or a missing field; [`Error::Formula`] for an initial value that
+    /// reads a field. That values are finite is checked by [`Problem::y0`].
     pub fn problem(&self, name: &str, data: &[Vec<f64>]) -> Result<Problem> {
         if PROBLEMS.contains(&name) {
             return Err(Error::value("name", "a name other than those of the test problems", name));
         }
         let system = self.system(data)?;
-        // A file with the values needs as much as the formulas do.
-        check_host(system.components())?;
         let [t0, t_end] = self.time.unwrap_or([0.0, 1.0]);
-        let y0 = if self.initial.is_empty() { Vec::new() } else { self.initial_values(&system, t0)? };
+        let initial = if self.initial.is_empty() { Initial::Missing } else { self.initial_formulas(&system)? };
         let title = if self.title.is_empty() { "a system from a description".into() } else { self.title.clone() };
-        Ok(Problem { name: name.into(), title, system, y0, t0, t_end, stops: self.stops.clone() })
+        Ok(Problem { name: name.into(), title, system, initial, t0, t_end, stops: self.stops.clone() })
     }
 
-    /// The initial values in the system's order in memory.
-    fn initial_values(&self, system: &System, t0: f64) -> Result<Vec<f64>> {
+    /// A formula for each place.
+    fn initial_formulas(&self, system: &System) -> Result<Initial> {
         let names: Vec<&str> = system.fields().iter().map(String::as_str).collect();
         if let Some((name, _)) = self.initial.iter().find(|(name, _)| !names.contains(&name.as_str())) {
             return Err(Error::value("initial", one_of(&names), name));
         }
-        let mut y0 = vec![0.0; system.components()];
+        let mut formulas = vec![Expr::Number(0.0); names.len()];
         for (field, name) in names.iter().enumerate() {
             let Some((_, formula)) = self.initial.iter().rfind(|(known, _)| known == name) else {
                 return Err(Error::value("initial", "a formula for each field", format!("none for {name}")));
             };
-            let values = system.sample_formula(formula, &self.data, t0)?;
-            for (p, value) in values.into_iter().enumerate() {
-                if !value.is_finite() {
-                    let place = system.grid().position(p);
-                    let expected = format!("finite at {:?}", &place[..system.grid().shape().len()]);
-                    return Err(Error::value(format!("initial {name}"), expected, value));
-                }
-                y0[system.component(field, p)] = value;
-            }
+            formulas[system.place(field)] = system.parse_initial(formula, &self.data)?;
         }
-        Ok(y0)
+        Ok(Initial::Formulas(formulas))
     }
 }
 
@@ -404,10 +395,10 @@ mod tests {
     fn numbers_can_be_constant_expressions() {
         let text = "grid 3\norigin -1/2\nspacing 1/4\nparameter b = 8/3\nu' = b\ninitial u = x\ntime 0 2*pi\nstop pi";
         let problem = Description::read(text).unwrap().problem("numbers", &[]).unwrap();
-        assert_eq!(problem.y0, [-0.5, -0.25, 0.0]);
+        assert_eq!(problem.y0().unwrap(), [-0.5, -0.25, 0.0]);
         assert_eq!((problem.t_end, &problem.stops[..]), (std::f64::consts::TAU, &[std::f64::consts::PI][..]));
         let mut f = [0.0; 3];
-        problem.system.eval(0.0, &problem.y0, &mut f);
+        problem.system.eval(0.0, &problem.y0().unwrap(), &mut f);
         assert_eq!(f, [8.0 / 3.0; 3]);
         for line in ["parameter a = t", "parameter a = 1/0", "parameter a = nan", "time 0 inf", "stop 1/0", "time 0 t"]
         {
@@ -425,10 +416,10 @@ mod tests {
         let system = &problem.system;
         assert_eq!((problem.t0, problem.t_end, &problem.stops[..]), (1.0, 3.0, &[2.0, 2.5][..]));
         assert_eq!((&*problem.name, &*problem.title), ("two", "two fields"));
-        let by_fields = system.by_fields(&problem.y0);
+        let by_fields = system.by_fields(&problem.y0().unwrap());
         assert_eq!(by_fields, [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 0.0, 1.0, 2.0, 2.0, 3.0, 4.0]);
         let mut f = vec![0.0; 12];
-        system.eval(0.0, &problem.y0, &mut f);
+        system.eval(0.0, &problem.y0().unwrap(), &mut f);
         assert_eq!(system.by_fields(&f)[..7], [-2.0, -4.0, -6.0, -8.0, -10.0, -12.0, 2.0]);
         // The bindings read the same text, and leave out what they are given otherwise.
         assert_eq!(&System::from_text(text, &[w]).unwrap(), system);
@@ -437,12 +428,12 @@ mod tests {
         other.set_points(5);
         other.set_parameter("a", 4.0).unwrap();
         other.set_initial("u", "a*i");
-        assert_eq!(other.problem("other", &[]).unwrap().y0, [0.0, 4.0, 8.0, 12.0, 16.0]);
+        assert_eq!(other.problem("other", &[]).unwrap().y0().unwrap(), [0.0, 4.0, 8.0, 12.0, 16.0]);
         assert_eq!(other.set_parameter("b", 4.0).unwrap_err().id(), "clinalg:argument:value");
         assert_eq!(other.problem("heat2d", &[]).unwrap_err().id(), "clinalg:argument:value");
         let fails = |line: &str| {
             let read = Description::read(&format!("u' = -u\nv' = 1\n{line}"));
-            read.and_then(|d| d.problem("d", &[])).unwrap_err().to_string()
+            read.and_then(|d| d.problem("d", &[])?.y0()).unwrap_err().to_string()
         };
         for (line, needle) in [
             ("initial u = 1", "none for v"),

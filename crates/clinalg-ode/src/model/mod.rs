@@ -7,6 +7,7 @@ pub(crate) mod events;
 pub(crate) mod formula;
 mod function;
 pub(crate) mod grid;
+pub(crate) mod initial;
 mod memory;
 mod parse;
 pub mod problems;

@@ -3,7 +3,9 @@
 use std::f64::consts::PI;
 
 use crate::model::Rhs;
+use crate::model::formula::Expr;
 use crate::model::grid::{Boundary, Grid, Layout, MOST_COMPONENTS, Side};
+use crate::model::initial::Initial;
 use crate::model::memory::check_host;
 use crate::model::system::System;
 use crate::{Error, Result};
@@ -19,8 +21,7 @@ pub struct Problem {
     pub title: String,
     /// The right-hand side.
     pub system: System,
-    /// The solution at the beginning.
-    pub y0: Vec<f64>,
+    pub(crate) initial: Initial,
     /// Where it begins.
     pub t0: f64,
     /// Where it usually ends.
@@ -30,59 +31,116 @@ pub struct Problem {
 }
 
 impl Problem {
+    /// The solution at the beginning, in the system's order in memory.
+    ///
+    /// # Errors
+    /// [`Error::Value`] for values that are not finite, and where there are none; [`Error::Memory`] where they do not fit the host.
+    pub fn y0(&self) -> Result<Vec<f64>> {
+        match &self.initial {
+            Initial::Missing => Err(Error::value("initial", "a formula for each field, or values", "none")),
+            Initial::Values(values) => Ok(values.clone()),
+            Initial::Formulas(formulas) => {
+                check_host(self.system.components())?;
+                self.system.initial_values(formulas, self.t0)
+            }
+        }
+    }
+
+    /// Whether there are initial values.
+    pub fn has_y0(&self) -> bool {
+        self.initial != Initial::Missing
+    }
+
+    /// Sets all initial values, in the system's order in memory; as with [`Problem::set_initial`], the problem is another then.
+    ///
+    /// # Errors
+    /// [`Error::Value`] for another number of components.
+    pub fn set_y0(&mut self, values: Vec<f64>) -> Result<()> {
+        if values.len() != self.system.components() {
+            return Err(Error::value("y0", format!("{} components", self.system.components()), values.len()));
+        }
+        self.initial = Initial::Values(values);
+        self.changed();
+        Ok(())
+    }
+
     /// Quantities that the exact solution of the system keeps, with their names; rounding and the method's error change them.
     /// Heat and waves have their sums, pairs of prey and predator the mean of their invariants, bodies energy, momentum and
-    /// angular momentum; the other problems have none.
+    /// angular momentum; the other problems have none. [`Problem::invariants_of`] takes a vector on a device.
+    ///
+    /// # Panics
+    /// For another number of components.
     pub fn invariants(&self, y: &[f64]) -> Vec<(&'static str, f64)> {
-        match self.name.as_str() {
+        let named = |(name, formula): (_, Expr)| (name, self.system.total(&formula, y));
+        self.invariant_formulas().into_iter().map(named).collect()
+    }
+
+    /// What invariants add up at all points, with their names.
+    pub(crate) fn invariant_formulas(&self) -> Vec<(&'static str, Expr)> {
+        let (grid, points) = (self.system.grid(), self.system.grid().points());
+        let texts: Vec<(&str, String)> = match self.name.as_str() {
             "heat2d" | "heat3d" => {
-                let grid = self.system.grid();
                 // Points on the boundary stand for half a cell along each axis whose end they are.
-                let weight = |p: usize| -> f64 {
-                    let axes = grid.index(p).into_iter().zip(grid.shape());
-                    axes.map(|(i, n)| if i == 0 || i == n - 1 { 0.5 / (n - 1) as f64 } else { 1.0 / (n - 1) as f64 })
-                        .product()
+                let weight = |(i, n): (&str, &usize)| {
+                    format!(
+                        "*if({i} == 0 || {i} == {last}, {}, {})",
+                        0.5 / (n - 1) as f64,
+                        1.0 / (n - 1) as f64,
+                        last = n - 1
+                    )
                 };
-                vec![("heat", y.iter().enumerate().map(|(p, u)| weight(p) * u).sum())]
+                let weights: String = ["i", "j", "k"].into_iter().zip(grid.shape()).map(weight).collect();
+                vec![("heat", format!("u{weights}"))]
             }
-            "wave1d" => vec![("sum", y.iter().sum()), ("sum of squares", y.iter().map(|u| u * u).sum())],
+            "wave1d" => vec![("sum", "u".into()), ("sum of squares", "u*u".into())],
             "lotka-volterra" => {
-                let of = |c: &[f64]| c[0] - 3.0 * c[0].ln() + c[1] - 1.5 * c[1].ln();
-                vec![("mean invariant", y.chunks_exact(2).map(of).sum::<f64>() / self.system.grid().points() as f64)]
+                let of = "prey - 3*log(prey) + predator - 1.5*log(predator)";
+                vec![("mean invariant", format!("({of})/{points}"))]
             }
             "nbody" => {
-                let (bodies, _) = NBody::ring(self.system.grid().points());
-                let ([x, y1, z], [u, v, w]) = (bodies.momentum(y), bodies.angular_momentum(y));
+                let pull = "sum(mass*mass'*rsqrt(softening + (px' - px)^2 + (py' - py)^2 + (pz' - pz)^2))";
+                // A body does not attract itself.
+                let energy = format!("0.5*(mass*(vx^2 + vy^2 + vz^2) - ({pull} - mass^2*rsqrt(softening)))");
                 vec![
-                    ("energy", bodies.energy(y)),
-                    ("momentum x", x),
-                    ("momentum y", y1),
-                    ("momentum z", z),
-                    ("angular momentum x", u),
-                    ("angular momentum y", v),
-                    ("angular momentum z", w),
+                    ("energy", energy),
+                    ("momentum x", "mass*vx".into()),
+                    ("momentum y", "mass*vy".into()),
+                    ("momentum z", "mass*vz".into()),
+                    ("angular momentum x", "mass*(py*vz - pz*vy)".into()),
+                    ("angular momentum y", "mass*(pz*vx - px*vz)".into()),
+                    ("angular momentum z", "mass*(px*vy - py*vx)".into()),
                 ]
             }
             _ => Vec::new(),
-        }
+        };
+        let data = ["mass".to_owned()];
+        let data = if self.system.data.is_empty() { &[][..] } else { &data };
+        let parse = |(name, text): (&'static str, String)| {
+            (name, self.system.parse(&text, data).expect("the formulas of test problems are in order"))
+        };
+        texts.into_iter().map(parse).collect()
     }
 
     /// Sets the initial values of a field to those of a formula of coordinates, indices and parameters. The problem is another
     /// then, and its name says so: it has no known solution or invariants.
     ///
     /// # Errors
-    /// [`Error::Value`] for an unknown field or values that are not finite; [`Error::Formula`].
+    /// [`Error::Value`] for an unknown field; [`Error::Formula`]. That values are finite is checked by [`Problem::y0`].
     pub fn set_initial(&mut self, field: &str, formula: &str) -> Result<()> {
         let fields = self.system.fields();
         let Some(number) = fields.iter().position(|name| name == field) else {
             return Err(Error::value("initial", format!("one of {}", fields.join(", ")), field));
         };
-        let values = self.system.sample_formula(formula, &[], self.t0)?;
-        if let Some(p) = values.iter().position(|v| !v.is_finite()) {
-            return Err(Error::value(format!("initial {field}"), "finite everywhere", values[p]));
-        }
-        for (p, value) in values.into_iter().enumerate() {
-            self.y0[self.system.component(number, p)] = value;
+        let formula = self.system.parse_initial(formula, &[])?;
+        match &mut self.initial {
+            Initial::Formulas(formulas) => formulas[self.system.place(number)] = formula,
+            Initial::Values(values) => {
+                let sampled = self.system.sample_formula(&formula, self.t0, self.system.grid().points());
+                for (p, value) in sampled.into_iter().enumerate() {
+                    values[self.system.component(number, p)] = value;
+                }
+            }
+            Initial::Missing => return Err(Error::value("initial", "initial values of all fields", field)),
         }
         self.changed();
         Ok(())
@@ -107,20 +165,22 @@ impl Problem {
     }
 
     /// The exact solution of the system at time t, where it is known: for heat and waves, from the eigenvectors of their
-    /// differences. It takes n^2 operations for n points along an axis.
+    /// differences. It takes n^2 operations for n points along an axis. [`Problem::error`] compares a vector on a device with it.
     pub fn exact(&self, t: f64) -> Option<Vec<f64>> {
-        let grid = self.system.grid();
-        let n = grid.shape()[0];
-        let t = t - self.t0;
-        match self.name.as_str() {
-            // The initial values depend on x only.
-            "heat2d" | "heat3d" => {
-                let line = heat_exact(&self.y0[..n], t);
-                Some((0..grid.points()).map(|p| line[p % n]).collect())
-            }
-            "wave1d" => Some(wave_exact(&self.y0, grid.spacing[0], t)),
-            _ => None,
+        let line = self.exact_line(t)?;
+        Some((0..self.system.components()).map(|p| line[p % line.len()]).collect())
+    }
+
+    /// The exact solution along x, which repeats itself along the other axes.
+    pub(crate) fn exact_line(&self, t: f64) -> Option<Vec<f64>> {
+        if !["heat2d", "heat3d", "wave1d"].contains(&self.name.as_str()) {
+            return None;
         }
+        let Initial::Formulas(formulas) = &self.initial else { return None };
+        let (grid, t) = (self.system.grid(), t - self.t0);
+        // Of heat the initial values depend on x only.
+        let line = self.system.sample_formula(&formulas[0], self.t0, grid.shape()[0]);
+        Some(if self.name == "wave1d" { wave_exact(&line, grid.spacing[0], t) } else { heat_exact(&line, t) })
     }
 }
 
@@ -138,17 +198,35 @@ pub(crate) fn with_value(title: &str, name: &str, value: f64) -> String {
     format!("{before}{value}{}", &rest[end..])
 }
 
+/// Entries 0, k, 2 k, ... of a table that repeats itself, k below its length.
+fn every<V: Copy>(table: &[V], k: usize) -> impl Iterator<Item = V> {
+    let mut at = 0;
+    std::iter::repeat_with(move || {
+        let value = table[at];
+        at += k;
+        if at >= table.len() {
+            at -= table.len();
+        }
+        value
+    })
+}
+
+/// A factor of an eigenvector below which it changes no bit of a sum of many.
+const NEGLIGIBLE: f64 = 1e-24;
+
 /// Heat on a line of points from 0 to 1 with mirrored ends: the eigenvectors are cos(pi k j / m).
 fn heat_exact(u: &[f64], t: f64) -> Vec<f64> {
     let m = u.len() - 1;
     let half = |k: usize| if k == 0 || k == m { 0.5 } else { 1.0 };
     let cos: Vec<f64> = (0..2 * m).map(|q| (PI * q as f64 / m as f64).cos()).collect();
-    let amplitude = |k: usize| {
-        let sum: f64 = (0..=m).map(|j| half(j) * u[j] * cos[k * j % (2 * m)]).sum();
-        2.0 / m as f64 * sum * ((m * m) as f64 * (2.0 * cos[k] - 2.0) * t).exp()
+    let factors = (0..=m).map(|k| ((m * m) as f64 * (2.0 * cos[k] - 2.0) * t).exp());
+    let weighted: Vec<f64> = u.iter().enumerate().map(|(j, u)| half(j) * u).collect();
+    let amplitude = |(k, factor): (usize, f64)| {
+        let sum: f64 = weighted.iter().zip(every(&cos, k)).map(|(u, cos)| u * cos).sum();
+        half(k) * (2.0 / m as f64) * sum * factor
     };
-    let all: Vec<f64> = (0..=m).map(amplitude).collect();
-    (0..=m).map(|j| (0..=m).map(|k| half(k) * all[k] * cos[k * j % (2 * m)]).sum()).collect()
+    let all: Vec<f64> = factors.take_while(|factor| *factor > NEGLIGIBLE).enumerate().map(amplitude).collect();
+    (0..=m).map(|j| all.iter().zip(every(&cos, j)).map(|(a, cos)| a * cos).sum()).collect()
 }
 
 /// Weights of the central difference of order 8 for the neighbours 1 to 4 away.
@@ -161,16 +239,14 @@ fn wave_exact(u: &[f64], h: f64, t: f64) -> Vec<f64> {
     let mut exact = vec![0.0; n];
     for k in 0..n {
         let (mut re, mut im) = (0.0, 0.0);
-        for (j, u) in u.iter().enumerate() {
-            let (sin, cos) = turns[k * j % n];
+        for (u, (sin, cos)) in u.iter().zip(every(&turns, k)) {
             re += u * cos;
             im -= u * sin;
         }
         let speed: f64 = 2.0 / h * CENTRAL.iter().enumerate().map(|(m, c)| c * turns[k * (m + 1) % n].0).sum::<f64>();
         let (sin, cos) = (-speed * t).sin_cos();
         let (re, im) = ((re * cos - im * sin) / n as f64, (re * sin + im * cos) / n as f64);
-        for (j, e) in exact.iter_mut().enumerate() {
-            let (sin, cos) = turns[k * j % n];
+        for (e, (sin, cos)) in exact.iter_mut().zip(every(&turns, k)) {
             *e += re * cos - im * sin;
         }
     }
@@ -196,7 +272,7 @@ pub const PROBLEMS: [&str; 11] = [
 ///
 /// # Errors
 /// [`Error::Value`] for a name that is not among [`PROBLEMS`], fewer points than the formulas reach over, or more than 2^48
-/// components; [`Error::Memory`] where the initial values do not fit the host.
+/// components; [`Error::Memory`] where the bodies do not fit the host.
 pub fn problem(name: &str, n: usize) -> Result<Problem> {
     let least = match name {
         "lotka-volterra" | "inverter-chain" | "nbody" => 1,
@@ -217,10 +293,9 @@ pub fn problem(name: &str, n: usize) -> Result<Problem> {
         _ => (1, 1),
     };
     let components = n.checked_pow(axes).and_then(|points| points.checked_mul(fields));
-    let Some(components) = components.filter(|components| *components <= MOST_COMPONENTS) else {
+    if components.is_none_or(|components| components > MOST_COMPONENTS) {
         return Err(Error::value("n", format!("one for which there are at most {MOST_COMPONENTS} components"), n));
-    };
-    check_host(components)?;
+    }
     match name {
         "bruss2d-mix" => brusselator_mix(n),
         "bruss2d-hairer" => brusselator_hairer(n),
@@ -237,6 +312,15 @@ pub fn problem(name: &str, n: usize) -> Result<Problem> {
     }
 }
 
+/// Initial values by a formula for each field, in the order in which they were added.
+fn initial(system: &System, formulas: &[&str]) -> Result<Initial> {
+    let mut by_places = vec![Expr::Number(0.0); formulas.len()];
+    for (field, formula) in formulas.iter().enumerate() {
+        by_places[system.place(field)] = system.parse_initial(formula, &[])?;
+    }
+    Ok(Initial::Formulas(by_places))
+}
+
 const LAPLACE_U: &str = "u[-1,0] + u[1,0] + u[0,-1] + u[0,1] - 4*u";
 const LAPLACE_V: &str = "v[-1,0] + v[1,0] + v[0,-1] + v[0,1] - 4*v";
 
@@ -249,12 +333,12 @@ fn brusselator_mix(n: usize) -> Result<Problem> {
         .field("v", format!("3.4*u - u*u*v + alpha*scale*({LAPLACE_V})"))
         .layout(Layout::Interleaved)
         .build()?;
-    let y0 = system.sample(|field, [x, y, _]| if field == 0 { 0.5 + x } else { 1.0 + 5.0 * y });
+    let initial = initial(&system, &["0.5 + x", "1 + 5*y"])?;
     Ok(Problem {
         name: "bruss2d-mix".into(),
         title: "Brusselator, alpha = 0.002, mirrored boundary, fields interleaved".into(),
         system,
-        y0,
+        initial,
         t0: 0.0,
         t_end: 1.0,
         stops: Vec::new(),
@@ -279,13 +363,12 @@ fn periodic_brusselator(grid: Grid, alpha: f64, scale: f64) -> Result<System> {
 fn brusselator_hairer(n: usize) -> Result<Problem> {
     let h = 1.0 / n as f64;
     let system = periodic_brusselator(Grid::new(&[n, n], &[0.0; 2], &[h; 2]), 0.1, (n * n) as f64)?;
-    let shape = |s: f64| s * (1.0 - s).max(0.0).powf(1.5);
-    let y0 = system.sample(|field, [x, y, _]| if field == 0 { 22.0 * shape(y) } else { 27.0 * shape(x) });
+    let initial = initial(&system, &["22*(y*max(1 - y, 0)^1.5)", "27*(x*max(1 - x, 0)^1.5)"])?;
     Ok(Problem {
         name: "bruss2d-hairer".into(),
         title: "Brusselator of Hairer and Wanner, alpha = 0.1, periodic, a source from t = 1.1 on".into(),
         system,
-        y0,
+        initial,
         t0: 0.0,
         t_end: 11.5,
         stops: vec![1.1],
@@ -295,13 +378,12 @@ fn brusselator_hairer(n: usize) -> Result<Problem> {
 /// The form of the Julia benchmarks: other initial values, a stronger diffusion, points on both ends.
 fn brusselator_sciml(n: usize) -> Result<Problem> {
     let system = periodic_brusselator(Grid::unit(&[n, n]), 10.0, ((n - 1) * (n - 1)) as f64)?;
-    let shape = |s: f64| (s * (1.0 - s)).max(0.0).powf(1.5);
-    let y0 = system.sample(|field, [x, y, _]| if field == 0 { 22.0 * shape(y) } else { 27.0 * shape(x) });
+    let initial = initial(&system, &["22*max(y*(1 - y), 0)^1.5", "27*max(x*(1 - x), 0)^1.5"])?;
     Ok(Problem {
         name: "bruss2d-sciml".into(),
         title: "Brusselator of the Julia benchmarks, alpha = 10, periodic, a source from t = 1.1 on".into(),
         system,
-        y0,
+        initial,
         t0: 0.0,
         t_end: 11.5,
         stops: vec![1.1],
@@ -317,8 +399,8 @@ fn heat(name: &str, title: &str, n: usize, dims: usize) -> Result<Problem> {
         .parameter("scale", ((n - 1) * (n - 1)) as f64)
         .field("u", format!("scale*({neighbours})"))
         .build()?;
-    let y0 = system.sample(|_, [x, ..]| 0.5 + x);
-    Ok(Problem { name: name.into(), title: title.into(), system, y0, t0: 0.0, t_end: 0.1, stops: Vec::new() })
+    let initial = initial(&system, &["0.5 + x"])?;
+    Ok(Problem { name: name.into(), title: title.into(), system, initial, t0: 0.0, t_end: 0.1, stops: Vec::new() })
 }
 
 /// A bump carried along at speed 1, central differences of order 8.
@@ -331,9 +413,17 @@ fn wave(n: usize) -> Result<Problem> {
         .field("u", format!("-speed*scale*({})", terms.join(" + ")))
         .boundary(Boundary::Periodic)
         .build()?;
-    let y0 = system.sample(|_, [x, ..]| 0.5 * (-x * x / 9.0).exp());
+    let initial = initial(&system, &["0.5*exp(-x*x/9)"])?;
     let title = "advection of a bump, central differences of order 8";
-    Ok(Problem { name: "wave1d".into(), title: title.into(), system, y0, t0: 0.0, t_end: 300.0, stops: Vec::new() })
+    Ok(Problem {
+        name: "wave1d".into(),
+        title: title.into(),
+        system,
+        initial,
+        t0: 0.0,
+        t_end: 300.0,
+        stops: Vec::new(),
+    })
 }
 
 /// Threshold-nerve-impulse, cusp catastrophe and van der Pol, with the diffusion of Hairer and Wanner.
@@ -349,10 +439,9 @@ fn cusp(n: usize) -> Result<Problem> {
         .boundary(Boundary::Periodic)
         .layout(Layout::Interleaved)
         .build()?;
-    let turn = 2.0 * PI;
-    let y0 = system.sample(|field, [x, ..]| [0.0, -2.0 * (turn * x).cos(), 2.0 * (turn * x).sin()][field]);
+    let initial = initial(&system, &["0", "-2*cos(2*pi*x)", "2*sin(2*pi*x)"])?;
     let title = "nerve impulse, cusp catastrophe and van der Pol on a ring";
-    Ok(Problem { name: "cusp".into(), title: title.into(), system, y0, t0: 0.0, t_end: 1.1, stops: Vec::new() })
+    Ok(Problem { name: "cusp".into(), title: title.into(), system, initial, t0: 0.0, t_end: 1.1, stops: Vec::new() })
 }
 
 /// Medical Akzo Nobel: a substance moves into a tissue and reacts.
@@ -368,9 +457,9 @@ fn medakzo(n: usize) -> Result<Problem> {
         .side(0, Side::Low, Boundary::Value(vec!["if(t <= 5, 2, 0)".into(), "0".into()]))
         .side(0, Side::High, Boundary::Copy)
         .build()?;
-    let y0 = system.sample(|field, _| field as f64);
+    let initial = initial(&system, &["0", "1"])?;
     let title = "medical Akzo Nobel: inflow until t = 5, reaction with what is there";
-    Ok(Problem { name: "medakzo".into(), title: title.into(), system, y0, t0: 0.0, t_end: 20.0, stops: vec![5.0] })
+    Ok(Problem { name: "medakzo".into(), title: title.into(), system, initial, t0: 0.0, t_end: 20.0, stops: vec![5.0] })
 }
 
 /// A chain of inverters, each driven by the one before, the first by a sine.
@@ -380,13 +469,13 @@ fn inverter_chain(n: usize) -> Result<Problem> {
         .field("u", "((5 - u)/5e3 - 2e-4*drive)/1e-3")
         .side(0, Side::Low, Boundary::Value(vec!["2.5 + 2.5*sin(2*pi*0.0125*t)".into()]))
         .build()?;
-    let y0 = system.sample(|_, [x, ..]| if x % 2.0 == 0.0 { 5.0 } else { 0.0 });
+    let initial = initial(&system, &["if(mod(i, 2) == 0, 5, 0)"])?;
     let title = "chain of inverters driven by a sine of 0.0125 Hz";
     Ok(Problem {
         name: "inverter-chain".into(),
         title: title.into(),
         system,
-        y0,
+        initial,
         t0: 0.0,
         t_end: 80.0,
         stops: Vec::new(),
@@ -399,13 +488,13 @@ fn lotka_volterra(n: usize) -> Result<Problem> {
         .field("prey", "1.5*prey - prey*predator")
         .field("predator", "prey*predator - 3*predator")
         .build()?;
-    let y0 = system.sample(|field, [x, ..]| if field == 0 { 1.0 + 2.0 * x } else { 1.0 + x });
+    let initial = initial(&system, &["1 + 2*x", "1 + x"])?;
     let title = "independent pairs of prey and predator";
     Ok(Problem {
         name: "lotka-volterra".into(),
         title: title.into(),
         system,
-        y0,
+        initial,
         t0: 0.0,
         t_end: 10.0,
         stops: Vec::new(),
@@ -414,6 +503,7 @@ fn lotka_volterra(n: usize) -> Result<Problem> {
 
 /// `n` bodies on a wavy ring, total mass about one third.
 fn n_body(n: usize) -> Result<Problem> {
+    check_host(6 * n)?;
     let (bodies, y0) = NBody::ring(n);
     let system = System::builder(Grid::new(&[n], &[0.0], &[1.0]))
         .parameter("softening", SOFTENING)
@@ -431,7 +521,8 @@ fn n_body(n: usize) -> Result<Problem> {
         .layout(Layout::Interleaved)
         .build()?;
     let title = "N-body problem: gravitating bodies on a perturbed ring";
-    Ok(Problem { name: "nbody".into(), title: title.into(), system, y0, t0: 0.0, t_end: 10.0, stops: Vec::new() })
+    let initial = Initial::Values(y0);
+    Ok(Problem { name: "nbody".into(), title: title.into(), system, initial, t0: 0.0, t_end: 10.0, stops: Vec::new() })
 }
 
 /// The N-body problem in plain Rust: six components per body, position then velocity.

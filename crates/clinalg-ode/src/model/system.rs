@@ -34,7 +34,7 @@ use crate::model::access::{Access, slow_axis};
 use crate::model::events::Watch;
 use crate::model::formula::{Expr, Values};
 use crate::model::grid::{Bound, Grid, Layout};
-use crate::model::parse::{self, Names, Powers};
+use crate::model::parse::Powers;
 use crate::model::rhs::Rhs;
 use crate::model::slab::Slab;
 use crate::{Error, Result};
@@ -210,33 +210,6 @@ impl System {
         all
     }
 
-    /// Values of a formula of coordinates, indices, time, parameters and data at every point. `data` has the names of the data.
-    ///
-    /// # Errors
-    /// [`Error::Formula`] where it cannot be read, or reads a field.
-    pub(super) fn sample_formula(&self, formula: &str, data: &[String], t: f64) -> Result<Vec<f64>> {
-        let names = Names {
-            fields: &self.fields,
-            parameters: &self.parameters,
-            data,
-            definitions: &[],
-            dims: self.grid.dims,
-            spacing: self.grid.spacing,
-            primes: false,
-            powers: self.powers,
-        };
-        let parsed = parse::parse(formula, &names)?;
-        let mut reads = false;
-        parsed.walk(&mut |e| reads |= matches!(e, Expr::Field { .. }));
-        if reads {
-            let reason = "an initial value reads no field".into();
-            return Err(Error::Formula { formula: formula.into(), column: 1, reason });
-        }
-        let constants = self.constants::<f64>();
-        let at = At { system: self, index: [0; 3], t, read: &|_| f64::NAN, source: 0, constants: &constants };
-        Ok((0..self.grid.points()).map(|p| parsed.eval(&at.point(p))).collect())
-    }
-
     /// How chains of powers group in events and initial values that are read after this.
     pub fn set_powers(&mut self, powers: Powers) {
         self.powers = powers;
@@ -276,6 +249,18 @@ impl System {
         }
     }
 
+    /// The value of a formula at point `p`, where `read` gives the values of components.
+    pub(super) fn at_point<T: Real>(
+        &self,
+        formula: &Expr,
+        t: T,
+        p: usize,
+        constants: &[T],
+        read: &impl Fn(usize) -> T,
+    ) -> T {
+        formula.eval(&At { system: self, index: [0; 3], t, read, source: 0, constants }.point(p))
+    }
+
     /// As [`System::eval_point`], of one component, the one in `place` at point `p`.
     pub(crate) fn eval_component<T: Real>(
         &self,
@@ -284,7 +269,7 @@ impl System {
         constants: &[T],
         read: &impl Fn(usize) -> T,
     ) -> T {
-        self.formulas[place].eval(&At { system: self, index: [0; 3], t, read, source: 0, constants }.point(p))
+        self.at_point(&self.formulas[place], t, p, constants, read)
     }
 }
 

@@ -1,5 +1,6 @@
 //! Steppers: what computes steps of a method for a right-hand side, and the vectors that it keeps.
 
+use clinalg::ops::Span;
 use clinalg::runtime::View;
 use clinalg::team::{Partition, Team};
 use clinalg::{Precision, Real, Vector, ops};
@@ -184,18 +185,29 @@ impl<T: Real> Stored<'_, T> {
         let n = self.len().max(1) as f64;
         Ok(match self {
             Stored::Host(values) => (values.iter().map(|v| v.into_f64() * v.into_f64()).sum::<f64>() / n).sqrt(),
-            Stored::Device(vector) => ops::norm2(*vector)?.into_f64() / n.sqrt(),
-            Stored::Parts(shared) => shared.parts.norms(shared.slot)?[1] / n.sqrt(),
+            other => other.norm2()? / n.sqrt(),
         })
     }
 
-    /// Some of its components. Those of a device are read alone where they are few or near each other.
+    /// The 2-norm, computed where the vector is.
+    ///
+    /// # Errors
+    /// Those of the device.
+    pub fn norm2(&self) -> Result<f64> {
+        Ok(match self {
+            Stored::Host(values) => values.iter().map(|v| v.into_f64() * v.into_f64()).sum::<f64>().sqrt(),
+            Stored::Device(vector) => ops::norm2(*vector)?.into_f64(),
+            Stored::Parts(shared) => shared.parts.norms(shared.slot)?[1],
+        })
+    }
+
+    /// Some of its components, which alone are read from a device.
     ///
     /// # Errors
     /// Those of the device; [`Error::Value`] past the end.
     pub fn pick(&self, components: &[usize]) -> Result<Vec<T>> {
         const ONE_BY_ONE: usize = 16;
-        const NEAR: usize = 4096;
+        const NEAR: usize = 1 << 15;
         let n = self.len();
         if let Some(k) = components.iter().find(|k| **k >= n) {
             return Err(Error::value("component", format!("below {n}"), k));
@@ -217,7 +229,11 @@ impl<T: Real> Stored<'_, T> {
                 }
                 Ok(values)
             }
-            Stored::Device(vector) => Ok(of(&vector.to_vec()?, 0)),
+            Stored::Device(vector) => {
+                let mut picked = Vector::zeros(vector.context(), components.len())?;
+                ops::take((n, 1), vector, Span::of(components), Span::all(1), &mut picked)?;
+                Ok(picked.to_vec()?)
+            }
         }
     }
 }
@@ -395,4 +411,27 @@ pub(crate) fn per_step(method: &Method, times: &[f64], arguments: &[f64]) -> Res
         return Err(Error::value("arguments", expected, arguments.len()));
     }
     Ok(count)
+}
+
+#[cfg(test)]
+mod tests {
+    use clinalg::Context;
+
+    use super::*;
+
+    #[test]
+    fn components_picked_on_a_device_are_those_of_the_host() {
+        let Some(context) = clinalg_testing::found(Context::global()) else { return };
+        let n = 200_000;
+        let all: Vec<f32> = (0..n).map(|k| k as f32).collect();
+        let vector = Vector::from_slice(&context, &all).unwrap();
+        let regular: Vec<usize> = (0..1000).map(|k| 3 + 199 * k).collect();
+        let any: Vec<usize> = (0..1000).map(|k| k * 7919 % n).collect();
+        for components in [&[][..], &[n - 1, 0, 0], &[5, 9, 6], &regular, &any] {
+            let got = Stored::Device(&vector).pick(components).unwrap();
+            assert_eq!(got, Stored::Host(&all).pick(components).unwrap());
+            assert!(got.iter().zip(components).all(|(value, k)| *value == *k as f32));
+        }
+        assert_eq!(Stored::Device(&vector).pick(&[n]).unwrap_err().id(), "clinalg:argument:value");
+    }
 }

@@ -333,7 +333,7 @@ mod tests {
         for (partition, expected) in [(Partition::Component, 6), (Partition::Block([32, 32, 1]), 4)] {
             let options =
                 WaveformOptions { partition, stop: Stop::Difference(1e-3), ..WaveformOptions::new(1e-4, 100) };
-            let result = relax_sequentially(&problem.system, problem.t0, &problem.y0, &options).unwrap();
+            let result = relax_sequentially(&problem.system, problem.t0, &problem.y0().unwrap(), &options).unwrap();
             assert_eq!(result.report.iterations, [expected], "{partition:?}");
         }
     }

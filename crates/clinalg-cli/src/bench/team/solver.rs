@@ -230,7 +230,7 @@ fn waves<'a, T: Real>(team: &'a Team, one: Option<&'a Context>, n: usize) -> Res
 
 fn steps<'a, T: Real>(team: &'a Team, one: Option<&'a Context>, n: usize) -> Result<Run<'a>, Failure> {
     let (problem, method) = (problems::problem("heat2d", n)?, Method::named("rk4")?);
-    let y0: Vec<T> = problem.y0.iter().map(|v| T::from_f64(*v)).collect();
+    let y0: Vec<T> = problem.y0_as()?;
     // Far below the limit of stability.
     let h = 0.1 / (n as f64 + 1.0).powi(2);
     let times: Vec<f64> = (0..STEPS).map(|k| problem.t0 + k as f64 * h).collect();

@@ -1,0 +1,141 @@
+//! Kernels that evaluate formulas at all points: initial values, sums over the points, and the distance from a known solution.
+//!
+//! They compute in double precision, as the host does, whatever the precision of the solution.
+
+use std::fmt::Write;
+
+use clinalg::runtime::GeneratedKernel;
+use clinalg::{KernelFamily, Precision, Real};
+
+use crate::codegen::all_pairs::{Sums, leaf_at_point, sum_name};
+use crate::codegen::writer::head;
+use crate::method::graph::Value;
+use crate::model::formula::Expr;
+use crate::model::system::System;
+
+/// What the sums of a kernel are named after.
+const NODE: Value = Value(0);
+
+/// Stores a formula for each place in `y`, in the precision `T`; its arguments are the time, parameters with data, and `y`.
+pub(crate) fn initial_values<T: Real>(system: &System, formulas: &[Expr], family: KernelFamily) -> GeneratedKernel {
+    let mut text = opened::<T>(system, family, "ode_initial_values", "STORED *y");
+    let values = values(system, &formulas.iter().collect::<Vec<_>>(), family);
+    let stores: String =
+        (0..formulas.len()).map(|k| format!("            y[AT(p, {k})] = (STORED)value{k};\n")).collect();
+    write!(text, "    EACH_POINT {{\n{values}{stores}    }}\n}}\n").expect("text grows");
+    GeneratedKernel::new("ode_initial_values", text, Precision::F64)
+}
+
+/// Adds formulas of the components in `y` up over all points; the partial sums of the first come before those of the next. Its arguments
+/// are those of [`initial_values`], then the partial sums.
+pub(crate) fn totals<T: Real>(system: &System, formulas: &[Expr], family: KernelFamily) -> GeneratedKernel {
+    let of = values(system, &formulas.iter().collect::<Vec<_>>(), family);
+    reduction::<T>(system, family, "ode_totals", "", &of, formulas.len(), "(a) + (b)")
+}
+
+/// The largest distance of a component of `y` from the `count` values of `line`, which repeats itself, NaN where one is. Its
+/// arguments are those of [`initial_values`], then `line` and the partial results.
+pub(crate) fn largest_difference<T: Real>(system: &System, count: usize, family: KernelFamily) -> GeneratedKernel {
+    assert_eq!(system.fields().len(), 1, "known solutions have one field");
+    let of = format!("            const REAL value0 = fabs((REAL)y[p] - line[p % (idx){count}]);\n");
+    let line = ", __global const REAL *restrict line";
+    reduction::<T>(system, family, "ode_largest_difference", line, &of, 1, "LARGER(a, b)")
+}
+
+/// A kernel that joins `count` values of each point, which `of` computes.
+fn reduction<T: Real>(
+    system: &System,
+    family: KernelFamily,
+    name: &str,
+    arguments: &str,
+    of: &str,
+    count: usize,
+    join: &str,
+) -> GeneratedKernel {
+    let arguments = format!("const STORED *restrict y{arguments}, __global REAL *restrict partial");
+    let mut text = opened::<T>(system, family, name, &arguments);
+    let each = |line: &dyn Fn(usize) -> String| (0..count).map(line).collect::<String>();
+    let begin = each(&|k| format!("    REAL result{k} = ZERO;\n"));
+    let joined = each(&|k| format!("            result{k} = JOIN(result{k}, value{k});\n"));
+    let end = match family {
+        KernelFamily::Gpu => {
+            // The next result overwrites what item 0 alone has read last.
+            let tree = |k: usize| {
+                format!(
+                    "    tree[leaf] = result{k};
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (size_t width = LOCAL / 2; width > 0; width /= 2) {{
+        if (leaf < width)
+            tree[leaf] = JOIN(tree[leaf], tree[leaf + width]);
+        barrier(CLK_LOCAL_MEM_FENCE);
+    }}
+    if (leaf == 0)
+        partial[{k} * get_num_groups(0) + get_group_id(0)] = tree[0];\n"
+                )
+            };
+            format!("    __local REAL tree[LOCAL];\n    const size_t leaf = get_local_id(0);\n{}", each(&tree))
+        }
+        KernelFamily::Cpu => {
+            each(&|k| format!("    partial[{k} * get_global_size(0) + get_global_id(0)] = result{k};\n"))
+        }
+    };
+    write!(text, "#define JOIN(a, b) ({join})\n{begin}    EACH_POINT {{\n{of}{joined}    }}\n{end}}}\n")
+        .expect("text grows");
+    GeneratedKernel::new(name, text, Precision::F64)
+}
+
+/// What stands before the loop over the points, which is `EACH_POINT`; `arguments` follow the time and the parameters.
+fn opened<T: Real>(system: &System, family: KernelFamily, name: &str, arguments: &str) -> String {
+    let stored = if T::PRECISION == Precision::F32 { "float" } else { "double" };
+    let (first, past, step) = match family {
+        KernelFamily::Gpu => ("get_global_id(0)", "POINTS", "get_global_size(0)"),
+        KernelFamily::Cpu => (
+            "part_start((size_t)POINTS, get_global_id(0), get_global_size(0))",
+            "(idx)part_start((size_t)POINTS, get_global_id(0) + 1, get_global_size(0))",
+            "1",
+        ),
+    };
+    format!(
+        "{}#define STORED {stored}
+#define EACH_POINT for (idx p = first; p < past; p += step)
+__kernel void {name}(const REAL t{}, __global const REAL *restrict par, __global {arguments})
+{{
+    const idx first = (idx){first}, past = {past}, step = (idx){step};\n",
+        head(system, family),
+        NODE.0
+    )
+}
+
+/// The values `value0`, `value1`, ... of formulas at point `p`.
+fn values(system: &System, formulas: &[&Expr], family: KernelFamily) -> String {
+    let mut sums: Vec<&Expr> = Vec::new();
+    for formula in formulas {
+        formula.walk(&mut |e| {
+            if let Expr::Sum(inner) = e
+                && !sums.contains(&&**inner)
+            {
+                sums.push(inner);
+            }
+        });
+    }
+    let mut text = String::from("            const idx ix = p % NX, iy = p / NX % NY, iz = p / NX / NY;\n");
+    if !sums.is_empty() {
+        let own = |field: usize| format!("((REAL)y[AT(p, {field})])");
+        text.push_str(&Sums::<f64>::of(system, NODE, sums.clone()).alone(family, &own, &own));
+    }
+    for (k, formula) in formulas.iter().enumerate() {
+        let value = formula.opencl::<f64>(&mut |leaf| match leaf {
+            Expr::Time => format!("t{}", NODE.0),
+            Expr::Parameter(k) => format!("par[{k}]"),
+            Expr::Field { field, .. } => format!("((REAL)y[AT(p, {field})])"),
+            Expr::Sum(inner) => {
+                let m = sums.iter().position(|sum| *sum == &**inner).expect("all sums were collected");
+                // That of an item with one point.
+                sum_name(NODE, m, KernelFamily::Gpu)
+            }
+            other => leaf_at_point::<f64>(system, other, [0; 3]),
+        });
+        writeln!(text, "            const REAL value{k} = {value};").expect("text grows");
+    }
+    text
+}
