@@ -366,7 +366,7 @@ fn raw_files_and_figures_of_the_measurements_exist() {
     }
 }
 
-/// A file whose page is gone, or that a later one replaced, goes.
+/// Raw files that no page cites any more are deleted.
 #[test]
 fn every_raw_file_is_cited() {
     let mut pages = vec![root().join("README.md")];

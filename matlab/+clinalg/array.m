@@ -123,7 +123,7 @@ classdef array < handle & clinalg.operations & clinalg.hosted
     %cat  Joined along a dimension.
       dim = clinalg.operands.on_host(dim);
       if ~all(cellfun(@(x) isfloat(x) || islogical(x), varargin))
-        % Integers, characters and cells make the result one.
+        % With an integer, character or cell operand the result has that class and stays in MATLAB's memory.
         c = clinalg.hosted.one('cat', [{dim}, varargin]);
         return
       end
@@ -727,7 +727,7 @@ classdef array < handle & clinalg.operations & clinalg.hosted
     end
 
     function a = grown(a, subs, value)
-    % The array, or for an assignment beyond its end a larger one with zeros around its values; by MATLAB where that is not a full array of
+    % The array, or for an assignment beyond its end a larger one padded with zeros; by MATLAB where that is not a full array of
     % two dimensions or the positions are not plain.
       s = size(a);
       count = numel(subs);

@@ -119,7 +119,7 @@ classdef factorisations
       b = clinalg.array(b);
       if strcmp(underlyingType(a), 'single'), reciprocal = single(reciprocal); end
       if nargout < 2 && reciprocal < eps(underlyingType(a))
-        warning('clinalg:matrix:nearlySingular', 'inv: the matrix is nearly singular, the result may be inaccurate: rcond = %g', reciprocal);
+        warning('clinalg:matrix:nearlySingular', 'inv: the matrix is nearly singular (rcond = %g); the result may be inaccurate. Rescale or regularise the system.', reciprocal);
       end
     end
 
@@ -154,16 +154,16 @@ classdef factorisations
         [x, reciprocal, rank_, tolerance] = clinalg_mex('MexSolveDense', 0, hand(a), hand(b));
       catch problem
         if ~strcmp(problem.identifier, 'clinalg:matrix:singular'), rethrow(problem), end
-        warning('clinalg:matrix:singular', '\\: the matrix is singular; the result is the least-squares solution of smallest norm');
+        warning('clinalg:matrix:singular', '\\: the matrix is singular; the result is the minimum-norm least-squares solution');
         x = clinalg_mex('MexSolveDense', 0, a.h, b.h, 'qr');
         reciprocal = NaN;
         rank_ = size(a, 1);
       end
       x = clinalg.operands.made(x);
       if reciprocal < eps(underlyingType(a))
-        warning('clinalg:matrix:nearlySingular', '\\: the matrix is nearly singular, the result may be inaccurate: rcond = %g', reciprocal);
+        warning('clinalg:matrix:nearlySingular', '\\: the matrix is nearly singular (rcond = %g); the result may be inaccurate. Rescale or regularise the system.', reciprocal);
       elseif rank_ < min(size(a))
-        warning('clinalg:matrix:rankDeficient', '\\: the matrix is rank deficient, rank = %d, tol = %g; the result is the one of smallest norm', ...
+        warning('clinalg:matrix:rankDeficient', '\\: the matrix is rank deficient: rank = %d, tol = %g; the result is the minimum-norm least-squares solution', ...
           rank_, tolerance);
       end
     end

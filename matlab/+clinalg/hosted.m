@@ -1517,7 +1517,7 @@ classdef (HandleCompatible) hosted
       try
         [results{:}] = feval(name, given{:});
       catch problem
-        % The errors of checks are what they are for.
+        % Errors are the purpose of functions such as validateattributes: they are passed on unchanged.
         if strncmp(problem.identifier, 'clinalg:', 8) || strcmp(where, 'N')
           rethrow(problem);
         end

@@ -300,7 +300,7 @@ classdef operands
       left = ~isobject(a) && any(strfind(typeinfo(a), 'diagonal'));
       right = ~isobject(b) && any(strfind(typeinfo(b), 'diagonal'));
       if size(a, 2) ~= size(b, 1) || ndims(a) > 2 || ndims(b) > 2
-        % An error of the caller.
+        % Sizes do not agree: mtimes reports it.
       elseif left && issparse(b)
         a = sparse(double(a));
       elseif right && issparse(a)
@@ -417,7 +417,7 @@ classdef operands
       elseif strcmp(name, 'linspace')
         c = clinalg.hosted.one(name, given);
       elseif any(cellfun(@(x) isobject(x) && ~isvector(x), given))
-        error('clinalg:argument:value', '%s: expected sizes, or %s(..., ''like'', a)', name, name);
+        error('clinalg:argument:value', '%s: a size is an array on the device with several columns; expected scalars or one vector; to create an array of the class and device of a, write %s(m, n, ''like'', a)', name, name);
       else
         % Sizes on the device.
         c = clinalg.hosted.call(name, 1, 'H', given);

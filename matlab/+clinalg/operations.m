@@ -399,8 +399,8 @@ classdef (HandleCompatible) operations
 
     function x = mldivide(a, b)
     %\  Solution of a x = b: for a square full matrix by substitution, Cholesky or LU, for another one by QR in the least-squares sense, of several
-    % solutions the one of smallest norm. The warnings clinalg:matrix:nearlySingular, clinalg:matrix:singular (with the least-squares solution) and
-    % clinalg:matrix:rankDeficient say where few digits or none can be correct. For a sparse one with
+    % solutions the one of smallest norm. clinalg:matrix:nearlySingular warns that few or no digits may be correct, clinalg:matrix:singular
+    % (square a) and clinalg:matrix:rankDeficient (rectangular a) that x is the minimum-norm least-squares solution. For a sparse one with
     % 1000 or more rows or columns by iteration, as clinalg.solve, to a relative residual of 1e-10 (in single precision 1e-5), with the warning
     % clinalg:solve:iterative; a sparse triangle, smaller matrices and band matrices directly, and up to 10000 rows what does not converge.
       clinalg.operands.check_classes('\', a, b);
@@ -666,7 +666,7 @@ classdef (HandleCompatible) operations
       elseif strcmp(name, 'log')
         c = complex(log(abs(a)), pi * max(sign(-a), 0));
       else
-        % The difference makes NaN of NaN and keeps -0, the sum has none.
+        % Subtracting 0 * sign(a) propagates NaN and keeps -0; adding 0 turns -0 into 0.
         c = complex(sqrt(max(a, 0)) - 0 * sign(a), sqrt(max(-a, 0)) + 0);
       end
     end

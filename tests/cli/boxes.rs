@@ -172,10 +172,14 @@ fn each_side_has_its_own_values() {
     let v = npy_values(&folder.path().join("u.npy"));
     assert!((0..81).all(|k| (u[k] - v[k / 9 * 9 + 8 - k % 9]).abs() < 1e-11));
     let done = run("poisson --points 9x9 --sides x1=neumann --f 0", &["x".to_owned()]);
-    assert!(done.code == 0 && done.stderr.contains("u on x0, y0, y1 and the flux through x1"), "{}", done.stderr);
+    assert!(
+        done.code == 0 && done.stderr.contains("u on x0, y0, y1 and as the right-hand side of the condition on x1"),
+        "{}",
+        done.stderr
+    );
     for (values, needle) in [
-        (vec!["x0=1", "x=2"], "twice for side x0"),
-        (vec!["1", "2"], "twice for all sides"),
+        (vec!["x0=1", "x=2"], "sets side x0 twice"),
+        (vec!["1", "2"], "twice without a side"),
         (vec!["z0=1"], "direction z"),
         (vec!["y=1"], "side y0 is periodic"),
         (vec!["x0=q"], "x, y"),

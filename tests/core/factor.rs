@@ -634,7 +634,7 @@ fn least_norm<T: Scalar>(context: &Context) {
 }
 
 #[test]
-fn least_squares_of_a_rank_deficient_matrix_have_the_smallest_norm() {
+fn rank_deficient_least_squares_give_the_minimum_norm_solution() {
     with_all_scalars!(least_norm);
 }
 
@@ -659,6 +659,6 @@ fn divisions<T: Scalar>(context: &Context) {
 }
 
 #[test]
-fn division_tells_the_condition_of_every_structure() {
+fn left_divide_estimates_the_condition_of_every_structure() {
     with_all_scalars!(divisions);
 }

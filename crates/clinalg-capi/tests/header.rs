@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 use std::path::Path;
 
-use clinalg_testing::bindings::{Function, Offer, declarations, functions, header, name, without_comments};
+use clinalg_testing::bindings::{Availability, Function, declarations, functions, header, name, without_comments};
 
 #[test]
 fn the_version_of_the_header_is_that_of_the_library() {
@@ -26,7 +26,7 @@ fn include(name: &str) -> String {
 }
 
 #[test]
-fn the_functions_are_those_of_the_page() {
+fn functions_match_the_page_of_functions() {
     let declared = declarations(&header());
     let declared: BTreeSet<_> = declared.iter().map(|declaration| name(declaration)).collect();
     assert!(declared.len() > 60, "{declared:?}");
@@ -53,12 +53,12 @@ fn the_page_has_every_function_once_and_a_reason_for_every_gap() {
         assert!(function.c_name().is_none_or(|name| c.insert(name)), "{title} its C function is there twice");
         for offer in function.offers() {
             match offer {
-                Offer::Names(names) => assert!(names.iter().all(|name| !name.is_empty()), "{title} {names:?}"),
-                Offer::Missing(reason) => assert!(reason.split(' ').count() >= 3, "{title} {reason}"),
+                Availability::Names(names) => assert!(names.iter().all(|name| !name.is_empty()), "{title} {names:?}"),
+                Availability::Missing(reason) => assert!(reason.split(' ').count() >= 3, "{title} {reason}"),
             }
         }
         assert!(function.offers().iter().any(|offer| !offer.names().is_empty()), "{title} is nowhere");
-        if let Offer::Missing(_) = function.c {
+        if let Availability::Missing(_) = function.c {
             assert_eq!(function.cpp, function.c, "{title} what C lacks, C++ lacks for the same reason");
         }
     }
@@ -256,13 +256,13 @@ fn cpp_offers_every_function_of_c() {
     for function in functions() {
         let Some(name) = function.c_name() else { continue };
         match &function.cpp {
-            Offer::Names(names) => {
+            Availability::Names(names) => {
                 let kept = KEPT.iter().find(|(kept, _)| *kept == name);
                 let names = kept.map_or_else(|| names.iter().map(String::as_str).collect(), |(_, class)| vec![*class]);
                 let unreached = code.unreached(name, &names);
                 assert!(unreached.is_empty(), "{name}: no definition of {unreached:?} in C++ calls it");
             }
-            Offer::Missing(_) => {
+            Availability::Missing(_) => {
                 let called = !code.places(name, all.clone()).is_empty();
                 assert!(!called, "a C++ header calls {name}, which the page says is not used");
             }

@@ -1,4 +1,4 @@
-//! What `-h` shows: a screen; `--help` shows all.
+//! The short help (`-h`) and the full help (`--help`).
 
 use clap::{Arg, Command};
 
@@ -8,24 +8,25 @@ const EXAMPLE: &str = "  clinalg ";
 const EXAMPLES: usize = 3;
 
 /// The program whose `-h` has a line or two for each option and a few examples, and whose `--help` has everything.
-pub(crate) fn in_two_lengths(program: Command) -> Command {
+pub(crate) fn with_short_and_long_help(program: Command) -> Command {
     let more = "`clinalg COMMAND -h` lists the options of a command, `clinalg COMMAND --help` explains them.\n\
                 `clinalg --help` has examples, environment variables and exit codes.";
-    let program = program.mut_args(in_two_lengths_of).mut_subcommands(|command| {
+    let program = program.mut_args(with_two_lengths).mut_subcommands(|command| {
         let name = command.get_name().to_owned();
         let Some(long) = command.get_after_help().map(ToString::to_string) else {
-            return command.mut_args(in_two_lengths_of);
+            return command.mut_args(with_two_lengths);
         };
         let examples: Vec<&str> = long.lines().filter(|line| line.starts_with(EXAMPLE)).take(EXAMPLES).collect();
-        let more = format!("`clinalg {name} --help` explains all options, those of every command, and the output.");
+        let more =
+            format!("`clinalg {name} --help` explains all options, including those of every command, and the output.");
         let short = if examples.is_empty() { more } else { format!("Examples:\n{}\n\n{more}", examples.join("\n")) };
-        command.mut_args(in_two_lengths_of).after_help(short).after_long_help(long)
+        command.mut_args(with_two_lengths).after_help(short).after_long_help(long)
     });
     let long = program.get_after_help().map(ToString::to_string).unwrap_or_default();
     program.after_help(more).after_long_help(long)
 }
 
-fn in_two_lengths_of(arg: Arg) -> Arg {
+fn with_two_lengths(arg: Arg) -> Arg {
     let for_every_command = arg.is_global_set();
     let Some(long) = arg.get_help().map(ToString::to_string) else { return arg };
     let short = first_statement(&long);
@@ -79,8 +80,8 @@ mod tests {
     }
 
     #[test]
-    fn the_short_help_is_a_screen_and_the_long_one_has_all() {
-        let mut program = in_two_lengths(Cli::command()).term_width(100);
+    fn short_help_has_at_most_80_lines_and_long_help_is_complete() {
+        let mut program = with_short_and_long_help(Cli::command()).term_width(100);
         let lines = |text: clap::builder::StyledStr| text.to_string().lines().count();
         assert!(lines(program.render_help()) <= 40);
         program.build();

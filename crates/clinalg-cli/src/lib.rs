@@ -166,7 +166,7 @@ pub fn run(words: Vec<String>, processes: Option<Arc<dyn Processes>>) -> Ended {
         Err(failure) => return Output::new(json).fail(&failure),
     };
     // What is given beside --options and --resume replaces what these files say.
-    let command = help::in_two_lengths(Cli::command()).args_override_self(from_file || resumed);
+    let command = help::with_short_and_long_help(Cli::command()).args_override_self(from_file || resumed);
     let matches = match command.try_get_matches_from(words) {
         Ok(matches) => matches,
         Err(error) => return refuse(&error, json),

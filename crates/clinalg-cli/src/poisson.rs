@@ -82,9 +82,9 @@ Examples:
 Boxes: -div(D grad u) + S u = f on a box of any size, with --coefficient k
 -div(k D grad u) + S u = f. --sides names conditions by
 side (x0, x1, y0, y1, z0, z1), direction (x) or all: dirichlet (u = g, the default), neumann
-(D du/dn = g), robin:ALPHA (ALPHA u + D du/dn = g), periodic (both sides of a direction). --boundary is
-g, a formula, for each side its own with --boundary x0=FORMULA; where two sides with u = g meet,
-the last direction holds. --dxx to --dyz give the entries of a variable tensor D. Without a dirichlet or robin side and without a shift, f and g must balance, and
+(D du/dn = g), robin:ALPHA (ALPHA u + D du/dn = g), periodic (both sides of a direction). --boundary gives
+g: one formula for all sides, or one per side with --boundary x0=FORMULA. Where two Dirichlet sides
+meet, the later direction (in the order x, y, z) takes precedence. --dxx to --dyz give the entries of a variable tensor D. Without a dirichlet or robin side and without a shift, f and g must balance, and
 u is the solution with mean 0. Without --f the solution is a product of one sine or cosine per direction.
 The unit square and cube with 2^k + 1 points per side, u = g on the boundary and D = 1, on the square with --coefficient too,
 have the fastest kernels; --smoother jacobi, --backend, --precision mixed and --devices are for these.
@@ -138,8 +138,8 @@ pub(crate) struct Args {
     /// Right-hand side f: a formula in x, y (and z), or a file with a value for each point, in place of --rhs
     #[arg(long, value_name = "FORMULA|FILE", conflicts_with = "rhs", allow_hyphen_values = true)]
     f: Option<String>,
-    /// Values g on the sides: of u, or with --sides of the flux. A formula, or a file with a value for each point, of which those at interior points are ignored;
-    /// for some sides only with SIDE= before it, as in x1=sin(y); may be repeated [default: 0]
+    /// Values g on the sides: u on Dirichlet sides, the right-hand side of the condition on Neumann and Robin sides. A formula, or a file with a value for each point
+    /// (values at interior points are ignored). Prefix SIDE= to set one side, as in x1=sin(y); may be repeated [default: 0]
     #[arg(long, value_name = "[SIDE=]FORMULA|FILE", allow_hyphen_values = true)]
     boundary: Vec<String>,
     /// Positive coefficient k of -div(k D grad u) = f: a formula, evaluated at the centres of the cells, or a file with a value for each point or cell

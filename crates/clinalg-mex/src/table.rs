@@ -51,7 +51,7 @@ mod tests {
 
     /// The page of all bindings names these functions and no others, and C gives arguments of the same names the same meaning.
     #[test]
-    fn the_functions_are_those_of_the_page() {
+    fn functions_match_the_page_of_functions() {
         use crate::args::Kind;
         use clinalg_testing::bindings::{arguments, declarations, functions, header, name};
         let functions = functions();

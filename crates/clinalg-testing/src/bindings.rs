@@ -5,26 +5,26 @@ use std::path::Path;
 
 /// A cell of the page.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Offer {
+pub enum Availability {
     /// Names of functions.
     Names(Vec<String>),
     /// Nothing, for this reason.
     Missing(String),
 }
 
-impl Offer {
-    fn parse(cell: &str) -> Offer {
+impl Availability {
+    fn parse(cell: &str) -> Availability {
         match cell.strip_prefix('(').and_then(|cell| cell.strip_suffix(')')) {
-            Some(reason) => Offer::Missing(reason.to_owned()),
-            None => Offer::Names(cell.split(", ").map(|name| name.trim_matches('`').to_owned()).collect()),
+            Some(reason) => Availability::Missing(reason.to_owned()),
+            None => Availability::Names(cell.split(", ").map(|name| name.trim_matches('`').to_owned()).collect()),
         }
     }
 
     /// The names; none where the function is missing.
     pub fn names(&self) -> &[String] {
         match self {
-            Offer::Names(names) => names,
-            Offer::Missing(_) => &[],
+            Availability::Names(names) => names,
+            Availability::Missing(_) => &[],
         }
     }
 }
@@ -35,18 +35,18 @@ pub struct Function {
     /// What it does, in a sentence.
     pub title: String,
     /// The C interface.
-    pub c: Offer,
+    pub c: Availability,
     /// The namespace `clinalg` of C++.
-    pub cpp: Offer,
+    pub cpp: Availability,
     /// MATLAB and GNU Octave.
-    pub matlab: Offer,
+    pub matlab: Availability,
     /// The program, with `clinalg` before the command.
-    pub program: Offer,
+    pub program: Availability,
 }
 
 impl Function {
     /// What each binding offers, in the order of the columns.
-    pub fn offers(&self) -> [&Offer; 4] {
+    pub fn offers(&self) -> [&Availability; 4] {
         [&self.c, &self.cpp, &self.matlab, &self.program]
     }
 
@@ -72,7 +72,7 @@ pub fn functions() -> Vec<Function> {
     rows.map(|row| {
         let cells: Vec<_> = row.trim_end_matches(" |").split(" | ").collect();
         let [title, c, cpp, matlab, program] = cells[..] else { panic!("five columns are expected: {row}") };
-        let [c, cpp, matlab, program] = [c, cpp, matlab, program].map(Offer::parse);
+        let [c, cpp, matlab, program] = [c, cpp, matlab, program].map(Availability::parse);
         Function { title: title.to_owned(), c, cpp, matlab, program }
     })
     .collect()

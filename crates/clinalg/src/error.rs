@@ -185,7 +185,7 @@ pub enum Error {
         expected: String,
     },
     /// A system with a singular matrix.
-    #[error("the matrix is singular: pivot {} (counted from 1) is zero; use the least-squares solution of smallest norm or a regularisation", pivot + 1)]
+    #[error("the matrix is singular: pivot {} (counted from 1) is zero; solve by QR for the minimum-norm least-squares solution, or regularise the matrix", pivot + 1)]
     Singular {
         /// The first column, counted from 0, whose pivot is zero.
         pivot: usize,

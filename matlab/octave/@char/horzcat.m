@@ -1,4 +1,4 @@
 function c = horzcat(varargin)
-%horzcat  A row of numbers in a matrix that has an array on the device in another row, such as [A; 1 2 3]: Octave looks for this function then.
+%horzcat  Called by Octave for the row 1 2 3 of [A; 1 2 3] where A is on the device.
 c = builtin('horzcat', varargin{:});
 end

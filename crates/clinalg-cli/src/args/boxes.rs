@@ -40,17 +40,17 @@ pub(crate) fn lengths(text: &str) -> Result<Each<f64>, String> {
     if lengths.0.iter().all(|length: &f64| length.is_finite()) { Ok(lengths) } else { Err(expected.into()) }
 }
 
-/// Sides of a box: none for an axis or an end means all.
+/// One or several sides of a box: none for an axis or an end means all.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Side {
+pub(crate) struct SideSelector {
     axis: Option<usize>,
     end: Option<End>,
 }
 
 /// Reads a side (`x0`), a direction (`x`) or `all`.
-pub(crate) fn side(name: &str) -> Option<Side> {
+pub(crate) fn side(name: &str) -> Option<SideSelector> {
     if name == "all" {
-        return Some(Side { axis: None, end: None });
+        return Some(SideSelector { axis: None, end: None });
     }
     let axis = AXES.iter().position(|axis| name.starts_with(axis))?;
     let end = match &name[1..] {
@@ -59,10 +59,10 @@ pub(crate) fn side(name: &str) -> Option<Side> {
         "1" => Some(End::High),
         _ => return None,
     };
-    Some(Side { axis: Some(axis), end })
+    Some(SideSelector { axis: Some(axis), end })
 }
 
-impl Side {
+impl SideSelector {
     /// Calls `f` for each side of a box of `dim` directions that is meant.
     ///
     /// # Errors
@@ -75,7 +75,7 @@ impl Side {
     ) -> Result<(), Failure> {
         if let Some(axis) = self.axis.filter(|&axis| axis >= dim) {
             let words = format!(
-                "{option} names direction {}, but --points has only {dim} directions; remove it or add a number to --points",
+                "{option} names direction {}, but the grid has only {dim} dimensions; remove it, or use a grid in three dimensions (--dim 3, or three numbers in --points)",
                 AXES[axis]
             );
             return Err(Failure::usage(words));
@@ -90,12 +90,12 @@ impl Side {
 
 /// Conditions by side, in the order in which they were given.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Sides<C>(Vec<(Side, C)>);
+pub(crate) struct Sides<C>(Vec<(SideSelector, C)>);
 
 impl<C: Copy> Sides<C> {
     /// Reads `x0=A,y=B,all=C`, where `condition` reads what stands behind the signs; `names` says what that may be.
     pub(crate) fn parse(text: &str, names: &str, condition: impl Fn(&str) -> Option<C>) -> Result<Sides<C>, String> {
-        let one = |word: &str| -> Option<(Side, C)> {
+        let one = |word: &str| -> Option<(SideSelector, C)> {
             let (name, word) = word.trim().split_once('=')?;
             Some((side(name.trim())?, condition(word.trim())?))
         };
@@ -147,7 +147,7 @@ mod tests {
     fn sides_are_read_by_side_direction_and_all() {
         let read =
             |text: &str| Sides::parse(text, "low or high", |word| ["low", "high"].iter().position(|w| *w == word));
-        let side = |axis, end| Side { axis, end };
+        let side = |axis, end| SideSelector { axis, end };
         let all = [(side(None, None), 1), (side(Some(0), Some(End::High)), 0), (side(Some(1), None), 0)];
         let sides = read("all=high, x1 = low,y=low").unwrap();
         assert_eq!(sides.0, all);

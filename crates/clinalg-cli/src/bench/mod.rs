@@ -101,16 +101,16 @@ pub(crate) struct Args {
     /// Also report the device time of each kernel
     #[arg(long)]
     kernels: bool,
-    /// With --devices or --predict: only these solvers, separated by commas [default: all]
+    /// Run only these solvers, separated by commas; with --devices or --predict [default: all]
     #[arg(long, value_enum, value_delimiter = ',', value_name = "NAMES")]
     solvers: Vec<Solver>,
     /// Fit the model of the time on several devices to these measurements (of `bench --devices --json`) and predict the scaling to 1024 devices
     #[arg(long, value_name = "FILES", num_args = 1.., conflicts_with_all = ["only", "kernels", "n", "devices", "device"])]
     predict: Vec<PathBuf>,
-    /// With --predict: a network between nodes with one device each; may be repeated [default: InfiniBand NDR:2:50 and 100 Gb/s Ethernet:30:12.5]
+    /// Network between nodes with one device each; with --predict, may be repeated [default: InfiniBand NDR:2:50 and 100 Gb/s Ethernet:30:12.5]
     #[arg(long, value_name = "NAME:MICROSECONDS:GB_PER_S", value_parser = team::network, requires = "predict")]
     network: Vec<Network>,
-    /// With --devices or --predict: draw the scaling (.png or .svg)
+    /// Draw the scaling (.png or .svg); with --devices or --predict
     #[arg(long, value_name = "FILE")]
     plot: Option<PathBuf>,
 }

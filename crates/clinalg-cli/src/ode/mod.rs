@@ -146,7 +146,7 @@ pub(crate) struct Args {
     /// The method, one of --list, or rkc: stabilised, of order 2
     #[arg(long, value_name = "NAME", default_value = "dopri54")]
     method: String,
-    /// For --method rkc: the largest magnitude of an eigenvalue of the right-hand side's derivative [default: estimated]
+    /// Spectral radius of the Jacobian of the right-hand side, for --method rkc [default: estimated]
     #[arg(long, value_name = "R", value_parser = args::at_least_zero, allow_hyphen_values = true)]
     radius: Option<f64>,
     /// How a step is divided into kernels

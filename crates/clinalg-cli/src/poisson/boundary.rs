@@ -29,7 +29,7 @@ pub(super) struct BoundaryData {
 }
 
 /// The side before the first equals sign, unless that is part of a comparison, and what stands behind it.
-fn split(text: &str) -> Option<(boxes::Side, &str)> {
+fn split(text: &str) -> Option<(boxes::SideSelector, &str)> {
     let (side, rest) = text.split_once('=')?;
     if rest.starts_with('=') { None } else { Some((boxes::side(side.trim())?, rest)) }
 }
@@ -45,8 +45,9 @@ impl BoundaryData {
         for (_, text) in texts.iter().enumerate().filter(|(k, text)| !texts[..*k].contains(text)) {
             match split(text) {
                 None if all.is_some() => {
-                    let words =
-                        format!("{OPTION} is given twice for all sides; name the sides, as in {OPTION} x0={text}");
+                    let words = format!(
+                        "{OPTION} is given twice without a side; restrict one of them to a side, for example {OPTION} x0={text}"
+                    );
                     return Err(Failure::usage(words));
                 }
                 None => all = Some(Given::new(OPTION, text, grid.dim())?),
@@ -60,9 +61,9 @@ impl BoundaryData {
                             return Err(Failure::usage(words));
                         }
                         if sides.iter().any(|(a, e, _)| (*a, *e) == (axis, end)) {
-                            return Err(Failure::usage(format!(
-                                "{OPTION} is given twice for side {name}; give it once"
-                            )));
+                            let words = format!(
+"{OPTION} sets side {name} twice (perhaps by all= or by its direction); set each side once, as a formula without SIDE= applies to the remaining sides");
+return Err(Failure::usage(words));
                         }
                         sides.push((axis, end, given.clone()));
                         Ok(())
@@ -85,7 +86,7 @@ impl BoundaryData {
         own.or(self.all.as_ref())
     }
 
-    /// One formula is rarely both u on some sides and the flux through others.
+    /// One formula is rarely both u on some sides and the right-hand side of the conditions on others.
     fn warn_of_two_meanings(&self, grid: &Grid) {
         let Some(all) = &self.all else { return };
         if all.text().trim().parse() == Ok(0.0) {
@@ -104,7 +105,7 @@ impl BoundaryData {
         };
         log::warn!(
             target: "clinalg",
-            "{OPTION} {} gives u on {} and the flux through {}; give each its own, as in {OPTION} {}=FORMULA",
+            "{OPTION} {} is used as u on {} and as the right-hand side of the condition on {}; if these differ, give the latter separately: {OPTION} {}=FORMULA",
             all.text(),
             names(&held),
             names(&others),

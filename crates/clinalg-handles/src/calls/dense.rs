@@ -24,14 +24,14 @@ pub enum Factorisation {
 }
 
 impl Factorisation {
-    fn solve<T: Scalar>(self, a: &Dense<T>, b: &Dense<T>) -> Result<ops::Division<T>> {
-        let square = |x| ops::Division { x, reciprocal_condition: None, rank: a.rows(), tolerance: 0.0 };
+    fn solve<T: Scalar>(self, a: &Dense<T>, b: &Dense<T>) -> Result<ops::DenseSolve<T>> {
+        let square = |x| ops::DenseSolve { x, reciprocal_condition: None, rank: a.rows(), tolerance: 0.0 };
         match self {
             Factorisation::Lu => ops::solve(a, b).map(square),
             Factorisation::Cholesky => ops::Cholesky::new(a.try_clone()?)?.solve(b).map(square),
             Factorisation::Qr => {
-                let ops::LeastNorm { x, rank, tolerance } = ops::least_squares(a, b)?;
-                Ok(ops::Division { x, reciprocal_condition: None, rank, tolerance })
+                let ops::LeastSquaresSolution { x, rank, tolerance } = ops::least_squares(a, b)?;
+                Ok(ops::DenseSolve { x, reciprocal_condition: None, rank, tolerance })
             }
             Factorisation::Auto => ops::left_divide(a, b),
         }
@@ -195,7 +195,7 @@ impl Registry {
                         &column
                     }
                 };
-                let ops::Division { x, reciprocal_condition, rank, tolerance } = factorisation.solve(a, columns)?;
+                let ops::DenseSolve { x, reciprocal_condition, rank, tolerance } = factorisation.solve(a, columns)?;
                 let made = match b {
                     Stored::Dense(_) => Object::from(x),
                     _ => Vector::from_view(x.as_vector().slice(0..x.rows())?)?.into(),

@@ -36,7 +36,7 @@ pub struct ElastodynamicsSurface {
 macro_rules! each_problem {
     ($object:expr, $problem:ident => $body:expr) => {
         typed_real!($object, "problem", T => {
-            let $problem = $object.known::<Problem<Complex<T>>>();
+            let $problem = $object.expect_content::<Problem<Complex<T>>>();
             $body
         })
     };

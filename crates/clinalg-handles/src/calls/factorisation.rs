@@ -155,7 +155,7 @@ fn square_only(what: &str) -> Error {
 
 /// The factorisation behind an operand of its kind.
 fn factored<T: Scalar>(object: &Object) -> &Factored<T> {
-    object.known()
+    object.expect_content()
 }
 
 impl Registry {

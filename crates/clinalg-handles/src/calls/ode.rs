@@ -26,7 +26,7 @@ impl Registry {
     /// [`Error::Handle`](clinalg::Error::Handle).
     pub fn get_ode(&self, handle: u64) -> Result<Arc<Ode>> {
         self.call(&[Operand::new(ARGUMENT, handle, Kind::ODE)], None, |inputs, _| {
-            Ok(inputs[0].known::<Arc<Ode>>().clone())
+            Ok(inputs[0].expect_content::<Arc<Ode>>().clone())
         })
     }
 
@@ -94,7 +94,7 @@ impl Registry {
             typed_real!(inputs[0], "stepper", T => {
                 let y0 = inputs[1].stored::<T>("y0")?.vector("y0")?;
                 let y = output.stored_mut::<T>("y")?.vector_mut("y")?;
-                Ok(inputs[0].known::<OdeStepper<T>>().lock().solve(span, y0, y))
+                Ok(inputs[0].expect_content::<OdeStepper<T>>().lock().solve(span, y0, y))
             })
         })
     }

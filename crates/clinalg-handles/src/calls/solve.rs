@@ -249,7 +249,7 @@ impl Registry {
                 let Some(output) = output else { unreachable!("an output was named") };
                 if inputs[0].kind() == Kind::TeamMatrix {
                     return typed_real!(inputs[0], "a", T => {
-                        let a = inputs[0].known::<Distributed<T>>();
+                        let a = inputs[0].expect_content::<Distributed<T>>();
                         let given = (inputs[1], inputs.get(2).copied());
                         team::solve((method, preconditioning), a, given, output, (stopping, progress))
                     });

@@ -167,7 +167,7 @@ impl Registry {
                 let solved = self.call_beside(&inputs, &cells, output, |inputs, objects, x| {
                     let x = x.expect("an output was named");
                     typed!(inputs[0], T => {
-                        let solver = inputs[0].known::<KrylovSolver<T>>();
+                        let solver = inputs[0].expect_content::<KrylovSolver<T>>();
                         let a = objects[0].matrix::<T>("a")?;
                         let b = inputs[1].stored::<T>("b")?.vector("b")?;
                         let x = x.stored_mut::<T>("x")?.vector_mut("x")?;
@@ -204,7 +204,7 @@ impl Registry {
         self.call(
             &[of_solver],
             None,
-            |inputs, _| typed!(inputs[0], T => Ok(inputs[0].known::<KrylovSolver<T>>().objects())),
+            |inputs, _| typed!(inputs[0], T => Ok(inputs[0].expect_content::<KrylovSolver<T>>().objects())),
         )
     }
 
@@ -224,7 +224,7 @@ impl Registry {
             };
             let done = self.call_beside(&[of_solver], std::slice::from_ref(&cell), None, |inputs, objects, _| {
                 typed!(inputs[0], T => {
-                    let solver = inputs[0].known::<KrylovSolver<T>>();
+                    let solver = inputs[0].expect_content::<KrylovSolver<T>>();
                     let matrix = objects[0].matrix::<T>("a")?;
                     let n = check_square(&matrix)?;
                     if n != solver.size {
@@ -267,7 +267,7 @@ impl Registry {
         stopping.check()?;
         self.call(&[Operand::new(ARGUMENT, solver, Kind::SOLVER)], None, |inputs, _| {
             typed!(inputs[0], T => {
-                *inputs[0].known::<KrylovSolver<T>>().lock().solver.stopping_mut() = stopping.clone();
+                *inputs[0].expect_content::<KrylovSolver<T>>().lock().solver.stopping_mut() = stopping.clone();
             });
             Ok(())
         })

@@ -19,7 +19,7 @@ use crate::object::{Distributed, Membrane, Object, TeamAmg, typed_real};
 use crate::registry::{Operand, Registry};
 
 fn team_of(object: &Object) -> &Team {
-    object.known()
+    object.expect_content()
 }
 
 impl Registry {
@@ -77,7 +77,7 @@ impl Registry {
         let operands = [Operand::new("matrix", matrix, Kind::TEAM_MATRIX), Operand::new("a", a, Kind::SPARSE)];
         let object = self.call(&operands, None, |inputs, _| {
             typed_real!(inputs[0], "matrix", T => {
-                let matrix = inputs[0].known::<Distributed<T>>();
+                let matrix = inputs[0].expect_content::<Distributed<T>>();
                 let a = sparse::<T>(inputs[1], "a")?;
                 if (a.rows(), a.nnz()) != (matrix.rows, matrix.entries) {
                     let words = |rows: usize, entries: usize| format!("{rows} rows and {entries} entries");

@@ -143,9 +143,11 @@ impl Object {
         content.downcast_mut()
     }
 
-    /// As the `C` that its kind and type of values, checked before, say that it is.
-    pub(crate) fn known<C: Content>(&self) -> &C {
-        self.content().unwrap_or_else(|| unreachable!("an object of this kind and type: {:?}", self.info()))
+    /// The content as a `C`; the caller has checked kind and type of values.
+    pub(crate) fn expect_content<C: Content>(&self) -> &C {
+        self.content().unwrap_or_else(|| {
+            unreachable!("the content does not match its kind and type of values: {:?}", self.info())
+        })
     }
 
     /// Precision of its values, of complex ones that of their parts.

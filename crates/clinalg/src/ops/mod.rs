@@ -37,8 +37,8 @@ pub use elementwise::{
 pub(crate) use elementwise::{items, scale_raw, scatter_signs};
 pub use expression::{Node, evaluate, fits_kernel};
 pub use factor::{
-    Cholesky, Division, LeastNorm, Lu, Qr, Structure, determinant, inverse, least_squares, left_divide, solve,
-    solve_triangular, structure,
+    Cholesky, DenseSolve, LeastSquaresSolution, Lu, Qr, Structure, determinant, inverse, least_squares, left_divide,
+    solve, solve_triangular, structure,
 };
 pub use gemm::{Transpose, gemm};
 pub use map::{Binary, Reduction, Unary, expanded, map, map2, reduce_along};

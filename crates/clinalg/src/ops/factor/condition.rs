@@ -95,7 +95,7 @@ pub(super) fn estimate<T: Scalar>(
     Ok(reciprocal(norm, inverse_norm1(context, n, solve)?))
 }
 
-/// Warns through the crate `log` where a reciprocal condition number is below the unit roundoff.
+/// Logs a warning through the crate `log` if a reciprocal condition number is below machine epsilon.
 pub(super) fn warn_if_ill_conditioned<T: Scalar>(reciprocal: f64) {
     if reciprocal < <T::Real as num_traits::Float>::epsilon().into_f64() {
         log::warn!(

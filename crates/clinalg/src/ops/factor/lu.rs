@@ -187,7 +187,7 @@ impl<T: Scalar> Lu<T> {
         condition::estimate(self.factors.context(), n, self.norm, |op, x| self.solve_op(op, x))
     }
 
-    /// Warns through the crate `log` where the reciprocal condition number is below the unit roundoff.
+    /// Logs a warning through the crate `log` if the reciprocal condition number is below machine epsilon.
     pub(super) fn warn_if_ill_conditioned(&self) -> Result<()> {
         condition::warn_if_ill_conditioned::<T>(self.reciprocal_condition()?);
         Ok(())

@@ -22,8 +22,8 @@ pub use cholesky::Cholesky;
 pub use condition::Determinant;
 pub use lu::Lu;
 pub use qr::Qr;
-pub use rank::{LeastNorm, least_squares};
-pub use structure::{Division, Structure, left_divide, structure};
+pub use rank::{LeastSquaresSolution, least_squares};
+pub use structure::{DenseSolve, Structure, left_divide, structure};
 pub use triangular::{Diagonal, Side, Triangle, solve_triangular};
 
 use crate::matrix::Values;

@@ -9,26 +9,26 @@ use crate::{Dense, Real, Result, Scalar};
 
 /// What [`least_squares`] gives.
 #[derive(Debug)]
-pub struct LeastNorm<T: Scalar> {
+pub struct LeastSquaresSolution<T: Scalar> {
     /// The solutions, one per column of B.
     pub x: Dense<T>,
     /// The numerical rank of A.
     pub rank: usize,
-    /// The size up to which a diagonal element of the triangle counts as zero.
+    /// Diagonal elements of R of at most this magnitude count as zero.
     pub tolerance: f64,
 }
 
 /// The X of smallest norm among those that minimise |A X - B| in the 2-norm, column by column, for an A of any shape and rank.
 ///
 /// A = Q R by Householder reflections on the device, of A' for fewer rows than columns. Where an estimate of the condition number does not
-/// rule out a smaller rank, R is factorised a second time with column pivoting, on the host (Golub and Van Loan, *Matrix Computations*,
-/// 4th ed., sections 5.4.2 and 5.5.2). Its rank is the number of diagonal elements above max(m, n) eps(|r11|); a rank below min(m, n) is a
-/// warning of the crate `log`.
+/// rule out rank deficiency, R is factorised again with column pivoting, on the host (Golub and Van Loan, *Matrix Computations*,
+/// 4th ed., sections 5.4.2 and 5.5.2). Its rank is the number of diagonal elements above max(m, n) eps(|r11|); a rank below min(m, n) is
+/// logged as a warning through the crate `log`.
 ///
 /// # Errors
 /// [`Error::Shape`](crate::Error::Shape) unless B has as many rows as A; [`Error::Context`](crate::Error::Context);
 /// [`Error::Allocation`](crate::Error::Allocation). Waits for the device.
-pub fn least_squares<T: Scalar>(a: &Dense<T>, b: &Dense<T>) -> Result<LeastNorm<T>> {
+pub fn least_squares<T: Scalar>(a: &Dense<T>, b: &Dense<T>) -> Result<LeastSquaresSolution<T>> {
     let context = a.context();
     check_rows(context, a.rows(), b)?;
     let is_wide = a.rows() < a.cols();
@@ -52,7 +52,7 @@ pub fn least_squares<T: Scalar>(a: &Dense<T>, b: &Dense<T>) -> Result<LeastNorm<
     // A bound of the largest 2-norm of a column.
     let size = largest(columns.map(|(sum, most)| sum.sqrt() * most.sqrt()));
     let mut found = (order, tolerance::<T>(most, size));
-    // Three for the estimates, which are lower bounds. Elements that are not finite have no rank.
+    // The factor 3 allows for the estimates being lower bounds. With elements that are not finite the rank is undefined, and there is no pivoting.
     let is_certain = order == 0 || !size.is_finite() || {
         let norm1 = condition::inverse_norm1(context, order, substitute)?;
         let other = |op| if op == Transpose::No { Transpose::Conjugate } else { Transpose::No };
@@ -76,7 +76,11 @@ pub fn least_squares<T: Scalar>(a: &Dense<T>, b: &Dense<T>) -> Result<LeastNorm<
     };
     match host {
         Some(system) if system.rank < order => {
-            log::warn!("the matrix is rank deficient: its rank is {} at the tolerance {:.1e}", found.0, found.1);
+            log::warn!(
+                "the matrix is rank deficient: numerical rank {} of {order} (tolerance {:.1e}); the result is the minimum-norm least-squares solution",
+                found.0,
+                found.1
+            );
             let solved: Vec<T> = right.into_iter().flat_map(|c| system.solve(c)).map(T::narrow).collect();
             y = Dense::from_column_major(context, order, b.cols(), &solved)?;
         }
@@ -86,10 +90,10 @@ pub fn least_squares<T: Scalar>(a: &Dense<T>, b: &Dense<T>) -> Result<LeastNorm<
         y = resized(&y, a.cols())?;
         qr.apply_q(Transpose::No, &mut y)?;
     }
-    Ok(LeastNorm { x: y, rank: found.0, tolerance: found.1 })
+    Ok(LeastSquaresSolution { x: y, rank: found.0, tolerance: found.1 })
 }
 
-/// max(m, n) eps(size), with the distance from `size` to the next number of the precision.
+/// max(m, n) eps(size), where eps(size) is the spacing of floating-point numbers at `size`.
 fn tolerance<T: Scalar>(most: usize, size: f64) -> f64 {
     let epsilon = <T::Real as num_traits::Float>::epsilon().into_f64();
     let binade = if size > 0.0 { 2.0_f64.powi(size.log2().floor() as i32) } else { 0.0 };
@@ -119,12 +123,12 @@ struct Pivoted<W> {
     /// T on and above the diagonal, below it the vectors of the reflections, and their factors.
     columns: Vec<Vec<W>>,
     tau: Vec<W>,
-    /// The power of two by which A was divided: no square leaves the range.
+    /// The power of two by which A was divided: squares neither overflow nor underflow.
     scale: f64,
 }
 
 impl<W: Scalar<Real = f64, Wide = W>> Pivoted<W> {
-    /// `right` becomes Q times it.
+    /// Overwrites `right` with Q `right`.
     fn new(mut a: Vec<Vec<W>>, right: &mut [Vec<W>], tolerance: impl Fn(f64) -> f64) -> Pivoted<W> {
         let n = a.len();
         let size = a.iter().flatten().map(|v| v.modulus()).fold(0.0, f64::max);
@@ -186,7 +190,7 @@ fn norm<W: Scalar<Real = f64>>(values: &[W]) -> f64 {
     values.iter().map(|v| v.norm_sqr()).sum::<f64>().sqrt()
 }
 
-/// The vector v of the reflection H = 1 - tau v v' with H' x = beta e1 takes the place of x, beta that of its first element, which is 1; gives tau.
+/// Overwrites x with the vector v of the reflection H = 1 - tau v v' with H' x = beta e1; v1 = 1 is not stored, its place holds beta. Returns tau.
 fn reflector<W: Scalar<Real = f64>>(x: &mut [W]) -> W {
     let (head, size) = (x[0], norm(x));
     if size == 0.0 || (head.im() == 0.0 && norm(&x[1..]) == 0.0) {

@@ -57,7 +57,7 @@ fn is_same<T: Scalar>(a: &Dense<T>, b: &mut Dense<T>) -> Result<bool> {
 
 /// What [`left_divide`] gives.
 #[derive(Debug)]
-pub struct Division<T: Scalar> {
+pub struct DenseSolve<T: Scalar> {
     /// The solutions, one per column of B.
     pub x: Dense<T>,
     /// An estimate of the reciprocal condition number of a square A in the 1-norm, else `None`.
@@ -69,22 +69,22 @@ pub struct Division<T: Scalar> {
 }
 
 /// X with A X = B by the method that suits the structure of A: substitution for a triangle, Cholesky for a Hermitian positive definite
-/// matrix, LU for other square ones; [`least_squares`](super::least_squares) for other matrices. A condition number above that of the
-/// precision is a warning of the crate `log`.
+/// matrix, LU for other square ones; [`least_squares`](super::least_squares) for other matrices. If the estimated reciprocal
+/// condition number is below machine epsilon, a warning is logged through the crate `log`.
 ///
 /// # Errors
 /// [`Error::Shape`] unless B has as many rows as A; [`Error::Singular`] for a square A; [`Error::Context`]; [`Error::Allocation`].
-pub fn left_divide<T: Scalar>(a: &Dense<T>, b: &Dense<T>) -> Result<Division<T>> {
+pub fn left_divide<T: Scalar>(a: &Dense<T>, b: &Dense<T>) -> Result<DenseSolve<T>> {
     let triangle = match structure(a)? {
         Structure::Rectangular => {
             let found = least_squares(a, b)?;
             let (rank, tolerance) = (found.rank, found.tolerance);
-            return Ok(Division { x: found.x, reciprocal_condition: None, rank, tolerance });
+            return Ok(DenseSolve { x: found.x, reciprocal_condition: None, rank, tolerance });
         }
         Structure::Square => return by_lu(a, b),
         Structure::Hermitian => {
             return match Cholesky::new(a.try_clone()?) {
-                Ok(factor) => division(a, factor.solve(b)?, |_, x| factor.solve_in_place(x)),
+                Ok(factor) => with_condition(a, factor.solve(b)?, |_, x| factor.solve_in_place(x)),
                 Err(Error::NotPositiveDefinite { .. }) => by_lu(a, b),
                 Err(error) => Err(error),
             };
@@ -94,21 +94,21 @@ pub fn left_divide<T: Scalar>(a: &Dense<T>, b: &Dense<T>) -> Result<Division<T>>
     };
     let mut x = b.try_clone()?;
     solve_triangular(Side::Left, triangle, Transpose::No, Diagonal::Stored, a, &mut x)?;
-    division(a, x, |op, x| solve_triangular(Side::Left, triangle, op, Diagonal::Stored, a, x))
+    with_condition(a, x, |op, x| solve_triangular(Side::Left, triangle, op, Diagonal::Stored, a, x))
 }
 
-fn by_lu<T: Scalar>(a: &Dense<T>, b: &Dense<T>) -> Result<Division<T>> {
+fn by_lu<T: Scalar>(a: &Dense<T>, b: &Dense<T>) -> Result<DenseSolve<T>> {
     let lu = Lu::new(a.try_clone()?)?;
-    division(a, lu.solve(b)?, |op, x| lu.solve_op(op, x))
+    with_condition(a, lu.solve(b)?, |op, x| lu.solve_op(op, x))
 }
 
 /// The solution of a square system, with the condition number of its matrix.
-fn division<T: Scalar>(
+fn with_condition<T: Scalar>(
     a: &Dense<T>,
     x: Dense<T>,
     solve: impl Fn(Transpose, &mut Dense<T>) -> Result<()>,
-) -> Result<Division<T>> {
+) -> Result<DenseSolve<T>> {
     let reciprocal = condition::estimate(a.context(), a.rows(), norm1(a)?, solve)?;
     condition::warn_if_ill_conditioned::<T>(reciprocal);
-    Ok(Division { x, reciprocal_condition: Some(reciprocal), rank: a.rows(), tolerance: 0.0 })
+    Ok(DenseSolve { x, reciprocal_condition: Some(reciprocal), rank: a.rows(), tolerance: 0.0 })
 }
