@@ -132,6 +132,20 @@ fn grids_that_fit_no_memory_are_errors_before_any_allocation() {
     }
 }
 
+#[test]
+fn a_tuning_folder_that_cannot_be_written_is_a_warning() {
+    if !device() {
+        return;
+    }
+    let folder = folder();
+    let no_folder = file(&folder, "tuning", "");
+    let line =
+        "ode --problem heat2d --n 513 --precision f32 --method heun2 --h 1e-7 --t-end 2e-7 --steps-at-once 1 --json";
+    let done = finish(program().args(line.split_whitespace()).env("CLINALG_TUNE_DIR", no_folder));
+    assert_eq!((done.code, done.stderr.matches("is lost").count()), (0, 1), "{}", done.stderr);
+    assert!(done.json()["variant"] != "auto");
+}
+
 /// Seconds from a signal, sent after `wait`, to the end of the program, and what it left.
 #[cfg(unix)]
 fn interrupted(signal: &str, wait: Duration, line: &str) -> (f64, std::process::Output) {

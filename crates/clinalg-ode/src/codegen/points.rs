@@ -84,24 +84,70 @@ fn reduction<T: Real>(
     GeneratedKernel::new(name, text, Precision::F64)
 }
 
+/// Adds noise to `count` numbers `from` and stores them in `to`: `distance` times the numbers of the generator of Park and Miller
+/// (1988), from -1 to 1, in their order. Its arguments are `count`, `distance`, `from` and `to`.
+pub(crate) fn add_noise<T: Real>(family: KernelFamily) -> GeneratedKernel {
+    let (first, past, step) = share(family, "count");
+    let text = format!(
+        "#pragma OPENCL FP_CONTRACT OFF
+inline ulong number(ulong k)
+{{
+    ulong result = 1, factor = {NOISE_FACTOR};
+    for (; k > 0; k /= 2) {{
+        if (k % 2 == 1)
+            result = result * factor % {NOISE_MODULUS};
+        factor = factor * factor % {NOISE_MODULUS};
+    }}
+    return result;
+}}
+__kernel void ode_add_noise(const ulong count, const REAL distance, __global const {stored} *restrict from,
+                            __global {stored} *restrict to)
+{{
+    const size_t first = {first}, past = {past}, step = {step};
+    const ulong jump = number(step);
+    ulong seed = number(first + 1);
+    for (size_t k = first; k < past; k += step) {{
+        to[k] = from[k] + ({stored})(distance * ((REAL)seed / {NOISE_HALF:?} - ONE));
+        seed = seed * jump % {NOISE_MODULUS};
+    }}
+}}\n",
+        stored = stored::<T>()
+    );
+    GeneratedKernel::new("ode_add_noise", text, Precision::F64)
+}
+
+/// Factor and modulus of the generator of Park and Miller, and half of its range.
+pub(crate) const NOISE_FACTOR: u64 = 48_271;
+pub(crate) const NOISE_MODULUS: u64 = 2_147_483_647;
+pub(crate) const NOISE_HALF: f64 = 1_073_741_823.5;
+
+/// The type of what vectors of the precision `T` store.
+fn stored<T: Real>() -> &'static str {
+    if T::PRECISION == Precision::F32 { "float" } else { "double" }
+}
+
+/// The first of `count` elements that an item has, where it stops, and how far they are apart.
+fn share(family: KernelFamily, count: &str) -> (String, String, String) {
+    match family {
+        KernelFamily::Gpu => ("get_global_id(0)".into(), count.into(), "get_global_size(0)".into()),
+        KernelFamily::Cpu => {
+            let start = |item: &str| format!("part_start((size_t){count}, {item}, get_global_size(0))");
+            (start("get_global_id(0)"), start("get_global_id(0) + 1"), "1".into())
+        }
+    }
+}
+
 /// What stands before the loop over the points, which is `EACH_POINT`; `arguments` follow the time and the parameters.
 fn opened<T: Real>(system: &System, family: KernelFamily, name: &str, arguments: &str) -> String {
-    let stored = if T::PRECISION == Precision::F32 { "float" } else { "double" };
-    let (first, past, step) = match family {
-        KernelFamily::Gpu => ("get_global_id(0)", "POINTS", "get_global_size(0)"),
-        KernelFamily::Cpu => (
-            "part_start((size_t)POINTS, get_global_id(0), get_global_size(0))",
-            "(idx)part_start((size_t)POINTS, get_global_id(0) + 1, get_global_size(0))",
-            "1",
-        ),
-    };
+    let (first, past, step) = share(family, "POINTS");
     format!(
-        "{}#define STORED {stored}
+        "{}#define STORED {}
 #define EACH_POINT for (idx p = first; p < past; p += step)
 __kernel void {name}(const REAL t{}, __global const REAL *restrict par, __global {arguments})
 {{
-    const idx first = (idx){first}, past = {past}, step = (idx){step};\n",
+    const idx first = (idx){first}, past = (idx){past}, step = (idx){step};\n",
         head(system, family),
+        stored::<T>(),
         NODE.0
     )
 }

@@ -13,7 +13,7 @@ use clinalg::{Context, KernelFamily, Precision, Real};
 use crate::method::Method;
 use crate::model::system::System;
 use crate::plan::Variant;
-use crate::run::device::{DeviceStepper, RUNS, WARM};
+use crate::run::device::{DeviceStepper, RUNS, WARM, prepare};
 use crate::run::stepper::Stepper;
 use crate::schedule::candidates::{Candidate, SIZES, available, candidates, describe, too_little};
 use crate::schedule::target::Target;
@@ -53,9 +53,11 @@ pub(crate) fn choose<T: Real>(
     let mut times: Vec<(f64, DeviceOptions)> = Vec::new();
     let mut expected: BTreeMap<usize, Option<u64>> = BTreeMap::new();
     let mut wrong = String::new();
+    prepare::<T>(context, method, system, fits.iter().take(TRIED).map(|candidate| candidate.options));
     for candidate in fits.iter().take(TRIED) {
+        let fastest = times.iter().map(|(seconds, _)| *seconds).fold(f64::INFINITY, f64::min);
         // What a driver cannot build or run is not a candidate.
-        let Ok((seconds, result)) = trial::<T>(context, method, system, &candidate.options) else { continue };
+        let Ok((seconds, result)) = trial::<T>(context, method, system, &candidate.options, fastest) else { continue };
         let steps = candidate.options.steps;
         let expected = expected.entry(steps).or_insert_with(|| untiled::<T>(context, method, system, steps));
         if *expected == Some(result) {
@@ -71,13 +73,7 @@ pub(crate) fn choose<T: Real>(
             reason: format!("nothing else runs;{wrong}"),
         });
     };
-    if tune::folder().is_some() {
-        // Read again: others may have written since.
-        let mut table = Table::of_user(context.device());
-        table.keep(entry(&class, T::PRECISION, system.components(), &options, seconds));
-        // A choice that cannot be kept is made again.
-        let _ = table.save(context.device());
-    }
+    tune::keep(context.device(), entry(&class, T::PRECISION, system.components(), &options, seconds));
     let mut reason = format!("{wrong} measured a step:").trim_start().to_owned();
     for (seconds, options) in &times {
         write!(reason, " {} {:.3} ms", describe(options), seconds * 1e3).expect("text grows");
@@ -103,28 +99,44 @@ fn settled<T: Real>(context: &Context, class: &str, system: &System, fits: &[Can
         let fused = fits.iter().find(|c| c.options.variant == Variant::Fused).unwrap_or(&fits[0]);
         return Some(Choice { options: fused.options, reason: "a small system, not tried".into() });
     }
-    let table = Table::of_user(context.device());
+    let table = Table::in_force(context.device());
     let (options, seconds) = known(&table, class, T::PRECISION, system.components())?;
     let reason = format!("measured before: {:.3} ms per step", seconds * 1e3);
     fits.iter().any(|c| c.options == options).then_some(Choice { options, reason })
 }
 
-/// Median seconds of a step, and the fingerprint of the solution after the first `options.steps` steps.
-fn trial<T: Real>(context: &Context, method: &Method, system: &System, options: &DeviceOptions) -> Result<(f64, u64)> {
+/// Seconds of a run of some steps that need no run before it, and of runs that are enough together.
+const LONG: f64 = 0.02;
+const ENOUGH: f64 = 0.1;
+
+/// Median seconds of a step, and the fingerprint of the solution after the first `options.steps` steps. Fewer runs count where they take
+/// long, one where a step takes more than twice the seconds `fastest`.
+fn trial<T: Real>(
+    context: &Context,
+    method: &Method,
+    system: &System,
+    options: &DeviceOptions,
+    fastest: f64,
+) -> Result<(f64, u64)> {
     let mut stepper = DeviceStepper::<T>::with(context, method, system, options)?;
     let result = solution_fingerprint(&mut stepper, options.steps)?;
     let times = vec![0.0; options.steps];
-    let mut seconds = Vec::new();
+    let mut seconds: Vec<f64> = Vec::new();
     for run in 0..WARM + RUNS {
         let start = Instant::now();
         stepper.advance(&times, 0.0)?;
         context.finish()?;
-        if run >= WARM {
-            seconds.push(start.elapsed().as_secs_f64() / options.steps as f64);
+        let taken = start.elapsed().as_secs_f64();
+        if run >= WARM || taken > LONG {
+            seconds.push(taken / options.steps as f64);
+        }
+        let spent = seconds.iter().sum::<f64>() * options.steps as f64;
+        if spent > ENOUGH || seconds.first().is_some_and(|first| *first > 2.0 * fastest) || seconds.len() == RUNS {
+            break;
         }
     }
     seconds.sort_by(f64::total_cmp);
-    Ok((seconds[RUNS / 2], result))
+    Ok((seconds[seconds.len() / 2], result))
 }
 
 /// What every variant has to compute, to the last bit: the fingerprint of the solution after `steps` steps by kernels without tiles;
@@ -277,6 +289,18 @@ impl<T: Real> DeviceStepper<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Trials take seconds on a CPU; without a folder for tables they were made again by every stepper.
+    #[test]
+    fn a_trial_is_made_once_in_a_process() {
+        let Some(context) = clinalg_testing::found(Context::global()) else { return };
+        let system = System::builder(crate::Grid::unit(&[TRIAL])).field("u", "u[-1] - 2*u + u[1]").build().unwrap();
+        let method = Method::named("heun2").unwrap().without_error();
+        let choose = || choose::<f32>(&context, &method, &system, &DeviceOptions::default()).unwrap();
+        let (first, second) = (choose(), choose());
+        assert_eq!(second.options, first.options);
+        assert!(second.reason.starts_with("measured before"), "{}", second.reason);
+    }
 
     #[test]
     fn choices_come_back_from_the_table_and_what_means_nothing_is_none() {

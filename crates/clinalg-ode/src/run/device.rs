@@ -1,6 +1,6 @@
 //! Steps on an OpenCL device.
 
-use clinalg::runtime::{Arg, Buffer};
+use clinalg::runtime::{Arg, Buffer, GeneratedKernel};
 use clinalg::{Context, Real, Vector, ops};
 
 use crate::codegen::kernels::{Launch, Schedule};
@@ -75,27 +75,7 @@ impl<T: Real> DeviceStepper<T> {
         options: &DeviceOptions,
         reason: Option<String>,
     ) -> Result<DeviceStepper<T>> {
-        let target = Target::of(context);
-        let work = work(&target, method.graph(), system);
-        let make = |steps| {
-            let outline = Outline::new::<T>(&target, method.graph(), system, options.variant, steps, options.tile)?;
-            Ok::<_, Error>((outline.price(work), outline.build::<T>(system, target.family)))
-        };
-        let (mut price, one) = make(1)?;
-        let many = match options.steps > 1 && options.variant.tiled() {
-            true => {
-                let (less, many) = make(options.steps)?;
-                price = less;
-                Some(many)
-            }
-            false => None,
-        };
-        let band = (many.is_some() && method.graph().has_error()).then(|| {
-            let DeviceOptions { variant, steps, tile } = *options;
-            let outline = Outline::with_errors::<T>(&target, method.graph(), system, variant, steps, tile)?;
-            Ok::<_, Error>(outline.build::<T>(system, target.family))
-        });
-        let band = band.transpose()?;
+        let Schedules { one, many, band, price } = Schedules::new::<T>(context, method, system, options)?;
         let n = system.components();
         let zeroed = |len| Vector::zeros(context, len).map_err(Error::from);
         let several = || many.iter().chain(&band);
@@ -103,8 +83,7 @@ impl<T: Real> DeviceStepper<T> {
         let partials = several().map(|m| m.partials.iter().sum()).fold(one.partials.iter().sum(), usize::max);
         check_memory::<T>(context, method, system, options, count)?;
         // Several at a time, and none in the first step.
-        let kernels: Vec<_> = all_launches(&one, &many, &band).map(|launch| launch.kernel.clone()).collect();
-        context.prepare_generated(&kernels)?;
+        context.prepare_generated(&kernels(&one, &many, &band))?;
         let buffers = (0..count).map(|_| zeroed(n)).collect::<Result<Vec<_>>>()?;
         let flags = all_launches(&one, &many, &band).filter_map(|l| l.together).map(|t| t.flags).max();
         let common = flags.map(|flags| Common::new(context, flags)).transpose()?;
@@ -373,6 +352,66 @@ impl<T: Real> DeviceStepper<T> {
     fn vector(&self, value: Value) -> &Vector<T> {
         &self.buffers[self.roles[self.one.plan.place(value).expect("inputs and what is carried on are stored")]]
     }
+}
+
+/// The kernels of a method for a system.
+struct Schedules {
+    one: Schedule,
+    many: Option<Schedule>,
+    band: Option<Schedule>,
+    /// As [`DeviceStepper::price`].
+    price: f64,
+}
+
+impl Schedules {
+    fn new<T: Real>(context: &Context, method: &Method, system: &System, options: &DeviceOptions) -> Result<Schedules> {
+        let target = Target::of(context);
+        let work = work(&target, method.graph(), system);
+        let make = |steps| {
+            let outline = Outline::new::<T>(&target, method.graph(), system, options.variant, steps, options.tile)?;
+            Ok::<_, Error>((outline.price(work), outline.build::<T>(system, target.family)))
+        };
+        let (mut price, one) = make(1)?;
+        let many = match options.steps > 1 && options.variant.tiled() {
+            true => {
+                let (less, many) = make(options.steps)?;
+                price = less;
+                Some(many)
+            }
+            false => None,
+        };
+        let band = (many.is_some() && method.graph().has_error()).then(|| {
+            let DeviceOptions { variant, steps, tile } = *options;
+            let outline = Outline::with_errors::<T>(&target, method.graph(), system, variant, steps, tile)?;
+            Ok::<_, Error>(outline.build::<T>(system, target.family))
+        });
+        let band = band.transpose()?;
+        Ok(Schedules { one, many, band, price })
+    }
+}
+
+/// Builds the kernels of several options at the same time. What cannot be built is left to whoever uses it.
+pub(super) fn prepare<T: Real>(
+    context: &Context,
+    method: &Method,
+    system: &System,
+    options: impl Iterator<Item = DeviceOptions>,
+) {
+    std::thread::scope(|scope| {
+        for options in options {
+            let build = move || {
+                let made = Schedules::new::<T>(context, method, system, &options);
+                made.map(|made| context.prepare_generated(&kernels(&made.one, &made.many, &made.band)).is_ok())
+            };
+            // A thread that cannot be made has built nothing.
+            drop(std::thread::Builder::new().spawn_scoped(scope, build));
+        }
+    });
+}
+
+/// The kernels of all schedules of a stepper.
+fn kernels(one: &Schedule, many: &Option<Schedule>, band: &Option<Schedule>) -> Vec<GeneratedKernel> {
+    all_launches(one, many, band).map(|launch| launch.kernel.clone()).collect()
 }
 
 /// The launches of all schedules of a stepper.

@@ -4,7 +4,8 @@ use clinalg::Real;
 
 use crate::method::graph::{Coefficient, Graph};
 use crate::method::{BEGIN, Input, Method};
-use crate::run::stepper::{Norm, Slot, Stepper, Stored, Tolerance};
+use crate::run::stepper::{Norm, Slot, Stepper, Tolerance};
+use crate::run::whole::with_noise;
 use crate::{Error, Result};
 
 /// The nonlinear power method on the stepper's own kind: z moves to y + h (f(z) - f(y)), which keeps its distance to y when
@@ -74,14 +75,8 @@ impl<S> PowerMethod<S> {
         // From y to z: large against rounding.
         let mut distance = if size > 0.0 { size } else { 1.0 } * T::epsilon().into_f64().sqrt();
         if noise {
-            let y = stepper.stored(begin).to_vec()?;
-            // The generator of Park and Miller (1988), from -1 to 1; its mean square is 1/3.
-            let mut seed = 1_u64;
-            let noisy = y.into_iter().map(|v| {
-                seed = seed * 48_271 % 2_147_483_647;
-                v + T::from_f64(distance * (seed as f64 / 1_073_741_823.5 - 1.0))
-            });
-            self.radius.load(1, Stored::Host(&noisy.collect::<Vec<T>>()))?;
+            // The mean square of the numbers is 1/3.
+            self.radius.load(1, with_noise(stepper.stored(begin), distance)?.stored())?;
             distance /= 3.0_f64.sqrt();
         } else {
             self.kick.load(0, stepper.stored(begin))?;

@@ -91,7 +91,7 @@ impl Problem {
         let args = [Arg::F64(self.t0), parameters.arg(), y0.buffer().arg()];
         // SAFETY: the arguments are those that `initial_values` names, the first two in double precision; `y0` has the components of
         // the system, and all buffers are of this context.
-        unsafe { context.launch_generated(&kernel, range(context, &self.system), &args)? };
+        unsafe { context.launch_generated(&kernel, range(context, self.system.grid().points()), &args)? };
         if !Stored::Device(&y0).all_finite()? {
             // It names the place.
             self.y0()?;
@@ -126,7 +126,8 @@ impl Problem {
     ) -> Result<Vec<f64>> {
         assert_eq!(y.len(), self.system.components(), "a value for each component");
         let context = y.context();
-        let (range, parts) = (range(context, &self.system), parts(context, &self.system));
+        let points = self.system.grid().points();
+        let (range, parts) = (range(context, points), parts(context, points));
         let partial = Buffer::<f64>::zeroed(context, count * parts)?;
         let parameters = parameters(context, &self.system)?;
         let mut args = vec![Arg::F64(self.t0), parameters.arg(), y.buffer().arg()];
@@ -139,15 +140,53 @@ impl Problem {
     }
 }
 
+/// `y` with noise: `distance` times numbers from -1 to 1 are added to its components, the same on every device and on the host.
+///
+/// # Errors
+/// Those of the device.
+pub(super) fn with_noise<T: Real>(y: Stored<'_, T>, distance: f64) -> Result<Noisy<T>> {
+    if let Stored::Device(y) = y
+        && y.context().require::<f64>().is_ok()
+    {
+        let context = y.context();
+        let noisy = Vector::<T>::zeros(context, y.len())?;
+        let kernel = points::add_noise::<T>(context.family());
+        let args = [Arg::size(y.len()), Arg::F64(distance), y.buffer().arg(), noisy.buffer().arg()];
+        // SAFETY: the arguments are those that `add_noise` names, in double precision; both vectors have as many components.
+        unsafe { context.launch_generated(&kernel, range(context, y.len()), &args)? };
+        return Ok(Noisy::Device(noisy));
+    }
+    let mut seed = 1_u64;
+    let noisy = y.to_vec()?.into_iter().map(|v| {
+        seed = seed * points::NOISE_FACTOR % points::NOISE_MODULUS;
+        v + T::from_f64(distance * (seed as f64 / points::NOISE_HALF - 1.0))
+    });
+    Ok(Noisy::Host(noisy.collect()))
+}
+
+/// A vector with noise where the one without it is.
+pub(super) enum Noisy<T: Real> {
+    Host(Vec<T>),
+    Device(Vector<T>),
+}
+
+impl<T: Real> Noisy<T> {
+    pub(super) fn stored(&self) -> Stored<'_, T> {
+        match self {
+            Noisy::Host(values) => Stored::Host(values),
+            Noisy::Device(vector) => Stored::Device(vector),
+        }
+    }
+}
+
 /// Parameters and data as the kernels read them, at least one number.
 fn parameters(context: &Context, system: &System) -> Result<Buffer<f64>> {
     let constants = system.constants::<f64>();
     Ok(if constants.is_empty() { Buffer::zeroed(context, 1)? } else { Buffer::from_slice(context, &constants)? })
 }
 
-/// Partial results of a reduction over all points.
-fn parts(context: &Context, system: &System) -> usize {
-    let points = system.grid().points();
+/// Partial results of a reduction over so many points.
+fn parts(context: &Context, points: usize) -> usize {
     match context.family() {
         KernelFamily::Gpu => {
             let units = context.device().compute_units.max(1) as usize;
@@ -158,9 +197,9 @@ fn parts(context: &Context, system: &System) -> usize {
 }
 
 /// Enough work-items to saturate the memory bandwidth; each has several points of a large grid.
-fn range(context: &Context, system: &System) -> Range {
+fn range(context: &Context, points: usize) -> Range {
     let local = if context.family() == KernelFamily::Gpu { context.local() } else { 1 };
-    Range::d1(parts(context, system) * local, local)
+    Range::d1(parts(context, points) * local, local)
 }
 
 /// The larger number, NaN where one is.
@@ -295,6 +334,27 @@ mod tests {
         bad[y.len() / 2] = T::nan();
         let bad = Vector::from_slice(context, &bad).unwrap();
         assert!(problem.difference_on(&line, &bad).unwrap().is_nan(), "{what}");
+    }
+
+    #[test]
+    fn noise_has_the_bits_of_the_host() {
+        fn assert_same<T: Real>(context: &Context) {
+            for n in [1, 7, 100_003] {
+                let y: Vec<T> = (0..n).map(|k| T::from_f64(1.0 + k as f64 / 1024.0)).collect();
+                let want = with_noise(Stored::Host(&y), 0.37).unwrap().stored().to_vec().unwrap();
+                let on_device = Vector::from_slice(context, &y).unwrap();
+                let got = with_noise(Stored::Device(&on_device), 0.37).unwrap();
+                assert!(matches!(got, Noisy::Device(_)));
+                assert!(got.stored().to_vec().unwrap() == want, "{n} {:?} {:?}", T::PRECISION, context.family());
+            }
+        }
+        for context in contexts() {
+            assert_same::<f64>(&context);
+            assert_same::<f32>(&context);
+        }
+        // The first numbers of the generator, 48271 and 182605794.
+        let noise = with_noise(Stored::Host(&[0.0_f64; 2]), 1.0).unwrap().stored().to_vec().unwrap();
+        assert!((noise[0] + 0.999_955_04).abs() < 1e-8 && (noise[1] + 0.829_935_1).abs() < 1e-6, "{noise:?}");
     }
 
     #[test]

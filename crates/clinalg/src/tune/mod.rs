@@ -28,7 +28,7 @@ use crate::{Context, DeviceInfo, KernelFamily, Precision};
 use table::Checked;
 #[cfg(test)]
 pub(crate) use table::shipped;
-pub use table::{Entry, Problem, Table, folder};
+pub use table::{Entry, Problem, Table, folder, keep};
 
 /// Launch parameters of one operation in the order of [`Operation::parameters`]; those it does not have are 0.
 pub type Choice = [u32; PARAMETERS];

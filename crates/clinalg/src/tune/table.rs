@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, Once, PoisonError};
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -230,6 +231,13 @@ impl Table {
         user(device).and_then(|table| table.ok()).unwrap_or_else(|| Table::new(device))
     }
 
+    /// The user's table of a device with what this process has [kept](keep).
+    pub fn in_force(device: &DeviceInfo) -> Table {
+        let (mut table, mut own) = (Table::of_user(device), own());
+        of_process(&mut own, device).problems.iter().for_each(|entry| table.keep(entry.clone()));
+        table
+    }
+
     /// Writes the table as the user's table of `device`, for contexts made from then on. Returns the file.
     ///
     /// # Errors
@@ -244,6 +252,41 @@ impl Table {
             Ok(()) => Ok(path),
             Err(source) => Err(Error::Io { path, source }),
         }
+    }
+}
+
+/// What this process has kept, in a table for each device.
+static OWN: Mutex<Vec<Table>> = Mutex::new(Vec::new());
+
+fn own() -> MutexGuard<'static, Vec<Table>> {
+    OWN.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The table of this process for a device.
+fn of_process<'t>(own: &'t mut Vec<Table>, device: &DeviceInfo) -> &'t mut Table {
+    let empty = Table::new(device);
+    let is_same = |table: &Table| {
+        (&table.platform, &table.device, &table.driver) == (&empty.platform, &empty.device, &empty.driver)
+    };
+    let place = own.iter().position(is_same).unwrap_or(own.len());
+    if place == own.len() {
+        own.push(empty);
+    }
+    &mut own[place]
+}
+
+/// Keeps a choice for the rest of this process and, in the user's table, for others. That the table cannot be written is a warning, once.
+pub fn keep(device: &DeviceInfo, entry: Problem) {
+    static FAILED: Once = Once::new();
+    of_process(&mut own(), device).keep(entry.clone());
+    if folder().is_none() {
+        return;
+    }
+    // Read again: others may have written since.
+    let mut table = Table::of_user(device);
+    table.keep(entry);
+    if let Err(error) = table.save(device) {
+        FAILED.call_once(|| log::warn!("what trials chose is lost at the end of this process: {error}"));
     }
 }
 
