@@ -51,7 +51,7 @@ pub(super) struct Frames {
 }
 
 impl Frames {
-    /// Keeps the solution at a time; what of that was reading all of it.
+    /// Stores the solution at a time; returns the time that reading all of it took.
     fn keep<T: Real>(&mut self, problem: &Problem, t: f64, y: Stored<'_, T>) -> Result<Duration, Error> {
         let start = Instant::now();
         let all = match y {

@@ -13,7 +13,7 @@ use crate::method::graph::Value;
 use crate::model::formula::Expr;
 use crate::model::system::System;
 
-/// What the sums of a kernel are named after.
+/// A node whose number appears in the names of the sums of these kernels.
 const NODE: Value = Value(0);
 
 /// Stores a formula for each place in `y`, in the precision `T`; its arguments are the time, parameters with data, and `y`.

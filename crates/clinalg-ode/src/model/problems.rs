@@ -51,7 +51,7 @@ impl Problem {
         self.initial != Initial::Missing
     }
 
-    /// Sets all initial values, in the system's order in memory; as with [`Problem::set_initial`], the problem is another then.
+    /// Sets all initial values, in the system's order in memory; as with [`Problem::set_initial`], afterwards it no longer counts as a test problem.
     ///
     /// # Errors
     /// [`Error::Value`] for another number of components.
@@ -146,7 +146,7 @@ impl Problem {
         Ok(())
     }
 
-    /// Changes a parameter; as with [`Problem::set_initial`], the problem is another then.
+    /// Changes a parameter; as with [`Problem::set_initial`], afterwards it no longer counts as a test problem.
     ///
     /// # Errors
     /// Those of [`System::set_parameter`].

@@ -93,7 +93,7 @@ impl Problem {
         // the system, and all buffers are of this context.
         unsafe { context.launch_generated(&kernel, range(context, self.system.grid().points()), &args)? };
         if !Stored::Device(&y0).all_finite()? {
-            // It names the place.
+            // Computed again on the host, for an error that names the point.
             self.y0()?;
         }
         Ok(y0)
@@ -227,7 +227,7 @@ mod tests {
         families.map(make).filter(|context| context.require::<f64>().is_ok()).collect()
     }
 
-    /// Between the largest magnitude of the values and an error of the functions of some units in the last place.
+    /// The tolerance is `rounding` times the largest magnitude: functions of a device may differ by some units in the last place.
     fn assert_close(what: &str, got: &[f64], want: &[f64], rounding: f64) {
         assert_eq!(got.len(), want.len(), "{what}");
         let size = want.iter().fold(0.0_f64, |m, v| m.max(v.abs())).max(1e-30);
