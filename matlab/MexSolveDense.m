@@ -5,9 +5,10 @@ function [x, rcond, rank, tolerance] = MexSolveDense(gpu, A, b, factorisation)
 %   x = A \ b for a full matrix A and a full b of one or more columns, real or complex, all of the same precision; x
 %   is a new object. factorisation is 'auto' (default), which solves by substitution where A is a triangle, by
 %   Cholesky where it is Hermitian positive definite, else by LU, and by QR in the sense of least squares where it is not
-%   square; or 'lu', 'cholesky', of which the lower triangle of A is read, or 'qr'. A singular matrix is an error but for
-%   'qr', which gives the least-squares solution of smallest norm. rcond estimates the reciprocal condition number of a
-%   square A for 'auto', and is NaN else. rank is the numerical rank for least squares, found at this tolerance.
+%   square; or 'lu', 'cholesky', of which the lower triangle of A is read, or 'qr'. A singular square matrix
+%   is an error, except with 'qr', which gives the minimum-norm least-squares solution. rcond is an estimate of the
+%   reciprocal condition number of a square A with 'auto', otherwise NaN. rank is the numerical rank if QR was used, and
+%   tolerance the threshold it was found with.
 %
 %   Example:
 %     gpu = MexInitOpenCL();

@@ -402,7 +402,7 @@ typedef enum {
    */
   CLINALG_FACTORISATION_CHOLESKY = 1,
   /**
-   * QR: least squares; for `clinalg_factorisation_create` with at least as many rows as columns, of full rank.
+   * QR, for least squares; `clinalg_factorisation_create` takes at least as many rows as columns and full column rank.
    */
   CLINALG_FACTORISATION_QR = 2,
 } clinalg_factorisation;
@@ -2252,7 +2252,7 @@ clinalg_status clinalg_array_join_parts(clinalg_handle re,
 
 /**
  * Solves A X = b for a dense A, real or complex, and a vector or dense b of the same type, by a `clinalg_factorisation`; QR minimises
- * |A X - b| for an A of any shape and rank, and takes of several solutions the one of smallest norm. X is a new object of the kind of b; A and b stay as they are.
+ * |A X - b| for an A of any shape and rank, and gives, if there are several minimisers, the minimum-norm one. X is a new object of the kind of b; A and b stay as they are.
  *
  * # Safety
  * `x` is null or valid for a write.
