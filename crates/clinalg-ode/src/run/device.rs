@@ -390,23 +390,16 @@ impl Schedules {
     }
 }
 
-/// Builds the kernels of several options at the same time. What cannot be built is left to whoever uses it.
+/// Builds the kernels of several options side by side. What cannot be built is left to whoever uses it.
 pub(super) fn prepare<T: Real>(
     context: &Context,
     method: &Method,
     system: &System,
     options: impl Iterator<Item = DeviceOptions>,
 ) {
-    std::thread::scope(|scope| {
-        for options in options {
-            let build = move || {
-                let made = Schedules::new::<T>(context, method, system, &options);
-                made.map(|made| context.prepare_generated(&kernels(&made.one, &made.many, &made.band)).is_ok())
-            };
-            // A thread that cannot be made has built nothing.
-            drop(std::thread::Builder::new().spawn_scoped(scope, build));
-        }
-    });
+    let made = options.filter_map(|options| Schedules::new::<T>(context, method, system, &options).ok());
+    let all: Vec<_> = made.flat_map(|made| kernels(&made.one, &made.many, &made.band)).collect();
+    let _ = context.prepare_generated(&all);
 }
 
 /// The kernels of all schedules of a stepper.
