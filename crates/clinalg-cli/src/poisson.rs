@@ -21,7 +21,7 @@ use self::problem::{Faces, Problem, discretisation_error};
 use self::report::Document;
 use self::solver::{Medium, Solver};
 use self::tensor::Entries;
-use crate::args::boxes::{self, ENDS, Each, Sides};
+use crate::args::boxes::{self, Each, Sides};
 use crate::args::{self, BackendArg};
 use crate::checkpoint::{self, Fingerprint};
 use crate::data::{Given, Target, Values};
@@ -358,8 +358,7 @@ fn fingerprint<T: Real>(
 /// `x0=dirichlet`, ...
 fn side_names(problem: &Problem) -> Vec<String> {
     let grid = &problem.grid;
-    let sides = (0..grid.dim()).flat_map(|axis| ENDS.map(|end| (axis, end)));
-    sides
+    boxes::sides(grid.dim())
         .map(|(axis, end)| format!("{}={}", boxes::side_name(axis, end), condition_name(grid.condition(axis, end))))
         .collect()
 }

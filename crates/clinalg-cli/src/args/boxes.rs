@@ -120,6 +120,11 @@ impl<C: Copy> Sides<C> {
     }
 }
 
+/// Both ends of each of `dim` directions.
+pub(crate) fn sides(dim: usize) -> impl Iterator<Item = (usize, End)> {
+    (0..dim).flat_map(|axis| ENDS.map(|end| (axis, end)))
+}
+
 /// The name of a side.
 pub(crate) fn side_name(axis: usize, end: End) -> String {
     format!("{}{}", AXES[axis], if end == End::Low { 0 } else { 1 })

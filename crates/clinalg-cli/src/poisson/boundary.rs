@@ -3,7 +3,7 @@
 use clinalg::Real;
 use clinalg::multigrid::{Condition, End, Grid, SideValues};
 
-use crate::args::boxes::{self, ENDS, side_name};
+use crate::args::boxes::{self, side_name};
 use crate::data::{Given, Lattice};
 use crate::exit::Failure;
 
@@ -92,7 +92,7 @@ return Err(Failure::usage(words));
         if all.text().trim().parse() == Ok(0.0) {
             return;
         }
-        let every = (0..grid.dim()).flat_map(|axis| ENDS.map(|end| (axis, end)));
+        let every = boxes::sides(grid.dim());
         let (held, others): (Vec<_>, Vec<_>) = every
             .filter(|&(axis, end)| !self.sides.iter().any(|(a, e, _)| (*a, *e) == (axis, end)))
             .filter(|&(axis, end)| !matches!(grid.condition(axis, end), Condition::Periodic))
@@ -115,7 +115,7 @@ return Err(Failure::usage(words));
 
     /// The values on the sides of the grid. Where directions meet, those of the last direction hold.
     pub(super) fn values<T: Real>(&self, grid: &Grid, lattice: &Lattice) -> Result<Boundary<T>, Failure> {
-        let mut sides = (0..grid.dim()).flat_map(|axis| ENDS.map(|end| (axis, end)));
+        let mut sides = boxes::sides(grid.dim());
         if sides.all(|(axis, end)| grid.is_held(axis, end)) {
             return self.at_points(grid, lattice).map(Boundary::Points);
         }
@@ -136,20 +136,20 @@ return Err(Failure::usage(words));
 
     /// The values at the points of a grid whose sides all have values of u there, 0 at others.
     fn at_points<T: Real>(&self, grid: &Grid, lattice: &Lattice) -> Result<Vec<T>, Failure> {
-        if self.sides.is_empty()
-            && let Some(all) = &self.all
-        {
-            return all.at_points(lattice, |k| side_of(grid, k).is_some());
+        let mut values = vec![T::zero(); grid.len()];
+        let is_own = |side: (usize, End)| self.sides.iter().any(|&(axis, end, _)| (axis, end) == side);
+        let mut take = |given: &Given, is_wanted: &dyn Fn((usize, End)) -> bool| -> Result<(), Failure> {
+            let wanted = |k: usize| side_of(grid, k).is_some_and(is_wanted);
+            let given: Vec<T> = given.at_points(lattice, wanted)?;
+            given.into_iter().enumerate().filter(|(k, _)| wanted(*k)).for_each(|(k, value)| values[k] = value);
+            Ok(())
+        };
+        if let Some(all) = &self.all {
+            take(all, &|side| !is_own(side))?;
         }
-        let mut values = Vec::new();
-        for (axis, end) in (0..grid.dim()).flat_map(|axis| ENDS.map(|end| (axis, end))) {
-            let Some(given) = self.of(axis, end) else { continue };
-            let on_side = |k: usize| side_of(grid, k) == Some((axis, end));
-            let own: Vec<T> = given.at_points(lattice, on_side)?;
-            values.resize(own.len(), T::zero());
-            own.into_iter().enumerate().filter(|(k, _)| on_side(*k)).for_each(|(k, value)| values[k] = value);
+        for (axis, end, given) in &self.sides {
+            take(given, &|side| side == (*axis, *end))?;
         }
-        values.resize(grid.len(), T::zero());
         Ok(values)
     }
 }

@@ -7,7 +7,7 @@ use clinalg::multigrid::{End, Separable};
 use clinalg::wave::{WaveParams, WaveSide};
 
 use super::{Args, Mode};
-use crate::args::boxes::{self, ENDS, Sides};
+use crate::args::boxes::{self, Sides};
 use crate::data::zeros;
 use crate::data::{Given, Lattice};
 use crate::exit::Failure;
@@ -82,7 +82,7 @@ impl Shape {
     /// `x0=fixed`, for each side.
     pub(super) fn side_names(&self) -> Vec<String> {
         let side = |axis: usize, end: End| self.params.sides[axis][usize::from(end == End::High)];
-        let ends = (0..self.dim()).flat_map(|axis| ENDS.map(|end| (axis, end)));
+        let ends = boxes::sides(self.dim());
         ends.map(|(axis, end)| format!("{}={}", boxes::side_name(axis, end), side_name(side(axis, end)))).collect()
     }
 

@@ -233,14 +233,8 @@ pub(crate) fn settle(cell: &Cell) -> Result<()> {
 
 /// Where the values of a full object are.
 pub(crate) fn context_of(object: &Object) -> Option<Context> {
-    fn of<T: Scalar>(object: &Object) -> Option<Context> {
-        object.content().map(|stored: &Stored<T>| stored.context().clone())
-    }
     match object.pending() {
         Some(pending) => Some(pending.context.clone()),
-        None => of::<f64>(object)
-            .or_else(|| of::<f32>(object))
-            .or_else(|| of::<Complex<f64>>(object))
-            .or_else(|| of::<Complex<f32>>(object)),
+        None => typed!(object, T => object.content().map(|stored: &Stored<T>| stored.context().clone())),
     }
 }

@@ -9,6 +9,7 @@ use crate::model::formula::Expr;
 use crate::model::initial::Initial;
 use crate::model::problems::Problem;
 use crate::model::system::System;
+use crate::run::integrator;
 use crate::run::stepper::Stored;
 
 /// Components up to which the host takes less time than the build of a kernel.
@@ -208,7 +209,7 @@ fn larger(a: f64, b: f64) -> f64 {
 }
 
 fn wide<T: Real>(y: Stored<'_, T>) -> Result<Vec<f64>> {
-    Ok(y.to_vec()?.into_iter().map(|v| v.into_f64()).collect())
+    Ok(integrator::wide(&y.to_vec()?))
 }
 
 #[cfg(test)]
