@@ -62,8 +62,10 @@ impl BoundaryData {
                         }
                         if sides.iter().any(|(a, e, _)| (*a, *e) == (axis, end)) {
                             let words = format!(
-"{OPTION} sets side {name} twice (perhaps by all= or by its direction); set each side once, as a formula without SIDE= applies to the remaining sides");
-return Err(Failure::usage(words));
+                                "{OPTION} sets side {name} twice (perhaps by all= or by its direction); set each side once, \
+                                 as a formula without SIDE= applies to the remaining sides"
+                            );
+                            return Err(Failure::usage(words));
                         }
                         sides.push((axis, end, given.clone()));
                         Ok(())
