@@ -35,6 +35,7 @@ pub(crate) struct Header {
     pub(crate) builds: Vec<Build>,
     pub(crate) is_rounded: bool,
     pub(crate) has_doubles: bool,
+    pub(crate) is_whole: bool,
 }
 
 /// Without a `crate` line the file belongs to `clinalg`; without a `build` line there is one build without defines.
@@ -42,7 +43,7 @@ pub(crate) fn parse(text: &str) -> Result<Header> {
     let mut owner = "clinalg".to_owned();
     let mut variants = vec![Variant::default()];
     let mut builds = Vec::new();
-    let (mut is_rounded, mut has_doubles) = (false, false);
+    let (mut is_rounded, mut has_doubles, mut is_whole) = (false, false, false);
     for (k, line) in text.lines().enumerate() {
         let Some(rest) = line.strip_prefix("//@") else { continue };
         let fault = |reason: String| Error::new(format!("line {}: {reason}", k + 1));
@@ -66,10 +67,11 @@ pub(crate) fn parse(text: &str) -> Result<Header> {
             }
             Some("rounded") => is_rounded = true,
             Some("doubles") => has_doubles = true,
+            Some("whole") => is_whole = true,
             other => {
                 let got = other.unwrap_or_default();
                 return Err(fault(format!(
-                    "expected `build`, `variant`, `crate`, `rounded` or `doubles` behind //@, found `{got}`"
+                    "expected `build`, `variant`, `crate`, `rounded`, `doubles` or `whole` behind //@, found `{got}`"
                 )));
             }
         }
@@ -77,7 +79,7 @@ pub(crate) fn parse(text: &str) -> Result<Header> {
     if builds.is_empty() {
         builds.push(Build { variant: 0, defines: Vec::new() });
     }
-    Ok(Header { owner, variants, builds, is_rounded, has_doubles })
+    Ok(Header { owner, variants, builds, is_rounded, has_doubles, is_whole })
 }
 
 fn defines<'w>(words: impl Iterator<Item = &'w str>) -> Result<Vec<(String, String)>, String> {
@@ -94,10 +96,11 @@ mod tests {
 
     #[test]
     fn builds_have_the_defines_of_their_variant() {
-        let text = "//@ crate bem\n//@ build\n//@ build A=1 B=2\n//@ variant Dots DOTS=1\n//@ build Dots A=3\n//@ rounded\n//@ doubles\n";
-        let Header { owner, variants, builds, is_rounded, has_doubles } = parse(text).unwrap();
+        let text = "//@ crate bem\n//@ build\n//@ build A=1 B=2\n//@ variant Dots DOTS=1\n//@ build Dots A=3\n//@ rounded\n//@ doubles\n//@ whole\n";
+        let Header { owner, variants, builds, is_rounded, has_doubles, is_whole } = parse(text).unwrap();
         assert!(is_rounded && !parse("//@ build\n").unwrap().is_rounded);
         assert!(has_doubles && !parse("//@ build\n").unwrap().has_doubles);
+        assert!(is_whole && !parse("//@ build\n").unwrap().is_whole);
         assert_eq!(owner, "bem");
         assert_eq!(variants.iter().map(|v| v.name.as_str()).collect::<Vec<_>>(), ["", "Dots"]);
         assert_eq!(builds.iter().map(Build::defines_text).collect::<Vec<_>>(), ["", "A=1 B=2", "DOTS=1 A=3"]);
@@ -114,7 +117,7 @@ mod tests {
             ("//@ variant X A=1\n//@ variant X B=1\n", "line 2: there are two variants X"),
             (
                 "//@ binaries\n",
-                "line 1: expected `build`, `variant`, `crate`, `rounded` or `doubles` behind //@, found `binaries`",
+                "line 1: expected `build`, `variant`, `crate`, `rounded`, `doubles` or `whole` behind //@, found `binaries`",
             ),
         ] {
             let error = parse(text).unwrap_err().to_string();

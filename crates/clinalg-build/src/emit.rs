@@ -38,12 +38,13 @@ pub fn generate(file: &KernelFile, target: Target<'_>) -> String {
     );
     line(&mut out, 1, &format!("use {root}::{{Real, Result, Scalar}};"));
     let rounded = if file.is_rounded { ".rounded()" } else { "" };
+    let whole = if file.is_whole { ".whole()" } else { "" };
     line(&mut out, 1, "/// The file.");
     line(
         &mut out,
         1,
         &format!(
-            "pub(crate) static FILE: File = File::embedded({name:?}, include_str!(concat!(env!(\"OUT_DIR\"), \"/{name}.cl\")), &KERNELS){rounded};"
+            "pub(crate) static FILE: File = File::embedded({name:?}, include_str!(concat!(env!(\"OUT_DIR\"), \"/{name}.cl\")), &KERNELS){rounded}{whole};"
         ),
     );
     line(&mut out, 1, &format!("static KERNELS: [KernelText; {}] = [", texts.len()));

@@ -6,10 +6,11 @@
 //! size of the folder is bounded. The folder may hold files of other programs: only those with the name and the first bytes of
 //! this cache are removed.
 
+use std::fs::{File, TryLockError};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::time::{Duration, SystemTime};
+use std::time::{Duration, Instant, SystemTime};
 
 use sha2::{Digest, Sha256};
 
@@ -43,6 +44,9 @@ const OLD: Duration = Duration::from_secs(90 * 24 * 3600);
 const NOTED: Duration = Duration::from_secs(24 * 3600);
 /// After so long nobody is still writing a file.
 const ABANDONED: Duration = Duration::from_secs(3600);
+/// How long a process waits for another that builds the same program, and how often it looks.
+const PATIENCE: Duration = Duration::from_secs(60);
+const LOOK: Duration = Duration::from_millis(5);
 /// The folder is looked through at the first of so many stores of a process.
 const STORES: u32 = 32;
 
@@ -137,6 +141,40 @@ pub(super) fn load(folder: &Path, key: &Key) -> Option<Vec<u8>> {
     binary
 }
 
+/// Held while a program is built for a folder: other processes wait for the file rather than build the same program.
+pub(super) struct Turn {
+    path: PathBuf,
+    /// Whether another process had it before, which has stored the program since unless it failed.
+    pub(super) waited: bool,
+    _locked: File,
+}
+
+impl Turn {
+    /// `None` where the folder takes no locks, and where the other process is still building after [`PATIENCE`].
+    pub(super) fn take(folder: &Path, key: &Key) -> Option<Turn> {
+        trusted::make_folder(folder).ok()?;
+        let path = folder.join(trusted::name_while_written(&key.file_name(), "building"));
+        let file = trusted::create(&path).ok()?;
+        let started = Instant::now();
+        let mut waited = false;
+        loop {
+            match file.try_lock() {
+                Ok(()) => return Some(Turn { path, waited, _locked: file }),
+                Err(TryLockError::WouldBlock) if started.elapsed() < PATIENCE => std::thread::sleep(LOOK),
+                Err(_) => return None,
+            }
+            waited = true;
+        }
+    }
+}
+
+impl Drop for Turn {
+    fn drop(&mut self) {
+        // Whoever waits has the file open; one that stays is removed with the leftovers of killed processes.
+        let _ = std::fs::remove_file(&self.path);
+    }
+}
+
 /// Puts off the removal of a file that was used.
 fn note_use(path: &Path) {
     let now = SystemTime::now();
@@ -227,8 +265,6 @@ fn remove_entry(path: &Path) {
 
 #[cfg(test)]
 mod tests {
-    use std::fs::File;
-
     use super::*;
     use crate::runtime::DeviceKind;
 
@@ -317,6 +353,26 @@ mod tests {
         assert_eq!(load(&folder, &key("b")).unwrap(), b"");
         remove(&folder, &key("a"));
         assert_eq!(load(&folder, &key("a")), None);
+    }
+
+    #[test]
+    fn the_second_to_build_a_program_waits_for_the_first() {
+        let folder = tempfile::tempdir().unwrap();
+        let folder = folder.path();
+        let first = Turn::take(folder, &key("a")).unwrap();
+        assert!(!first.waited && !Turn::take(folder, &key("b")).unwrap().waited);
+        std::thread::scope(|scope| {
+            let second = scope.spawn(|| {
+                let turn = Turn::take(folder, &key("a")).unwrap();
+                (turn.waited, load(folder, &key("a")))
+            });
+            std::thread::sleep(10 * LOOK);
+            assert!(!second.is_finished());
+            store(folder, &key("a"), b"binary a");
+            drop(first);
+            assert_eq!(second.join().unwrap(), (true, Some(b"binary a".to_vec())));
+        });
+        assert_eq!(std::fs::read_dir(folder).unwrap().count(), 1);
     }
 
     #[test]

@@ -16,6 +16,7 @@ pub struct File {
     kernels: &'static [KernelText],
     flushes: bool,
     is_rounded: bool,
+    is_whole: bool,
 }
 
 /// A kernel of an embedded [`File`]; made by the build script.
@@ -40,7 +41,7 @@ impl File {
 
     /// As [`File::new`], with the kernels that the file defines.
     pub const fn embedded(name: &'static str, source: &'static str, kernels: &'static [KernelText]) -> File {
-        File { name, source, kernels, flushes: false, is_rounded: false }
+        File { name, source, kernels, flushes: false, is_rounded: false, is_whole: false }
     }
 
     /// The same with numbers below the normal range taken as zero where the device gains by that: GPUs save a test around
@@ -53,6 +54,12 @@ impl File {
     /// ([`correctly_rounded_divide_sqrt`](super::DeviceInfo::correctly_rounded_divide_sqrt)); OpenCL C leaves them 2.5 and 3 units in the last place.
     pub const fn rounded(self) -> File {
         File { is_rounded: true, ..self }
+    }
+
+    /// The same with all its kernels in one program, built when the first of them is needed: for files whose kernels are launched together.
+    /// Drivers take a fixed time for each program besides that for its kernels.
+    pub const fn whole(self) -> File {
+        File { is_whole: true, ..self }
     }
 
     /// The file's name for messages, and the source of a program with its kernels in `text`.
@@ -131,6 +138,10 @@ impl Program {
             k += 1;
         }
         self
+    }
+
+    pub(super) fn is_whole(&self) -> bool {
+        self.file.is_whole
     }
 
     /// The file's name for messages, and the source of all its kernels.

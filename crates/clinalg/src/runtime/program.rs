@@ -64,28 +64,41 @@ impl Context {
     /// A program that has the kernel `name` of `key`.
     pub(super) fn program_of(&self, key: &Key, name: &CStr) -> Result<Arc<Program>> {
         let options = key.options(self);
-        let options_text = CString::new(options.as_str()).expect("options hold no zero byte");
-        if self.shares_programs()
-            && let Some(program) = self.shared_program(key, &options_text)
-        {
+        let whole = key.whole().filter(|whole| whole.is_whole() || self.shares_programs());
+        if let Some(program) = whole.and_then(|whole| self.shared_program(whole, &options, name)) {
             return Ok(program);
         }
-        let (file, source) = key.source();
+        self.cached_program(key.source(), &options, name).map(Arc::new)
+    }
+
+    /// The program of a source, which has the kernel `name`, from the disk cache where that has it.
+    fn cached_program(&self, (file, source): (String, String), options: &str, name: &CStr) -> Result<Program> {
+        let options_text = CString::new(options).expect("options hold no zero byte");
         let Some(folder) = cache::folder(self.device()) else {
-            return self.build_source(&file, &source, &options_text).map(Arc::new);
+            return self.build_source(&file, &source, &options_text);
         };
-        let stored = cache::Key::new(self.device(), &source, &options);
-        if let Some(binary) = cache::load(&folder, &stored) {
-            match self.build_binary(&binary, &options_text, name) {
-                Some(program) => return Ok(Arc::new(program)),
-                None => cache::remove(&folder, &stored),
+        let stored = cache::Key::new(self.device(), &source, options);
+        let load = || {
+            let program = self.build_binary(&cache::load(&folder, &stored)?, &options_text, name);
+            if program.is_none() {
+                cache::remove(&folder, &stored);
             }
+            program
+        };
+        if let Some(program) = load() {
+            return Ok(program);
+        }
+        let turn = cache::Turn::take(&folder, &stored);
+        if turn.as_ref().is_some_and(|turn| turn.waited)
+            && let Some(program) = load()
+        {
+            return Ok(program);
         }
         let program = self.build_source(&file, &source, &options_text)?;
         if let Some(binary) = binary_of(&program) {
             cache::store(&folder, &stored, &binary);
         }
-        Ok(Arc::new(program))
+        Ok(program)
     }
 
     /// Whether kernels share programs. Asked for binaries, drivers compile all kernels of a program at once.
@@ -106,8 +119,7 @@ impl Context {
 
     /// The program of all kernels of a file; `None` also where a kernel of the file does not compile with these options,
     /// which are meant for another.
-    fn shared_program(&self, key: &Key, options: &CString) -> Option<Arc<Program>> {
-        let whole = key.whole()?;
+    fn shared_program(&self, whole: &kernel::Program, options: &str, name: &CStr) -> Option<Arc<Program>> {
         let known = || lock(&self.programs().shared).get(whole).and_then(Weak::upgrade);
         if let Some(program) = known() {
             return Some(program);
@@ -116,11 +128,10 @@ impl Context {
         if let Some(program) = known() {
             return Some(program);
         }
-        let (file, source) = whole.source();
-        let program = match self.build_source(&file, &source, options) {
+        let program = match self.cached_program(whole.source(), options, name) {
             Ok(program) => Arc::new(program),
             Err(error) => {
-                log::debug!("the kernels of {file} are built one by one: {error}");
+                log::debug!("the kernels are built one by one: {error}");
                 return None;
             }
         };

@@ -82,6 +82,21 @@ pub(crate) fn open(path: &Path) -> io::Result<File> {
     Ok(file)
 }
 
+/// Opens a regular file that others cannot write, which is made for this user only where it is missing; follows no link.
+///
+/// # Errors
+/// Those of [`open`].
+pub(crate) fn create(path: &Path) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    match options.open(path) {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => open(path),
+        other => other,
+    }
+}
+
 fn is_link(path: &Path) -> bool {
     path.symlink_metadata().is_ok_and(|metadata| metadata.is_symlink())
 }
@@ -106,6 +121,11 @@ const PARTIAL: &str = ".partial";
 /// The name that a file gets when it is complete, where `name` is one that [`write`] gives meanwhile: `.NAME.RANDOM.partial`.
 pub(crate) fn name_of_partial(name: &str) -> Option<&str> {
     name.strip_prefix('.')?.strip_suffix(PARTIAL)?.rsplit_once('.').map(|(name, _)| name)
+}
+
+/// The name of a file that stands for `name` while that is made, which [`name_of_partial`] takes apart.
+pub(crate) fn name_while_written(name: &str, what: &str) -> String {
+    format!(".{name}.{what}{PARTIAL}")
 }
 
 /// Writes `parts` to `name` in `folder`, which is made where it is missing: whole or not at all.
