@@ -167,7 +167,7 @@ fn help_teaches() {
         assert!(top.contains(&format!("\n  {code}  ")), "exit code {code}");
     }
     for command in
-        ["devices", "doctor", "poisson", "wave", "heat-bem", "elastodynamics", "ode", "solve", "bench", "tune"]
+        ["devices", "doctor", "poisson", "wave", "heat-bem", "elastodynamics", "ode", "solve", "bench", "tune", "cache"]
     {
         let help = words(&format!("{command} --help")).fine();
         for needle in ["Examples:", "--json", "--device", "JSON"] {
@@ -430,6 +430,24 @@ fn devices_are_listed() {
     assert_eq!(chosen(&["poisson", "--n", "9"]).code, 3);
     assert_eq!(chosen(&["poisson", "--n", "9", "--device", "0"]).code, 0);
     assert_eq!(chosen(&["devices"]).code, 0);
+}
+
+#[test]
+fn every_run_that_warms_the_cache_succeeds() {
+    if !device() {
+        return;
+    }
+    let document = words("cache --warm --json").json();
+    let runs = document["runs"].as_array().unwrap();
+    assert!(runs.len() >= 12 && runs.iter().all(|run| run["error"].is_null()), "{document:#}");
+    // A device that the processes cannot take fails each of them.
+    let mut refused = program();
+    refused.args(["cache", "--warm", "--json", "--processes", "2"]).env("CLINALG_KERNEL_FAMILY", "none");
+    let refused = finish(&mut refused);
+    assert_eq!(refused.code, 1, "{}", refused.stderr);
+    let document = refused.json();
+    let message = |run: &Value| run["error"].as_str().is_some_and(|error| error.contains("CLINALG_KERNEL_FAMILY"));
+    assert!(document["runs"].as_array().unwrap().iter().all(message), "{document:#}");
 }
 
 #[test]

@@ -390,8 +390,9 @@ fn json_keys_are_documented() {
     let matrix = matrix.path().to_str().expect("a plain name");
     let raw = root().join("benches/results/2026-11-23-h200-team.jsonl");
     let raw = raw.to_str().expect("a plain name");
-    let calls: [&[&str]; 10] = [
+    let calls: [&[&str]; 11] = [
         &["devices"],
+        &["cache"],
         &["doctor", "--quick", "--device", "0"],
         &["poisson", "--n", "9"],
         &["heat-bem", "--mesh", "cube24", "--refine", "0", "--steps", "2"],

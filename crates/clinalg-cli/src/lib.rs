@@ -3,6 +3,7 @@
 
 mod args;
 mod bench;
+mod cache;
 mod checkpoint;
 mod data;
 mod devices;
@@ -62,6 +63,7 @@ Examples:
   clinalg solve A.mtx --out x.mtx   solve a sparse system from a file
   clinalg bench                     measure operations against the memory bandwidth
   clinalg tune                      search for this device's launch parameters
+  clinalg cache --warm              compile the kernels of all commands ahead
   clinalg completions bash          completions of a shell; clinalg man: this manual
 
 Environment:
@@ -118,6 +120,7 @@ enum Command {
     Solve(solve::Args),
     Bench(bench::Args),
     Tune(tune::Args),
+    Cache(cache::Args),
     Completions(shell::CompletionsArgs),
     Man(shell::ManArgs),
     Schema(schema::Args),
@@ -229,6 +232,7 @@ pub fn run(words: Vec<String>, processes: Option<Arc<dyn Processes>>) -> Ended {
         Command::Solve(args) => solve::run(args, &cli.global, &mut out),
         Command::Bench(args) => bench::run(args, &cli.global, &mut out),
         Command::Tune(args) => tune::run(args, &cli.global, &mut out),
+        Command::Cache(args) => cache::run(args, &cli.global, &mut out),
         Command::Completions(args) => shell::completions(args, Cli::command(), &mut out),
         Command::Man(args) => shell::man(args, Cli::command(), &mut out),
         Command::Schema(args) => schema::run(args, &mut out),

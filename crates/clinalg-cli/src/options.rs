@@ -179,6 +179,7 @@ mod tests {
         let lines = [
             "devices",
             "doctor",
+            "cache --warm --processes 3",
             "poisson --n 33 --cycle w --f sin(pi*x) --coefficient 1+1000*(x>0.5) --tol 1e-9 --out u.vtu",
             "poisson --points 25x33 --sides x0=neumann,y=periodic --dxx 2+x --size 1x2 --cells",
             "wave --points 33x17 --size 2x1 --sides all=absorbing --sponge .25 --mode 2,3 --dt 1E-3",

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::exit::{Exit, Failure};
 use crate::output::Output;
-use crate::{bench, devices, doctor, document, elastodynamics, heat_bem, ode, poisson, solve, tune, wave, waveform};
+use crate::{bench, cache, devices, doctor, document, elastodynamics, heat_bem, ode, poisson, solve, tune, wave, waveform};
 
 /// Print the JSON Schema of what a command prints with --json
 ///
@@ -55,6 +55,7 @@ pub(crate) enum Document {
     /// `bench --predict`
     BenchPredict,
     Tune,
+    Cache,
     /// What a failing command prints
     Error,
 }
@@ -82,6 +83,7 @@ impl Document {
             Document::BenchDevices => bench::devices_schema(),
             Document::BenchPredict => bench::predict_schema(),
             Document::Tune => tune::schema(),
+            Document::Cache => cache::schema(),
             Document::Error => document::schema::<Failed>(),
         }
     }

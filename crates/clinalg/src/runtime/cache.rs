@@ -112,6 +112,30 @@ pub(super) fn folder(device: &DeviceInfo) -> Option<PathBuf> {
     }
 }
 
+/// The kernels on disk that are built for any device with the same folder.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct KernelCache {
+    /// Where they are.
+    pub folder: PathBuf,
+    /// How many files, each of one program.
+    pub files: usize,
+    /// Bytes of all of them.
+    pub bytes: u64,
+}
+
+impl KernelCache {
+    /// That of `device`; `None` where its driver alone keeps compiled kernels, and where `CLINALG_CACHE_DIR` is empty.
+    pub fn of(device: &DeviceInfo) -> Option<KernelCache> {
+        let folder = folder(device)?;
+        let entries = std::fs::read_dir(&folder).into_iter().flatten().flatten();
+        let own = entries.filter(|entry| entry.file_name().to_str().is_some_and(is_file_name));
+        let sizes = own.filter_map(|entry| Some(entry.metadata().ok()?.len()));
+        let (files, bytes) = sizes.fold((0, 0), |(files, bytes), size| (files + 1, bytes + size));
+        Some(KernelCache { folder, files, bytes })
+    }
+}
+
 /// The hash that a file holds: the key is a part of it, so that no file passes for another.
 fn sum(key: &Key, binary: &[u8]) -> [u8; 32] {
     Sha256::new().chain_update(&key.0).chain_update(binary).finalize().into()

@@ -45,6 +45,7 @@ mod view;
 pub use crate::element::Element;
 pub use buffer::Buffer;
 pub(crate) use buffer::HostValues;
+pub use cache::KernelCache;
 pub use context::{Context, ContextOptions, KernelFamily};
 pub use device::{Device, DeviceInfo, DeviceKind, devices};
 pub use event::Event;

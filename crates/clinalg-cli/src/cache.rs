@@ -1,0 +1,204 @@
+//! `clinalg cache`.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Instant;
+
+use clinalg::runtime::KernelCache;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::args::{self, DeviceName};
+use crate::exit::{Exit, Failure};
+use crate::global::Global;
+use crate::interrupt;
+use crate::output::Output;
+use crate::text::{bytes, seconds};
+
+/// Show the cache of compiled kernels, or fill it ahead
+///
+/// The driver compiles each kernel at its first use, which takes seconds per command. With --warm the default run of each command is done
+/// once, in both precisions if the device has them, so that later ones find their kernels compiled. Several processes do so side by side, as most drivers
+/// compile one kernel at a time in a process.
+#[derive(clap::Args)]
+#[command(after_help = "\
+A new version of the driver or of clinalg compiles its kernels again. A run with other options than the default may
+need a few more.
+
+JSON: {\"device\", \"folder\", \"files\", \"bytes\", \"runs\": [{\"command\", \"seconds\", \"error\"}]}.
+folder, files and bytes are of the library's own cache, and null where the driver alone keeps
+compiled kernels; runs is empty without --warm; error is null for a run that succeeded.
+
+Examples:
+  clinalg cache                     where the kernels of the default device are, and how many
+  clinalg cache --warm              compile the kernels of all commands
+  clinalg cache --warm --device 1 --processes 2
+
+The exit code is 0 if all runs succeed, else 1.")]
+pub(crate) struct Args {
+    /// Compile the kernels of all commands
+    #[arg(long)]
+    warm: bool,
+    /// Number of processes side by side [default: the number of cores, at most 8]
+    #[arg(long, requires = "warm", value_parser = args::positive, value_name = "COUNT", allow_hyphen_values = true)]
+    processes: Option<usize>,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Document {
+    device: DeviceName,
+    folder: Option<PathBuf>,
+    files: Option<usize>,
+    bytes: Option<u64>,
+    runs: Vec<Run>,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Run {
+    command: String,
+    seconds: f64,
+    error: Option<String>,
+}
+
+/// The schema of the JSON document.
+pub(crate) fn schema() -> schemars::Schema {
+    crate::document::schema::<Document>()
+}
+
+/// Most processes side by side unless --processes says otherwise: each has a context on the device.
+const MOST_PROCESSES: usize = 8;
+
+/// The commands of --warm, those that take longest first. Their systems and sizes are the defaults, as these decide which kernels are taken.
+const COMMANDS: &[&str] = &[
+    "solve symmetric.mtx",
+    "solve unsymmetric.mtx",
+    "ode --problem heat2d",
+    "waveform",
+    "heat-bem",
+    "poisson",
+    "elastodynamics",
+    "poisson --coefficient 1+x",
+    "poisson --points 300x200",
+    "poisson --dim 3",
+    "ode --problem lotka-volterra",
+    "wave",
+];
+
+pub(crate) fn run(args: &Args, global: &Global, out: &mut Output) -> Result<Exit, Failure> {
+    let device = global.device()?;
+    let info = device.info();
+    let runs = if args.warm { warm(args, info.index, info.fp64, out)? } else { Vec::new() };
+    let cache = KernelCache::of(info);
+    let failed = runs.iter().filter(|run| run.error.is_some()).count();
+    out.field("device", DeviceName::from(info).to_string())?;
+    match &cache {
+        Some(cache) => {
+            let KernelCache { folder, files, bytes: size, .. } = cache;
+            out.field("cache", format!("{} in {files} files in {}", bytes(*size), folder.display()))?;
+        }
+        None if std::env::var_os("CLINALG_CACHE_DIR").is_some() => {
+            out.field("cache", "none: CLINALG_CACHE_DIR is empty")?;
+        }
+        None => out.field("cache", "that of the driver, which keeps compiled kernels itself")?,
+    }
+    if args.warm {
+        out.field("runs", format!("{} of {} succeeded", runs.len() - failed, runs.len()))?;
+    }
+    out.json(&Document {
+        device: DeviceName::from(info),
+        folder: cache.as_ref().map(|cache| cache.folder.clone()),
+        files: cache.as_ref().map(|cache| cache.files),
+        bytes: cache.as_ref().map(|cache| cache.bytes),
+        runs,
+    })?;
+    Ok(if failed == 0 { Exit::Done } else { Exit::NotReached })
+}
+
+/// Runs each command in each precision in a process of its own, some side by side.
+fn warm(args: &Args, device: usize, fp64: bool, out: &mut Output) -> Result<Vec<Run>, Failure> {
+    let failure = |path: &Path, error: std::io::Error| Failure::File { path: path.to_owned(), reason: error.to_string() };
+    let program = std::env::current_exe().map_err(|error| failure(Path::new("clinalg"), error))?;
+    let folder = tempfile::tempdir().map_err(|error| failure(&std::env::temp_dir(), error))?;
+    for (name, wind) in [("symmetric.mtx", 0.0), ("unsymmetric.mtx", 0.5)] {
+        let path = folder.path().join(name);
+        std::fs::write(&path, system(wind)).map_err(|error| failure(&path, error))?;
+    }
+    let precisions = if fp64 { &["f64", "f32"][..] } else { &["f32"] };
+    let lines: Vec<String> = precisions
+        .iter()
+        .flat_map(|precision| COMMANDS.iter().map(move |command| format!("{command} --precision {precision}")))
+        .collect();
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let processes = args.processes.unwrap_or(cores.min(MOST_PROCESSES)).min(lines.len());
+    let target = if out.is_silent() { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() };
+    let bar = ProgressBar::with_draw_target(Some(lines.len() as u64), target);
+    if let Ok(style) = ProgressStyle::with_template("[{bar:28}] {pos} of {len} runs: {msg} ({elapsed})") {
+        bar.set_style(style.progress_chars("=> "));
+    }
+    interrupt::watch();
+    let next = AtomicUsize::new(0);
+    let work = || {
+        let mut done = Vec::new();
+        loop {
+            let place = next.fetch_add(1, Ordering::Relaxed);
+            let Some(line) = lines.get(place).filter(|_| !interrupt::asked()) else { return done };
+            bar.set_message(line.clone());
+            let start = Instant::now();
+            let error = single(&program, folder.path(), line, device).err();
+            bar.inc(1);
+            done.push((place, Run { command: line.clone(), seconds: start.elapsed().as_secs_f64(), error }));
+        }
+    };
+    let mut runs: Vec<(usize, Run)> = std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..processes).map(|_| scope.spawn(work)).collect();
+        threads.into_iter().flat_map(|thread| thread.join().unwrap_or_default()).collect()
+    });
+    bar.finish_and_clear();
+    runs.sort_unstable_by_key(|(place, _)| *place);
+    let runs: Vec<Run> = runs.into_iter().map(|(_, run)| run).collect();
+    for Run { command, seconds: time, error } in &runs {
+        let result = error.as_ref().map_or_else(|| seconds(*time), |error| format!("FAILED: {error}"));
+        out.line(format!("  {command:<46}{result}"))?;
+    }
+    Ok(runs)
+}
+
+/// Runs a command of this program in `folder`; the error is what it printed.
+fn single(program: &Path, folder: &Path, line: &str, device: usize) -> Result<(), String> {
+    let mut words: Vec<OsString> = line.split(' ').map(OsString::from).collect();
+    words.extend(["--quiet".into(), "--device".into(), device.to_string().into()]);
+    let mut command = Command::new(program);
+    command.args(words).current_dir(folder).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
+    let ended = command.output().map_err(|error| error.to_string())?;
+    if ended.status.success() {
+        return Ok(());
+    }
+    let message = String::from_utf8_lossy(&ended.stderr);
+    let message = message.lines().next().unwrap_or_default();
+    Err(format!("{} ({})", message.trim_start_matches("clinalg: ").trim_start_matches("error: "), ended.status))
+}
+
+/// Points of each side of [`system`].
+const SIDE: usize = 24;
+
+/// -div(k grad u) + wind du/dx on a cube, k between 1 and 2, as a MatrixMarket file.
+fn system(wind: f64) -> String {
+    let at = |p: [usize; 3]| (p[2] * SIDE + p[1]) * SIDE + p[0] + 1;
+    let coefficient = |p: [usize; 3]| 1.0 + (p.iter().sum::<usize>() as f64) / (3 * SIDE) as f64;
+    let mut entries = Vec::new();
+    for p in (0..SIDE.pow(3)).map(|k| [k % SIDE, k / SIDE % SIDE, k / (SIDE * SIDE)]) {
+        entries.push(format!("{0} {0} {1}\n", at(p), 6.0 * coefficient(p)));
+        for axis in (0..3).filter(|&axis| p[axis] + 1 < SIDE) {
+            let mut q = p;
+            q[axis] += 1;
+            let (k, half) = (0.5 * (coefficient(p) + coefficient(q)), if axis == 0 { 0.5 * wind } else { 0.0 });
+            entries.push(format!("{} {} {}\n{1} {0} {3}\n", at(p), at(q), half - k, -half - k));
+        }
+    }
+    let n = SIDE.pow(3);
+    let count = n + 6 * SIDE * SIDE * (SIDE - 1);
+    format!("%%MatrixMarket matrix coordinate real general\n{n} {n} {count}\n{}", entries.concat())
+}
