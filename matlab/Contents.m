@@ -168,7 +168,7 @@
 % Boundary elements for the heat equation
 %   MexHeatOperator                - Make a boundary integral operator of the heat equation.
 %   MexHeatForward                 - Make the inverse of an operator of the heat equation, by block forward elimination.
-%   MexHeatOpposite                - Make a preconditioner for an operator of the heat equation.
+%   MexHeatOperatorPreconditioner  - Make a preconditioner for an operator of the heat equation.
 %   MexHeatMesh                    - Read a closed surface of triangles from a file.
 %   MexHeatSamples                 - Points and times where boundary values are projected.
 %   MexHeatProject                 - Project boundary values onto the vectors of an operator.

@@ -15,7 +15,7 @@ function h = MexHeatForward(gpu, A)
 %     w = MexMultiply(gpu, MexHeatForward(gpu, V), b);
 %     MexNorm2(gpu, MexVectorMinusVector(gpu, MexMultiply(gpu, V, w), b))
 %
-%   See also MexHeatOperator, MexHeatOpposite, MexMultiply, MexRelease.
+%   See also MexHeatOperator, MexHeatOperatorPreconditioner, MexMultiply, MexRelease.
 
 % Made from the table in crates/clinalg-mex; edit it there.
 try

@@ -26,7 +26,7 @@ function h = MexHeatOperator(gpu, kind, nodes, triangles, alpha, end_time, steps
 %     [w, flag] = MexGMRES(gpu, V, b, 16, 1e-8, 1);
 %     flag
 %
-%   See also MexHeatForward, MexHeatOpposite, MexHeatRightSide, MexHeatMesh, MexGMRES, MexRelease.
+%   See also MexHeatForward, MexHeatOperatorPreconditioner, MexHeatRightSide, MexHeatMesh, MexGMRES, MexRelease.
 
 % Made from the table in crates/clinalg-mex; edit it there.
 if nargin < 9, single = []; end

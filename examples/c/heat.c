@@ -22,7 +22,7 @@ int main(void)
         clinalg_vector_create(CLINALG_PRECISION_F64, ones, 32, &b) ||
         clinalg_heat_forward_create(v, &forward) ||
         clinalg_matrix_mv(1.0, forward, b, 0.0, &direct) ||
-        clinalg_heat_opposite_create(v, CLINALG_STORAGE_AUTO, &opposite))
+        clinalg_heat_operator_preconditioner_create(v, CLINALG_STORAGE_AUTO, &opposite))
         goto failed;
     solver.inverse = opposite;
     if (clinalg_system_solve(&solver, v, b, &iterated, &report, NULL, 0) ||

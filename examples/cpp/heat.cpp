@@ -13,7 +13,7 @@ int main() try {
     const clinalg::HeatOperator v(options, CLINALG_HEAT_KIND_V, nodes, triangles);
     const clinalg::Vector b = v * clinalg::vector(std::vector<double>(v.cols(), 1.0));
 
-    const clinalg::Operator m = v.opposite(), inverse = v.forward_inverse();
+    const clinalg::Operator m = v.operator_preconditioner(), inverse = v.forward_inverse();
     clinalg::Vector q;
     const clinalg::Report report = clinalg::solve(v, b, q, clinalg::SolverOptions(CLINALG_METHOD_GMRES, m));
     std::printf("%zu iterations, difference %.1e\n", report.iterations, norm_inf(q - inverse * b));

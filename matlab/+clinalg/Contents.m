@@ -37,7 +37,7 @@
 %   equations - the text of differential equations, for MexOde and MexWaveform
 %   heat_operator - boundary integral operator of the heat equation
 %   heat_forward  - direct solver for such an operator
-%   heat_opposite - preconditioner for such an operator
+%   heat_operator_preconditioner - preconditioner for such an operator
 %   heat_mesh       - read a closed surface of triangles from a file
 %   heat_project    - project boundary values onto the vectors of such an operator
 %   heat_right_side - right-hand side of a boundary value problem of the heat equation

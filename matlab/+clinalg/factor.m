@@ -1,6 +1,6 @@
 classdef factor < handle
 %clinalg.factor  Factorisation or inverse operator: a matrix M given by products with its inverse.
-%   clinalg.precond, clinalg.amg, clinalg.saddle, clinalg.heat_forward and clinalg.heat_opposite make one. It frees the device memory when its last
+%   clinalg.precond, clinalg.amg, clinalg.saddle, clinalg.heat_forward and clinalg.heat_operator_preconditioner make one. It frees the device memory when its last
 %   reference is cleared.
 %
 %   M \ b             the inverse of M, exact or approximate, times the columns of b
@@ -16,7 +16,7 @@ classdef factor < handle
 %     b = ones(size(M, 1), 1);
 %     norm(A * (M \ b) - b)
 %
-%   See also clinalg.precond, clinalg.amg, clinalg.heat_forward, clinalg.heat_opposite, clinalg.array.
+%   See also clinalg.precond, clinalg.amg, clinalg.heat_forward, clinalg.heat_operator_preconditioner, clinalg.array.
 
   properties (SetAccess = private)
     inverse % the inverse as a clinalg.array

@@ -15,7 +15,7 @@ function [x, flag, relres, iter, resvec] = gmres(A, b, varargin)
 %     A = gallery('tridiag', 100, -2, 4, -1);
 %     [x, flag] = clinalg.gmres(A, ones(100, 1), 20, 1e-8, 5);
 %
-%   See also clinalg.pcg, clinalg.bicgstab, clinalg.heat_opposite, gmres.
+%   See also clinalg.pcg, clinalg.bicgstab, clinalg.heat_operator_preconditioner, gmres.
 if nargin < 2
   error('clinalg:argument:count', 'clinalg.gmres: too few arguments; the call is clinalg.gmres(A, b, ...)');
 end

@@ -13,7 +13,7 @@ function F = heat_forward(A)
 %     w = F \ ones(16, 1);
 %     norm(V * w - 1)
 %
-%   See also MexHeatForward, clinalg.heat_operator, clinalg.heat_opposite.
+%   See also MexHeatForward, clinalg.heat_operator, clinalg.heat_operator_preconditioner.
 if nargin < 1 || ~isa(A, 'clinalg.array')
   error('clinalg:argument:class', 'clinalg.heat_forward: argument 1 `A` is an operator of clinalg.heat_operator');
 end

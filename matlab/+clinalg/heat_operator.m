@@ -17,7 +17,7 @@ function A = heat_operator(kind, nodes, triangles, alpha, end_time, steps, form,
 %     [w, flag] = clinalg.gmres(V, V * ones(16, 1), 16, 1e-8, 1);
 %     w = V \ ones(16, 1);
 %
-%   See also MexHeatOperator, clinalg.heat_mesh, clinalg.heat_right_side, clinalg.heat_forward, clinalg.heat_opposite, clinalg.gmres, clinalg.array.
+%   See also MexHeatOperator, clinalg.heat_mesh, clinalg.heat_right_side, clinalg.heat_forward, clinalg.heat_operator_preconditioner, clinalg.gmres, clinalg.array.
 if nargin < 6
   error('clinalg:argument:count', ...
         'clinalg.heat_operator: too few arguments; the call is clinalg.heat_operator(kind, nodes, triangles, ...)');

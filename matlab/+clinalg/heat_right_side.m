@@ -5,7 +5,7 @@ function b = heat_right_side(K, g)
 %   du/dt - alpha Laplace u = 0 inside a closed surface, u = 0 at the start, w = alpha du/dn. g are the boundary values that are given:
 %     u (Dirichlet)   K is the operator 'K', g is clinalg.heat_project(K, u); w solves V * w = b with the operator V of kind 'V'
 %     w (Neumann)     K is the operator 'Ks', g is clinalg.heat_project(K, w); u solves D * u = b with the operator D of kind 'D'
-%   V \ b and D \ b solve directly, clinalg.gmres with clinalg.heat_opposite iteratively; clinalg.heat_interior gives u inside. b is a column on
+%   V \ b and D \ b solve directly, clinalg.gmres with clinalg.heat_operator_preconditioner iteratively; clinalg.heat_interior gives u inside. b is a column on
 %   the device.
 %
 %   Example:

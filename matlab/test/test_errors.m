@@ -169,7 +169,7 @@ calls = {
   'MexOdeEnd', {gpu, run()}
   'MexHeatOperator', {gpu, 'V', [0 0 0; 1 0 0; 0 1 0; 0 0 1], [1 3 2; 1 2 4; 1 4 3; 2 3 4], 0.5, 1, 2, 'auto', 0}
   'MexHeatForward', {gpu, layer()}
-  'MexHeatOpposite', {gpu, layer(), 'otf'}
+  'MexHeatOperatorPreconditioner', {gpu, layer(), 'otf'}
   'MexHeatSamples', {gpu, layer()}
   'MexHeatProject', {gpu, layer(), ones(size(samples, 1), numel(times))}
   'MexHeatRightSide', {gpu, double_layer(), boundary()}

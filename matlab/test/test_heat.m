@@ -125,7 +125,7 @@ check_close(l2_error(w, exact, scale), 6.774e-1, 1e-4, 'error');
 direct = V \ right;
 check_close(gather(direct), gather(w), 1e-6, 'forward elimination');
 check_close(l2_error(direct, exact, scale), 6.774e-1, 1e-4, 'error of forward elimination');
-[w, flag, ~, iter] = clinalg.gmres(V, right, 384, 1e-9, 1, clinalg.heat_opposite(V));
+[w, flag, ~, iter] = clinalg.gmres(V, right, 384, 1e-9, 1, clinalg.heat_operator_preconditioner(V));
 check(flag == 0 && iter(2) < 19, 'flag %d, iterations %d %d', flag, iter);
 check_close(gather(w), gather(direct), 1e-6, 'preconditioned');
 end
@@ -212,7 +212,7 @@ for class_ = {'double', 'single'}
     A = clinalg.heat_operator(kind{1}, nodes, triangles, 0.5, 1, 4, 'otf', class_{1});
     b = cast((1 : 16)' / 16, class_{1});
     F = clinalg.heat_forward(A);
-    M = clinalg.heat_opposite(A, 'otf');
+    M = clinalg.heat_operator_preconditioner(A, 'otf');
     check(isequal(size(F), [16 16]) && strcmp(underlyingType(M), class_{1}));
     check(~isempty(strfind(evalc('disp(F)'), 'forward elimination'))); %#ok<STREMP>
     check_close(gather(A * (F \ b)), b, tolerance, kind{1});
@@ -232,7 +232,7 @@ info = MexInfo(gpu, inverse);
 check(strcmp(info.kind, 'operator') && info.rows == 16);
 w = MexMultiply(gpu, inverse, b);
 check_close(MexHandleMatrix(gpu, MexMultiply(gpu, V, w)), ones(16, 1), 1e-10);
-[x, flag] = MexGMRES(gpu, V, b, 16, 1e-10, 1, MexHeatOpposite(gpu, V, 'assembled'));
+[x, flag] = MexGMRES(gpu, V, b, 16, 1e-10, 1, MexHeatOperatorPreconditioner(gpu, V, 'assembled'));
 check(flag == 0);
 check_close(MexHandleMatrix(gpu, x), MexHandleMatrix(gpu, w), 1e-6);
 % A matrix stands for an approximate inverse, too.
@@ -249,12 +249,12 @@ gpu = MexInitOpenCL();
 V = MexHeatOperator(gpu, 'V', nodes, triangles, 0.5, 1, 2);
 K = MexHeatOperator(gpu, 'K', nodes, triangles, 0.5, 1, 2);
 full_ = MexMatrix(gpu, eye(8));
-for make = {@MexHeatForward, @MexHeatOpposite}
+for make = {@MexHeatForward, @MexHeatOperatorPreconditioner}
   check_error('clinalg:argument:shape', 'V or D', @() make{1}(gpu, K));
   check_error('clinalg:handle:kind', 'another kind', @() make{1}(gpu, full_));
 end
 check_error('clinalg:argument:shape', 'heat equation', @() MexHeatForward(gpu, MexHeatForward(gpu, V)));
-check_error('clinalg:argument:value', 'otf', @() MexHeatOpposite(gpu, V, 'fast'));
+check_error('clinalg:argument:value', 'otf', @() MexHeatOperatorPreconditioner(gpu, V, 'fast'));
 b = MexMatrix(gpu, ones(8, 1));
 check_error('clinalg:argument:shape', '8 x 8', @() MexGMRES(gpu, V, b, 8, 1e-6, 1, MexMatrix(gpu, eye(7))));
 check_error('clinalg:argument:precision', 'precond', ...
@@ -263,7 +263,7 @@ check_error('clinalg:argument:value', 'precond', @() MexGMRES(gpu, V, b, 8, 1e-6
 check_error('clinalg:argument:shape', 'sparse', @() MexGMRES(gpu, V, b, 8, 1e-6, 1, 'ilu'));
 A = clinalg.array(full_);
 check_error('clinalg:argument:class', 'heat_operator', @() clinalg.heat_forward(eye(3)));
-check_error('clinalg:argument:class', 'heat_operator', @() clinalg.heat_opposite(eye(3)));
+check_error('clinalg:argument:class', 'heat_operator', @() clinalg.heat_operator_preconditioner(eye(3)));
 check_error('clinalg:argument:class', 'clinalg.factor', @() clinalg.gmres(A, ones(8, 1), 8, 1e-6, 1, {eye(8)}));
 check_error('clinalg:call:unsupported', 'left side', @() ones(8, 1) \ clinalg.heat_forward(clinalg.array(V)));
 end

@@ -521,7 +521,7 @@ static void heat(void)
     options.precision = precision;
     status = clinalg_heat_operator_create(&options, below(2) ? CLINALG_HEAT_KIND_V : CLINALG_HEAT_KIND_D, nodes, 4, triangles, 4, &made[0]);
     if (!status) status = clinalg_heat_forward_create(made[0], &made[1]);
-    if (!status) status = clinalg_heat_opposite_create(made[0], (uint32_t)below(3), &made[2]);
+    if (!status) status = clinalg_heat_operator_preconditioner_create(made[0], (uint32_t)below(3), &made[2]);
     to_type(precision, ones, 8, data);
     if (!status) status = clinalg_vector_create(precision, data, 8, &b);
     if (!status) status = clinalg_matrix_mv(1, made[1], b, 0, &x);
@@ -639,7 +639,7 @@ static void nonsense(void)
     case 7: status = clinalg_object_get_info(h, NULL); break;
     case 8: status = clinalg_object_release(0); break;
     case 9: status = clinalg_heat_forward_create(h, below(2) ? NULL : &out); break;
-    case 10: status = clinalg_heat_opposite_create(h, (uint32_t)below(5), below(2) ? NULL : &out); break;
+    case 10: status = clinalg_heat_operator_preconditioner_create(h, (uint32_t)below(5), below(2) ? NULL : &out); break;
     default: status = clinalg_vector_create(CLINALG_PRECISION_F32, &number, (size_t)-1, &out);
     }
     ++calls;

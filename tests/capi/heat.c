@@ -112,7 +112,7 @@ static void check_solvers(uint32_t kind)
     OK(clinalg_object_get_info(a, &info));
     OK(clinalg_vector_create(CLINALG_PRECISION_F64, values, info.rows, &b));
     OK(clinalg_heat_forward_create(a, &forward));
-    OK(clinalg_heat_opposite_create(a, CLINALG_STORAGE_ASSEMBLED, &opposite));
+    OK(clinalg_heat_operator_preconditioner_create(a, CLINALG_STORAGE_ASSEMBLED, &opposite));
     OK(clinalg_matrix_mv(1.0, forward, b, 0.0, &x));
     CHECK(misfit(a, x, b) < 1e-10);
     OK(clinalg_solver_options_default(&solver, sizeof solver));
@@ -141,9 +141,9 @@ static void check_solvers(uint32_t kind)
     FAILS(clinalg_heat_forward_create(b, &y), CLINALG_STATUS_HANDLE_KIND);
     FAILS(clinalg_heat_forward_create(forward, &y), CLINALG_STATUS_SHAPE);
     FAILS(clinalg_heat_forward_create(a, NULL), CLINALG_STATUS_NULL_POINTER);
-    FAILS(clinalg_heat_opposite_create(a, 9, &y), CLINALG_STATUS_VALUE);
-    FAILS(clinalg_heat_opposite_create(opposite, CLINALG_STORAGE_AUTO, &y), CLINALG_STATUS_SHAPE);
-    FAILS(clinalg_heat_opposite_create(a, CLINALG_STORAGE_AUTO, NULL), CLINALG_STATUS_NULL_POINTER);
+    FAILS(clinalg_heat_operator_preconditioner_create(a, 9, &y), CLINALG_STATUS_VALUE);
+    FAILS(clinalg_heat_operator_preconditioner_create(opposite, CLINALG_STORAGE_AUTO, &y), CLINALG_STATUS_SHAPE);
+    FAILS(clinalg_heat_operator_preconditioner_create(a, CLINALG_STORAGE_AUTO, NULL), CLINALG_STATUS_NULL_POINTER);
 
     /* Both keep the operator. */
     OK(clinalg_object_release(a));

@@ -107,7 +107,7 @@ void heat_operators()
     CHECK(v.rows() == 16 && v.cols() == 16);
     const Vector x = vector(Values(16, 1)), b = v * x;
     CHECK(norm(v.forward_inverse() * b - x) < 1e-10);
-    const Operator m = v.opposite(CLINALG_STORAGE_ASSEMBLED);
+    const Operator m = v.operator_preconditioner(CLINALG_STORAGE_ASSEMBLED);
     Vector y;
     CHECK(solve(v, b, y, SolverOptions(CLINALG_METHOD_GMRES, m)).converged() && norm(y - x) < 1e-7);
 }

@@ -120,13 +120,13 @@ fn the_operator_is_the_balance_of_each_cell() {
 }
 
 /// A solution that is periodic in the directions that have to be: its value, gradient and -div(D grad u) + shift u at a point.
-struct Made<'a> {
+struct Manufactured<'a> {
     grid: &'a Grid,
     d: [f64; 3],
     shift: f64,
 }
 
-impl Made<'_> {
+impl Manufactured<'_> {
     /// The factor of direction `axis` and its first two derivatives.
     fn factor(&self, axis: usize, x: f64) -> [f64; 3] {
         let (slope, phase) =
@@ -187,7 +187,7 @@ pub(crate) fn points_of(grid: &Grid) -> Vec<[f64; 3]> {
 
 /// The largest error of the solution on `grid`, but for a constant where there is one.
 fn error(context: &Context, grid: &Grid, shift: f64) -> f64 {
-    let made = Made { grid, d: [1.0, 0.5, 2.0], shift };
+    let made = Manufactured { grid, d: [1.0, 0.5, 2.0], shift };
     let points = points_of(grid);
     let f: Vec<f64> = points.iter().map(|&at| made.source(at)).collect();
     let exact: Vec<f64> = points.iter().map(|&at| made.value(at)).collect();

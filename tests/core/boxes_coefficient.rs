@@ -23,7 +23,7 @@ const ENDS: [End; 2] = [End::Low, End::High];
 
 /// A solution and a coefficient that are periodic in the directions that have to be, and a tensor by its entries xx, yy, zz and xy, xz,
 /// yz.
-struct Made<'a> {
+struct Manufactured<'a> {
     grid: &'a Grid,
     diagonal: [f64; 3],
     mixed: [f64; 3],
@@ -33,7 +33,7 @@ struct Made<'a> {
     order: usize,
 }
 
-impl Made<'_> {
+impl Manufactured<'_> {
     fn phase(&self, axis: usize, x: f64) -> (f64, f64) {
         let (slope, phase) =
             if self.grid.condition(axis, End::Low) == P { (TAU, 0.4) } else { (1.3, 0.3 + axis as f64) };
@@ -125,7 +125,7 @@ fn grid(pairs: &[[Condition; 2]], intervals: &[usize], centring: Centring) -> Gr
 }
 
 /// The root of the mean square error of the solution, but for a constant where there is one.
-fn error(context: &Context, made: &Made<'_>, at_points: bool) -> f64 {
+fn error(context: &Context, made: &Manufactured<'_>, at_points: bool) -> f64 {
     let grid = made.grid;
     let points = points_of(grid);
     let f: Vec<f64> = points.iter().map(|&at| made.source(at)).collect();
@@ -197,7 +197,7 @@ fn coefficients_and_tensors_are_solved_to_order_two() {
                 let intervals: Vec<_> = intervals.iter().map(|n| n * factor).collect();
                 let grid = grid(&pairs, &intervals, centring);
                 let diagonal = [1.0, 0.6, 2.0];
-                let made = Made { grid: &grid, diagonal, mixed, shift: 0.5, varies, centring, order: 2 };
+                let made = Manufactured { grid: &grid, diagonal, mixed, shift: 0.5, varies, centring, order: 2 };
                 error(context, &made, at_points)
             });
             let ratio = errors[0] / errors[1];
@@ -227,7 +227,11 @@ fn compact_stencils_are_of_order_four() {
                 let intervals: Vec<_> = intervals.iter().map(|n| n * factor).collect();
                 let grid = grid(pairs, &intervals, Centring::Vertex);
                 let (diagonal, mixed, centring) = ([1.0, 0.6, 2.0], [0.0; 3], Centring::Vertex);
-                error(context, &Made { grid: &grid, diagonal, mixed, shift, varies: false, centring, order: 4 }, false)
+                error(
+                    context,
+                    &Manufactured { grid: &grid, diagonal, mixed, shift, varies: false, centring, order: 4 },
+                    false,
+                )
             });
             let ratio = errors[0] / errors[1];
             assert!((13.0..20.0).contains(&ratio), "{pairs:?} {intervals:?}: {errors:?} = {ratio:.2}");

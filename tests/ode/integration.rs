@@ -10,7 +10,7 @@ use std::collections::HashMap;
 use crate::common::contexts;
 use clinalg::{KernelFamily, Vector};
 use clinalg_ode::integrate::{
-    Direction, Event, Integrator, Options, Report, Slot, Stepper, Stored, Taken, Tolerance, integrate,
+    Direction, Event, Integrator, Options, Report, Slot, StepOutcome, Stepper, Stored, Tolerance, integrate,
     integrate_on_device,
 };
 use clinalg_ode::problems::problem;
@@ -254,8 +254,8 @@ fn events<S: Stepper<f64>>(stepper: &mut S) -> (Report, Vec<f64>) {
         .unwrap()
         .event(Event::new(&[], |t, _| t - 9.5).terminal())
         .unwrap();
-    assert_eq!(run.run().unwrap(), Taken::Event(2));
-    assert_eq!(run.step().unwrap(), Taken::End);
+    assert_eq!(run.run().unwrap(), StepOutcome::Event(2));
+    assert_eq!(run.step().unwrap(), StepOutcome::End);
     let y = run.solution().unwrap();
     (run.into_report(), y)
 }
@@ -517,20 +517,20 @@ fn steps_can_be_taken_by_hand_and_looked_into() {
         assert!((run.at(run.t()).unwrap()[0] - run.solution().unwrap()[0]).abs() < 1e-14);
         assert!(run.at(before - 0.1).is_err() && run.at(f64::NAN).is_err());
         before = run.t();
-        stops += usize::from(taken == Taken::Stop);
+        stops += usize::from(taken == StepOutcome::Stop);
         match taken {
-            Taken::Stop => assert_eq!(run.t(), 0.7),
-            Taken::End => break,
+            StepOutcome::Stop => assert_eq!(run.t(), 0.7),
+            StepOutcome::End => break,
             _ => assert!(run.t() < 1.0),
         }
     }
-    assert_eq!((stops, run.t(), run.step().unwrap()), (1, 1.0, Taken::End));
+    assert_eq!((stops, run.t(), run.step().unwrap()), (1, 1.0, StepOutcome::End));
     // Fixed steps go one by one as well.
     let mut stepper = Reference::<f64>::new(&Method::named("rk4").unwrap(), &system);
     let options = Options { fixed_step: Some(0.25), ..Options::default() };
     let mut run = Integrator::new(&mut stepper, 0.0, 1.0, &[1.0], &options).unwrap();
     let mut times = Vec::new();
-    while run.step().unwrap() != Taken::End {
+    while run.step().unwrap() != StepOutcome::End {
         times.push(run.t());
     }
     assert_eq!(times, [0.25, 0.5, 0.75]);
@@ -546,7 +546,7 @@ fn progress_is_told_and_can_end_the_integration() {
         told.push((report.t, report.accepted));
         report.accepted < 25
     });
-    assert_eq!(run.run().unwrap(), Taken::End);
+    assert_eq!(run.run().unwrap(), StepOutcome::End);
     let report = run.into_report();
     assert_eq!((report.accepted, told.len()), (25, 25));
     assert!(report.t < 50.0 && told.windows(2).all(|w| w[0].0 < w[1].0));

@@ -2652,9 +2652,9 @@ clinalg_status clinalg_heat_forward_create(clinalg_handle matrix,
  * # Safety
  * `out` is valid for a write.
  */
-clinalg_status clinalg_heat_opposite_create(clinalg_handle matrix,
-                                            uint32_t storage,
-                                            clinalg_handle *out);
+clinalg_status clinalg_heat_operator_preconditioner_create(clinalg_handle matrix,
+                                                           uint32_t storage,
+                                                           clinalg_handle *out);
 
 /**
  * Reads a closed surface of triangles from a file; the extension tells the format: `.obj`, `.off`, `.stl` or `.msh` (Gmsh 2 or 4, ASCII). Polygons are cut

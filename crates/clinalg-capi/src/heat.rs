@@ -3,7 +3,7 @@
 use clinalg::Context;
 use clinalg_bem::Mesh;
 use clinalg_bem::heat::{Form, HeatParams, Kind, OperatorOptions};
-use clinalg_handles::{Registry, forward_handle, operator_handle, opposite_handle};
+use clinalg_handles::{Registry, forward_handle, operator_handle, operator_preconditioner_handle};
 
 use crate::object::{ClinalgHandle, ClinalgPrecision, precision_of};
 use crate::options::{Versioned, put_defaults, read};
@@ -182,7 +182,7 @@ pub unsafe extern "C" fn clinalg_heat_forward_create(matrix: ClinalgHandle, out:
 /// # Safety
 /// `out` is valid for a write.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn clinalg_heat_opposite_create(
+pub unsafe extern "C" fn clinalg_heat_operator_preconditioner_create(
     matrix: ClinalgHandle,
     storage: u32,
     out: *mut ClinalgHandle,
@@ -191,7 +191,7 @@ pub unsafe extern "C" fn clinalg_heat_opposite_create(
         if out.is_null() {
             return Err(Fault::Null("out"));
         }
-        let made = opposite_handle(Registry::global(), matrix, form(storage)?)?;
+        let made = operator_preconditioner_handle(Registry::global(), matrix, form(storage)?)?;
         // SAFETY: by the contract above.
         unsafe { put("out", out, made) }
     })

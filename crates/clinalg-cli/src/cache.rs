@@ -119,7 +119,8 @@ pub(crate) fn run(args: &Args, global: &Global, out: &mut Output) -> Result<Exit
 
 /// Runs each command in each precision in a process of its own, some side by side.
 fn warm(args: &Args, device: usize, fp64: bool, out: &mut Output) -> Result<Vec<Run>, Failure> {
-    let failure = |path: &Path, error: std::io::Error| Failure::File { path: path.to_owned(), reason: error.to_string() };
+    let failure =
+        |path: &Path, error: std::io::Error| Failure::File { path: path.to_owned(), reason: error.to_string() };
     let program = std::env::current_exe().map_err(|error| failure(Path::new("clinalg"), error))?;
     let folder = tempfile::tempdir().map_err(|error| failure(&std::env::temp_dir(), error))?;
     for (name, wind) in [("symmetric.mtx", 0.0), ("unsymmetric.mtx", 0.5)] {

@@ -6,7 +6,9 @@ use serde_json::Value;
 
 use crate::exit::{Exit, Failure};
 use crate::output::Output;
-use crate::{bench, cache, devices, doctor, document, elastodynamics, heat_bem, ode, poisson, solve, tune, wave, waveform};
+use crate::{
+    bench, cache, devices, doctor, document, elastodynamics, heat_bem, ode, poisson, solve, tune, wave, waveform,
+};
 
 /// Print the JSON Schema of what a command prints with --json
 ///

@@ -32,15 +32,15 @@ mod object;
 mod registry;
 
 pub use calls::{
-    Automatic, DenseSolution, EigenReport, Factorisation, Given, LuFactors, Method, Part, PoissonField, Positions,
-    PreconditionerInfo, PreconditionerKind, PreconditionerParams, Preconditioning, Product, SmallProduct, Subscript,
-    Taken, Term, VectorNumber, WaveState,
+    AssignedValue, Automatic, DenseSolution, EigenReport, Factorisation, LuFactors, Method, Part, PartValue,
+    PoissonField, Positions, PreconditionerInfo, PreconditionerKind, PreconditionerParams, Preconditioning, Product,
+    SmallProduct, Subscript, Term, VectorNumber, WaveState,
 };
 #[cfg(feature = "heat")]
 pub use calls::{
     ElastodynamicsFields, ElastodynamicsMethod, ElastodynamicsSurface, complex_numbers, forward_handle,
-    interior_values, operator_handle, opposite_handle, project_handle, project_samples, right_side_handle,
-    sample_points,
+    interior_values, operator_handle, operator_preconditioner_handle, project_handle, project_samples,
+    right_side_handle, sample_points,
 };
 pub use kind::{Info, Kind, ScalarType};
 #[cfg(feature = "ode")]

@@ -8,7 +8,7 @@ use clinalg::{Precision, Vector};
 use clinalg_bem::Mesh;
 use clinalg_bem::heat::{Form, HeatParams, HeatSpace, Kind, OperatorOptions};
 use clinalg_handles::{
-    Kind as Object, Method, Preconditioning, Registry, forward_handle, operator_handle, opposite_handle,
+    Kind as Object, Method, Preconditioning, Registry, forward_handle, operator_handle, operator_preconditioner_handle,
 };
 use common::context;
 
@@ -68,7 +68,7 @@ fn inverses_behind_handles() {
             .unwrap();
             let b = registry.mv(1.0, a, x, 0.0, None).unwrap();
             let inverse = forward_handle(&registry, a).unwrap();
-            let opposite = opposite_handle(&registry, a, Form::Otf).unwrap();
+            let opposite = operator_preconditioner_handle(&registry, a, Form::Otf).unwrap();
             assert_eq!(registry.info(inverse).unwrap().rows, n);
             // y = A^-1 b, then y = y - A^-1 b.
             let y = registry.mv(1.0, inverse, b, 0.0, None).unwrap();
@@ -98,7 +98,7 @@ fn inverses_behind_handles() {
     // What there is no inverse of.
     let (k, v) = (make(Precision::F64, Kind::K), make(Precision::F64, Kind::V));
     let b = registry.upload_vector(&context, &vec![1.0; registry.info(v).unwrap().rows]).unwrap();
-    for made in [forward_handle(&registry, k), opposite_handle(&registry, k, Form::Auto)] {
+    for made in [forward_handle(&registry, k), operator_preconditioner_handle(&registry, k, Form::Auto)] {
         let error = made.unwrap_err();
         assert_eq!(error.id(), "clinalg:argument:shape");
         assert!(error.to_string().contains("V or D"), "{error}");

@@ -1,7 +1,7 @@
 //! Events: every zero inside a step, in order, with its direction, whichever way the time runs.
 
 use clinalg::Context;
-use clinalg_ode::integrate::{Direction, Event, Integrator, Options, Taken};
+use clinalg_ode::integrate::{Direction, Event, Integrator, Options, StepOutcome};
 use clinalg_ode::ivp::{self, Settings};
 use clinalg_ode::reference::Reference;
 use clinalg_ode::{Method, System};
@@ -118,7 +118,7 @@ fn resumed_integrations_find_their_events_once() {
     let mut stepper = Reference::<f64>::new(&Method::named("rk4").unwrap(), &system);
     let mut first = Integrator::new(&mut stepper, 0.0, 10.0, &[0.0], &options).unwrap();
     while first.t() < 7.0 {
-        assert_eq!(first.step().unwrap(), Taken::Step);
+        assert_eq!(first.step().unwrap(), StepOutcome::Step);
     }
     let state = first.state().unwrap();
     drop(first);

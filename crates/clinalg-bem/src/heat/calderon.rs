@@ -8,7 +8,7 @@ use clinalg::{Context, Csr, Dense, Error, Real, Result, Vector, ops};
 use super::{HeatOperator, HeatSpace, Kind, OperatorOptions};
 use crate::Mesh;
 
-/// Weights of what the opposite operator does not see of functions on triangles (for V) and at nodes (for D): those that need
+/// Weights of what the preconditioning operator does not see of functions on triangles (for V) and at nodes (for D): those that need
 /// the fewest iterations on the cubes of the tests.
 const WEIGHTS: [f64; 2] = [0.2, 0.1];
 /// Steps of the Chebyshev iteration for mass matrices: an error of 2 / 3^8.
@@ -18,7 +18,7 @@ const MASS_STEPS: usize = 8;
 ///
 /// V is of order -1 in space and -1/2 in time, D of order 1 and 1/2: with mass matrices between, one is equivalent to the inverse
 /// of the other (Steinbach and Wendland 1998; Hiptmair 2006; for the heat equation Dohr, Niino and Steinbach 2019). Constants on
-/// triangles and hats are no stable pair. Instead of a dual mesh, functions are split in a part which the opposite operator acts on
+/// triangles and hats are no stable pair. Instead of a dual mesh, functions are split in a part which the preconditioning operator acts on
 /// and a local rest, whose energy is a diagonal matrix E (Stevenson and van Venetie 2020 and 2021). With M the mass matrix of
 /// hats, Q from nodes to means over triangles and W the areas, both times the step length where they are integrals:
 ///

@@ -85,8 +85,8 @@ public:
     // The inverse of an operator V or D by block forward elimination: its product solves the system in one pass through time.
     CLINALG_NODISCARD Operator forward_inverse() const { return detail::made<Operator>(clinalg_heat_forward_create, get()); }
     // An approximate inverse of an operator V or D by operator (Calderon-type) preconditioning.
-    CLINALG_NODISCARD Operator opposite(clinalg_storage storage = CLINALG_STORAGE_AUTO) const {
-        return detail::made<Operator>(clinalg_heat_opposite_create, get(), static_cast<std::uint32_t>(storage));
+    CLINALG_NODISCARD Operator operator_preconditioner(clinalg_storage storage = CLINALG_STORAGE_AUTO) const {
+        return detail::made<Operator>(clinalg_heat_operator_preconditioner_create, get(), static_cast<std::uint32_t>(storage));
     }
 };
 

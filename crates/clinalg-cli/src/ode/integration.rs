@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use clinalg::Real;
 use clinalg_ode::Error;
-use clinalg_ode::integrate::{Integrator, Options, Report, State, Stepper, Stored, Taken, Tolerance};
+use clinalg_ode::integrate::{Integrator, Options, Report, State, StepOutcome, Stepper, Stored, Tolerance};
 use clinalg_ode::problems::Problem;
 
 use super::document::Invariant;
@@ -139,7 +139,7 @@ impl<T: Real> Run<'_, T> {
         }
         let ended_by = match integrator.run() {
             Err(Error::StepLimit { slides: None, .. }) if keeps => None,
-            Ok(Taken::Event(event)) => Some(event),
+            Ok(StepOutcome::Event(event)) => Some(event),
             other => other.map(|_| None)?,
         };
         integrator.stored()?;

@@ -121,7 +121,7 @@ pub fn forward_handle(registry: &Registry, matrix: u64) -> Result<u64> {
 ///
 /// # Errors
 /// [`Error::Handle`](clinalg::Error::Handle) that names `matrix`; [`Error::Shape`](clinalg::Error::Shape) for another operator; those of [`OperatorPreconditioner::new`].
-pub fn opposite_handle(registry: &Registry, matrix: u64, form: Form) -> Result<u64> {
+pub fn operator_preconditioner_handle(registry: &Registry, matrix: u64, form: Form) -> Result<u64> {
     fn of<T: Real>(registry: &Registry, layer: &Layer<T>, form: Form) -> Result<u64> {
         let options = OperatorOptions { form, ..OperatorOptions::default() };
         Ok(registry.operator(OperatorPreconditioner::new(&layer.space, &layer.matrix, &options)?))

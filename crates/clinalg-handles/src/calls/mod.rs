@@ -45,11 +45,11 @@ pub use elastodynamics::{ElastodynamicsFields, ElastodynamicsMethod, Elastodynam
 pub use expression::Term;
 #[cfg(feature = "heat")]
 pub use heat::{
-    forward_handle, interior_values, operator_handle, opposite_handle, project_handle, project_samples,
+    forward_handle, interior_values, operator_handle, operator_preconditioner_handle, project_handle, project_samples,
     right_side_handle, sample_points,
 };
 pub use operator::Product;
-pub use part::{Given, Subscript, Taken};
+pub use part::{AssignedValue, PartValue, Subscript};
 pub use poisson::PoissonField;
 pub use preconditioner::{PreconditionerInfo, PreconditionerKind, PreconditionerParams};
 pub use small::{SmallProduct, VectorNumber};

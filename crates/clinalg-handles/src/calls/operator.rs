@@ -14,7 +14,7 @@ use crate::registry::{Operand, Registry};
 pub type Product = Box<dyn Fn(u64, u64) -> Result<()> + Send>;
 
 /// An operator whose product a caller computes.
-struct Given<T: Scalar> {
+struct CallbackOperator<T: Scalar> {
     registry: &'static Registry,
     context: Context,
     rows: usize,
@@ -26,7 +26,7 @@ struct Given<T: Scalar> {
     scalar: PhantomData<fn() -> T>,
 }
 
-impl<T: Scalar> Drop for Given<T> {
+impl<T: Scalar> Drop for CallbackOperator<T> {
     fn drop(&mut self) {
         for handle in [self.x, self.y] {
             // Stale where all objects are released.
@@ -35,7 +35,7 @@ impl<T: Scalar> Drop for Given<T> {
     }
 }
 
-impl<T: Scalar> Operator<T> for Given<T> {
+impl<T: Scalar> Operator<T> for CallbackOperator<T> {
     fn rows(&self) -> usize {
         self.rows
     }
@@ -105,6 +105,15 @@ impl Registry {
         };
         let (x, y) = (made(cols)?, made(rows)?);
         let (x, y, context) = (self.insert(x), self.insert(y), context.clone());
-        Ok(self.operator(Given::<T> { registry: self, context, rows, cols, x, y, product, scalar: PhantomData }))
+        Ok(self.operator(CallbackOperator::<T> {
+            registry: self,
+            context,
+            rows,
+            cols,
+            x,
+            y,
+            product,
+            scalar: PhantomData,
+        }))
     }
 }

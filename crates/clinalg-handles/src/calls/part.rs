@@ -20,7 +20,7 @@ pub enum Subscript {
 
 /// A part of an array.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Taken {
+pub enum PartValue {
     /// Its one element.
     Number(Complex<f64>, ScalarType),
     /// The handle of a new dense matrix.
@@ -29,7 +29,7 @@ pub enum Taken {
 
 /// What is assigned to a part of an array.
 #[derive(Debug, Clone, Copy)]
-pub enum Given<'a> {
+pub enum AssignedValue<'a> {
     /// The object of this handle.
     Handle(u64),
     /// Values in double or in single precision, column by column, in an array of this shape.
@@ -122,7 +122,7 @@ impl Registry {
     ///
     /// # Errors
     /// [`Error::Handle`](clinalg::Error::Handle), [`Error::Allocation`](clinalg::Error::Allocation).
-    pub fn indexed(&self, a: u64, subscripts: &[Subscript]) -> Result<Option<Taken>> {
+    pub fn indexed(&self, a: u64, subscripts: &[Subscript]) -> Result<Option<PartValue>> {
         let Some((info, marked)) = self.full_info("a", a)? else { return Ok(None) };
         let Some(at) = positions((info.rows, info.cols), subscripts) else { return Ok(None) };
         // Of an array of more dimensions an element by its number is known.
@@ -130,14 +130,14 @@ impl Registry {
             return Ok(None);
         }
         if at.count > 1 {
-            return Ok(Some(Taken::Handle(self.take(a, at.part)?)));
+            return Ok(Some(PartValue::Handle(self.take(a, at.part)?)));
         }
         let scalar = info.scalar();
         typed_scalar!(scalar, T => {
             let mut value = [T::from_f64(0.0)];
             self.read(a, at.first, &mut value)?;
             let [value] = value;
-            Ok(Some(Taken::Number(Complex::new(value.re().into_f64(), value.im().into_f64()), scalar)))
+            Ok(Some(PartValue::Number(Complex::new(value.re().into_f64(), value.im().into_f64()), scalar)))
         })
     }
 
@@ -146,18 +146,18 @@ impl Registry {
     ///
     /// # Errors
     /// [`Error::Handle`](clinalg::Error::Handle), [`Error::Allocation`](clinalg::Error::Allocation).
-    pub fn assigned(&self, a: u64, subscripts: &[Subscript], given: Given<'_>) -> Result<Option<u64>> {
+    pub fn assigned(&self, a: u64, subscripts: &[Subscript], given: AssignedValue<'_>) -> Result<Option<u64>> {
         let Some((info, false)) = self.full_info("a", a)? else { return Ok(None) };
         let Some(at) = positions((info.rows, info.cols), subscripts) else { return Ok(None) };
         if !are_single(subscripts) {
             return Ok(None);
         }
         let fits = match given {
-            Given::Handle(values) => match self.full_info("values", values)? {
+            AssignedValue::Handle(values) => match self.full_info("values", values)? {
                 Some((of, false)) => of.scalar() == info.scalar() && at.takes((of.rows, of.cols)),
                 _ => false,
             },
-            Given::Values(_, shape, scalar) => {
+            AssignedValue::Values(_, shape, scalar) => {
                 at.takes(shape)
                     && (info.complex || !scalar.is_complex())
                     && (info.precision == Precision::F32 || scalar.precision() == Precision::F64)
@@ -168,8 +168,8 @@ impl Registry {
         }
         let copy = self.copy(a, None)?;
         let written = match given {
-            Given::Handle(values) => self.put(copy, at.part, values),
-            Given::Values(values, shape, _) => self.put_values(copy, &at, (info, values, shape)),
+            AssignedValue::Handle(values) => self.put(copy, at.part, values),
+            AssignedValue::Values(values, shape, _) => self.put_values(copy, &at, (info, values, shape)),
         };
         if written.is_err() {
             self.release(copy, Kind::VALUES)?;

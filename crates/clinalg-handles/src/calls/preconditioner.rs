@@ -79,7 +79,7 @@ pub struct PreconditionerInfo {
 }
 
 /// A preconditioner made of entries.
-pub(super) enum Made<T: Scalar> {
+pub(super) enum EntryPreconditioner<T: Scalar> {
     Ilu(Ilu<T>, PreconditionerKind),
     Cholesky(IncompleteCholesky<T>),
     Ssor(Ssor<T>),
@@ -114,46 +114,48 @@ fn hermitian_parts<T: Scalar>(a: &Csr<T>, maker: &str) -> Result<CsrParts<T>> {
     Err(Error::unsuitable("a", reason))
 }
 
-impl<T: Scalar> Made<T> {
+impl<T: Scalar> EntryPreconditioner<T> {
     /// For a matrix of the caller, which is checked to be Hermitian where it has to be.
-    pub(super) fn new(a: &Csr<T>, params: &PreconditionerParams) -> Result<Made<T>> {
+    pub(super) fn new(a: &Csr<T>, params: &PreconditionerParams) -> Result<EntryPreconditioner<T>> {
         Ok(match params {
             PreconditionerParams::Cholesky(params) => {
                 let parts = hermitian_parts(a, "incomplete Cholesky factorisation (ic)")?;
-                Made::Cholesky(IncompleteCholesky::from_parts(a.context(), &parts, params)?)
+                EntryPreconditioner::Cholesky(IncompleteCholesky::from_parts(a.context(), &parts, params)?)
             }
             PreconditionerParams::Fsai => {
                 let parts = hermitian_parts(a, "a factorised sparse approximate inverse (fsai)")?;
-                Made::Fsai(Fsai::from_parts(a.context(), &parts)?)
+                EntryPreconditioner::Fsai(Fsai::from_parts(a.context(), &parts)?)
             }
-            _ => Made::untested(a, params)?,
+            _ => EntryPreconditioner::untested(a, params)?,
         })
     }
 
     /// For a matrix that is known to be Hermitian where it has to be.
-    pub(super) fn untested(a: &Csr<T>, params: &PreconditionerParams) -> Result<Made<T>> {
+    pub(super) fn untested(a: &Csr<T>, params: &PreconditionerParams) -> Result<EntryPreconditioner<T>> {
         Ok(match params {
             PreconditionerParams::Ilu(params) => {
                 let zero = params.kind == IluKind::Zero;
                 let kind = if zero { PreconditionerKind::Ilu } else { PreconditionerKind::Ilut };
-                Made::Ilu(Ilu::new(a, params)?, kind)
+                EntryPreconditioner::Ilu(Ilu::new(a, params)?, kind)
             }
-            PreconditionerParams::Cholesky(params) => Made::Cholesky(IncompleteCholesky::new(a, params)?),
-            PreconditionerParams::Ssor(params) => Made::Ssor(Ssor::new(a, params)?),
-            PreconditionerParams::Spai0 => Made::Spai0(Spai0::new(a)?),
-            PreconditionerParams::Fsai => Made::Fsai(Fsai::new(a)?),
-            PreconditionerParams::Jacobi => Made::Jacobi(jacobi(&a.diagonal()?)?),
+            PreconditionerParams::Cholesky(params) => {
+                EntryPreconditioner::Cholesky(IncompleteCholesky::new(a, params)?)
+            }
+            PreconditionerParams::Ssor(params) => EntryPreconditioner::Ssor(Ssor::new(a, params)?),
+            PreconditionerParams::Spai0 => EntryPreconditioner::Spai0(Spai0::new(a)?),
+            PreconditionerParams::Fsai => EntryPreconditioner::Fsai(Fsai::new(a)?),
+            PreconditionerParams::Jacobi => EntryPreconditioner::Jacobi(jacobi(&a.diagonal()?)?),
         })
     }
 
     fn inner(&self) -> &dyn Preconditioner<T> {
         match self {
-            Made::Ilu(m, _) => m,
-            Made::Cholesky(m) => m,
-            Made::Ssor(m) => m,
-            Made::Spai0(m) => m,
-            Made::Fsai(m) => m,
-            Made::Jacobi(m) => m,
+            EntryPreconditioner::Ilu(m, _) => m,
+            EntryPreconditioner::Cholesky(m) => m,
+            EntryPreconditioner::Ssor(m) => m,
+            EntryPreconditioner::Spai0(m) => m,
+            EntryPreconditioner::Fsai(m) => m,
+            EntryPreconditioner::Jacobi(m) => m,
         }
     }
 
@@ -162,19 +164,21 @@ impl<T: Scalar> Made<T> {
         let info =
             |kind, entries, levels| PreconditionerInfo { kind, rows, entries, levels, is_matched: false, shift: 0.0 };
         match self {
-            Made::Ilu(m, kind) => PreconditionerInfo { is_matched: m.is_matched(), ..info(*kind, m.nnz(), m.levels()) },
-            Made::Cholesky(m) => {
+            EntryPreconditioner::Ilu(m, kind) => {
+                PreconditionerInfo { is_matched: m.is_matched(), ..info(*kind, m.nnz(), m.levels()) }
+            }
+            EntryPreconditioner::Cholesky(m) => {
                 PreconditionerInfo { shift: m.shift(), ..info(PreconditionerKind::Cholesky, m.nnz(), [m.levels(); 2]) }
             }
-            Made::Ssor(m) => info(PreconditionerKind::Ssor, 0, [m.levels(); 2]),
-            Made::Spai0(_) => info(PreconditionerKind::Spai0, rows, [0; 2]),
-            Made::Fsai(m) => info(PreconditionerKind::Fsai, m.nnz(), [0; 2]),
-            Made::Jacobi(_) => info(PreconditionerKind::Jacobi, rows, [0; 2]),
+            EntryPreconditioner::Ssor(m) => info(PreconditionerKind::Ssor, 0, [m.levels(); 2]),
+            EntryPreconditioner::Spai0(_) => info(PreconditionerKind::Spai0, rows, [0; 2]),
+            EntryPreconditioner::Fsai(m) => info(PreconditionerKind::Fsai, m.nnz(), [0; 2]),
+            EntryPreconditioner::Jacobi(_) => info(PreconditionerKind::Jacobi, rows, [0; 2]),
         }
     }
 }
 
-impl<T: Scalar> Preconditioner<T> for Made<T> {
+impl<T: Scalar> Preconditioner<T> for EntryPreconditioner<T> {
     fn size(&self) -> usize {
         self.inner().size()
     }
@@ -185,12 +189,12 @@ impl<T: Scalar> Preconditioner<T> for Made<T> {
 
     fn apply(&mut self, r: &Vector<T>, z: &mut Vector<T>) -> Result<()> {
         match self {
-            Made::Ilu(m, _) => m.apply(r, z),
-            Made::Cholesky(m) => m.apply(r, z),
-            Made::Ssor(m) => m.apply(r, z),
-            Made::Spai0(m) => m.apply(r, z),
-            Made::Fsai(m) => m.apply(r, z),
-            Made::Jacobi(m) => m.apply(r, z),
+            EntryPreconditioner::Ilu(m, _) => m.apply(r, z),
+            EntryPreconditioner::Cholesky(m) => m.apply(r, z),
+            EntryPreconditioner::Ssor(m) => m.apply(r, z),
+            EntryPreconditioner::Spai0(m) => m.apply(r, z),
+            EntryPreconditioner::Fsai(m) => m.apply(r, z),
+            EntryPreconditioner::Jacobi(m) => m.apply(r, z),
         }
     }
 }
@@ -337,7 +341,7 @@ impl PreconditionerKind {
             return Err(not_sparse(a.kind().words()));
         };
         match self.params() {
-            Some(params) => Ok(Box::new(Made::new(a, &params)?)),
+            Some(params) => Ok(Box::new(EntryPreconditioner::new(a, &params)?)),
             None => T::hierarchy(a, 1),
         }
     }
@@ -346,7 +350,7 @@ impl PreconditionerKind {
     pub(super) fn of_normal_equations<T: Coarsened>(self, a: &Csr<T>) -> Result<Box<dyn Preconditioner<T>>> {
         let normal = ops::conj_transpose(a)?.multiply(a)?;
         match self.params() {
-            Some(params) => Ok(Box::new(Made::untested(&normal, &params)?)),
+            Some(params) => Ok(Box::new(EntryPreconditioner::untested(&normal, &params)?)),
             None => T::hierarchy(&normal, 1),
         }
     }
@@ -376,7 +380,9 @@ fn with_hierarchy<T: Real, R>(object: &Object, f: impl FnOnce(&mut Amg<T>) -> Re
 }
 
 fn info_of<T: Scalar>(object: &Object) -> Option<PreconditionerInfo> {
-    object.content::<Applied<T>>()?.with(|inverse: &InverseOf<T, Made<T>>| inverse.look(Made::info))
+    object
+        .content::<Applied<T>>()?
+        .with(|inverse: &InverseOf<T, EntryPreconditioner<T>>| inverse.look(EntryPreconditioner::info))
 }
 
 fn amg_info_of<T: Real>(object: &Object) -> Option<PreconditionerInfo> {
@@ -398,7 +404,7 @@ impl Registry {
     pub fn preconditioner(&self, a: u64, params: &PreconditionerParams) -> Result<u64> {
         self.call(&[Operand::new("a", a, Kind::SPARSE)], None, |inputs, _| {
             typed!(inputs[0], T => {
-                let made = Made::new(sparse::<T>(inputs[0], "a")?, params)?;
+                let made = EntryPreconditioner::new(sparse::<T>(inputs[0], "a")?, params)?;
                 Ok(Object::operator(InverseOf::new(made)))
             })
         })

@@ -9,11 +9,13 @@ use clinalg::solve::{
 };
 use clinalg::{Context, Csr, Error, Result, Scalar, Vector};
 
-use super::preconditioner::{Coarsened, Made, PreconditionerKind, PreconditionerParams, jacobi, not_sparse};
+use super::preconditioner::{
+    Coarsened, EntryPreconditioner, PreconditionerKind, PreconditionerParams, jacobi, not_sparse,
+};
 use super::solve::{INVERSE, Inverse, Method, Preconditioning, check_inverse};
 use crate::kind::Kind;
 use crate::object::cell::Cell;
-use crate::object::{Kept, Krylov, KrylovSolver, Matrix, Object, Remade, Stored, typed};
+use crate::object::{Krylov, KrylovSolver, Matrix, Object, Remade, SolverPreconditioner, Stored, typed};
 use crate::registry::{Operand, Registry};
 
 /// What errors call the handle of a solver.
@@ -43,7 +45,7 @@ pub(super) fn solver_of<T: Scalar, V: KrylovVector<Scalar = T>>(
 
 /// A preconditioner with the parameters that it was made with.
 struct Refactored<T: Scalar> {
-    made: Made<T>,
+    made: EntryPreconditioner<T>,
     params: PreconditionerParams,
 }
 
@@ -63,7 +65,7 @@ impl<T: Scalar> Preconditioner<T> for Refactored<T> {
 
 impl<T: Scalar> Remade<T> for Refactored<T> {
     fn remake(&mut self, a: &Csr<T>) -> Result<()> {
-        self.made = Made::new(a, &self.params)?;
+        self.made = EntryPreconditioner::new(a, &self.params)?;
         Ok(())
     }
 }
@@ -84,18 +86,23 @@ pub(super) fn entries<'a, T: Scalar>(a: &Matrix<'a, T>) -> Result<&'a Csr<T>> {
     }
 }
 
-fn kept<T: Scalar + Coarsened>(preconditioning: Preconditioning, a: &Matrix<'_, T>) -> Result<Kept<T>> {
+fn kept<T: Scalar + Coarsened>(preconditioning: Preconditioning, a: &Matrix<'_, T>) -> Result<SolverPreconditioner<T>> {
     Ok(match preconditioning {
-        Preconditioning::None | Preconditioning::Inverse(_) => Kept::None,
-        Preconditioning::Jacobi => Kept::Jacobi(jacobi(&a.diagonal()?)?),
+        Preconditioning::None | Preconditioning::Inverse(_) => SolverPreconditioner::None,
+        Preconditioning::Jacobi => SolverPreconditioner::Jacobi(jacobi(&a.diagonal()?)?),
         Preconditioning::Saddle => {
             let expected = "an approximate inverse for saddle points; the function for saddle points makes one";
             return Err(Error::value(INVERSE, expected, "the kind alone"));
         }
-        Preconditioning::Of(PreconditionerKind::Amg) => Kept::Made(T::reusable_hierarchy(entries(a)?)?),
+        Preconditioning::Of(PreconditionerKind::Amg) => {
+            SolverPreconditioner::Entries(T::reusable_hierarchy(entries(a)?)?)
+        }
         Preconditioning::Of(kind) => {
             let params = kind.params().expect("only algebraic multigrid has none");
-            Kept::Made(Box::new(Refactored { made: Made::new(entries(a)?, &params)?, params }))
+            SolverPreconditioner::Entries(Box::new(Refactored {
+                made: EntryPreconditioner::new(entries(a)?, &params)?,
+                params,
+            }))
         }
     })
 }
@@ -137,7 +144,7 @@ impl Registry {
                     check_inverse(&inverse.matrix::<T>(INVERSE)?, (context, n))?;
                 }
                 let preconditioner = match inverse {
-                    Some(inverse) => Kept::Inverse(inverse),
+                    Some(inverse) => SolverPreconditioner::Inverse(inverse),
                     None => kept(preconditioning, &a)?,
                 };
                 let solver = solver_of(method, &Vector::<T>::zeros(context, n)?, stopping)?;
@@ -177,10 +184,10 @@ impl Registry {
                         }
                         let mut inverse;
                         let m: Option<&mut dyn Preconditioner<T>> = match preconditioner {
-                            Kept::None => None,
-                            Kept::Jacobi(m) => Some(m),
-                            Kept::Made(m) => Some(&mut **m),
-                            Kept::Inverse(_) => {
+                            SolverPreconditioner::None => None,
+                            SolverPreconditioner::Jacobi(m) => Some(m),
+                            SolverPreconditioner::Entries(m) => Some(&mut **m),
+                            SolverPreconditioner::Inverse(_) => {
                                 let matrix = objects[1].matrix::<T>(INVERSE)?;
                                 inverse = Inverse(matrix.operator()?);
                                 check_inverse(&matrix, (b.context(), b.len()))?;
@@ -240,14 +247,14 @@ impl Registry {
                         return Err(Error::Context { argument: "a" });
                     }
                     match &mut state.preconditioner {
-                        Kept::None => {}
-                        Kept::Jacobi(m) => *m = jacobi(&matrix.diagonal()?)?,
-                        Kept::Made(m) => m.remake(entries(&matrix)?)?,
-                        Kept::Inverse(_) if a.is_none() => {
+                        SolverPreconditioner::None => {}
+                        SolverPreconditioner::Jacobi(m) => *m = jacobi(&matrix.diagonal()?)?,
+                        SolverPreconditioner::Entries(m) => m.remake(entries(&matrix)?)?,
+                        SolverPreconditioner::Inverse(_) if a.is_none() => {
                             let reason = "the solver was given its preconditioner, options.inverse; refill that object by clinalg_amg_refill";
                             return Err(Error::unsuitable(ARGUMENT, reason));
                         }
-                        Kept::Inverse(_) => {}
+                        SolverPreconditioner::Inverse(_) => {}
                     }
                     state.a = cell.clone();
                     Ok(true)

@@ -24,7 +24,7 @@ pub(crate) use ode::OdeStepper;
 pub(crate) use operator::Applied;
 pub(crate) use pending::Pending;
 pub(crate) use poisson::{PoissonSolver, PoissonState};
-pub(crate) use solver::{Kept, Krylov, KrylovSolver, Remade};
+pub(crate) use solver::{Krylov, KrylovSolver, Remade, SolverPreconditioner};
 pub use stored::Stored;
 pub(crate) use stored::each;
 pub(crate) use team::{Distributed, TeamAmg};

@@ -17,12 +17,12 @@ pub(crate) trait Remade<T: Scalar>: Preconditioner<T> + Send {
 }
 
 /// The preconditioner of a solver.
-pub(crate) enum Kept<T: Scalar> {
+pub(crate) enum SolverPreconditioner<T: Scalar> {
     None,
     /// The diagonal.
     Jacobi(clinalg::precond::Jacobi<T>),
     /// One made of the entries of a sparse matrix.
-    Made(Box<dyn Remade<T>>),
+    Entries(Box<dyn Remade<T>>),
     /// The product with another object.
     Inverse(Cell),
 }
@@ -30,7 +30,7 @@ pub(crate) enum Kept<T: Scalar> {
 /// A solver in one type of values.
 pub(crate) struct Krylov<T: Scalar> {
     pub(crate) solver: Box<dyn Solver<T> + Send>,
-    pub(crate) preconditioner: Kept<T>,
+    pub(crate) preconditioner: SolverPreconditioner<T>,
     /// The matrix or operator, which the solver keeps alive.
     pub(crate) a: Cell,
 }
@@ -55,7 +55,7 @@ impl<T: Scalar> KrylovSolver<T> {
     pub(crate) fn objects(&self) -> Vec<Cell> {
         let state = self.lock();
         let inverse = match &state.preconditioner {
-            Kept::Inverse(cell) => Some(cell.clone()),
+            SolverPreconditioner::Inverse(cell) => Some(cell.clone()),
             _ => None,
         };
         std::iter::once(state.a.clone()).chain(inverse).collect()

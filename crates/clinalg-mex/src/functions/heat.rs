@@ -4,8 +4,8 @@ use clinalg::{Error, Precision};
 use clinalg_bem::Mesh;
 use clinalg_bem::heat::{Form, HeatParams, Kind as Layer, OperatorOptions};
 use clinalg_handles::{
-    forward_handle, interior_values, operator_handle, opposite_handle, project_samples, right_side_handle,
-    sample_points,
+    forward_handle, interior_values, operator_handle, operator_preconditioner_handle, project_samples,
+    right_side_handle, sample_points,
 };
 
 use super::grid::choice;
@@ -55,7 +55,7 @@ V = MexHeatOperator(gpu, 'V', nodes, triangles, 0.5, 1, 4);
 b = MexMultiply(gpu, V, MexMatrix(gpu, ones(16, 1)));
 [w, flag] = MexGMRES(gpu, V, b, 16, 1e-8, 1);
 flag",
-        see: &["MexHeatForward", "MexHeatOpposite", "MexHeatRightSide", "MexHeatMesh", "MexGMRES", "MexRelease"],
+        see: &["MexHeatForward", "MexHeatOperatorPreconditioner", "MexHeatRightSide", "MexHeatMesh", "MexGMRES", "MexRelease"],
         run: operator,
         ..Function::DEFAULT
     },
@@ -77,7 +77,7 @@ V = MexHeatOperator(gpu, 'V', nodes, triangles, 0.5, 1, 4);
 b = MexMatrix(gpu, ones(16, 1));
 w = MexMultiply(gpu, MexHeatForward(gpu, V), b);
 MexNorm2(gpu, MexVectorMinusVector(gpu, MexMultiply(gpu, V, w), b))",
-        see: &["MexHeatOperator", "MexHeatOpposite", "MexMultiply", "MexRelease"],
+        see: &["MexHeatOperator", "MexHeatOperatorPreconditioner", "MexMultiply", "MexRelease"],
         run: |args| {
             let objects = args.objects()?;
             Ok(Out::Handle(forward_handle(objects, args.handle(1))?).into())
@@ -85,7 +85,7 @@ MexNorm2(gpu, MexVectorMinusVector(gpu, MexMultiply(gpu, V, w), b))",
         ..Function::DEFAULT
     },
     Function {
-        name: "MexHeatOpposite",
+        name: "MexHeatOperatorPreconditioner",
         title: "Make a preconditioner for an operator of the heat equation.",
         inputs: &[GPU, handle_as("A", "matrix"), text("form")],
         required: 2,
@@ -101,12 +101,12 @@ nodes = [0 0 0; 1 0 0; 0 1 0; 0 0 1];
 triangles = [1 3 2; 1 2 4; 1 4 3; 2 3 4];
 D = MexHeatOperator(gpu, 'D', nodes, triangles, 0.5, 1, 4);
 b = MexMatrix(gpu, ones(16, 1));
-[u, flag] = MexGMRES(gpu, D, b, 16, 1e-8, 1, MexHeatOpposite(gpu, D));
+[u, flag] = MexGMRES(gpu, D, b, 16, 1e-8, 1, MexHeatOperatorPreconditioner(gpu, D));
 flag",
         see: &["MexHeatOperator", "MexHeatForward", "MexGMRES", "MexRelease"],
         run: |args| {
             let objects = args.objects()?;
-            Ok(Out::Handle(opposite_handle(objects, args.handle(1), form(args, 2)?)?).into())
+            Ok(Out::Handle(operator_preconditioner_handle(objects, args.handle(1), form(args, 2)?)?).into())
         },
         ..Function::DEFAULT
     },

@@ -1,7 +1,7 @@
 //! Indexing and assignment by subscripts in one call: a call costs the interpreter more than the work.
 
 use clinalg::Complex;
-use clinalg_handles::{Given, ScalarType, Subscript, Taken};
+use clinalg_handles::{AssignedValue, PartValue, ScalarType, Subscript};
 
 use super::small::number_or_nothing;
 use super::{GPU, Outcome, handle};
@@ -117,8 +117,8 @@ fn part(args: &Args<'_>, places: &[usize]) -> Outcome {
     let objects = args.objects()?;
     let Some(at) = subscripts(args, places) else { return Ok(number_or_nothing(None).into()) };
     Ok(match objects.indexed(args.handle(1), &at)? {
-        Some(Taken::Handle(c)) => Out::Handle(c),
-        Some(Taken::Number(value, scalar)) => number_or_nothing(Some((value, scalar))),
+        Some(PartValue::Handle(c)) => Out::Handle(c),
+        Some(PartValue::Number(value, scalar)) => number_or_nothing(Some((value, scalar))),
         None => number_or_nothing(None),
     }
     .into())
@@ -127,7 +127,7 @@ fn part(args: &Args<'_>, places: &[usize]) -> Outcome {
 fn with_part(args: &Args<'_>, places: &[usize]) -> Outcome {
     let objects = args.objects()?;
     let made = match (subscripts(args, places), args.value(2)) {
-        (Some(at), Value::Handle(values)) => objects.assigned(args.handle(1), &at, Given::Handle(*values))?,
+        (Some(at), Value::Handle(values)) => objects.assigned(args.handle(1), &at, AssignedValue::Handle(*values))?,
         (Some(at), Value::Full(full)) => {
             let wide = |z: &Complex<f32>| Complex::new(f64::from(z.re), f64::from(z.im));
             let (values, scalar): (Vec<Complex<f64>>, _) = match &full.values {
@@ -136,7 +136,7 @@ fn with_part(args: &Args<'_>, places: &[usize]) -> Outcome {
                 Numbers::Single(_) => (full.values.reals().into_iter().map(Complex::from).collect(), ScalarType::F32),
                 reals => (reals.reals().into_iter().map(Complex::from).collect(), ScalarType::F64),
             };
-            objects.assigned(args.handle(1), &at, Given::Values(&values, (full.rows, full.cols), scalar))?
+            objects.assigned(args.handle(1), &at, AssignedValue::Values(&values, (full.rows, full.cols), scalar))?
         }
         _ => None,
     };

@@ -6,7 +6,7 @@ use crate::error::Cause;
 use crate::model::Direction;
 use crate::run::dense_output::Dense;
 use crate::run::events::{Occurrence, crossings};
-use crate::run::integrator::{Control, Integrator, KEPT, LOOK, Segment, Taken, wide};
+use crate::run::integrator::{Control, Integrator, KEPT, LOOK, Segment, StepOutcome, wide};
 use crate::run::options::Options;
 use crate::run::power_method::PowerMethod;
 use crate::run::start;
@@ -28,12 +28,12 @@ fn near(t: f64, t_new: f64) -> f64 {
 }
 
 impl<T: Real, S: Stepper<T>> Integrator<'_, T, S> {
-    pub(super) fn forward(&mut self, most: usize) -> Result<Taken> {
+    pub(super) fn forward(&mut self, most: usize) -> Result<StepOutcome> {
         if self.saves.front().is_some_and(|t| *t <= self.report.t) {
             self.save_here()?;
         }
         if self.ended {
-            return Ok(Taken::End);
+            return Ok(StepOutcome::End);
         }
         match self.control {
             Control::Adaptive { .. } => self.adaptive(),
@@ -115,7 +115,7 @@ impl<T: Real, S: Stepper<T>> Integrator<'_, T, S> {
         (most as f64).min((until * (1.0 + 1e-12)).floor()).max(1.0) as usize
     }
 
-    fn fixed(&mut self, most: usize) -> Result<Taken> {
+    fn fixed(&mut self, most: usize) -> Result<StepOutcome> {
         self.check_limit()?;
         let Control::Fixed { h, segment } = &mut self.control else { unreachable!("steps are fixed") };
         let end = *self.stops.front().expect("the end is a stop");
@@ -163,7 +163,7 @@ impl<T: Real, S: Stepper<T>> Integrator<'_, T, S> {
         self.after(current.h, count, t_new, &[])
     }
 
-    fn adaptive(&mut self) -> Result<Taken> {
+    fn adaptive(&mut self) -> Result<StepOutcome> {
         let Options { safety, shrink, grow, alpha, beta, largest_step, .. } = self.options;
         loop {
             self.check_limit()?;
@@ -237,7 +237,7 @@ impl<T: Real, S: Stepper<T>> Integrator<'_, T, S> {
     }
 
     /// Outputs, events and progress of the `count` steps of size h that were taken.
-    fn after(&mut self, h: f64, count: usize, t_new: f64, ends: &[[f64; 2]]) -> Result<Taken> {
+    fn after(&mut self, h: f64, count: usize, t_new: f64, ends: &[[f64; 2]]) -> Result<StepOutcome> {
         let t = self.report.t;
         self.report.took(h, count);
         self.chattering.took(h);
@@ -261,7 +261,7 @@ impl<T: Real, S: Stepper<T>> Integrator<'_, T, S> {
             self.ended = true;
             self.limit_times();
             self.tell();
-            return Ok(Taken::Event(event));
+            return Ok(StepOutcome::Event(event));
         }
         // A time within rounding of the step's end is that end.
         if self.saves.front().is_some_and(|s| *s <= t_new + (t_new - near(t, t_new))) {
@@ -280,9 +280,9 @@ impl<T: Real, S: Stepper<T>> Integrator<'_, T, S> {
             self.limit_times();
         }
         Ok(match (self.ended, stop) {
-            (true, _) => Taken::End,
-            (false, true) => Taken::Stop,
-            (false, false) => Taken::Step,
+            (true, _) => StepOutcome::End,
+            (false, true) => StepOutcome::Stop,
+            (false, false) => StepOutcome::Step,
         })
     }
 

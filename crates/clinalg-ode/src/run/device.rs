@@ -390,7 +390,7 @@ impl Schedules {
     }
 }
 
-/// Builds the kernels of several options side by side. What cannot be built is left to whoever uses it.
+/// Builds the kernels of several options, those of each in one program. What cannot be built is left to whoever uses it.
 pub(super) fn prepare<T: Real>(
     context: &Context,
     method: &Method,
@@ -398,8 +398,9 @@ pub(super) fn prepare<T: Real>(
     options: impl Iterator<Item = DeviceOptions>,
 ) {
     let made = options.filter_map(|options| Schedules::new::<T>(context, method, system, &options).ok());
-    let all: Vec<_> = made.flat_map(|made| kernels(&made.one, &made.many, &made.band)).collect();
-    let _ = context.prepare_generated(&all);
+    for schedules in made {
+        let _ = context.prepare_generated(&kernels(&schedules.one, &schedules.many, &schedules.band));
+    }
 }
 
 /// The kernels of all schedules of a stepper.

@@ -22,7 +22,7 @@ use clinalg::{Real, Vector};
 
 pub use crate::model::{Direction, Event};
 pub use crate::run::events::Occurrence;
-pub use crate::run::integrator::{Integrator, Taken};
+pub use crate::run::integrator::{Integrator, StepOutcome};
 pub use crate::run::options::{Options, Report};
 pub use crate::run::resume::State;
 pub use crate::run::stabilised::Stabilised;

@@ -16,7 +16,7 @@ use crate::{Error, Result};
 
 /// What [`Integrator::step`] did.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Taken {
+pub enum StepOutcome {
     /// One step, or several together.
     Step,
     /// One that ends at one of [`Options::stops`].
@@ -30,7 +30,7 @@ pub enum Taken {
 /// An integration in progress.
 ///
 /// ```
-/// use clinalg_ode::integrate::{Direction, Event, Integrator, Options, Taken};
+/// use clinalg_ode::integrate::{Direction, Event, Integrator, Options, StepOutcome};
 /// use clinalg_ode::reference::Reference;
 /// use clinalg_ode::{Grid, Method, System};
 ///
@@ -39,7 +39,7 @@ pub enum Taken {
 /// let mut stepper = Reference::<f64>::new(&Method::named("dopri54")?, &ball);
 /// let ground = Event::level(0, 0.0).direction(Direction::Falling).terminal();
 /// let mut flight = Integrator::new(&mut stepper, 0.0, 100.0, &[2.0, 10.0], &Options::default())?.event(ground)?;
-/// while flight.step()? == Taken::Step {
+/// while flight.step()? == StepOutcome::Step {
 ///     assert!(flight.t() < 3.0);
 /// }
 /// let expected = (10.0 + (100.0_f64 + 4.0 * 9.81).sqrt()) / 9.81;
@@ -399,11 +399,11 @@ impl<'a, T: Real, S: Stepper<T>> Integrator<'a, T, S> {
     ///
     /// # Errors
     /// As [`Integrator::step`].
-    pub fn run(&mut self) -> Result<Taken> {
+    pub fn run(&mut self) -> Result<StepOutcome> {
         let mut checked = self.report.accepted;
         loop {
             match self.forward(AT_ONCE)? {
-                Taken::Step | Taken::Stop => {}
+                StepOutcome::Step | StepOutcome::Stop => {}
                 other => return Ok(other),
             }
             // Adaptive steps see it in their errors.
@@ -419,7 +419,7 @@ impl<'a, T: Real, S: Stepper<T>> Integrator<'a, T, S> {
     /// # Errors
     /// [`Error::NotFinite`], [`Error::StepTooSmall`], [`Error::StepLimit`]; [`Error::Value`] where a fixed step leaves a
     /// multi-step method too few steps up to a stop; those of the device.
-    pub fn step(&mut self) -> Result<Taken> {
+    pub fn step(&mut self) -> Result<StepOutcome> {
         self.forward(1)
     }
 }

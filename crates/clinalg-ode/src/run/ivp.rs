@@ -6,7 +6,7 @@ use std::cell::OnceCell;
 use clinalg::{Context, Precision, Real, Vector};
 
 use crate::run::access_check::check_access;
-use crate::run::integrate::{Integrator, Occurrence, Options, Report, Stored, Taken, integrate_on_device};
+use crate::run::integrate::{Integrator, Occurrence, Options, Report, StepOutcome, Stored, integrate_on_device};
 use crate::{DeviceStepper, Error, Method, Result, System, Variant};
 
 /// How to solve.
@@ -477,12 +477,12 @@ fn typed<T: Real>(
                 break;
             }
             let go_on = see(&mut Last { integrator: &mut integrator, system, begin, before })?;
-            if !go_on || !matches!(taken, Taken::Step | Taken::Stop) {
+            if !go_on || !matches!(taken, StepOutcome::Step | StepOutcome::Stop) {
                 break;
             }
         }
         end = Some((integrator.t(), by_fields(system, integrator.stored()?)?));
-    } else if let Taken::Event(_) = integrator.run()? {
+    } else if let StepOutcome::Event(_) = integrator.run()? {
         end = Some((integrator.t(), by_fields(system, integrator.stored()?)?));
     }
     let report = integrator.into_report();

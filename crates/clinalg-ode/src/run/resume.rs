@@ -186,7 +186,7 @@ mod tests {
             let mut stepper = Reference::<f64>::new(&method, &system);
             let mut whole = Integrator::new(&mut stepper, 0.0, 2.0, &y0, &options).unwrap();
             let mut states = vec![whole.state().unwrap()];
-            while whole.step().unwrap() != crate::integrate::Taken::End {
+            while whole.step().unwrap() != crate::integrate::StepOutcome::End {
                 states.push(whole.state().unwrap());
             }
             let (y, report) = (whole.solution().unwrap(), whole.into_report());
@@ -218,7 +218,7 @@ mod tests {
             let mut stepper = make();
             let mut whole = Integrator::new(&mut stepper, 0.0, 0.1, &y0, &options).unwrap();
             let mut states = vec![whole.state().unwrap()];
-            while whole.step().unwrap() != crate::integrate::Taken::End {
+            while whole.step().unwrap() != crate::integrate::StepOutcome::End {
                 states.push(whole.state().unwrap());
             }
             let (y, report) = (whole.solution().unwrap(), whole.into_report());

@@ -40,13 +40,13 @@ pub(super) struct Coarser<T: Real> {
     pub(super) restrict: Csr<T>,
     pub(super) b: Vector<T>,
     pub(super) x: Vector<T>,
-    kept: Option<Kept<T>>,
+    kept: Option<ReusableStructure<T>>,
     /// Of the finer level, where it is kept.
     near: Option<NearNull<T>>,
 }
 
 /// What is kept when the values of the matrix change.
-struct Kept<T: Real> {
+struct ReusableStructure<T: Real> {
     interpolation: Interpolation<T>,
     /// A times the prolongator.
     half: Structure,
@@ -182,7 +182,7 @@ enum Next<T: Real> {
 
 /// A prolongator with how it was computed and the near-null vectors of the coarser level, or why there is none.
 enum Prolongator<T: Real> {
-    Made(Box<(Entries<T>, Interpolation<T>, NearNull<T>)>),
+    Built(Box<(Entries<T>, Interpolation<T>, NearNull<T>)>),
     NothingStrong,
     Stalls(usize),
 }
@@ -222,7 +222,7 @@ impl<T: Real> Prolongator<T> {
         let source = Source { a, near, largest: level.largest };
         let strong = Strong { aggregates: &aggregates, peaks: peaks.as_ref(), theta };
         let (p, smoothing, coarse_near) = Smoothing::new(&source, &strong)?;
-        Ok(Prolongator::Made(Box::new((p, Interpolation::Aggregation(smoothing), coarse_near))))
+        Ok(Prolongator::Built(Box::new((p, Interpolation::Aggregation(smoothing), coarse_near))))
     }
 
     fn classical(level: &Level<T>, params: &AmgParams, clock: &mut Clock<'_>) -> Result<Prolongator<T>> {
@@ -234,7 +234,7 @@ impl<T: Real> Prolongator<T> {
         }
         let p = classical.interpolation(a, count)?;
         let near = NearNull::constant(level.a.context(), count, 1)?;
-        Ok(Prolongator::Made(Box::new((p, Interpolation::Classical(classical), near))))
+        Ok(Prolongator::Built(Box::new((p, Interpolation::Classical(classical), near))))
     }
 
     fn aggressive(level: &Level<T>, params: &AmgParams, clock: &mut Clock<'_>) -> Result<Prolongator<T>> {
@@ -247,7 +247,7 @@ impl<T: Real> Prolongator<T> {
             return Ok(refused);
         }
         let near = NearNull::constant(level.a.context(), count, 1)?;
-        Ok(Prolongator::Made(Box::new((p, Interpolation::Multipass(multipass), near))))
+        Ok(Prolongator::Built(Box::new((p, Interpolation::Multipass(multipass), near))))
     }
 }
 
@@ -266,7 +266,7 @@ fn coarsen<T: Real>(
         Coarsening::Auto | Coarsening::Aggregation => Prolongator::aggregated(level, near, params, clock)?,
     };
     let (p, interpolation, coarse_near) = match made {
-        Prolongator::Made(made) => *made,
+        Prolongator::Built(made) => *made,
         Prolongator::NothingStrong => return Ok(Next::NothingStrong),
         Prolongator::Stalls(coarse) => return Ok(Next::Stalls(coarse)),
     };
@@ -279,7 +279,8 @@ fn coarsen<T: Real>(
     let (mut coarse, galerkin) = sparse::multiply((&r).into(), (&half).into())?;
     mend(&coarse.structure, &mut coarse.values)?;
     clock.mark("RAP")?;
-    let kept = params.reusable.then(|| Kept { interpolation, half: half.structure, half_product, galerkin });
+    let kept =
+        params.reusable.then(|| ReusableStructure { interpolation, half: half.structure, half_product, galerkin });
     let coarser = Coarser {
         prolong: Csr::for_few_products(p)?,
         restrict: Csr::for_few_products(r)?,

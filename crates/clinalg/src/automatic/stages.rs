@@ -9,7 +9,7 @@ use super::space::{MethodSolver, OneDevice, PreparedFor, Space};
 use super::{AutomaticParams, Method, NEAR, Observer, PreconditionerKind, SystemScalar};
 use crate::matrix::Inspection;
 use crate::ops::SpaceVector;
-use crate::precond::{NullVectors, diagnose_singularity, is_unsuited, verdict};
+use crate::precond::{NullVectors, diagnose_singularity, is_unsuited, singularity};
 use crate::solve::{BlockCg, BlockReport, KrylovMemory, Preconditioner, Progress, Report, Stop, Stopping};
 use crate::{Csr, Dense, Error, Result};
 
@@ -338,7 +338,7 @@ impl<S: Space> Automatic<S> {
         let parts = self.space.parts()?;
         match report.stop {
             // Reaching a limit says nothing about the matrix.
-            Stop::IterationLimit if self.stage == 0 => Ok(verdict(parts, b, x)),
+            Stop::IterationLimit if self.stage == 0 => Ok(singularity(parts, b, x)),
             _ => diagnose_singularity(context, parts, b, x, progress),
         }
     }

@@ -23,12 +23,12 @@ pub struct Dense<T: Scalar> {
     values: Vector<T>,
     products: OnceCell<Arc<DenseProducts<T>>>,
     partial: OnceCell<Arc<Mutex<Buffer<T>>>>,
-    kept: Option<Kept<T>>,
+    kept: Option<PreparedProducts<T>>,
 }
 
 /// What was made for products before [`Dense::as_vector_mut`] gave the values away.
 #[derive(Debug)]
-struct Kept<T: Scalar> {
+struct PreparedProducts<T: Scalar> {
     rows: usize,
     context: Context,
     products: Arc<DenseProducts<T>>,
@@ -140,13 +140,13 @@ impl<T: Scalar> Dense<T> {
     pub fn as_vector_mut(&mut self) -> &mut Vector<T> {
         if let Some(products) = self.products.take() {
             let (rows, context, partial) = (self.rows(), self.context().clone(), self.partial.take());
-            self.kept = Some(Kept { rows, context, products, partial });
+            self.kept = Some(PreparedProducts { rows, context, products, partial });
         }
         &mut self.values
     }
 
     /// What was made for products with these rows in this context.
-    fn kept(&self) -> Option<&Kept<T>> {
+    fn kept(&self) -> Option<&PreparedProducts<T>> {
         self.kept.as_ref().filter(|kept| kept.rows == self.rows() && kept.context.same(self.context()))
     }
 

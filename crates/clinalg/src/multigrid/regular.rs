@@ -4,7 +4,7 @@ use std::marker::PhantomData;
 
 use super::algebra::Algebra;
 use super::backend::{self, Build, Relaxation};
-use super::boxes::{Given, Layout, Points, Problem};
+use super::boxes::{BoundaryData, Layout, Points, Problem};
 use super::coefficient::{Coefficient, Varying};
 use super::conjugate::Accelerated;
 use super::cycle::{Components, Cycles, Multigrid, Plan};
@@ -45,7 +45,7 @@ enum Engine<T: Real> {
         multigrid: Solver<Vector<T>>,
         /// u and f of problems given on the host; made for the first one.
         finest: Option<(Vector<T>, Vector<T>)>,
-        sides: Option<Box<(Points<T>, Given<T>)>>,
+        sides: Option<Box<(Points<T>, BoundaryData<T>)>>,
     },
 }
 
@@ -302,7 +302,7 @@ fn hold<T: Real>(sides: &Option<(Layout, SideValues<T>)>, u: &mut [T]) {
 }
 
 /// The same on the device.
-fn hold_on_device<T: Real>(sides: &Option<Box<(Points<T>, Given<T>)>>, u: &mut Vector<T>) -> Result<()> {
+fn hold_on_device<T: Real>(sides: &Option<Box<(Points<T>, BoundaryData<T>)>>, u: &mut Vector<T>) -> Result<()> {
     let Some((points, given)) = sides.as_deref() else { return Ok(()) };
     points.hold(given, u)
 }

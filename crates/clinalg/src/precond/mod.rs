@@ -11,7 +11,7 @@
 //! | [`MultigridPreconditioner`] | the Poisson problem on a square or a cube, also with a shift or a coefficient, and problems close to it |
 //! | [`Saddle`] | saddle points: a block of zeros, or of negative entries, on the diagonal |
 //!
-//! [`automatic`](crate::automatic) chooses the one that suits a sparse matrix; [`check_finite`], [`check_zeros`], [`NullVectors`] and [`verdict`] report what is wrong with a singular system.
+//! [`automatic`](crate::automatic) chooses the one that suits a sparse matrix; [`check_finite`], [`check_zeros`], [`NullVectors`] and [`singularity`] report what is wrong with a singular system.
 
 mod advice;
 mod approximate;
@@ -38,4 +38,4 @@ pub use jacobi::Jacobi;
 pub use multigrid::{MultigridParams, MultigridPreconditioner};
 pub use saddle::{Inner, Saddle, SaddleParams, SaddleReport, SaddleShape, Schur, SchurKind, Split};
 pub(crate) use singular::sums_to_zero;
-pub use singular::{NullVectors, diagnose_singularity, verdict};
+pub use singular::{NullVectors, diagnose_singularity, singularity};

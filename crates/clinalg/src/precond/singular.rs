@@ -461,7 +461,7 @@ fn small(name: &str, ratio: f64, other: &str) -> String {
     if ratio == 0.0 { format!("{name} is 0") } else { format!("{name} is {ratio:.0e} {other}") }
 }
 
-/// Says whether A is singular, in three steps: [`verdict`]; if that finds nothing, inverse iteration with complete factors of A and A'; if these would
+/// Says whether A is singular, in three steps: [`singularity`]; if that finds nothing, inverse iteration with complete factors of A and A'; if these would
 /// take more than seconds, least squares from x, whose remaining residual lies along null vectors of A' if the system has no solution. If `progress`
 /// ends the last step, the iterate reached is judged.
 ///
@@ -474,7 +474,7 @@ pub fn diagnose_singularity<T: Scalar>(
     x: &[T],
     progress: Progress<'_>,
 ) -> Result<Option<String>> {
-    let seen = verdict(a, b, x);
+    let seen = singularity(a, b, x);
     if seen.is_some() {
         return Ok(seen);
     }
@@ -495,19 +495,19 @@ pub fn diagnose_singularity<T: Scalar>(
     let params = LeastSquaresParams::from(Stopping::default().tolerance(tolerance).max_iterations(most));
     let mut solver = LeastSquares::new(context, a.rows, a.cols, params)?;
     solver.solve_with(&matrix, Some(&mut m), &of_b, &mut of_x, progress)?;
-    Ok(verdict_to(EXAMINED_NULL * <T::Real as Float>::epsilon().into_f64(), a, b, &of_x.to_vec()?))
+    Ok(singularity_to(EXAMINED_NULL * <T::Real as Float>::epsilon().into_f64(), a, b, &of_x.to_vec()?))
 }
 
 /// What the residual of x, to which a solve for one column b did not converge, says about the square matrix A: a sentence if it shows that A is
 /// singular and for how large a part of b there is no solution, `None` if it shows nothing.
 ///
 /// |A' r| is at least |r| times the smallest singular value, and the largest is at least the norm of each row and column.
-pub fn verdict<T: Scalar>(a: &CsrParts<T>, b: &[T], x: &[T]) -> Option<String> {
-    verdict_to(NULL, a, b, x)
+pub fn singularity<T: Scalar>(a: &CsrParts<T>, b: &[T], x: &[T]) -> Option<String> {
+    singularity_to(NULL, a, b, x)
 }
 
 /// The same, with the bound of |A' r| / (|A| |r|) below which r counts as a null vector.
-fn verdict_to<T: Scalar>(bound: f64, a: &CsrParts<T>, b: &[T], x: &[T]) -> Option<String> {
+fn singularity_to<T: Scalar>(bound: f64, a: &CsrParts<T>, b: &[T], x: &[T]) -> Option<String> {
     let r = residual(a, b, x);
     let size = largest_norm(a);
     let [left, product, whole] = [norm(&r), norm(&adjoint_product(a, &r).0), norm(b)];
@@ -644,9 +644,9 @@ mod tests {
         let a = chains(5);
         let (mut b, x) = (vec![0.0; 11], vec![0.0; 11]);
         b[..5].fill(1.0);
-        let words = verdict(&a, &b, &x).unwrap();
+        let words = singularity(&a, &b, &x).unwrap();
         assert!(words.contains("1.0e0 of its norm") && words.contains("|A' r| is 0 for the residual r"), "{words}");
         b[10] = 1.0;
-        assert_eq!(verdict(&a, &b, &x), None);
+        assert_eq!(singularity(&a, &b, &x), None);
     }
 }

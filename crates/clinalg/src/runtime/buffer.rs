@@ -10,7 +10,7 @@ use super::host;
 use super::interop;
 use super::kernels::vector;
 use super::launch::{self, Arg, In, Mem, Out};
-use super::memory::Taken;
+use super::memory::Allocation;
 use super::view::{View, ViewMut};
 use crate::error::check_length;
 use crate::{Element, Error, Result};
@@ -88,7 +88,7 @@ impl<T: Element> Buffer<T> {
     pub(crate) fn uninit(context: &Context, len: usize) -> Result<Buffer<T>> {
         // Whole words, which a fill by kernel writes.
         let bytes = (len.max(1) as u64).saturating_mul(size_of::<T>() as u64).div_ceil(4).saturating_mul(4);
-        let Taken { mem, bytes, kept } = context.create_mem(bytes)?;
+        let Allocation { mem, bytes, kept } = context.create_mem(bytes)?;
         let owner = if kept { Owner::Pool } else { Owner::Driver };
         Ok(Buffer { context: context.clone(), mem, len, bytes, owner, values: PhantomData })
     }

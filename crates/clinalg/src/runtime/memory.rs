@@ -46,7 +46,7 @@ pub(super) struct Account {
 }
 
 /// Memory of a buffer.
-pub(super) struct Taken {
+pub(super) struct Allocation {
     pub(super) mem: *mut c_void,
     pub(super) bytes: u64,
     /// Whether the memory goes back to the pool when the buffer is dropped.
@@ -115,9 +115,9 @@ impl Context {
     }
 
     /// Memory of at least `bytes`.
-    pub(super) fn create_mem(&self, bytes: u64) -> Result<Taken> {
+    pub(super) fn create_mem(&self, bytes: u64) -> Result<Allocation> {
         if !Reuse::is_on() {
-            return Ok(Taken { mem: self.create_new(bytes)?, bytes, kept: false });
+            return Ok(Allocation { mem: self.create_new(bytes)?, bytes, kept: false });
         }
         let account = self.account();
         // Blocks in the pool have the least size or more: a smaller request would find none, and each would leave another one there.
@@ -126,10 +126,10 @@ impl Context {
             let live = account.live_bytes.fetch_add(bytes, Ordering::Relaxed) + bytes;
             account.peak_bytes.fetch_max(live, Ordering::Relaxed);
             account.live_buffers.fetch_add(1, Ordering::Relaxed);
-            return Ok(Taken { mem, bytes, kept: true });
+            return Ok(Allocation { mem, bytes, kept: true });
         }
         let bytes = rounded(bytes).min(self.device().max_alloc).max(bytes);
-        Ok(Taken { mem: self.create_new(bytes)?, bytes, kept: true })
+        Ok(Allocation { mem: self.create_new(bytes)?, bytes, kept: true })
     }
 
     /// Allocates memory from the driver. Pooled memory is released first if both do not fit.

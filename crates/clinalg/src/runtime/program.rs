@@ -112,9 +112,9 @@ impl Context {
         let sources: Vec<_> = kernels.iter().map(|kernel| (kernel.name(), kernel.source())).collect();
         let source = format!("{COMMON}\n{}", together(&sources, self.local())?);
         let options = Key::Generated(kernels[0].clone()).options(self);
-        let options = CString::new(options).expect("options hold no zero byte");
+        let name = CString::new(kernels[0].name()).ok()?;
         let _turn = self.compiler_turn();
-        self.build_source(kernels[0].name(), &source, &options).map(Arc::new).ok()
+        self.cached_program((kernels[0].name().to_owned(), source), &options, &name).map(Arc::new).ok()
     }
 
     /// The program of all kernels of a file; `None` also where a kernel of the file does not compile with these options,

@@ -110,7 +110,7 @@ impl Context {
         })
     }
 
-    /// Builds kernels made at run time by several threads, so that their first launches find them.
+    /// Builds kernels made at run time, in one program where they may share it, so that their first launches find them.
     ///
     /// # Errors
     /// [`Error::Build`]; [`Error::NoFp64`].
@@ -118,23 +118,23 @@ impl Context {
         self.build_all(kernels.iter().map(KeyRef::Generated))
     }
 
-    /// Builds kernels made at run time in one program, where the driver gains by it, and takes them from `missing`.
-    /// Whatever stands against it, they stay there.
-    fn build_together(&self, missing: &mut Vec<KeyRef>) {
-        if missing.len() < 2 || !self.shares_programs() {
-            return;
-        }
+    /// Builds those of `keys` that are made at run time in one program, which costs a driver less time than one for each, and takes them from
+    /// `missing`. Whatever stands against it, they stay there. Kernels that are built already are built again, so that the next process finds
+    /// the same program in the disk cache.
+    fn build_together(&self, keys: &[KeyRef], missing: &mut Vec<KeyRef>) {
         let mut groups: Vec<Vec<&GeneratedKernel>> = Vec::new();
-        for key in &*missing {
+        for key in keys {
             let KeyRef::Generated(kernel) = *key else { continue };
             match groups.iter_mut().find(|group| group.iter().all(|member| member.may_share(kernel))) {
                 Some(group) => group.push(kernel),
                 None => groups.push(vec![kernel]),
             }
         }
-        for group in groups.iter().filter(|group| group.len() > 1) {
+        let is_missing = |kernel: &&GeneratedKernel| missing.contains(&KeyRef::Generated(kernel));
+        groups.retain(|group| group.len() > 1 && group.iter().any(is_missing));
+        for group in groups {
             let started = Instant::now();
-            let Some(program) = self.program_of_all(group) else { continue };
+            let Some(program) = self.program_of_all(&group) else { continue };
             self.programs().build_nanoseconds.fetch_add(started.elapsed().as_nanos() as u64, Ordering::Relaxed);
             missing.retain(|&key| match key {
                 KeyRef::Generated(kernel) if group.contains(&kernel) => {
@@ -146,13 +146,14 @@ impl Context {
     }
 
     fn build_all<'a>(&self, keys: impl Iterator<Item = KeyRef<'a>>) -> Result<()> {
-        let mut missing: Vec<KeyRef> = Vec::new();
+        let mut all: Vec<KeyRef> = Vec::new();
         for key in keys {
-            if self.known(key).is_none() && !missing.contains(&key) {
-                missing.push(key);
+            if !all.contains(&key) {
+                all.push(key);
             }
         }
-        self.build_together(&mut missing);
+        let mut missing: Vec<KeyRef> = all.iter().copied().filter(|key| self.known(*key).is_none()).collect();
+        self.build_together(&all, &mut missing);
         let threads = std::thread::available_parallelism().map_or(1, usize::from).min(missing.len());
         let next = AtomicUsize::new(0);
         let work = || -> Result<()> {

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::Stop;
 use super::best::Best;
 use super::bicgstab_steps::{Row, Scalars};
-use super::judge::Judge;
+use super::monitor::ConvergenceMonitor;
 use super::scalars::Blocks;
 use crate::ops::SpaceVector;
 use crate::{Real, Scalar};
@@ -70,12 +70,12 @@ impl State {
     /// Checks and records an iteration that found out `row`, and that leaves `next`; returns why the cycle ends.
     pub(super) fn advance<T: Scalar>(
         &mut self,
-        judge: &mut Judge<'_>,
+        monitor: &mut ConvergenceMonitor<'_>,
         (row, next): (Row, Row),
         best: &mut Best<impl SpaceVector>,
     ) -> Option<Stop> {
         let Row { sigma, square, length, half, mixed, other, made, .. } = row;
-        let (eps, to_reach) = (T::Real::epsilon().into_f64(), judge.squares_to_reach(self.unit));
+        let (eps, to_reach) = (T::Real::epsilon().into_f64(), monitor.squares_to_reach(self.unit));
         if !(sigma.is_finite() && square.is_finite()) {
             return Some(Stop::NotFinite);
         }
@@ -86,24 +86,24 @@ impl State {
         }
         self.largest = self.largest.max(quotient);
         let norm = self.unit * half.sqrt();
-        if judge.reaches(norm) {
-            return judge.record(norm, norm).or(Some(Stop::Converged));
+        if monitor.reaches(norm) {
+            return monitor.record(norm, norm).or(Some(Stop::Converged));
         }
         if !(mixed.is_finite() && other.is_finite() && half.is_finite()) {
             return Some(Stop::NotFinite);
         }
         if mixed.abs() <= eps * (other * half).sqrt() || made == 1.0 {
-            return judge.record(norm, norm).or(Some(within::<T>(half, to_reach)));
+            return monitor.record(norm, norm).or(Some(within::<T>(half, to_reach)));
         }
         let norm = self.unit * next.squares.sqrt();
         best.correct(norm);
         (self.row, self.norm) = (next, norm);
         // The shadow's product with r has vanished, or the device stopped in its safety margin.
-        judge.record(norm, norm).or_else(|| self.pending_end::<T>(judge))
+        monitor.record(norm, norm).or_else(|| self.pending_end::<T>(monitor))
     }
 
     /// Why the next iteration must not be made.
-    pub(super) fn pending_end<T: Scalar>(&self, judge: &Judge<'_>) -> Option<Stop> {
-        (self.row.stop != 0.0).then(|| within::<T>(self.row.squares, judge.squares_to_reach(self.unit)))
+    pub(super) fn pending_end<T: Scalar>(&self, monitor: &ConvergenceMonitor<'_>) -> Option<Stop> {
+        (self.row.stop != 0.0).then(|| within::<T>(self.row.squares, monitor.squares_to_reach(self.unit)))
     }
 }

@@ -9,7 +9,7 @@ use nalgebra::ComplexField;
 use super::best::Start;
 use super::block::{BlockScalar, Columns, Products, Small, orthonormalising};
 use super::checked::{CheckedOperator, CheckedPreconditioner, check_own};
-use super::judge::{Judge, Verdict};
+use super::monitor::{ConvergenceMonitor, Outcome};
 use super::{CgParams, Operator, Preconditioner, Progress, Report, Stop, Stopping};
 use crate::ops::reduce::largest;
 use crate::ops::{self, scatter_signs};
@@ -236,12 +236,12 @@ impl<T: BlockScalar> BlockCg<T> {
         let stopping = self.params.stopping.clone();
         let tolerance = stopping.tolerance_of::<T>();
         // Relative residuals are those of a right-hand side of norm 1.
-        let mut judge = Judge::new::<T::Real>(1.0, stopping, tolerance, progress);
-        judge.be_patient(n);
+        let mut monitor = ConvergenceMonitor::new::<T::Real>(1.0, stopping, tolerance, progress);
+        monitor.set_min_window(n);
         let mut least = b.cols();
         let mut relative = work.residuals(a, b, x, &of_b)?;
-        let stop = judge.enter(largest(relative.iter().copied()));
-        let mut end = judge.begin(stop);
+        let stop = monitor.enter(largest(relative.iter().copied()));
+        let mut end = monitor.begin(stop);
         let first = relative.clone();
         start.keep(x.as_vector())?;
         best.start(x, &relative)?;
@@ -252,31 +252,31 @@ impl<T: BlockScalar> BlockCg<T> {
             let columns: Vec<usize> = (0..b.cols()).filter(|&k| relative[k] > tolerance).collect();
             let scale = columns.iter().map(|&k| relative[k] * of_b[k]).collect();
             let active = Active { columns, scale };
-            let seen = work.cycle(&mut judge, a, m.as_deref_mut(), x, (&active, best), &of_b, &mut least)?;
+            let seen = work.cycle(&mut monitor, a, m.as_deref_mut(), x, (&active, best), &of_b, &mut least)?;
             relative = work.residuals(a, b, x, &of_b)?;
-            end = match judge.enter(largest(relative.iter().copied())) {
+            end = match monitor.enter(largest(relative.iter().copied())) {
                 Some(stop) => Some(stop),
-                None => match judge.judge(seen) {
-                    Verdict::End(stop) => Some(stop),
-                    Verdict::Restart => None,
-                    Verdict::AtRounding => {
+                None => match monitor.outcome(seen) {
+                    Outcome::End(stop) => Some(stop),
+                    Outcome::Restart => None,
+                    Outcome::AtRounding => {
                         let worst = worst_of(&relative).unwrap_or(0);
-                        Some(judge.end_at(seen, work.rounding(a, x, worst, &of_b)?))
+                        Some(monitor.end_at(seen, work.rounding(a, x, worst, &of_b)?))
                     }
                 },
             };
             if end.is_none() {
-                work.look(a, (b, x), best, (&relative, judge.iterations()), &of_b)?;
+                work.look(a, (b, x), best, (&relative, monitor.iterations()), &of_b)?;
             }
         };
-        let mut iterates = vec![judge.iterations(); b.cols()];
+        let mut iterates = vec![monitor.iterations(); b.cols()];
         let mut stop = stop;
-        if !matches!(stop, Stop::Converged | Stop::Cancelled) && judge.iterations() > 0 {
+        if !matches!(stop, Stop::Converged | Stop::Cancelled) && monitor.iterations() > 0 {
             let lengths = match stop {
                 Stop::RoundingFloor => (0..b.cols()).map(|k| work.norm_of(x, k)).collect::<Result<Vec<_>>>()?,
                 _ => Vec::new(),
             };
-            let last = judge.iterations();
+            let last = monitor.iterations();
             let own = match (0..b.cols()).any(|k| is_less(best.norm[k], relative[k])) {
                 true => work.residuals(a, b, &best.x, &of_b)?,
                 false => vec![f64::NAN; b.cols()],
@@ -294,14 +294,14 @@ impl<T: BlockScalar> BlockCg<T> {
                     (relative[k], iterates[k]) = (first[k], 0);
                 }
             }
-            judge.enter(largest(relative.iter().copied()));
+            monitor.enter(largest(relative.iter().copied()));
             let worst = worst_of(&relative).unwrap_or(0);
             if stop == Stop::RoundingFloor && iterates[worst] < last {
                 let rounding = work.rounding(a, x, worst, &of_b)?;
-                stop = judge.end_after(lengths[worst], work.norm_of(x, worst)?, rounding);
+                stop = monitor.end_after(lengths[worst], work.norm_of(x, worst)?, rounding);
             }
         }
-        let report = judge.report(stop);
+        let report = monitor.report(stop);
         Ok(BlockReport {
             stop,
             iterations: report.iterations,
@@ -408,7 +408,7 @@ impl<T: BlockScalar> Work<T> {
     #[expect(clippy::too_many_arguments)]
     fn cycle(
         &mut self,
-        judge: &mut Judge<'_>,
+        monitor: &mut ConvergenceMonitor<'_>,
         a: &dyn Operator<T>,
         mut m: Option<&mut (dyn Preconditioner<T> + '_)>,
         x: &mut Dense<T>,
@@ -453,11 +453,11 @@ impl<T: BlockScalar> Work<T> {
             };
             if let Some(to_x) = to_x.take() {
                 let next = residuals_of(&squares, &c, active, of_b);
-                best.before(x, judge.iterations(), &active.columns, &next)?;
+                best.before(x, monitor.iterations(), &active.columns, &next)?;
                 products.combine_by(1.0, Columns { of: s, cols }, to_x, 1.0, x)?;
                 let worst = largest(next.iter().copied());
-                let seen = judge.record(worst, worst);
-                if let Some(seen) = seen.or(judge.cancelled().then_some(Stop::Cancelled)) {
+                let seen = monitor.record(worst, worst);
+                if let Some(seen) = seen.or(monitor.cancelled().then_some(Stop::Cancelled)) {
                     return Ok(seen);
                 }
             }

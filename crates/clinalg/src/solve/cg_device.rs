@@ -2,7 +2,7 @@
 
 use super::best::Best;
 use super::cg_steps::{CgSteps, Row};
-use super::judge::Threshold;
+use super::monitor::Threshold;
 use super::scalars::{self, Limits, MOST_AT_ONCE, Ring};
 use crate::ops::DotParts;
 use crate::runtime::kernels::krylov;

@@ -170,7 +170,7 @@ fn solve<T: Scalar, V: KrylovVector<Scalar = T>, M: Method<Scalar = T, Vector = 
     let before = memory.as_mut().map(|memory| std::mem::take(&mut **memory)).filter(|memory| !memory.is_empty());
     method.reset(m.is_some());
     let mut run = Run::new(a, b, Method::stopping(method).clone(), progress)?;
-    run.be_patient(method.min_window());
+    run.set_min_window(method.min_window());
     let (mut end, mut resumed, mut continues) = (None, None, before.is_some());
     match before {
         Some(before) => resumed = restore(method, &mut run, x, before)?,
@@ -222,7 +222,7 @@ fn saved<M: Method>(
         vectors.extend(vector.to_host()?);
     }
     let seen = seen.filter(|seen| matches!(seen, Stop::Converged | Stop::Breakdown | Stop::Stagnated));
-    let state = State::System(SystemState { judge: run.state(), best, seen, method: method.state()? });
+    let state = State::System(SystemState { monitor: run.state(), best, seen, method: method.state()? });
     Ok(KrylovMemory {
         x: x.to_host()?,
         vectors,
@@ -245,7 +245,7 @@ fn restore<M: Method>(
         let got = format!("one for {} unknowns, with {} vector entries", iterate.len(), vectors.len());
         Error::value("memory", expected, got)
     };
-    let Some(State::System(SystemState { judge, best, seen, method: state })) = state.map(|state| *state.0) else {
+    let Some(State::System(SystemState { monitor, best, seen, method: state })) = state.map(|state| *state.0) else {
         return Err(unfit());
     };
     if iterate.len() != n || history.len() < 2 || !method.restore(state)? {
@@ -263,6 +263,6 @@ fn restore<M: Method>(
     for vector in method.kept_vectors() {
         vector.set_from_host(next())?;
     }
-    run.restore(judge, &history);
+    run.restore(monitor, &history);
     Ok(run.end_of(method.recurrence_norm()).or(seen).or_else(|| method.pending_end(run)))
 }

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::best::BestState;
-use super::judge::JudgeState;
+use super::monitor::MonitorState;
 use super::{Stop, bicgstab_state, cg, flexible, gmres_state, idr_state, least_squares, minres_state};
 use crate::Scalar;
 
@@ -49,7 +49,7 @@ pub(super) enum State {
 /// Of a method for A x = b.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct SystemState {
-    pub(super) judge: JudgeState,
+    pub(super) monitor: MonitorState,
     pub(super) best: BestState,
     /// Why the cycle ended, if not from outside.
     pub(super) seen: Option<Stop>,

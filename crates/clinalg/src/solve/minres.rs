@@ -184,7 +184,7 @@ impl<T: Scalar, V: KrylovVector<Scalar = T>> Method for Minres<T, V> {
         let mut work = Workspace { r: v, p: z, q, best, norms };
         if std::mem::take(&mut state.is_refuted) {
             x.set_copy(work.best.vector())?;
-            run.went_back_to(work.best.at());
+            run.set_returned_iterate(work.best.at());
         }
         let end = run.confirm(seen, x, &mut work)?;
         if matches!(end, Some(Stop::Converged | Stop::Cancelled)) {
@@ -193,7 +193,7 @@ impl<T: Scalar, V: KrylovVector<Scalar = T>> Method for Minres<T, V> {
         if end.is_none_or(Stop::is_failure_of_method) && run.norm() > state.bound(work.best.norm()) {
             x.set_copy(work.best.vector())?;
             run.check(x, work.r, work.norms)?;
-            run.went_back_to(work.best.at());
+            run.set_returned_iterate(work.best.at());
         }
         let end = run.settle(end, x, &mut work)?;
         run.refute_after_iterate();
@@ -210,7 +210,7 @@ impl<T: Scalar, V: KrylovVector<Scalar = T>> Method for Minres<T, V> {
             }
         } else if !state.is_plain && end.is_some() && state.was_zero && run.may_go_on() {
             (state.is_plain, state.largest) = (true, 0.0);
-            run.watch_anew();
+            run.reset();
             return Ok(None);
         }
         Ok(end)

@@ -5,7 +5,7 @@ use std::ops::{Deref, DerefMut};
 use num_traits::Float;
 
 use super::best::{Best, Start};
-use super::judge::{Judge, Verdict, unit};
+use super::monitor::{ConvergenceMonitor, Outcome, unit};
 use super::{Operator, Preconditioner, Progress, Report, Stop, Stopping};
 use crate::ops::{SpaceDots, SpaceVector, norm_of_squares};
 use crate::{Error, Real, Result, Scalar};
@@ -14,7 +14,7 @@ use crate::{Error, Real, Result, Scalar};
 pub struct Run<'a, T: Scalar, V: SpaceVector<Scalar = T>> {
     pub(super) a: &'a dyn Operator<T, V>,
     b: &'a V,
-    judge: Judge<'a>,
+    monitor: ConvergenceMonitor<'a>,
 }
 
 /// What the outer loop of a method works with: r = b - A x, and two vectors that may be overwritten between cycles.
@@ -28,16 +28,16 @@ pub struct Workspace<'w, V: SpaceVector> {
 }
 
 impl<'a, T: Scalar, V: SpaceVector<Scalar = T>> Deref for Run<'a, T, V> {
-    type Target = Judge<'a>;
+    type Target = ConvergenceMonitor<'a>;
 
-    fn deref(&self) -> &Judge<'a> {
-        &self.judge
+    fn deref(&self) -> &ConvergenceMonitor<'a> {
+        &self.monitor
     }
 }
 
 impl<T: Scalar, V: SpaceVector<Scalar = T>> DerefMut for Run<'_, T, V> {
     fn deref_mut(&mut self) -> &mut Self::Target {
-        &mut self.judge
+        &mut self.monitor
     }
 }
 
@@ -78,7 +78,7 @@ impl<'a, T: Scalar, V: SpaceVector<Scalar = T>> Run<'a, T, V> {
         stopping.check()?;
         let norm_b = b.norm()?;
         let tolerance = stopping.tolerance_of::<T>();
-        Ok(Run { a, b, judge: Judge::new::<T::Real>(norm_b, stopping, tolerance, progress) })
+        Ok(Run { a, b, monitor: ConvergenceMonitor::new::<T::Real>(norm_b, stopping, tolerance, progress) })
     }
 
     /// Leaves r = b - A x. Returns the reason if there is nothing to iterate.
@@ -140,17 +140,17 @@ impl<'a, T: Scalar, V: SpaceVector<Scalar = T>> Run<'a, T, V> {
 
     /// As [`Run::confirm`] where b - A x was just computed and is not small enough.
     fn judge_at(&mut self, seen: Stop, x: &V, p: &mut V, q: &mut V) -> Result<Option<Stop>> {
-        Ok(match self.judge(seen) {
-            Verdict::End(stop) => Some(stop),
-            Verdict::Restart => None,
-            Verdict::AtRounding => Some(self.end_at(seen, self.rounding(x, p, q)?)),
+        Ok(match self.outcome(seen) {
+            Outcome::End(stop) => Some(stop),
+            Outcome::Restart => None,
+            Outcome::AtRounding => Some(self.end_at(seen, self.rounding(x, p, q)?)),
         })
     }
 
     /// After the method has reset x to a better iterate: leaves r = b - A x, returns its norm and monitors progress anew.
     pub(super) fn go_back(&mut self, x: &V, r: &mut V, norms: &mut V::Dots) -> Result<f64> {
         self.check(x, r, norms)?;
-        self.watch_anew();
+        self.reset();
         Ok(self.norm())
     }
 
@@ -169,7 +169,7 @@ impl<'a, T: Scalar, V: SpaceVector<Scalar = T>> Run<'a, T, V> {
         let length = if stop == Stop::RoundingFloor { x.norm()? } else { 0.0 };
         let first = self.first();
         let Some(number) = best.take(x, last, first, |x| self.go_back(x, r, norms))? else { return Ok(end) };
-        self.went_back_to(number);
+        self.set_returned_iterate(number);
         if stop != Stop::RoundingFloor {
             return Ok(end);
         }
@@ -190,7 +190,7 @@ impl<'a, T: Scalar, V: SpaceVector<Scalar = T>> Run<'a, T, V> {
         if has_grown && self.iterations() > 0 && !matches!(stop, Stop::Converged | Stop::Cancelled) {
             start.give(x)?;
             self.check(x, r, norms)?;
-            self.went_back_to(0);
+            self.set_returned_iterate(0);
         }
         Ok(())
     }
@@ -206,6 +206,6 @@ impl<'a, T: Scalar, V: SpaceVector<Scalar = T>> Run<'a, T, V> {
 
     /// The final report, after which x no longer changes.
     pub(super) fn report(self, stop: Stop) -> Report {
-        self.judge.report(stop)
+        self.monitor.report(stop)
     }
 }

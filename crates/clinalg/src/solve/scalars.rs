@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::cg_device::CG;
-use super::judge::{Judge, Threshold};
+use super::monitor::{ConvergenceMonitor, Threshold};
 use super::{Preconditioner, Stop};
 use crate::ops::SpaceVector;
 use crate::ops::reduce::REDUCE_PARTIALS;
@@ -37,12 +37,12 @@ impl Blocks {
 
     /// How many iterations to enqueue: those of the next block, at most `at_once`, or the rest of the current one,
     /// within the iteration limit.
-    pub(super) fn next(&mut self, judge: &Judge<'_>, at_once: usize) -> usize {
+    pub(super) fn next(&mut self, monitor: &ConvergenceMonitor<'_>, at_once: usize) -> usize {
         if self.is_at_end() {
-            self.length = judge.planned(self.length, at_once);
+            self.length = monitor.planned(self.length, at_once);
             self.left = self.length;
         }
-        let count = self.left.min(judge.room()).max(1);
+        let count = self.left.min(monitor.room()).max(1);
         self.left -= count;
         count
     }

@@ -24,7 +24,7 @@ pub(super) use field::{Varying, is_positive};
 pub(super) use grid::by;
 pub use grid::{Centring, Condition, End, Grid};
 pub use operator::{PoissonOperator, PoissonPreconditioner};
-pub(super) use points::{Given, Layout, Points};
+pub(super) use points::{BoundaryData, Layout, Points};
 pub(super) use problem::Problem;
 pub use sides::SideValues;
 pub(super) use solver::Solver;

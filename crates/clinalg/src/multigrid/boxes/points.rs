@@ -191,7 +191,7 @@ impl<T: Real> Loads<T> {
 }
 
 /// The values of the sides on the device.
-pub(in crate::multigrid) struct Given<T: Real> {
+pub(in crate::multigrid) struct BoundaryData<T: Real> {
     /// Which sides have any.
     set: [[bool; 2]; 3],
     /// Those of all sides one after the other, 0 of sides without; None where no side has values.
@@ -204,7 +204,7 @@ pub(super) struct Boundary<'a, T: Real> {
     values: &'a Vector<T>,
 }
 
-impl<T: Real> Given<T> {
+impl<T: Real> BoundaryData<T> {
     pub(super) fn boundary(&self) -> Option<Boundary<'_, T>> {
         self.values.as_ref().map(|values| Boundary { any: self.set, values })
     }
@@ -262,7 +262,7 @@ impl<T: Real> Points<T> {
     ///
     /// # Errors
     /// [`Error::Value`] that names `sides` for those of a grid with other points; [`Error::Allocation`].
-    pub(in crate::multigrid) fn given(&self, sides: &SideValues<T>) -> Result<Given<T>> {
+    pub(in crate::multigrid) fn given(&self, sides: &SideValues<T>) -> Result<BoundaryData<T>> {
         self.layout.check(sides)?;
         let (mut set, mut values) = ([[false; 2]; 3], None);
         for (axis, end) in self.layout.sides() {
@@ -274,13 +274,13 @@ impl<T: Real> Points<T> {
             values.buffer_mut().write_range(self.layout.start(axis, end), own)?;
             set[axis][end] = true;
         }
-        Ok(Given { set, values })
+        Ok(BoundaryData { set, values })
     }
 
     /// The values of the sides, with those of u where u is held by a side without values; `work` is made when it is needed.
     pub(super) fn boundary<'a>(
         &self,
-        given: &'a Given<T>,
+        given: &'a BoundaryData<T>,
         u: &Vector<T>,
         work: &'a mut Option<Vector<T>>,
     ) -> Result<Option<Boundary<'a, T>>> {
@@ -401,7 +401,7 @@ impl<T: Real> Points<T> {
     }
 
     /// u = x less `constant` at the unknowns, and the values of sides that hold u at their points.
-    pub(super) fn put(&self, x: &Vector<T>, constant: T, given: &Given<T>, u: &mut Vector<T>) -> Result<()> {
+    pub(super) fn put(&self, x: &Vector<T>, constant: T, given: &BoundaryData<T>, u: &mut Vector<T>) -> Result<()> {
         let Points { context, layout, .. } = self;
         let ([mx, my, mz], [nx, ny, _], offset) = (layout.counts, layout.points, layout.offset());
         let (program, x, out) = (boxes_points::Program::new(), x.buffer(), Out::shared(u.buffer()));
@@ -410,7 +410,7 @@ impl<T: Real> Points<T> {
     }
 
     /// Writes the values that sides have to the points of u where they hold.
-    pub(in crate::multigrid) fn hold(&self, given: &Given<T>, u: &mut Vector<T>) -> Result<()> {
+    pub(in crate::multigrid) fn hold(&self, given: &BoundaryData<T>, u: &mut Vector<T>) -> Result<()> {
         let Points { context, layout, .. } = self;
         let Some(values) = &given.values else { return Ok(()) };
         for (axis, end) in layout.held().filter(|&(axis, end)| given.set[axis][end]) {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::device::Boxes;
 use super::gpu::GpuBoxes;
-use super::points::{Given, Points};
+use super::points::{BoundaryData, Points};
 use super::problem::{Levels, Problem, check};
 use super::sides::SideValues;
 use super::stencil_device::Stencils;
@@ -24,7 +24,7 @@ pub(in crate::multigrid) struct Solver<T: Real> {
     problem: Arc<Problem>,
     multigrid: Box<dyn Cycles<Grid = Vector<T>> + Send>,
     points: Points<T>,
-    sides: Given<T>,
+    sides: BoundaryData<T>,
     /// The values of all sides in a solve, where u has some of them.
     boundary: Option<Vector<T>>,
     /// The unknowns and their right-hand side; made for the first solve.

@@ -53,9 +53,9 @@ fn relative(norm: f64, norm_b: f64) -> f64 {
     if norm == 0.0 { 0.0 } else { norm / norm_b }
 }
 
-/// What [`Judge::restore`] takes besides the history.
+/// What [`ConvergenceMonitor::restore`] takes besides the history.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub(crate) struct JudgeState {
+pub(crate) struct MonitorState {
     norm: f64,
     best: f64,
     mark: usize,
@@ -65,7 +65,7 @@ pub(crate) struct JudgeState {
 }
 
 /// The state of a solve, judged by its residual norms.
-pub struct Judge<'a> {
+pub struct ConvergenceMonitor<'a> {
     stopping: Stopping,
     /// Relative residual to reach.
     tolerance: f64,
@@ -93,21 +93,26 @@ pub struct Judge<'a> {
 
 /// What to do when the recurrence signals an end that the true residual does not confirm.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Verdict {
+pub(crate) enum Outcome {
     /// The solve ends.
     End(Stop),
     /// The solve restarts from the true residual.
     Restart,
-    /// The solve ends; [`Judge::end_at`] determines the reason from the rounding error of b - A x.
+    /// The solve ends; [`ConvergenceMonitor::end_at`] determines the reason from the rounding error of b - A x.
     AtRounding,
 }
 
-impl<'a> Judge<'a> {
+impl<'a> ConvergenceMonitor<'a> {
     /// `norm_b` is the norm of the right-hand side.
-    pub(crate) fn new<R: Real>(norm_b: f64, stopping: Stopping, tolerance: f64, progress: Progress<'a>) -> Judge<'a> {
+    pub(crate) fn new<R: Real>(
+        norm_b: f64,
+        stopping: Stopping,
+        tolerance: f64,
+        progress: Progress<'a>,
+    ) -> ConvergenceMonitor<'a> {
         let mut history = Vec::with_capacity(stopping.max_iterations.min(1000) + 1);
         history.push(f64::NAN);
-        Judge {
+        ConvergenceMonitor {
             tolerance,
             epsilon: R::epsilon().into_f64(),
             progress,
@@ -159,7 +164,7 @@ impl<'a> Judge<'a> {
     }
 
     /// Allows at least `iterations` iterations without a new minimum of the residual.
-    pub(crate) fn be_patient(&mut self, iterations: usize) {
+    pub(crate) fn set_min_window(&mut self, iterations: usize) {
         self.window = self.window.max(iterations);
     }
 
@@ -169,7 +174,7 @@ impl<'a> Judge<'a> {
     }
 
     /// Records that x has been reset to the iterate of this number.
-    pub(crate) fn went_back_to(&mut self, iterate: usize) {
+    pub(crate) fn set_returned_iterate(&mut self, iterate: usize) {
         self.iterate = Some(iterate);
     }
 
@@ -225,7 +230,7 @@ impl<'a> Judge<'a> {
         (self.first / self.epsilon / unit).powi(2)
     }
 
-    /// How many iterations to make before the residuals are checked again, as [`Judge::record`] may end them. It is half of the number that the
+    /// How many iterations to make before the residuals are checked again, as [`ConvergenceMonitor::record`] may end them. It is half of the number that the
     /// decrease over the `last` round predicts, at most `most`, and at most twice as many as in that round. The maximum number of iterations is
     /// ignored, so that the result is the same if a solve ends there and is resumed.
     pub(crate) fn planned(&self, last: usize, most: usize) -> usize {
@@ -289,13 +294,13 @@ impl<'a> Judge<'a> {
     }
 
     /// For a memory.
-    pub(crate) fn state(&self) -> JudgeState {
-        let Judge { norm, best, mark, first, restarted_at, idle, .. } = *self;
-        JudgeState { norm, best, mark, first, restarted_at, idle }
+    pub(crate) fn state(&self) -> MonitorState {
+        let ConvergenceMonitor { norm, best, mark, first, restarted_at, idle, .. } = *self;
+        MonitorState { norm, best, mark, first, restarted_at, idle }
     }
 
-    /// Continues a solve of the same system whose judge had this state and this history.
-    pub(crate) fn restore(&mut self, state: JudgeState, history: &[f64]) {
+    /// Continues a solve of the same system whose monitor had this state and this history.
+    pub(crate) fn restore(&mut self, state: MonitorState, history: &[f64]) {
         (self.norm, self.best, self.mark) = (state.norm, state.best, state.mark);
         (self.first, self.restarted_at, self.idle) = (state.first, state.restarted_at, state.idle);
         self.history = history.to_vec();
@@ -307,20 +312,20 @@ impl<'a> Judge<'a> {
     }
 
     /// Judges the end `seen` that the recurrence signalled, after b - A x was computed and found not small enough.
-    pub(crate) fn judge(&mut self, seen: Stop) -> Verdict {
+    pub(crate) fn outcome(&mut self, seen: Stop) -> Outcome {
         if !matches!(seen, Stop::Converged | Stop::Breakdown | Stop::Stagnated) {
-            return Verdict::End(seen);
+            return Outcome::End(seen);
         }
         if self.history.len() > self.stopping.max_iterations {
-            return Verdict::End(Stop::IterationLimit);
+            return Outcome::End(Stop::IterationLimit);
         }
         if self.cancelled {
-            return Verdict::End(Stop::Cancelled);
+            return Outcome::End(Stop::Cancelled);
         }
         if seen != Stop::Stagnated && self.may_restart(seen) {
-            return Verdict::Restart;
+            return Outcome::Restart;
         }
-        Verdict::AtRounding
+        Outcome::AtRounding
     }
 
     /// The final reason for the end `seen`, given the rounding error `rounding` of b - A x. The error is estimated only now, because an estimate from
@@ -362,7 +367,7 @@ impl<'a> Judge<'a> {
     }
 
     /// Monitors progress anew from the residual entered last, after the method has reset x to a better iterate.
-    pub(crate) fn watch_anew(&mut self) {
+    pub(crate) fn reset(&mut self) {
         (self.best, self.mark) = (f64::INFINITY, self.history.len() - 1);
         (self.restarted_at, self.idle) = (self.norm, 0);
     }

@@ -1,6 +1,6 @@
-function h = MexHeatOpposite(gpu, A, form)
-%MexHeatOpposite  Make a preconditioner for an operator of the heat equation.
-%   h = MexHeatOpposite(gpu, A [, form])
+function h = MexHeatOperatorPreconditioner(gpu, A, form)
+%MexHeatOperatorPreconditioner  Make a preconditioner for an operator of the heat equation.
+%   h = MexHeatOperatorPreconditioner(gpu, A [, form])
 %
 %   A is an operator V or D of MexHeatOperator. h is an approximate inverse of A by operator (Calderon-type)
 %   preconditioning, D for V and V for D, on the same surface and time steps: the argument precond of MexGMRES.
@@ -13,7 +13,7 @@ function h = MexHeatOpposite(gpu, A, form)
 %     triangles = [1 3 2; 1 2 4; 1 4 3; 2 3 4];
 %     D = MexHeatOperator(gpu, 'D', nodes, triangles, 0.5, 1, 4);
 %     b = MexMatrix(gpu, ones(16, 1));
-%     [u, flag] = MexGMRES(gpu, D, b, 16, 1e-8, 1, MexHeatOpposite(gpu, D));
+%     [u, flag] = MexGMRES(gpu, D, b, 16, 1e-8, 1, MexHeatOperatorPreconditioner(gpu, D));
 %     flag
 %
 %   See also MexHeatOperator, MexHeatForward, MexGMRES, MexRelease.
@@ -21,9 +21,9 @@ function h = MexHeatOpposite(gpu, A, form)
 % Made from the table in crates/clinalg-mex; edit it there.
 if nargin < 3, form = []; end
 try
-  h = clinalg_mex('MexHeatOpposite', gpu, A, form);
+  h = clinalg_mex('MexHeatOperatorPreconditioner', gpu, A, form);
 catch problem
-  if nargin < 2, clinalg_mex('MexHeatOpposite'); end
+  if nargin < 2, clinalg_mex('MexHeatOperatorPreconditioner'); end
   rethrow(problem);
 end
 end
