@@ -433,8 +433,8 @@ fn only_rounding_on_open_edges_is_mended() {
     let corner = nodes[triangles[0][0] as usize];
     nodes.push([corner[0], corner[1], corner[2] + 1e-4]);
     triangles[0][0] = 8;
-    let words = write(&nodes, &triangles).unwrap_err().to_string();
-    assert!(words.contains("open edge"), "{words}");
+    let message = write(&nodes, &triangles).unwrap_err().to_string();
+    assert!(message.contains("open edge"), "{message}");
 }
 
 /// Messages counted nodes and triangles from 0 in some places and from 1 in others.

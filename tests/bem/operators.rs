@@ -358,8 +358,8 @@ fn blocks_that_do_not_fit_are_computed_or_refused() {
         assert!(make(Form::Assembled).unwrap().is_assembled());
         drop(held);
         let _held = hold(&context, bytes / 2);
-        let words = make(Form::Assembled).unwrap_err().to_string();
-        assert!(words.contains(&bytes.to_string()) && words.contains("bytes are free"), "{words}");
+        let message = make(Form::Assembled).unwrap_err().to_string();
+        assert!(message.contains(&bytes.to_string()) && message.contains("bytes are free"), "{message}");
     }
 }
 

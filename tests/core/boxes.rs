@@ -343,8 +343,8 @@ fn what_does_not_balance_is_refused() {
         let mut u = vec![0.0; grid.len()];
         let mut sides = SideValues::new(&grid);
         let f = vec![1.0; grid.len()];
-        let words = assert_error(poisson.solve(&f, &mut u), "clinalg:argument:value", "f");
-        assert!(words.contains("add up to 0"), "{words}");
+        let message = assert_error(poisson.solve(&f, &mut u), "clinalg:argument:value", "f");
+        assert!(message.contains("add up to 0"), "{message}");
         // -u'' = 1 with u' = 0 at 0 and u' = -1 at 1: u = 1/6 - x^2 / 2.
         sides.set(0, End::High, vec![-1.0; 20]).unwrap();
         poisson.set_sides(&sides).unwrap();

@@ -320,8 +320,8 @@ fn jumps_of_a_million_converge() {
                     {
                         let report = solved(context, &grid, Coefficient::Cells(&k));
                         let reached = [Stop::Converged, Stop::RoundingFloor].contains(&report.stop);
-                        let words = format!("{name} {grid:?}: {} {:?}", report.stop, report.history);
-                        assert!(reached && report.cycles <= most, "{words}");
+                        let message = format!("{name} {grid:?}: {} {:?}", report.stop, report.history);
+                        assert!(reached && report.cycles <= most, "{message}");
                     }
                 }
             }

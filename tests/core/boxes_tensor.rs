@@ -156,8 +156,8 @@ fn wrong_tensors_are_refused() {
     let refused = |grid: &Grid, params: PoissonParams, [xx, yy, xy]: [f64; 3], count: usize, needle: &str| {
         let entries = [xx, yy, xy].map(|d| vec![d; count]);
         let tensor = Tensor { diagonal: [&entries[0], &entries[1], &[]], mixed: [&entries[2], &[], &[]] };
-        let words = Poisson::<f64>::with_tensor(context, grid, &params, tensor).unwrap_err().to_string();
-        assert!(words.contains(needle), "{words}");
+        let message = Poisson::<f64>::with_tensor(context, grid, &params, tensor).unwrap_err().to_string();
+        assert!(message.contains(needle), "{message}");
     };
     let params = PoissonParams::default();
     refused(&grid, params, [1.0, 1.0, 1.0], 16, "positive definite");

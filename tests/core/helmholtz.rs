@@ -224,8 +224,8 @@ fn operator_and_preconditioner_take_the_shift() {
             assert!(matches!(preconditioner, Err(Error::Value { argument: "shift", .. })));
             let multigrid = MultigridParams::default().shift(shift);
             assert!(MultigridPreconditioner::<f64>::new(context, 9, &multigrid).is_err());
-            let words = Poisson::<f64>::new(context, &grid, &params).unwrap_err().to_string();
-            assert!(words.contains("shift") && words.contains("at least 0"), "{words}");
+            let message = Poisson::<f64>::new(context, &grid, &params).unwrap_err().to_string();
+            assert!(message.contains("shift") && message.contains("at least 0"), "{message}");
             assert!(Poisson::<f64>::reference(&grid, &params, None).is_err());
         }
     }

@@ -115,8 +115,8 @@ fn bad_dense<T: Real>(context: &Context) {
     let make = |rows, cols, n: usize| Dense::from_column_major(context, rows, cols, &vec![T::one(); n]);
     assert_error(make(3, 4, 11), "clinalg:argument:length", "values");
     assert_error(make(0, 4, 1), "clinalg:argument:length", "values");
-    let words = assert_error(make(usize::MAX, 2, 4), "clinalg:argument:value", "rows x cols");
-    assert!(words.contains("18446744073709551615 x 2"), "{words}");
+    let message = assert_error(make(usize::MAX, 2, 4), "clinalg:argument:value", "rows x cols");
+    assert!(message.contains("18446744073709551615 x 2"), "{message}");
     let error = Dense::<T>::zeros(context, usize::MAX, 1).unwrap_err();
     assert_eq!(error.id(), "clinalg:device:memory", "{error}");
 }
@@ -183,20 +183,20 @@ fn bad_csr<T: Real>(context: &Context) {
         ("values too many", &[0, 1, 1, 2], &[1, 0], length, "values"),
     ];
     for &(what, offsets, indices, id, argument) in cases {
-        for words in [
+        for message in [
             assert_error(Csr::from_csr(context, 3, 3, offsets, indices, &values), id, argument),
             assert_error(Csr::from_csc(context, 3, 3, offsets, indices, &values), id, argument),
         ] {
-            assert!(words.contains("expected"), "{what}: {words}");
+            assert!(message.contains("expected"), "{what}: {message}");
         }
     }
-    let words = assert_error(Csr::from_csr(context, 3, 3, &[0, 1, 1, 3], &[1, 0, 7], &values), index, "indices");
-    assert!(words.contains("entry 2 is 7") && words.contains("below 3"), "{words}");
+    let message = assert_error(Csr::from_csr(context, 3, 3, &[0, 1, 1, 3], &[1, 0, 7], &values), index, "indices");
+    assert!(message.contains("entry 2 is 7") && message.contains("below 3"), "{message}");
     let one = T::one();
-    let words = assert_error(Csr::from_triplets(context, 2, 2, &[(0, 0, one), (2, 1, one)]), index, "triplets");
-    assert!(words.contains("entry 1 is 2") && words.contains("row"), "{words}");
-    let words = assert_error(Csr::from_triplets(context, 2, 2, &[(0, 5, one)]), index, "triplets");
-    assert!(words.contains("column"), "{words}");
+    let message = assert_error(Csr::from_triplets(context, 2, 2, &[(0, 0, one), (2, 1, one)]), index, "triplets");
+    assert!(message.contains("entry 1 is 2") && message.contains("row"), "{message}");
+    let message = assert_error(Csr::from_triplets(context, 2, 2, &[(0, 5, one)]), index, "triplets");
+    assert!(message.contains("column"), "{message}");
     // Positions are stored in 32 bits; sizes that no memory holds are refused with an error.
     let wide = 1_usize << 32;
     assert_error(Csr::from_csr(context, 1, wide, &[0, 1], &[0], &values[..1]), "clinalg:argument:value", "cols");
@@ -361,8 +361,8 @@ fn bands_are_made_from_every_form() {
 fn bad_bands<T: Real>(context: &Context) {
     let full = numbers::<T>(&[1.0, 0.0, 9.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0]);
     let (value, length) = ("clinalg:argument:value", "clinalg:argument:length");
-    let words = assert_error(Band::from_column_major(context, (3, 3), (1, 1), &full), value, "matrix");
-    assert!(words.contains("9e0 in row 2, column 0"), "{words}");
+    let message = assert_error(Band::from_column_major(context, (3, 3), (1, 1), &full), value, "matrix");
+    assert!(message.contains("9e0 in row 2, column 0"), "{message}");
     let csr = CsrParts::from_dense(3, 3, &full).unwrap();
     assert_error(Band::from_csr(context, &csr, 1, 1), value, "matrix");
     let mut hidden = full.clone();
@@ -388,8 +388,8 @@ fn bad_bands<T: Real>(context: &Context) {
     assert_error(Band::from_parts(context, &parts), length, "data");
     let a = Band::from_column_major(context, (3, 3), (2, 0), &full).unwrap();
     let b = Band::from_column_major(context, (3, 3), (2, 1), &full).unwrap();
-    let words = assert_error(ops::dot(&a, &b), "clinalg:argument:shape", "b");
-    assert!(words.contains("1 superdiagonals"), "{words}");
+    let message = assert_error(ops::dot(&a, &b), "clinalg:argument:shape", "b");
+    assert!(message.contains("1 superdiagonals"), "{message}");
 }
 
 #[test]

@@ -465,14 +465,14 @@ fn on_matrices<T: Real>(context: &Context) {
     ops::add(&a, &Csr::from_parts(context, &parts).unwrap(), &mut b).unwrap();
     let wider = CsrParts { cols: 61, ..parts.clone() };
     let wider = Csr::from_parts(context, &wider).unwrap();
-    let words = assert_error(ops::add(&a, &wider, &mut b), "clinalg:argument:shape", "b");
-    assert!(words.contains("50 x 61") && words.contains("50 x 60"), "{words}");
+    let message = assert_error(ops::add(&a, &wider, &mut b), "clinalg:argument:shape", "b");
+    assert!(message.contains("50 x 61") && message.contains("50 x 60"), "{message}");
     let mut moved = parts.clone();
     moved.indices.iter_mut().for_each(|j| *j = 59 - *j);
     let moved = Csr::from_parts(context, &moved).unwrap();
     assert_eq!(moved.nnz(), a.nnz());
-    let words = assert_error(ops::add(&a, &moved, &mut b), "clinalg:argument:shape", "b");
-    assert!(words.contains("at other positions"), "{words}");
+    let message = assert_error(ops::add(&a, &moved, &mut b), "clinalg:argument:shape", "b");
+    assert!(message.contains("at other positions"), "{message}");
 
     let values = noise::<T>(35, 34);
     let d = Dense::from_column_major(context, 5, 7, &values).unwrap();

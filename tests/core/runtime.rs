@@ -49,8 +49,8 @@ fn devices_are_selected_by_index_and_name() {
     for bad in ["no such device", "4294967295", "-1", "", "  "] {
         let error = Device::select(bad).unwrap_err();
         assert_eq!(error.id(), "clinalg:device:notFound");
-        let words = error.to_string();
-        assert!(words.contains(&format!("`{bad}`")) && words.contains(&all[0].info().name), "{words}");
+        let message = error.to_string();
+        assert!(message.contains(&format!("`{bad}`")) && message.contains(&all[0].info().name), "{message}");
     }
 }
 

@@ -608,15 +608,15 @@ fn problems_that_a_team_does_not_solve_are_refused() {
         let (square, params) = (Grid::square(65), PoissonParams::default());
         let on = |grid: &Grid| Poisson::<f32>::new(&team, grid, &params).map(drop);
         let poisson = |params: PoissonParams| Poisson::<f32>::new(&team, &square, &params).map(drop);
-        let words = assert_error(on(&Grid::cube(5)), VALUE, "ranks");
-        assert!(words.contains("at most 3") && words.contains("planes"), "{words}");
+        let message = assert_error(on(&Grid::cube(5)), VALUE, "ranks");
+        assert!(message.contains("at most 3") && message.contains("planes"), "{message}");
         assert_error(poisson(PoissonParams { mixed_precision: true, ..params }), VALUE, "mixed_precision");
         assert_error(poisson(PoissonParams { backend: Backend::Matrix, ..params }), VALUE, "backend");
         assert_error(poisson(PoissonParams { order: 4, ..params }), VALUE, "points");
         assert_error(poisson(PoissonParams { diffusion: [2.0, 1.0, 1.0], ..params }), VALUE, "points");
         for (grid, nearest) in [(Grid::square(64), ["33", "65"]), (Grid::cube(100), ["65", "129"])] {
-            let words = assert_error(on(&grid), VALUE, "points");
-            assert!(nearest.iter().all(|nearest| words.contains(nearest)), "{words}");
+            let message = assert_error(on(&grid), VALUE, "points");
+            assert!(nearest.iter().all(|nearest| message.contains(nearest)), "{message}");
             assert_error(Poisson::<f32>::balanced(&team, &grid, &params).map(drop), VALUE, "points");
         }
         for grid in
@@ -626,8 +626,8 @@ fn problems_that_a_team_does_not_solve_are_refused() {
         }
         assert_error(poisson(PoissonParams { shift: -1.0, ..params }), VALUE, "shift");
         // More ranks than there are rows to share out.
-        let words = assert_error(on(&Grid::square(5)), VALUE, "ranks");
-        assert!(words.contains("at most 3"), "{words}");
+        let message = assert_error(on(&Grid::square(5)), VALUE, "ranks");
+        assert!(message.contains("at most 3"), "{message}");
         assert_error(Poisson::<f32>::weighted(&team, &square, &params, &[1.0; 3]).map(drop), LENGTH, "weights");
         assert_error(
             Poisson::<f32>::weighted(&team, &square, &params, &[1.0, -1.0, 1.0, 1.0]).map(drop),
@@ -893,8 +893,8 @@ fn systems_without_a_solution_end_with_a_reason() {
         let a = team::Csr::new(&team, &parts, &partition).unwrap();
         let (mut x, y) = (a.vector().unwrap(), team::Vector::<f64>::zeros(&team, &other).unwrap());
         assert_error(a.apply(1.0, &y, 0.0, &mut x), SHAPE, "x");
-        let words = assert_error(x.update(1.0, &y, 1.0), SHAPE, "x");
-        assert!(words.contains("[0, 1, 4]"), "{words}");
+        let message = assert_error(x.update(1.0, &y, 1.0), SHAPE, "x");
+        assert!(message.contains("[0, 1, 4]"), "{message}");
         let elsewhere = Team::of_contexts(vec![beside(context), beside(context)]).unwrap();
         let y = team::Vector::<f64>::zeros(&elsewhere, &partition).unwrap();
         assert_error(x.copy_from(&y), "clinalg:argument:context", "source");

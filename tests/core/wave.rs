@@ -363,11 +363,11 @@ fn a_time_step_past_the_limit_names_the_limit() {
         let past = WaveParams { dt: 1.0001 * limit, ..params };
         let error = Wave::<f64>::reference(&past).unwrap_err();
         assert_eq!(error.id(), "clinalg:argument:value");
-        let words = error.to_string();
-        assert!(words.contains(&format!("{limit:.6e}")) && words.contains("0.7071"), "{words}");
-        assert!(words.contains(&format!("c = {c}")) && words.contains("101 points"), "{words}");
+        let message = error.to_string();
+        assert!(message.contains(&format!("{limit:.6e}")) && message.contains("0.7071"), "{message}");
+        assert!(message.contains(&format!("c = {c}")) && message.contains("101 points"), "{message}");
         for context in contexts() {
-            assert_eq!(Wave::<f32>::new(context, &past).unwrap_err().to_string(), words);
+            assert_eq!(Wave::<f32>::new(context, &past).unwrap_err().to_string(), message);
         }
         let implicit = WaveParams { scheme: Scheme::Implicit, points: vec![65; 2], ..past };
         assert!(Wave::<f64>::reference(&implicit).is_ok());

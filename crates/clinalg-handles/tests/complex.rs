@@ -187,10 +187,10 @@ fn systems<R: Parts>(context: &Context) {
     }
     assert_error(registry.solve_dense(Factorisation::Lu, sparse, b), "clinalg:handle:kind", "a");
     let zeros = registry.zeros(context, ScalarType::of::<R::Complex>(), n, n).unwrap();
-    let words = registry.solve_dense(Factorisation::Lu, zeros, b).unwrap_err();
-    assert_eq!(words.id(), "clinalg:matrix:singular");
-    let words = registry.solve_dense(Factorisation::Cholesky, zeros, b).unwrap_err();
-    assert_eq!(words.id(), "clinalg:matrix:notPositiveDefinite");
+    let message = registry.solve_dense(Factorisation::Lu, zeros, b).unwrap_err();
+    assert_eq!(message.id(), "clinalg:matrix:singular");
+    let message = registry.solve_dense(Factorisation::Cholesky, zeros, b).unwrap_err();
+    assert_eq!(message.id(), "clinalg:matrix:notPositiveDefinite");
 }
 
 fn transfers<R: Parts>(context: &Context)
@@ -210,8 +210,8 @@ where
         assert_eq!(registry.info(other).unwrap().scalar(), to);
         assert_eq!(registry.sum_complex(other).unwrap(), Complex::new(4.0, -2.0));
     }
-    let words = assert_error(registry.convert(sparse, ScalarType::F64), VALUE, "handle");
-    assert!(words.contains("imaginary part"), "{words}");
+    let message = assert_error(registry.convert(sparse, ScalarType::F64), VALUE, "handle");
+    assert!(message.contains("imaginary part"), "{message}");
     let real = registry.upload_vector(context, &[R::from_f64(0.5)]).unwrap();
     let as_complex = registry.convert(real, ScalarType::of::<R::Complex>()).unwrap();
     assert_eq!(read::<R::Complex>(&registry, as_complex), [number(0.5, 0.0)]);
@@ -222,8 +222,8 @@ fn refusals<R: Parts>(context: &Context) {
     let registry = Registry::new();
     let x = registry.upload_vector(context, &complex::<R>(9, 1)).unwrap();
     let real = registry.upload_vector(context, &[R::one(); 9]).unwrap();
-    let words = assert_error(registry.plus(x, real, None), VALUE, "b");
-    assert!(words.contains("complex in") && words.contains("real in"), "{words}");
+    let message = assert_error(registry.plus(x, real, None), VALUE, "b");
+    assert!(message.contains("complex in") && message.contains("real in"), "{message}");
     assert_error(registry.plus(real, x, None), VALUE, "b");
     assert_error(registry.plus(real, real, Some(x)), VALUE, "out");
     assert_error(registry.sum(x), VALUE, "a");

@@ -56,8 +56,8 @@ fn handles_of_another_registry_are_foreign() {
     assert_error(here.sum(y), FOREIGN, "a");
     assert_error(there.release(x, Kind::VALUES), FOREIGN, "handle");
     let empty = Registry::new();
-    let words = assert_error(empty.sum(x), FOREIGN, "a");
-    assert!(words.contains("never issued") && words.contains("vector"), "{words}");
+    let message = assert_error(empty.sum(x), FOREIGN, "a");
+    assert!(message.contains("never issued") && message.contains("vector"), "{message}");
     assert_error(here.sum(0), FOREIGN, "a");
     assert_error(here.sum(u64::MAX), FOREIGN, "a");
 }
@@ -123,15 +123,15 @@ fn wrong_kinds_are_named() {
     let dense = registry.upload_dense(context, 2, 2, &[1.0_f32; 4]).unwrap();
     let csr = registry.upload_csr(context, (2, 2), &[0, 1, 2], &[0, 1], &[1.0_f32; 2]).unwrap();
     let band = registry.upload_band(context, (2, 2), (0, 0), &[1.0_f32, 0.0, 0.0, 1.0]).unwrap();
-    let words = assert_error(registry.release(vector, &[Kind::Csr]), WRONG_KIND, "handle");
-    assert!(words.contains("expected a sparse matrix"), "{words}");
+    let message = assert_error(registry.release(vector, &[Kind::Csr]), WRONG_KIND, "handle");
+    assert!(message.contains("expected a sparse matrix"), "{message}");
     assert_error(registry.release(csr, Kind::FULL), WRONG_KIND, "handle");
     assert_error(registry.release(dense, &[Kind::Band]), WRONG_KIND, "handle");
     assert_error(registry.mv(1.0, vector, vector, 0.0, None), WRONG_KIND, "a");
     assert_error(registry.mv(1.0, csr, csr, 0.0, None), WRONG_KIND, "x");
     assert_error(registry.mv(1.0, csr, vector, 0.0, Some(band)), WRONG_KIND, "y");
-    let words = assert_error(registry.mv_transposed(1.0, band, vector, 0.0, None), WRONG_KIND, "a");
-    assert!(words.contains("dense matrix or sparse matrix"), "{words}");
+    let message = assert_error(registry.mv_transposed(1.0, band, vector, 0.0, None), WRONG_KIND, "a");
+    assert!(message.contains("dense matrix or sparse matrix"), "{message}");
     assert_error(registry.slice(csr, 0..1), WRONG_KIND, "handle");
     // A dense matrix is a vector only with one row or column; values of different structures do not mix.
     let shape = "clinalg:argument:shape";
@@ -155,8 +155,11 @@ fn precisions_do_not_mix() {
     let y = registry.upload_vector(context, &[1.0_f64, 2.0]).unwrap();
     let a = registry.upload_dense(context, 2, 2, &[1.0_f64; 4]).unwrap();
     let id = "clinalg:argument:precision";
-    let words = assert_error(registry.plus(x, y, None), id, "b");
-    assert!(words.contains("double precision (f64)") && words.contains("expected single precision (f32)"), "{words}");
+    let message = assert_error(registry.plus(x, y, None), id, "b");
+    assert!(
+        message.contains("double precision (f64)") && message.contains("expected single precision (f32)"),
+        "{message}"
+    );
     assert_error(registry.minus(x, x, Some(y)), id, "out");
     assert_error(registry.axpby(1.0, y, 1.0, x, None), id, "y");
     assert_error(registry.dot(y, x), id, "b");
@@ -333,8 +336,8 @@ fn products<T: Real>(context: &Context) {
     let value = "clinalg:argument:value";
     let square = registry.upload_dense(context, 1, 1, &[T::one()]).unwrap();
     let one = registry.upload_vector(context, &[T::one()]).unwrap();
-    let words = assert_error(registry.mv(1.0, square, one, 0.0, Some(one)), value, "y");
-    assert!(words.contains("argument `x`"), "{words}");
+    let message = assert_error(registry.mv(1.0, square, one, 0.0, Some(one)), value, "y");
+    assert!(message.contains("argument `x`"), "{message}");
     assert_error(registry.mv(1.0, square, one, 0.0, Some(square)), value, "y");
     let length = "clinalg:argument:length";
     assert_error(registry.mv(1.0, csr, one, 0.0, None), length, "x");

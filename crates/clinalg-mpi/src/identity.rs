@@ -74,8 +74,8 @@ mod tests {
             (identity("1.0.0", "poisson --n 129"), ["`poisson --n 129`", "`poisson --n 65`"]),
         ] {
             let error = check(&[first.clone(), first.clone(), other]).unwrap_err();
-            let words = error.to_string();
-            assert!(words.contains("rank 2") && needles.iter().all(|needle| words.contains(needle)), "{words}");
+            let message = error.to_string();
+            assert!(message.contains("rank 2") && needles.iter().all(|needle| message.contains(needle)), "{message}");
             assert_eq!(error.id(), "clinalg:argument:value");
         }
     }

@@ -275,8 +275,8 @@ impl Mpi {
             return Some(self.failed(rank, LOST, "its process has ended"));
         }
         if was_signalled() && wait.signalled.get_or_insert_with(Instant::now).elapsed() > AFTER_SIGNAL {
-            let words = format!("a signal ended the run while rank {} waited for this one", self.inner.rank);
-            return Some(self.failed(from.unwrap_or(0), LOST, &words));
+            let message = format!("a signal ended the run while rank {} waited for this one", self.inner.rank);
+            return Some(self.failed(from.unwrap_or(0), LOST, &message));
         }
         self.answer(wait.answered.as_deref_mut());
         self.hangs(wait, from, self.inner.timeout.unwrap_or(PATIENCE))
@@ -305,10 +305,10 @@ impl Mpi {
             return None;
         };
         let seconds = patience.as_secs_f64();
-        let words = format!(
+        let message = format!(
             "this rank has not answered rank {rank} for {seconds} s; its process or device hangs. If it was only busy, set {PATIENCE_VARIABLE} to a larger number of seconds"
         );
-        Some(self.failed(other, LOST, &words))
+        Some(self.failed(other, LOST, &message))
     }
 
     fn call(&self, text: &'static [u8], to: usize) {
@@ -362,8 +362,8 @@ impl Mpi {
                 Err(failed) => {
                     // The death of a process may be seen here before it is seen otherwise.
                     std::thread::sleep(2 * LOOK);
-                    let words = format!("{} failed with code {}", failed.call, failed.code);
-                    Some(self.look(&mut wait, from).unwrap_or_else(|| self.failed(from.unwrap_or(0), LOST, &words)))
+                    let message = format!("{} failed with code {}", failed.call, failed.code);
+                    Some(self.look(&mut wait, from).unwrap_or_else(|| self.failed(from.unwrap_or(0), LOST, &message)))
                 }
             };
             if let Some(lost) = lost {

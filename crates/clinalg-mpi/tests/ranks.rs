@@ -255,8 +255,8 @@ fn ranks_with_other_arguments_are_named() {
     command.arg(program).args(line).args([":", "-n", "1", program]).args(line).args(["--precision", "f32"]);
     let done = finish(&mut command);
     assert_eq!(done.code, 2, "{}", done.stderr);
-    let words = "rank 1 of the team, device `of host ";
-    assert!(done.stderr.contains(words) && done.stderr.contains("`--precision` is f32"), "{}", done.stderr);
+    let message = "rank 1 of the team, device `of host ";
+    assert!(done.stderr.contains(message) && done.stderr.contains("`--precision` is f32"), "{}", done.stderr);
 }
 
 #[test]
@@ -308,8 +308,8 @@ fn the_others_of_a_rank_that_dies_name_it() {
     } else if std::env::var_os(CHILD).is_none() && can_start() {
         let done = children(2, NAME);
         assert!(done.code != 0 && done.time < BOUND, "{} after {:?}", done.code, done.time);
-        let words = "rank 0 says: clinalg:team:lost rank 1 of the team, device `";
-        assert!(done.stdout.contains(words), "{}\n{}", done.stdout, done.stderr);
+        let message = "rank 0 says: clinalg:team:lost rank 1 of the team, device `";
+        assert!(done.stdout.contains(message), "{}\n{}", done.stdout, done.stderr);
         assert!(done.stdout.contains("its process has ended"), "{}\n{}", done.stdout, done.stderr);
     }
 }
@@ -365,8 +365,8 @@ fn the_others_of_a_rank_that_hangs_name_it() {
         command.arg(exe).args([NAME, "--exact", "--nocapture"]).env(CHILD, NAME).env("CLINALG_MPI_TIMEOUT", "3");
         let done = finish(&mut command);
         assert!(done.time < BOUND, "{:?}", done.time);
-        let words = "another rank says: clinalg:team:lost rank 1 of the team, device `";
-        assert_eq!(done.stdout.matches(words).count(), 3, "{}\n{}", done.stdout, done.stderr);
+        let message = "another rank says: clinalg:team:lost rank 1 of the team, device `";
+        assert_eq!(done.stdout.matches(message).count(), 3, "{}\n{}", done.stdout, done.stderr);
         assert_eq!(
             done.stdout.matches("for 3 s; its process or device hangs").count(),
             3,
@@ -405,7 +405,7 @@ fn a_file_that_one_rank_lacks_is_reported_by_the_first() {
     command.args([":", "-n", "1", "-wdir"]).arg(without.path()).arg(program).args(line);
     let done = finish(&mut command);
     assert!(done.code != 0 && done.time < BOUND, "{} after {:?}", done.code, done.time);
-    let words = "clinalg: rank 0: rank 1 of the team, device `";
-    assert!(done.stderr.contains(words) && done.stderr.contains("a.mtx"), "{}", done.stderr);
+    let message = "clinalg: rank 0: rank 1 of the team, device `";
+    assert!(done.stderr.contains(message) && done.stderr.contains("a.mtx"), "{}", done.stderr);
     assert!(done.stdout.contains("clinalg:file:io"), "{}", done.stdout);
 }

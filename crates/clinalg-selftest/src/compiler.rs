@@ -204,13 +204,13 @@ pub(super) fn fma<T: Real>(suite: &mut Suite<'_>) {
             worst.fail(format!("(1 + e)(1 - e) - 1 is {wrong:e}, expected 0 or {:e}", -e * e));
         }
         let fused = |i: usize| got[i] != T::zero();
-        let words = [
+        let details = [
             if fused(0) { "fma() rounds once" } else { "fma() rounds twice, against the specification" },
             if fused(1) { "a * b + c is contracted" } else { "a * b + c is not contracted" },
             if fused(2) { "in spite of FP_CONTRACT OFF too" } else { "FP_CONTRACT OFF is honoured" },
         ];
         worst.size = 1;
-        worst.found(words.join("; "));
+        worst.found(details.join("; "));
         Ok(())
     });
 }

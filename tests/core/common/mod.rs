@@ -209,9 +209,9 @@ pub(crate) fn sparse<T: Real>(rows: usize, cols: usize, seed: u64, lengths: impl
 pub(crate) fn assert_error<T: std::fmt::Debug>(result: Result<T, Error>, id: &str, argument: &str) -> String {
     let error = result.expect_err(id);
     assert_eq!(error.id(), id, "{error}");
-    let words = error.to_string();
-    assert!(words.contains(&format!("`{argument}`")), "`{argument}` is not named: {words}");
-    words
+    let message = error.to_string();
+    assert!(message.contains(&format!("`{argument}`")), "`{argument}` is not named: {message}");
+    message
 }
 
 /// Marks a process started by [`child`].

@@ -281,11 +281,11 @@ fn zero_diagonals_are_matched_or_named() {
         assert!(report.stop.is_success(), "{report}");
         let zero = CsrParts::from_triplets(3, 3, &[(0, 0, 1.0), (1, 2, 1.0), (2, 1, 1.0)]).unwrap();
         let never = IluParams::default().matching(Matching::Never);
-        let words = Ilu::from_parts(context, &zero, &never).unwrap_err().to_string();
-        assert!(words.contains("row 2 (counted from 1)") && words.contains("matching"), "{words}");
+        let message = Ilu::from_parts(context, &zero, &never).unwrap_err().to_string();
+        assert!(message.contains("row 2 (counted from 1)") && message.contains("matching"), "{message}");
         let singular = CsrParts::from_triplets(3, 3, &[(0, 0, 1.0), (1, 0, 1.0), (2, 1, 1.0), (2, 2, 1.0)]).unwrap();
-        let words = Ilu::from_parts(context, &singular, &IluParams::default()).unwrap_err().to_string();
-        assert!(words.contains("structurally singular"), "{words}");
+        let message = Ilu::from_parts(context, &singular, &IluParams::default()).unwrap_err().to_string();
+        assert!(message.contains("structurally singular"), "{message}");
         let tall = CsrParts::<f64>::from_triplets(3, 2, &[]).unwrap();
         assert!(matches!(Ilu::from_parts(context, &tall, &never), Err(Error::Shape { argument: "a", .. })));
         let (r, mut z) = (Vector::zeros(context, a.rows).unwrap(), Vector::zeros(context, 3).unwrap());
@@ -328,8 +328,8 @@ fn kershaws_matrix_needs_a_shift() {
     let a = CsrParts::from_dense(4, 4, &(0..16).map(|e| rows[e % 4][e / 4]).collect::<Vec<f64>>()).unwrap();
     for context in capable::<f64>() {
         let strict = IncompleteCholesky::from_parts(context, &a, &CholeskyParams::default().shift(0.0));
-        let words = strict.unwrap_err().to_string();
-        assert!(words.contains("row 4 (counted from 1)") && words.contains("not positive"), "{words}");
+        let message = strict.unwrap_err().to_string();
+        assert!(message.contains("row 4 (counted from 1)") && message.contains("not positive"), "{message}");
         let mut m = IncompleteCholesky::from_parts(context, &a, &CholeskyParams::default()).unwrap();
         assert!(m.shift() > 0.0 && m.shift() < 1.0);
         let matrix = Csr::from_parts(context, &a).unwrap();
@@ -337,8 +337,8 @@ fn kershaws_matrix_needs_a_shift() {
         let report = Cg::new(context, 4, Default::default()).unwrap().solve(&matrix, Some(&mut m), &b, &mut x).unwrap();
         assert!(report.stop.is_success() && report.iterations <= 5, "{report}");
         let indefinite = CsrParts::from_triplets(2, 2, &[(0, 0, 1.0), (1, 1, -1.0)]).unwrap();
-        let words = IncompleteCholesky::from_parts(context, &indefinite, &CholeskyParams::default()).unwrap_err();
-        assert!(words.to_string().contains("row 2"), "{words}");
+        let message = IncompleteCholesky::from_parts(context, &indefinite, &CholeskyParams::default()).unwrap_err();
+        assert!(message.to_string().contains("row 2"), "{message}");
     }
 }
 

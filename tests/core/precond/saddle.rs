@@ -106,8 +106,8 @@ fn stokes_takes_about_as_many_iterations_on_every_grid() {
         {
             let params = SaddleParams::default().shape(shape).schur(Schur::Diagonal);
             let [coarse, _, fine] = [16, 32, 64].map(|n| count(context, &stokes(n, nu, 0.0, pressure), &params, false));
-            let words = format!("{pressure:?} {nu} {shape:?}: {coarse} to {fine}");
-            assert!(fine <= most && fine as f64 <= 1.6 * coarse as f64, "{words}");
+            let message = format!("{pressure:?} {nu} {shape:?}: {coarse} to {fine}");
+            assert!(fine <= most && fine as f64 <= 1.6 * coarse as f64, "{message}");
         }
     }
     let parts = stokes(16, 1.0, 0.0, Pressure::Free);

@@ -29,12 +29,12 @@ fn no_worse<T: Real>(context: &Context, name: &str, host: &CsrParts<f64>, b: &[f
         }
         let (left, scale) = residual(host, b, &download(&x));
         let rounding = 4.0 * eps::<T>() * scale;
-        let words = format!("{name}, {solver}: {left:e} from {first:e}, {report}");
-        assert!(left <= first + rounding + 4.0 * eps::<T>() * residual(host, b, start).1, "{words}");
-        assert!((left - report.relative_residual * norm(b)).abs() <= rounding, "{words}");
-        assert_eq!(report.history.last(), Some(&report.relative_residual), "{words}");
+        let message = format!("{name}, {solver}: {left:e} from {first:e}, {report}");
+        assert!(left <= first + rounding + 4.0 * eps::<T>() * residual(host, b, start).1, "{message}");
+        assert!((left - report.relative_residual * norm(b)).abs() <= rounding, "{message}");
+        assert_eq!(report.history.last(), Some(&report.relative_residual), "{message}");
         if report.iterate == 0 && report.iterations > 0 {
-            assert_eq!(download(&x), download(&vector::<T>(context, start)), "{words}");
+            assert_eq!(download(&x), download(&vector::<T>(context, start)), "{message}");
         }
     }
 }
@@ -106,9 +106,9 @@ fn columns_are_no_worse_than_their_initial_guesses<T: Real>(context: &Context) {
                 let own = k * n * n..(k + 1) * n * n;
                 let guess: Vec<f64> = start[own.clone()].iter().map(|&v| v.into_f64()).collect();
                 let ((left, scale), (first, of_first)) = (residual(&host, b, &found[own]), residual(&host, b, &guess));
-                let words = format!("{name}, column {k}: {left:e} from {first:e}, {report}, {:?}", report.iterates);
-                assert!(left <= first + 4.0 * eps::<T>() * (scale + of_first), "{words}");
-                assert!((left - report.relative_residuals[k] * norm(b)).abs() <= 4.0 * eps::<T>() * scale, "{words}");
+                let message = format!("{name}, column {k}: {left:e} from {first:e}, {report}, {:?}", report.iterates);
+                assert!(left <= first + 4.0 * eps::<T>() * (scale + of_first), "{message}");
+                assert!((left - report.relative_residuals[k] * norm(b)).abs() <= 4.0 * eps::<T>() * scale, "{message}");
             }
             let worst = report.worst();
             assert_eq!(Some(&worst.relative_residual), report.history.last(), "{worst}");
@@ -142,22 +142,22 @@ fn minres_finds_least_squares_solutions<T: Real>(context: &Context) {
             let mut solver = Minres::new(context, n, stopping::<T>().max_iterations(4000).into()).unwrap();
             let m = with.then_some(&mut m as &mut dyn Preconditioner<T>);
             let report = solver.solve(&a, m, &vector::<T>(context, &b), &mut x).unwrap();
-            let words = format!("seed {seed}, preconditioner {with}: {report}, least {least:e}");
+            let message = format!("seed {seed}, preconditioner {with}: {report}, least {least:e}");
             // In single precision, and where x has grown along null vectors with the preconditioner, |A r| of x may be too inaccurate to tell.
             let is_inaccurate = with || eps::<T>() > 1e-10;
             let is_told = report.stop == Stop::LeastSquares || is_inaccurate && report.stop == Stop::Breakdown;
-            assert!(is_told, "{words}");
+            assert!(is_told, "{message}");
             let x = download(&x);
             let (left, scale) = residual(&host, &b, &x);
             let rounding = 4.0 * eps::<T>() * scale / norm(&b);
             // |r|^2 exceeds the least value by the square of |A r| over the smallest nonzero eigenvalue, above 1e-3.
             let gradient = 40.0 * 8.0 * eps::<T>().sqrt() / 1e-3;
             let above = if is_inaccurate { 0.02 } else { gradient * gradient };
-            assert!((left / norm(&b) - least).abs() <= least * above + rounding, "{words}");
-            assert!((left / norm(&b) - report.relative_residual).abs() <= rounding, "{words}");
+            assert!((left / norm(&b) - least).abs() <= least * above + rounding, "{message}");
+            assert!((left / norm(&b) - report.relative_residual).abs() <= rounding, "{message}");
             let smallest = report.history.iter().copied().fold(f64::INFINITY, f64::min);
             // The residual of the recurrence differs from that of x by rounding.
-            assert!(with || smallest >= least - rounding, "{words}: {smallest:e}");
+            assert!(with || smallest >= least - rounding, "{message}: {smallest:e}");
         }
     }
     // Consistent systems of the same matrix are solved.

@@ -63,12 +63,12 @@ fn check<T: Scalar + PartialEq>(method: Method, tolerance: f64, shift: f64, jaco
         let report = solver.solve_from(memory, &a, m, &b, &mut x, &mut progress).unwrap();
         (x.to_vec().unwrap(), report)
     };
-    let words = format!("{method:?}, {:?}, {tolerance}, {shift}, {jacobi}", T::PRECISION);
+    let message = format!("{method:?}, {:?}, {tolerance}, {shift}, {jacobi}", T::PRECISION);
     let mut memory = KrylovMemory::default();
     let (whole, expected) = run(&mut memory, usize::MAX, most);
-    assert!(memory.is_empty() == (expected.stop != Stop::IterationLimit), "{words}: {expected:?}");
+    assert!(memory.is_empty() == (expected.stop != Stop::IterationLimit), "{message}: {expected:?}");
     let count = expected.iterations;
-    assert!(count > 12, "{words}: {count}");
+    assert!(count > 12, "{message}: {count}");
     memory = KrylovMemory::default();
     let (mut at, mut times) = (1, 0);
     loop {
@@ -76,15 +76,15 @@ fn check<T: Scalar + PartialEq>(method: Method, tolerance: f64, shift: f64, jaco
         let (x, report) = run(&mut memory, if by_limit { usize::MAX } else { at }, if by_limit { at } else { most });
         times += 1;
         if memory.is_empty() || report.iterations >= most {
-            assert!(times > 5, "{words}: {times}");
-            assert_eq!(report, expected, "{words} after {times}");
-            assert!(x == whole, "{words}");
+            assert!(times > 5, "{message}: {times}");
+            assert_eq!(report, expected, "{message} after {times}");
+            assert!(x == whole, "{message}");
             break;
         }
         let stop = if by_limit { Stop::IterationLimit } else { Stop::Cancelled };
-        assert_eq!(report.stop, stop, "{words} at {at}");
+        assert_eq!(report.stop, stop, "{message} at {at}");
         // Those that are looked at in batches finish the batch.
-        assert!(report.iterations == at || !by_limit && report.iterations > at, "{words} at {at}: {report:?}");
+        assert!(report.iterations == at || !by_limit && report.iterations > at, "{message} at {at}: {report:?}");
         at = report.iterations + 1 + times % 3;
     }
 }

@@ -245,8 +245,8 @@ mod tests {
             (&empty, [1.0; 3], "row 2 (counted from 1) has only zeros"),
             (&unused, [1.0; 3], "unknown 2 (counted from 1)"),
         ] {
-            let words = solve(a, &b).unwrap_err().to_string();
-            assert!(words.contains(needle), "{words}");
+            let message = solve(a, &b).unwrap_err().to_string();
+            assert!(message.contains(needle), "{message}");
         }
     }
 }

@@ -202,11 +202,11 @@ mod tests {
             check_hermitian(&Matrix::Applied(&applied), "a", tolerance)
         };
         assert!(check(1e-8, 1e-8).is_ok() && check(0.0, 1e-12).is_ok());
-        let words = check(1e-3, 1e-8).unwrap_err().to_string();
-        assert!(words.contains("raise the tolerance") && !words.contains("A'"), "{words}");
+        let message = check(1e-3, 1e-8).unwrap_err().to_string();
+        assert!(message.contains("raise the tolerance") && !message.contains("A'"), "{message}");
         // Entries are known exactly.
         let stored = Stored::Csr(chain(&context, 1e-8));
-        let words = check_hermitian(&Matrix::Stored(&stored), "a", 1e-8).unwrap_err().to_string();
-        assert!(words.contains("(A + A')/2"), "{words}");
+        let message = check_hermitian(&Matrix::Stored(&stored), "a", 1e-8).unwrap_err().to_string();
+        assert!(message.contains("(A + A')/2"), "{message}");
     }
 }

@@ -23,8 +23,8 @@ pub(crate) fn library() -> &'static Path {
 
 /// Runs a command; gives what it printed, or as an error that and how it ended.
 pub(crate) fn run(command: &mut Command) -> Result<String, String> {
-    let words = format!("{command:?}");
-    let output = command.output().map_err(|e| format!("{words}: {e}"))?;
+    let message = format!("{command:?}");
+    let output = command.output().map_err(|e| format!("{message}: {e}"))?;
     let text = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
-    if output.status.success() { Ok(text) } else { Err(format!("{words}: {}\n{text}", output.status)) }
+    if output.status.success() { Ok(text) } else { Err(format!("{message}: {}\n{text}", output.status)) }
 }

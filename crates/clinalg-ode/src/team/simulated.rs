@@ -90,8 +90,8 @@ impl Mail {
                 break letter;
             }
             if begun.elapsed() > PATIENCE {
-                let words = format!("rank {to} has waited {} s for rank {from}", PATIENCE.as_secs());
-                return Err(clinalg::Error::process("clinalg:team:lost", words));
+                let message = format!("rank {to} has waited {} s for rank {from}", PATIENCE.as_secs());
+                return Err(clinalg::Error::process("clinalg:team:lost", message));
             }
             let waited = self.posted.wait_timeout(letters, PATIENCE);
             letters = waited.unwrap_or_else(PoisonError::into_inner).0;

@@ -338,8 +338,8 @@ mod tests {
             (1026, "1025 and 2049"),
         ] {
             for dim in [2, 3] {
-                let words = sides(n, dim).unwrap_err().to_string();
-                assert!(words.contains(near) && words.contains(&n.to_string()), "{words}");
+                let message = sides(n, dim).unwrap_err().to_string();
+                assert!(message.contains(near) && message.contains(&n.to_string()), "{message}");
             }
         }
         assert!(sides(usize::MAX, 2).is_err() && sides(usize::MAX, 3).is_err());

@@ -245,8 +245,8 @@ fn a_size_line_alone_claims_no_memory() {
         assert!(fault(text).contains("the file ends here"));
     }
     for sizes in ["3000000000 3000000000 1", "3000000000 1 1", "1 9000000000000000000 1"] {
-        let words = fault(coordinate(&format!("real general\n{sizes}\n1 1 1\n")));
-        assert!(words.starts_with("2: the size line says ") && words.contains("leave out"), "{words}");
+        let message = fault(coordinate(&format!("real general\n{sizes}\n1 1 1\n")));
+        assert!(message.starts_with("2: the size line says ") && message.contains("leave out"), "{message}");
     }
     assert!(fault("%%MatrixMarket matrix array real general\n3000000000 0\n").contains("leave out"));
     let a = parse(&coordinate("real general\n16777216 16777216 0\n")).unwrap();
