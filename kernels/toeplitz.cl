@@ -33,7 +33,7 @@
 #define AHEAD (SLOTS - 1)
 // Entries of a place, in pairs.
 #define PLACE (ROWS * COLUMNS / 2)
-// As in bem_heat.cl: how many zeros stand before the first time step of x.
+// As in bem_heat.clh: how many zeros stand before the first time step of x.
 #define BEFORE 16
 // Steps of x before the tiles' own that a block in reach meets; and warps of a work-group, as local memory allows.
 #ifdef LATER

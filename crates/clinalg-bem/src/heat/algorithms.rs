@@ -12,9 +12,10 @@ use clinalg::{Context, Error, Precision, Real, Result, Vector};
 use serde::{Deserialize, Serialize};
 
 use super::Kind;
-use super::operator::{BEM_HEAT, START_BLOCKS, kind_code, launch};
+use super::operator::{START_BLOCKS, kind_code, launch};
 use super::space::Shared;
 use super::times::TimeRules;
+use crate::kernels::bem_heat_algorithms::FILE;
 
 /// How a product on the fly is computed.
 ///
@@ -192,7 +193,7 @@ impl<T: Real> Published<T> {
         }
         let [tests, trials] = self.group;
         let kernel = |name: &'static str| {
-            Kernel::new(&BEM_HEAT, name, T::PRECISION).with(&[
+            Kernel::new(&FILE, name, T::PRECISION).with(&[
                 ("KIND", kind_code(kind)),
                 ("POINTS", shared.rule.len() as u64),
                 ("TESTS", tests as u64),

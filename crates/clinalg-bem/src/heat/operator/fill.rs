@@ -2,11 +2,11 @@
 
 use std::f64::consts::LN_2;
 
-use clinalg::runtime::{Arg, Buffer, Range};
+use clinalg::runtime::{Arg, Buffer, Kernel, Range};
 use clinalg::{Real, Result};
 
 use super::super::space::{LANES, Touching};
-use super::{HeatOperator, PROCESSOR, START_BLOCKS, count, launch};
+use super::{HeatOperator, MOMENTS, POINTWISE, PROCESSOR, START, START_BLOCKS, count, launch};
 use crate::quadrature::{Contact, sauter_schwab};
 
 impl<T: Real> HeatOperator<T> {
@@ -21,7 +21,7 @@ impl<T: Real> HeatOperator<T> {
         args.extend([shared.nodes.arg(), alpha, step, count(0), count(kept)]);
         args.extend([count(self.first), count(self.rows), count(0), count(kept), self.start.arg()]);
         let range = Range::d2([self.stride(), self.rows], [64, if self.is_cpu() { 1 } else { 4 }]);
-        launch(context, self.kernel("fill_start"), range, &args)?;
+        launch(context, self.kernel(&START, "fill_start"), range, &args)?;
 
         let touching = Touching::new(mesh, self.kind, self.first..self.first + self.rows);
         let mut rules: Vec<T> = Vec::new();
@@ -52,7 +52,7 @@ impl<T: Real> HeatOperator<T> {
             alpha,
             sums.arg(),
         ];
-        launch(context, self.kernel("sum_singular"), Range::d1(pairs, local), &args)?;
+        launch(context, self.kernel(&START, "sum_singular"), Range::d1(pairs, local), &args)?;
         let entries = Buffer::from_slice(context, &touching.entries)?;
         let sources = Buffer::from_slice(context, &touching.sources)?;
         let offsets = Buffer::from_slice(context, &touching.offsets)?;
@@ -70,7 +70,7 @@ impl<T: Real> HeatOperator<T> {
             Arg::size(kept),
             self.start.arg(),
         ];
-        launch(context, self.kernel("add_singular"), Range::d1(targets, local), &args)?;
+        launch(context, self.kernel(&START, "add_singular"), Range::d1(targets, local), &args)?;
         // The buffers above go now.
         context.finish()
     }
@@ -81,12 +81,12 @@ impl<T: Real> HeatOperator<T> {
         let shared = &*self.shared;
         let alpha = shared.params.alpha;
         let wanted = |first: usize, has: usize| has.min(blocks.saturating_sub(first));
-        let run = |names: [&'static str; 2], mut args: Vec<Arg>, start: usize, wanted: usize| {
+        let run = |kernels: [Kernel; 2], mut args: Vec<Arg>, start: usize, wanted: usize| {
             args.extend([count(start), count(wanted)]);
             args.extend([count(self.first + first), count(rows), count(START_BLOCKS), count(blocks - START_BLOCKS)]);
             args.push(values.arg());
-            let (kernel, lanes) =
-                if self.is_cpu() { (self.kernel(names[1]).with(PROCESSOR), LANES) } else { (self.kernel(names[0]), 1) };
+            let [gpu, cpu] = kernels;
+            let (kernel, lanes) = if self.is_cpu() { (cpu.with(PROCESSOR), LANES) } else { (gpu, 1) };
             launch(&shared.context, kernel, self.entries(rows, lanes), &args)
         };
         let points = &later.pointwise;
@@ -94,8 +94,9 @@ impl<T: Real> HeatOperator<T> {
             let mut args = shared.geometry(self.kind);
             args.extend([Arg::real::<T>(points.scale), Arg::real::<T>(alpha), points.tables.arg()]);
             args.extend([count(points.cells), points.cuts.arg(), Arg::real::<T>(later.reach)]);
-            let names = ["fill_blocks_pointwise_gpu", "fill_blocks_pointwise_cpu"];
-            run(names, args, START_BLOCKS, wanted(START_BLOCKS, points.blocks))?;
+            let kernels =
+                ["fill_blocks_pointwise_gpu", "fill_blocks_pointwise_cpu"].map(|name| self.kernel(&POINTWISE, name));
+            run(kernels, args, START_BLOCKS, wanted(START_BLOCKS, points.blocks))?;
         }
         for part in [&later.paired, &later.whole] {
             let wanted = wanted(part.first, part.blocks);
@@ -114,7 +115,8 @@ impl<T: Real> HeatOperator<T> {
                 args.extend([part.degrees.arg(), Arg::real::<T>(part.width)]);
                 ["fill_blocks_gpu", "fill_blocks_cpu"]
             };
-            run(names, args, part.first, wanted)?;
+            let kernels = names.map(|name| self.kernel(&MOMENTS, name).with(&[("DEGREE", later.degree)]));
+            run(kernels, args, part.first, wanted)?;
         }
         Ok(())
     }

@@ -8,13 +8,12 @@ mod share;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use clinalg::runtime::{Arg, Buffer, Kernel, KernelFamily, Range};
+use clinalg::runtime::{Arg, Buffer, File, Kernel, KernelFamily, Range};
 use clinalg::{Context, Dense, DeviceInfo, Error, Precision, Real, Result};
 use serde::{Deserialize, Serialize};
 
 use super::algorithms::Published;
 use super::space::{LANES, Shared};
-use super::times::DEGREE_STEP;
 use super::toeplitz::{self, Toeplitz};
 use super::work::{HostPart, HostPlan};
 use super::{Algorithm, HeatSpace, Kind};
@@ -22,7 +21,10 @@ pub use forecast::Forecast;
 use product::steps_per_item;
 use share::Sharing;
 
-pub(super) use crate::kernels::bem_heat::FILE as BEM_HEAT;
+use crate::kernels::bem_heat_moments::FILE as MOMENTS;
+use crate::kernels::bem_heat_pointwise::FILE as POINTWISE;
+use crate::kernels::bem_heat_product::FILE as PRODUCT;
+use crate::kernels::bem_heat_start::FILE as START;
 
 /// Whether blocks are stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -225,7 +227,7 @@ fn count(value: usize) -> Arg {
 
 /// Enqueues a kernel of this crate.
 pub(super) fn launch(context: &Context, kernel: Kernel, range: Range, args: &[Arg]) -> Result<()> {
-    // SAFETY: the argument lists below follow the kernels' own in `kernels/bem_heat.cl`, which check their indices against the
+    // SAFETY: the argument lists below follow the kernels' own in `kernels/bem_heat_*.cl`, which check their indices against the
     // sizes given; the buffers belong to the operator or the caller and live on.
     unsafe { context.launch_kernel(&kernel, range, args) }
 }
@@ -539,18 +541,16 @@ impl<T: Real> HeatOperator<T> {
         self.in_use.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A kernel that computes entries of this operator. All have the same numbers, so that they are one program.
-    fn kernel(&self, name: &'static str) -> Kernel {
+    /// A kernel that computes entries of this operator. All of a file have the same numbers, so that they are one program.
+    fn kernel(&self, file: &'static File, name: &'static str) -> Kernel {
         let points = self.shared.rule.len() as u64;
-        let degree = self.later.as_ref().map_or(DEGREE_STEP as u64, |later| later.degree);
-        let defines = [("KIND", kind_code(self.kind)), ("POINTS", points), ("DEGREE", degree)];
-        Kernel::new(&BEM_HEAT, name, T::PRECISION).with(&defines)
+        Kernel::new(file, name, T::PRECISION).with(&[("KIND", kind_code(self.kind)), ("POINTS", points)])
     }
 
     /// A kernel that moves or multiplies, the same for all operators, for tiles of `tile` time steps.
     fn plain(&self, names: [&'static str; 2], tile: usize) -> Kernel {
         let name = names[usize::from(self.is_cpu())];
-        let kernel = Kernel::new(&BEM_HEAT, name, T::PRECISION).with(&[("DEGREE", DEGREE_STEP as u64)]);
+        let kernel = Kernel::new(&PRODUCT, name, T::PRECISION);
         if self.is_cpu() {
             kernel.with(PROCESSOR)
         } else {
