@@ -1,10 +1,11 @@
-//! Rows of a product of sparse matrices that are too long for one table, on GPUs (`sparse_product.cl`).
+//! Rows of a product of sparse matrices that are too long for one table, on GPUs.
 
-use super::product::{BUCKET_PLACES, LOCAL_BYTES, LONG_BYTES, MOST_ITEMS, SEGMENT_SIZE, Sizes, multiplication};
+use super::product::{BUCKET_PLACES, LOCAL_BYTES, LONG_BYTES, MOST_ITEMS, SEGMENT_SIZE, Sizes};
 use super::scan;
 use crate::matrix::{EntriesRef, Structure};
 use crate::ops::items;
-use crate::runtime::kernels::sparse_product::Program;
+use crate::runtime::kernels::sparse_product_listed;
+use crate::runtime::kernels::sparse_product_segments::Program;
 use crate::runtime::{Out, Range};
 use crate::{Buffer, Context, Result, Scalar};
 
@@ -76,7 +77,7 @@ const MARK_BYTES: usize = 64 << 20;
 const LOOKS_PER_PRODUCT: u64 = 8;
 /// Products of a piece that are listed by a work-group.
 const PIECE_PRODUCTS: u32 = 1 << 14;
-/// `PIECE_FIELDS`, `SEGMENT_FIELDS` and `WINDOW` of `sparse_product.cl`, which also has `SEGMENT_SIZE` and its buckets.
+/// As in `sparse_product_segments.clh`, which also has `SEGMENT_SIZE` and its buckets.
 const PIECE_FIELDS: usize = 8;
 const SEGMENT_FIELDS: usize = 4;
 const WINDOW: usize = 2048;
@@ -244,7 +245,7 @@ impl Batch {
         first: &Buffer<u32>,
     ) -> Result<Option<Listed>> {
         let context = a.offset.context();
-        let program = Program::<T>::new();
+        let program = sparse_product_listed::Program::<T>::new();
         let local = context.local().min(256);
         let group = |groups: usize| Range::d1(groups * local, local);
         let (pieces, place) = (self.fields(context)?, place.to_vec()?);
@@ -309,7 +310,6 @@ impl Segments {
         values: Out<'_, T>,
     ) -> Result<()> {
         let context = offset.context();
-        let program = multiplication::<T>(context);
         let (ac, av) = (&a.structure.column, a.values);
         let (bo, bc, bv) = (&b.structure.offset, &b.structure.column, b.values);
         let (buckets, most) = (SEGMENT_SIZE / BUCKET_PLACES, Sizes::to_fill::<T>().most(SEGMENT_SIZE));
@@ -318,7 +318,7 @@ impl Segments {
         let lanes = context.local().min(MOST_ITEMS);
         let range = Range::d1(self.count * lanes, lanes);
         let Some(listed) = &self.listed else {
-            return program.fill_segments(
+            return Program::new().fill_segments(
                 context,
                 range,
                 width,
@@ -345,6 +345,7 @@ impl Segments {
                 values,
             );
         };
+        let program = sparse_product_listed::Program::new();
         let Listed { pieces, windows, counter, place, products } = listed;
         let mut list_column = Buffer::<u32>::uninit(context, *products)?;
         let mut list_value = Buffer::<T>::uninit(context, *products)?;

@@ -5,6 +5,7 @@ use super::scan;
 use crate::matrix::{Csr, Entries, EntriesRef, Structure};
 use crate::ops::items;
 use crate::runtime::kernels::sparse_product::{Long, Program};
+use crate::runtime::kernels::{sparse_product_merge, sparse_product_sizes};
 use crate::runtime::{KernelFamily, Out, Range, Reuse};
 use crate::{Buffer, Context, Error, Result, Scalar};
 
@@ -63,7 +64,8 @@ pub(super) const MOST_ITEMS: usize = 128;
 pub(super) const SEGMENT_SIZE: usize = 1024;
 /// Maximum number of entries that a work-item merges.
 const MERGED: u32 = 32;
-/// Number of rows on which the ratio of entries to products is measured, one per work-group with a table of `SAMPLE_SIZE`; `SAMPLE_UNIT` as in `sparse_product.cl`.
+/// Number of rows on which the ratio of entries to products is measured, one per work-group with a table of `SAMPLE_SIZE`;
+/// `SAMPLE_UNIT` as in `sparse_product_sizes.cl`.
 const SAMPLES: usize = 256;
 const SAMPLE_SIZE: usize = 4096;
 const SAMPLE_UNIT: u32 = 256;
@@ -128,7 +130,8 @@ pub(crate) fn multiply<T: Scalar>(a: EntriesRef<'_, T>, b: EntriesRef<'_, T>) ->
 /// count[i] = entries of row i of the product.
 fn count_by_tables<T: Scalar>(a: &Structure, b: &Structure, count: &mut Buffer<u32>) -> Result<()> {
     let (context, rows) = (a.offset.context(), a.rows);
-    let (program, range, local) = (Program::<T>::new(), items(context, rows), context.local());
+    let program = sparse_product_sizes::Program::<T::Real>::new();
+    let (range, local) = (items(context, rows), context.local());
     let mut bound = Buffer::<u32>::uninit(context, rows)?;
     let cols = b.cols as u32;
     program.bound_product(context, range, rows, cols, &a.offset, &a.column, &b.offset, local + 1, local, &mut bound)?;
@@ -151,14 +154,16 @@ fn count_by_tables<T: Scalar>(a: &Structure, b: &Structure, count: &mut Buffer<u
 /// The rows of a product by how they are filled.
 fn bins_to_fill<T: Scalar>(a: &Structure, b: &Structure, count: &Buffer<u32>) -> Result<Vec<Bin>> {
     let (context, rows) = (a.offset.context(), a.rows);
-    let (program, range) = (Program::<T>::new(), items(context, rows));
+    let range = items(context, rows);
     let mut rest = Buffer::<u32>::uninit(context, rows)?;
     let mut flag = Buffer::<u32>::uninit(context, rows)?;
+    let program = sparse_product_merge::Program::<T>::new();
     program.flag_merged(context, range, rows, MERGED, &a.offset, count, &mut flag, &mut rest)?;
     let (offset, listed) = scan::<T>(context, &flag)?;
     let mut bins = binned::<T>(&rest, a, b, &Sizes::to_fill::<T>())?;
     if listed > 0 {
         let mut list = Buffer::<u32>::uninit(context, listed)?;
+        let program = sparse_product_sizes::Program::<T::Real>::new();
         program.list_flagged(context, range, rows, &flag, &offset, &mut list)?;
         bins.push(Bin { list, listed, lanes: 1, slice: 1, size: 1, rows: 1, tables: Tables::Merged });
     }
@@ -181,7 +186,7 @@ fn share<T: Scalar>(a: &Structure, b: &Structure, bound: &Buffer<u32>) -> Result
     let mut ratio = Buffer::<u32>::uninit(context, SAMPLES)?;
     let (size, most) = (SAMPLE_SIZE as u32, (SAMPLE_SIZE / 4 * 3) as u32);
     let (ao, ac, bo, bc) = (&a.offset, &a.column, &b.offset, &b.column);
-    let program = Program::<T>::new();
+    let program = sparse_product_sizes::Program::<T::Real>::new();
     program.sample_product(context, range, a.rows, size, most, ao, ac, bo, bc, bound, SAMPLE_SIZE, &mut ratio)?;
     let mut ratios: Vec<u32> = ratio.to_vec()?.into_iter().filter(|&ratio| ratio > 0).collect();
     ratios.sort_unstable();
@@ -253,6 +258,7 @@ impl Product {
             match &bin.tables {
                 Tables::Merged => {
                     let each = items(context, bin.listed);
+                    let program = sparse_product_merge::Program::<T>::new();
                     program
                         .merge_product(context, each, listed, list, ao, ac, av, bo, bc, bv, offset, column, values)?
                 }
@@ -384,7 +390,7 @@ fn binned<T: Scalar>(bound: &Buffer<u32>, a: &Structure, b: &Structure, sizes: &
     if rows == 0 {
         return Ok(Vec::new());
     }
-    let program = Program::<T>::new();
+    let program = sparse_product_sizes::Program::<T::Real>::new();
     let each = items(context, rows);
     let highs: Vec<u32> = sizes.sizes.iter().map(|&size| sizes.most(size) as u32).collect();
     let high = Buffer::from_slice(context, &highs)?;
