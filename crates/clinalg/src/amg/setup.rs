@@ -12,7 +12,7 @@ use crate::matrix::{Csr, DenseProducts, Entries, EntriesRef, Structure, Values, 
 use crate::ops::sparse::{self, Product};
 use crate::ops::{self, items};
 use crate::runtime::kernels::amg_setup::{self, Program};
-use crate::runtime::kernels::{amg_cycle, convert, csr, dense, inverse, krylov, reduce, sparse_product, vector};
+use crate::runtime::kernels::{amg_cycle, cg, convert, csr, dense, inverse, reduce, sparse_product, vector};
 use crate::runtime::{Kernel, Out};
 use crate::solve::ColouredRows;
 use crate::{Buffer, Dense, Error, Real, Result, Vector, solve};
@@ -96,7 +96,7 @@ pub(super) fn kernels<T: Real>(a: &Csr<T>, params: &AmgParams) -> Vec<Kernel> {
         let coarsest = DenseProducts::<T>::new(context, params.coarse_size, params.coarse_size).one.program;
         all.extend([far, coarsest.kernel(dense::MV_DENSE)]);
     }
-    all.extend([with_dots, krylov::Program::<T>::new().kernel(krylov::CG_DIRECTION)]);
+    all.extend([with_dots, cg::Program::<T>::new().kernel(cg::CG_DIRECTION)]);
     all
 }
 

@@ -1,11 +1,11 @@
 //! Products with several vectors at once.
 
 use crate::ops::SpaceVector;
-use crate::runtime::kernels::{complex_krylov, krylov};
+use crate::runtime::kernels::{gram_schmidt, gram_schmidt_complex};
 use crate::runtime::{In, KernelFamily, Out, Range};
 use crate::{Buffer, Context, Result, Scalar, Vector};
 
-/// Basis vectors per launch; `VECTORS` in `krylov.cl`.
+/// Basis vectors per launch; `VECTORS` in `gram_schmidt.clh`.
 const VECTORS: usize = 8;
 /// Work-groups per compute unit of the launches on a basis.
 const GROUPS: usize = 4;
@@ -122,10 +122,10 @@ impl<T: Scalar> Projection<T> {
     }
 
     /// The compilation for reals.
-    fn program(context: &Context) -> krylov::Program<T::Real> {
+    fn program(context: &Context) -> gram_schmidt::Program<T::Real> {
         match context.family() {
-            KernelFamily::Gpu => krylov::Program::new().width(16 / size_of::<T::Real>() as u64),
-            KernelFamily::Cpu => krylov::Program::new(),
+            KernelFamily::Gpu => gram_schmidt::Program::new().width(16 / size_of::<T::Real>() as u64),
+            KernelFamily::Cpu => gram_schmidt::Program::new(),
         }
     }
 
@@ -148,7 +148,8 @@ impl<T: Scalar> Projection<T> {
             let vector = |k: usize| v.get(first + k).copied().unwrap_or(w).buffer();
             let w = w.buffer();
             if T::IS_COMPLEX {
-                let (program, basis) = (complex_krylov::Program::new(), std::array::from_fn(|k| vector(k).into()));
+                let (program, basis) =
+                    (gram_schmidt_complex::Program::new(), std::array::from_fn(|k| vector(k).into()));
                 program.dot_basis_scalars(context, range, n, first as u32, some, basis, w, Out::shared(partial))?;
             } else {
                 let (program, basis) = (Self::program(context), std::array::from_fn(|k| In::parts(vector(k))));
@@ -164,7 +165,7 @@ impl<T: Scalar> Projection<T> {
         let (range, parts, to) = (Self::range(context, count), self.parts as u32, to as u32);
         let (partial, number) = (&self.partial, &self.number);
         if T::IS_COMPLEX {
-            let program = complex_krylov::Program::new();
+            let program = gram_schmidt_complex::Program::new();
             return program.join_dots_scalars(context, range, parts, partial, to, Out::shared(number));
         }
         Self::program(context).join_dots(context, range, parts, In::parts(partial), to, Out::parts(number))
@@ -180,7 +181,8 @@ impl<T: Scalar> Projection<T> {
             // The first vector is the placeholder for missing ones.
             let vector = |k: usize| some.get(k).unwrap_or(&some[0]).buffer();
             if T::IS_COMPLEX {
-                let (program, basis) = (complex_krylov::Program::new(), std::array::from_fn(|k| vector(k).into()));
+                let (program, basis) =
+                    (gram_schmidt_complex::Program::new(), std::array::from_fn(|k| vector(k).into()));
                 let (w, partial) = (Out::shared(w), Out::shared(partial));
                 program.subtract_basis_scalars(context, range, n, first, count, basis, number, w, partial)?;
             } else {

@@ -4,10 +4,11 @@ use super::best::Best;
 use super::bicgstab_steps::{BiCgStabSteps, Row, Scalars};
 use super::scalars::{self, Limits, MOST_AT_ONCE, Ring};
 use crate::ops::{self, DotParts};
-use crate::runtime::{In, Out};
-use crate::{Context, Result, Scalar, Vector};
+use crate::runtime::kernels::bicgstab;
+use crate::runtime::{In, Out, Range};
+use crate::{Context, Real, Result, Scalar, Vector};
 
-/// Number of values per row; they are listed in `krylov.clh`.
+/// Number of values per row; they are listed in `bicgstab.cl`.
 const NUMBERS: usize = 11;
 
 fn row_of(n: [f64; NUMBERS]) -> Row {
@@ -32,6 +33,12 @@ pub(super) struct DeviceBiCgStab<T: Scalar> {
     lengths: DotParts<T>,
     halves: DotParts<T>,
     ends: DotParts<T>,
+}
+
+/// As [`scalars::update`], with the compiled program.
+fn update<T: Real>(context: &Context, n: usize) -> (bicgstab::Program<T>, usize, Range) {
+    let ([local, width], parts, range) = scalars::update::<T>(context, n);
+    (bicgstab::Program::new().local(local).width_unless(width, 1), parts, range)
 }
 
 impl<T: Scalar> DeviceBiCgStab<T> {
@@ -72,7 +79,7 @@ impl<T: Scalar> BiCgStabSteps<T, Vector<T>> for DeviceBiCgStab<T> {
 
     fn half(&mut self, limits: &Limits<T::Real>, (_, v): (&Vector<T>, &Vector<T>), r: &mut Vector<T>) -> Result<()> {
         let (context, n) = (v.context(), v.len());
-        let (program, parts, range) = scalars::update::<T::Real>(context, n);
+        let (program, parts, range) = update::<T::Real>(context, n);
         let (count, dots) = self.dots.joined();
         let (length_count, lengths) = self.lengths.joined();
         let (rows, at) = (self.ring.rows(), self.ring.at());
@@ -107,7 +114,7 @@ impl<T: Scalar> BiCgStabSteps<T, Vector<T>> for DeviceBiCgStab<T> {
         _: &mut Best<Vector<T>>,
     ) -> Result<()> {
         let (context, n) = (t.context(), t.len());
-        let (program, parts, range) = scalars::update::<T::Real>(context, n);
+        let (program, parts, range) = update::<T::Real>(context, n);
         let (half_count, halves) = self.halves.joined();
         let (count, dots) = self.dots.joined();
         let (rows, at) = (self.ring.rows(), self.ring.at());
@@ -123,7 +130,7 @@ impl<T: Scalar> BiCgStabSteps<T, Vector<T>> for DeviceBiCgStab<T> {
 
     fn direction(&mut self, limits: &Limits<T::Real>, r: &Vector<T>, v: &Vector<T>, p: &mut Vector<T>) -> Result<()> {
         let (context, n) = (r.context(), r.len());
-        let (program, parts, range) = scalars::update::<T::Real>(context, n);
+        let (program, parts, range) = update::<T::Real>(context, n);
         let (count, dots) = self.ends.joined();
         let (at, next) = (self.ring.at(), self.ring.advance());
         let rows = self.ring.rows();

@@ -5,12 +5,12 @@ use super::cg_steps::{CgSteps, Row};
 use super::monitor::Threshold;
 use super::scalars::{self, Limits, MOST_AT_ONCE, Ring};
 use crate::ops::DotParts;
-use crate::runtime::kernels::krylov;
+use crate::runtime::kernels::cg;
 use crate::runtime::{In, KernelFamily, Out, Range};
 use crate::tune::{self, Needs, Operation, Parameters};
 use crate::{Context, Real, Result, Scalar, Vector};
 
-/// Number of values per row; they are listed in `krylov.clh`.
+/// Number of values per row; they are listed in `cg.cl`.
 const NUMBERS: usize = 8;
 
 fn row_of(n: [f64; NUMBERS]) -> Row {
@@ -61,11 +61,12 @@ impl<T: Scalar> CgSteps<T, Vector<T>> for DeviceCg<T> {
 
     fn residual(&mut self, limits: &Limits<T::Real>, q: &Vector<T>, r: &mut Vector<T>) -> Result<()> {
         let (context, n) = (q.context(), q.len() * T::COMPONENTS);
-        let (program, parts, range) = scalars::update::<T::Real>(context, n);
+        let ([local, width], parts, range) = scalars::update::<T::Real>(context, n);
         let (count, dots) = self.dots.joined();
         let (rows, at) = (self.ring.rows(), self.ring.at());
         let (q, r) = (In::parts(q.buffer()), Out::parts(r.buffer()));
         let partial = self.squares.parts(parts);
+        let program = cg::Program::new().local(local).width_unless(width, 1);
         program.cg_residual(context, range, n, count, dots, rows, at, limits.unsound, q, r, partial)
     }
 
@@ -88,9 +89,12 @@ impl<T: Scalar> CgSteps<T, Vector<T>> for DeviceCg<T> {
                 let [local, width, _, groups, ..] = context.choice(&CG, T::PRECISION, n);
                 let most = context.units() * groups as usize;
                 let groups = n.div_ceil((CG_ITEMS * local * width) as usize).min(most.max(1));
-                (scalars::gpu(local, width), Range::d1(groups * local as usize, local as usize))
+                (
+                    cg::Program::new().local(local.into()).width(width.into()),
+                    Range::d1(groups * local as usize, local as usize),
+                )
             }
-            KernelFamily::Cpu => (krylov::Program::<T::Real>::new(), Range::d1(context.chunks().min(n), 1)),
+            KernelFamily::Cpu => (cg::Program::<T::Real>::new(), Range::d1(context.chunks().min(n), 1)),
         };
         let (count, squares) = self.squares.joined();
         let (rho_count, rhos) = if preconditioned { self.rhos.joined() } else { (count, squares) };
@@ -108,7 +112,7 @@ impl<T: Scalar> CgSteps<T, Vector<T>> for DeviceCg<T> {
     }
 }
 
-/// Reads that an item of `cg_direction` on a GPU has in flight; `ITEMS` in `krylov.cl`.
+/// Reads that an item of `cg_direction` on a GPU has in flight; `ITEMS` in `cg.cl`.
 pub(crate) const CG_ITEMS: u32 = 4;
 
 /// The largest number of sums that a launch forms at once, each with one value per item in local memory.

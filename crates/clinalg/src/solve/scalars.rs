@@ -7,7 +7,6 @@ use super::monitor::{ConvergenceMonitor, Threshold};
 use super::{Preconditioner, Stop};
 use crate::ops::SpaceVector;
 use crate::ops::reduce::REDUCE_PARTIALS;
-use crate::runtime::kernels::krylov;
 use crate::runtime::{KernelFamily, Out, Range};
 use crate::{Buffer, Context, Real, Result, Scalar};
 
@@ -128,26 +127,21 @@ impl<T: Real, const N: usize> Ring<T, N> {
     }
 }
 
-/// How to run a kernel of `krylov.cl` that updates vectors of `n` numbers and leaves dot products: the compiled program, the number of partial sums
-/// of each, and the range.
-pub(super) fn update<T: Real>(context: &Context, n: usize) -> (krylov::Program<T>, usize, Range) {
+/// How to run a kernel of `cg.cl` or `bicgstab.cl` that updates vectors of `n` numbers and leaves dot products: the items of a
+/// work-group and the elements that an item reads at once, the number of partial sums of each, and the range.
+pub(super) fn update<T: Real>(context: &Context, n: usize) -> ([u64; 2], usize, Range) {
     match context.family() {
         KernelFamily::Gpu => {
             let [local, width, groups, ..] = context.choice(&CG, T::PRECISION, n);
             let most = context.units() * groups as usize;
             let groups = n.div_ceil((local * width) as usize).min(most.clamp(1, REDUCE_PARTIALS));
-            (gpu(local, width), groups, Range::d1(groups * local as usize, local as usize))
+            ([local.into(), width.into()], groups, Range::d1(groups * local as usize, local as usize))
         }
         KernelFamily::Cpu => {
             let chunks = context.chunks().min(n).min(REDUCE_PARTIALS);
-            (krylov::Program::new(), chunks, Range::d1(chunks, 1))
+            ([context.local() as u64, 1], chunks, Range::d1(chunks, 1))
         }
     }
-}
-
-/// The compilation of `krylov.cl` for a GPU.
-pub(super) fn gpu<T: Real>(local: u32, width: u32) -> krylov::Program<T> {
-    krylov::Program::new().local(local.into()).width(width.into())
 }
 
 /// |r - step t| for |r| = `length`, t'r = `mixed` and |t|^2 = `square`, to the rounding error of |r|.

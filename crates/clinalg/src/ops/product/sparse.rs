@@ -4,7 +4,7 @@ use super::{MOST_PARTS, Operator, Transposed, check_operands, tuning};
 use crate::matrix::{Columns, Csr, Format, Prepared, Product, RowProduct, SortedColumns, Stencil, Values, Vector};
 use crate::ops::fused::{Fused, Operands, is_gpu};
 use crate::ops::{DotParts, norm2};
-use crate::runtime::kernels::{csr, krylov, sell, stencil};
+use crate::runtime::kernels::{csr, csr_dot, sell, stencil};
 use crate::runtime::{In, Kernel, KernelFamily, Out, Range};
 use crate::{Context, Real, Result, Scalar};
 
@@ -390,7 +390,7 @@ impl<T: Scalar> Csr<T> {
         let context = Csr::context(self);
         let [local, rows, ..] = context.choice(&tuning::MV_CSR_DOT, T::PRECISION, s.rows);
         let (groups, turns) = DotParts::<T>::groups(s.rows, (local * rows) as usize);
-        let program = krylov::Program::<T::Real>::new().local(local.into()).rows(rows.into());
+        let program = csr_dot::Program::<T::Real>::new().local(local.into()).rows(rows.into());
         let range = Range::d1(groups * local as usize, local as usize);
         let (value, x, y) = (In::parts(self.values()), In::parts(x.buffer()), Out::parts(y.buffer()));
         program.mv_csr_row_dot(

@@ -1,5 +1,5 @@
-// Classical Gram-Schmidt for complex vectors, several vectors of the basis at once, with the coefficients in the memory of the
-// device: what dot_basis, join_dots and subtract_basis of krylov.cl are for reals.
+// Classical Gram-Schmidt for complex vectors, several vectors of the basis at once, with the coefficients in the memory
+// of the device: what dot_basis, join_dots and subtract_basis of gram_schmidt.cl are for reals.
 //
 // Traffic per row and vector, complex f64: dot_basis_scalars 18 B, subtract_basis_scalars 20 B.
 //@ build SCALAR_COMPLEX=1
@@ -7,18 +7,13 @@
 #include "common.clh"
 #include "reduce.clh"
 #include "scalar.clh"
-
-// Vectors of a basis that a launch takes at once.
-#define VECTORS 8
-#define BASIS                                                                                                          \
-    __global const SCALAR *v0, __global const SCALAR *v1, __global const SCALAR *v2, __global const SCALAR *v3,        \
-        __global const SCALAR *v4, __global const SCALAR *v5, __global const SCALAR *v6, __global const SCALAR *v7
-#define BASIS_ARRAY {v0, v1, v2, v3, v4, v5, v6, v7}
+#include "gram_schmidt.clh"
 
 #ifdef CPU
-// The products of the conjugate of each of `count` vectors with w, a part per item; those of vector q follow `first + q` times as
-// many as there are items.
-__kernel void dot_basis_scalars(ulong n, uint first, uint count, BASIS, __global const SCALAR *w, __global SCALAR *partial)
+// The products of the conjugate of each of `count` vectors with w, a part per item; those of vector q follow `first +
+// q` times as many as there are items.
+__kernel void dot_basis_scalars(ulong n, uint first, uint count, BASIS(SCALAR), __global const SCALAR *w,
+                                __global SCALAR *partial)
 {
     __global const SCALAR *basis[VECTORS] = BASIS_ARRAY;
     const size_t begin = part_start(n, get_global_id(0), get_global_size(0));
@@ -52,8 +47,9 @@ __kernel void join_dots_scalars(uint parts, __global const SCALAR *partial, uint
     number[to + get_global_id(0)] = sum;
 }
 
-// w -= sum of number[from + q] times vector q over `count` of the vectors, and the square of the new w in a part per item.
-__kernel void subtract_basis_scalars(ulong n, uint from, uint count, BASIS, __global const SCALAR *number,
+// w -= sum of number[from + q] times vector q over `count` of the vectors, and the square of the new w in a part per
+// item.
+__kernel void subtract_basis_scalars(ulong n, uint from, uint count, BASIS(SCALAR), __global const SCALAR *number,
                                      __global SCALAR *w, __global SCALAR *partial)
 {
     __global const SCALAR *basis[VECTORS] = BASIS_ARRAY;
@@ -87,10 +83,10 @@ __kernel void subtract_basis_scalars(ulong n, uint from, uint count, BASIS, __gl
         }                                                                                                              \
     }
 
-// The products of the conjugate of each of `count` vectors with w, a part per work-group; those of vector q follow `first + q`
-// times as many as there are groups.
+// The products of the conjugate of each of `count` vectors with w, a part per work-group; those of vector q follow
+// `first + q` times as many as there are groups.
 __kernel __attribute__((reqd_work_group_size(LOCAL, 1, 1))) void
-dot_basis_scalars(ulong n, uint first, uint count, BASIS, __global const SCALAR *w, __global SCALAR *partial)
+dot_basis_scalars(ulong n, uint first, uint count, BASIS(SCALAR), __global const SCALAR *w, __global SCALAR *partial)
 {
     __local SCALAR shared[LOCAL];
     const uint lane = (uint)get_local_id(0);
@@ -148,7 +144,7 @@ join_dots_scalars(uint parts, __global const SCALAR *partial, uint to, __global 
 // w -= sum of number[from + q] times vector q over `count` of the vectors, and the square of the new w in a part per
 // work-group.
 __kernel __attribute__((reqd_work_group_size(LOCAL, 1, 1))) void
-subtract_basis_scalars(ulong n, uint from, uint count, BASIS, __global const SCALAR *number, __global SCALAR *w,
+subtract_basis_scalars(ulong n, uint from, uint count, BASIS(SCALAR), __global const SCALAR *number, __global SCALAR *w,
                        __global SCALAR *partial)
 {
     __local SCALAR shared[LOCAL];
