@@ -4,14 +4,7 @@
 //@ build
 //@ build CPU=1
 #include "common.clh"
-
-#ifdef CPU
-#define FOR_EACH(i, n)                                                                                   \
-    const size_t end_ = part_start(n, get_global_id(0) + 1, get_global_size(0));                         \
-    for (size_t i = part_start(n, get_global_id(0), get_global_size(0)); i < end_; ++i)
-#else
-#define FOR_EACH(i, n) for (size_t i = get_global_id(0); i < (n); i += get_global_size(0))
-#endif
+#include "for_each.clh"
 
 // Output `i`, counted from 0, of SplitMix64 with this seed (Steele, Lea and Flood, 2014).
 inline ulong splitmix(ulong seed, ulong i)

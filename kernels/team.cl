@@ -5,14 +5,7 @@
 //@ build
 //@ build CPU=1
 #include "common.clh"
-
-#ifdef CPU
-#define FOR_EACH(k, n)                                                                                   \
-    const size_t end_ = part_start(n, get_global_id(0) + 1, get_global_size(0));                         \
-    for (size_t k = part_start(n, get_global_id(0), get_global_size(0)); k < end_; ++k)
-#else
-#define FOR_EACH(k, n) for (size_t k = get_global_id(0); k < (n); k += get_global_size(0))
-#endif
+#include "for_each.clh"
 
 // out[k] = x[list[k]].
 __kernel void pick_values(ulong n, __global const uint *list, __global const REAL *x, __global REAL *out)

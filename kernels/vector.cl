@@ -9,6 +9,7 @@
 //@ build CPU=1
 //@ build CPU=1 STREAM=1
 #include "common.clh"
+#include "for_each.clh"
 #include "memory.clh"
 #include "wide.clh"
 
@@ -21,9 +22,6 @@
 #define FOR_REST(i, n) for (; i < end_; ++i)
 #define LOAD_WIDE(p, i) vload8(0, (p) + (i))
 #define STORE_WIDE(v, p, i) STORE8(v, (p) + (i))
-#define FOR_EACH(i, n)                                                                                   \
-    const size_t end_ = part_start(n, get_global_id(0) + 1, get_global_size(0));                         \
-    for (size_t i = part_start(n, get_global_id(0), get_global_size(0)); i < end_; ++i)
 #else
 #ifndef ITEMS
 #define ITEMS 1
@@ -37,7 +35,6 @@
     for (size_t i = (n) - (n) % WIDTH + get_global_id(0); i < (n); i += get_global_size(0))
 #define LOAD_WIDE(p, i) LOADW(p, i)
 #define STORE_WIDE(v, p, i) STOREW(v, p, i)
-#define FOR_EACH(i, n) for (size_t i = get_global_id(0); i < (n); i += get_global_size(0))
 #endif
 
 // out = a x + b y; y = a x + b y with b = 0 is `scale`, which does not read y.
