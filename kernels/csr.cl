@@ -89,9 +89,9 @@ mv_csr(ulong rows, SCALAR alpha, __global const uint *offset, __global const uin
     }
 }
 #else
-// LANES neighbouring items per row, or one; leaves dot products; `turns` times LOCAL / LANES rows per work-group.
+// LANES neighbouring items per row, or one; leaves dot products; `row_tiles` tiles of LOCAL / LANES rows per work-group.
 __kernel __attribute__((reqd_work_group_size(LOCAL, 1, 1))) void
-mv_csr(ulong rows, uint turns, SCALAR alpha, __global const uint *offset, __global const uint *column,
+mv_csr(ulong rows, uint row_tiles, SCALAR alpha, __global const uint *offset, __global const uint *column,
        __global const SCALAR *value, __global const SCALAR *x, SCALAR beta,
        __global SCALAR *y DOTS_ARGUMENTS)
 {
@@ -99,8 +99,8 @@ mv_csr(ulong rows, uint turns, SCALAR alpha, __global const uint *offset, __glob
     const uint item = (uint)get_local_id(0);
     const uint lane = item % LANES;
     REAL2 dots = (REAL2)ZERO;
-    for (uint turn = 0; turn < turns; ++turn) {
-        const size_t i = (get_group_id(0) * (size_t)turns + turn) * (LOCAL / LANES) + item / LANES;
+    for (uint tile = 0; tile < row_tiles; ++tile) {
+        const size_t i = (get_group_id(0) * (size_t)row_tiles + tile) * (LOCAL / LANES) + item / LANES;
         barrier(CLK_LOCAL_MEM_FENCE);
         shared[item] = i < rows ? lane_of_row(i, lane, offset, column, value, x) : SCALAR_ZERO;
         for (uint width = LANES / 2; width > 0; width /= 2) {

@@ -11,7 +11,7 @@
 #define ROWS 4
 #endif
 
-// y = A x with a row per item, `row_tiles` times ROWS rows in turn, and x'y in a part per work-group.
+// y = A x with a row per item, and x'y in a part per work-group, which has `row_tiles` tiles of ROWS * LOCAL rows.
 __kernel __attribute__((reqd_work_group_size(LOCAL, 1, 1))) void
 mv_csr_row_dot(ulong rows, uint row_tiles, __global const uint *offset, __global const uint *column,
                __global const REAL *value, __global const REAL *x, __global REAL *y, __global REAL *partial)

@@ -389,7 +389,7 @@ impl<T: Scalar> Csr<T> {
         let s = self.structure();
         let context = Csr::context(self);
         let [local, rows, ..] = context.choice(&tuning::MV_CSR_DOT, T::PRECISION, s.rows);
-        let (groups, turns) = DotParts::<T>::groups(s.rows, (local * rows) as usize);
+        let (groups, row_tiles) = DotParts::<T>::groups(s.rows, (local * rows) as usize);
         let program = csr_dot::Program::<T::Real>::new().local(local.into()).rows(rows.into());
         let range = Range::d1(groups * local as usize, local as usize);
         let (value, x, y) = (In::parts(self.values()), In::parts(x.buffer()), Out::parts(y.buffer()));
@@ -397,7 +397,7 @@ impl<T: Scalar> Csr<T> {
             context,
             range,
             s.rows,
-            turns as u32,
+            row_tiles as u32,
             &s.offset,
             &s.column,
             value,
