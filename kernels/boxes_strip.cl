@@ -26,6 +26,7 @@
 //@ build STAGES=2 START=2 FLIP=0 SUMMED=2 RESTRICT=0 ITEMS=32
 //@ build STAGES=6 START=2 FLIP=0 SUMMED=2 RESTRICT=1 ITEMS=32
 #include "common.clh"
+#include "strip_sums.clh"
 
 #define ALWAYS_INLINE inline __attribute__((always_inline))
 
@@ -415,20 +416,7 @@ box_strip(ulong nx, ulong ny, ulong mx, ulong my, uint periodic, uint band, REAL
         barrier(CLK_LOCAL_MEM_FENCE);
     }
 #if SUMMED != NEVER
-    // Trees over the items, in the memory of the slots.
-    memory[2 * item] = w.total;
-    memory[2 * item + 1] = w.size;
-    barrier(CLK_LOCAL_MEM_FENCE);
-    for (int width = ITEMS / 2; width > 0; width /= 2) {
-        if (item < width) {
-            memory[2 * item] += memory[2 * (item + width)];
-            memory[2 * item + 1] += memory[2 * (item + width) + 1];
-        }
-        barrier(CLK_LOCAL_MEM_FENCE);
-    }
-    if (item < 2) {
-        partial[place + 2 * (get_group_id(1) * get_num_groups(0) + get_group_id(0)) + (size_t)item] = memory[item];
-    }
+    LEAVE_STRIP_SUMS(memory, item, w.total, w.size, partial, place);
 #else
     (void)place;
     (void)partial;

@@ -25,6 +25,7 @@
 //@ build STAGES=6 START=2 FLIP=0 SUMMED=2 RESTRICT=1 ITEMS=64 AHEAD=2 SHIFTED=0 PART=1
 #include "common.clh"
 #include "grid2_strip.clh"
+#include "strip_sums.clh"
 
 #define GIVEN 0
 #define FROM_ZERO 1
@@ -250,20 +251,7 @@ relax_strip(ulong points, ulong part_height, ulong skip, uint own_low, uint own_
         barrier(CLK_LOCAL_MEM_FENCE);
     }
 #if SUMMED != NEVER
-    // Trees over the items, in the memory of the slots.
-    memory[2 * item] = w.total;
-    memory[2 * item + 1] = w.size;
-    barrier(CLK_LOCAL_MEM_FENCE);
-    for (int width = ITEMS / 2; width > 0; width /= 2) {
-        if (item < width) {
-            memory[2 * item] += memory[2 * (item + width)];
-            memory[2 * item + 1] += memory[2 * (item + width) + 1];
-        }
-        barrier(CLK_LOCAL_MEM_FENCE);
-    }
-    if (item < 2) {
-        partial[place + 2 * (get_group_id(1) * get_num_groups(0) + get_group_id(0)) + (size_t)item] = memory[item];
-    }
+    LEAVE_STRIP_SUMS(memory, item, w.total, w.size, partial, place);
 #else
     (void)place;
     (void)partial;
