@@ -335,6 +335,18 @@ inline REAL sum_of_rest(ulong group, ulong end, uint lanes, __global const REAL 
     return group < end ? even + odd + rest[group] : even + odd;
 }
 
+#ifndef DOTS
+// The sum of row r of a block, of which 0 is the rest of an earlier one, to `rest`, and the others to y, which begins with row 1.
+inline void leave_row(uint r, REAL alpha, REAL sum, REAL beta, __global REAL *rest, __global REAL *y)
+{
+    if (r == 0) {
+        *rest = sum;
+    } else {
+        y[r - 1] = combine_product(alpha, sum, beta, y + r - 1);
+    }
+}
+#endif
+
 #ifdef MULTI
 inline REAL component(REAL4 v, uint q)
 {
@@ -399,23 +411,16 @@ mm_cut_balanced(ulong height, ulong left, uint columns, __global const uint *sta
         for (uint r = item / lanes; r < rows; r += LOCAL / lanes) {
             const uint2 place = r == item / lanes ? ends : ends_of(r, rows, row, offset);
             sum = item_sum(entries_of(r, place, first, entries), lane, lanes, product);
-            if (lanes == 1 && r == 0) {
-                partial[q * get_num_groups(0) + group] = sum;
-            } else if (lanes == 1) {
-                out[row + r - 1] = combine_product(alpha, sum, beta, out + row + r - 1);
+            if (lanes == 1) {
+                leave_row(r, alpha, sum, beta, partial + q * get_num_groups(0) + group, out + row);
             }
         }
         LEAVE_SUM(lanes, sum);
         for (uint width = lanes / 2; width > 0; width /= 2) {
             JOIN_HALVES(item / lanes < rows);
         }
-        if (lanes > 1 && lane == 0) {
-            const uint r = item / lanes;
-            if (r == 0) {
-                partial[q * get_num_groups(0) + group] = sums[item];
-            } else if (r < rows) {
-                out[row + r - 1] = combine_product(alpha, sums[item], beta, out + row + r - 1);
-            }
+        if (lanes > 1 && lane == 0 && item / lanes < rows) {
+            leave_row(item / lanes, alpha, sums[item], beta, partial + q * get_num_groups(0) + group, out + row);
         }
     }
 }
@@ -479,23 +484,16 @@ mv_cut_balanced(__global const uint *start, __global const uint *begin, SHORT_AR
     for (uint r = item / lanes; r < rows; r += LOCAL / lanes) {
         const uint2 place = r == item / lanes ? ends : ends_of(r, rows, row, offset);
         sum = item_sum(entries_of(r, place, first, entries), lane, lanes, product);
-        if (lanes == 1 && r == 0) {
-            partial[group] = sum;
-        } else if (lanes == 1) {
-            y[row + r - 1] = combine_product(alpha, sum, beta, y + row + r - 1);
+        if (lanes == 1) {
+            leave_row(r, alpha, sum, beta, partial + group, y + row);
         }
     }
     LEAVE_SUM(lanes, sum);
     for (uint width = lanes / 2; width > 0; width /= 2) {
         JOIN_HALVES(item / lanes < rows);
     }
-    if (lanes > 1 && lane == 0) {
-        const uint r = item / lanes;
-        if (r == 0) {
-            partial[group] = sums[item];
-        } else if (r < rows) {
-            y[row + r - 1] = combine_product(alpha, sums[item], beta, y + row + r - 1);
-        }
+    if (lanes > 1 && lane == 0 && item / lanes < rows) {
+        leave_row(item / lanes, alpha, sums[item], beta, partial + group, y + row);
     }
 }
 
