@@ -4,7 +4,7 @@
 // copies of its own, because what happens there decides its own rows; the items repeat each
 // other's work there and get the same bits. Down the rows runs a wave: when row j is read, stage 0
 // relaxes row j - 1, stage 1 row j - 2 and so on, while these rows are in the cache. A stage is one
-// colour of red-black or one sweep of Jacobi. Along the rows the wave advances by stretches, so that
+// colour of red-black or one sweep of Jacobi. Along the rows the wave advances by blocks of columns, so that
 // all rows at hand stay in the nearest cache: a stage needs of the rows above and below only the
 // columns it relaxes, and its own row was finished by the stage before when the wave was a row back.
 //
@@ -50,12 +50,12 @@ __kernel void save_halo(ulong n, ulong height, uint depth, ulong stride, __globa
 }
 
 // Columns that are worked on together, even: with the rows of a V(2,1) cycle they fit 32 KiB.
-#define STRETCH 128
+#define COLUMN_BLOCK 128
 
-// Starts to fetch a stretch that the wave will reach ROWS_AHEAD rows later: it reads more streams than
+// Starts to fetch a column block that the wave will reach ROWS_AHEAD rows later: it reads more streams than
 // the hardware tells apart.
 #ifdef ROWS_AHEAD
-inline void fetch_stretch(size_t length, __global const REAL *row)
+inline void fetch_column_block(size_t length, __global const REAL *row)
 {
     for (size_t i = 0; i < length; i += 64 / sizeof(REAL)) {
         __builtin_prefetch((const __global void *)(row + i), 0, 2);
@@ -91,25 +91,25 @@ __kernel void sweep(ulong points, ulong height, ulong skip, uint start, uint aft
     const long first = max(low - (long)depth, 0L), last = min(high + (long)depth, rows) - 1;
     REAL total = ZERO;
 #define ROW(j) band_row(n, low, high, depth, u, copy, j)
-// Columns of the row at `row` that an operation does in its turn. Stretches end where the row's vectors
+// Columns of the row at `row` that an operation does in its turn. Blocks end where the row's vectors
 // do, up to 8 columns before their nominal end and not at the same column in each row; with 8 columns
 // of `delay` more than the operation before, none reads what that one has not done.
-#define FROM(row, delay) (stretch == 0 ? 1 : align_column(row, (long)(stretch * STRETCH) - 8 * (delay)))
+#define FROM(row, delay) (block == 0 ? 1 : align_column(row, (long)(block * COLUMN_BLOCK) - 8 * (delay)))
 #define TO(row, delay)                                                                                   \
-    (stretch == stretches - 1 ? points - 1 : align_column(row, (long)((stretch + 1) * STRETCH) - 8 * (delay)))
-    const size_t stretches = (points - 1 + STRETCH - 1) / STRETCH;
+    (block == blocks - 1 ? points - 1 : align_column(row, (long)((block + 1) * COLUMN_BLOCK) - 8 * (delay)))
+    const size_t blocks = (points - 1 + COLUMN_BLOCK - 1) / COLUMN_BLOCK;
     for (long j = first; j <= last + lag + 1; ++j) {
-        for (size_t stretch = 0; stretch < stretches; ++stretch) {
-            const bool leftmost = stretch == 0, rightmost = stretch == stretches - 1;
+        for (size_t block = 0; block < blocks; ++block) {
+            const bool leftmost = block == 0, rightmost = block == blocks - 1;
 #ifdef ROWS_AHEAD
             if (j + ROWS_AHEAD < rows) {
-                const size_t at = (size_t)(j + ROWS_AHEAD) * points + stretch * STRETCH;
-                fetch_stretch(STRETCH, u + at);
-                fetch_stretch(STRETCH, f + at);
+                const size_t at = (size_t)(j + ROWS_AHEAD) * points + block * COLUMN_BLOCK;
+                fetch_column_block(COLUMN_BLOCK, u + at);
+                fetch_column_block(COLUMN_BLOCK, f + at);
             }
 #endif
             if (j <= last && start != GIVEN) {
-                const size_t begin = stretch * STRETCH, end = rightmost ? points : begin + STRETCH;
+                const size_t begin = block * COLUMN_BLOCK, end = rightmost ? points : begin + COLUMN_BLOCK;
                 if (start == FROM_ZERO) {
                     fill_row(begin, end, ZERO, ROW(j));
                 } else if (j > 0 && j < rows - 1) {

@@ -278,7 +278,7 @@ mod tests {
         let all = [Order::RedFirst, Order::BlackFirst].map(both).concat();
         let cells = |points: &[usize]| Grid::new(points).centring(Centring::Cell);
         let growing = |k: usize| if k < 200 { (k as f64 / 200.0).powf(1.3) } else { 1.0 + (k - 200) as f64 / 160.0 };
-        // Several bands and seams, also across periodic sides; one stretch and several; columns of many couplings; levels that stay in a
+        // Several bands and seams, also across periodic sides; one block of columns and several; columns of many couplings; levels that stay in a
         // cache and one that does not.
         for grid in [
             neumann(&[150, 131]),
