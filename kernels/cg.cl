@@ -6,6 +6,7 @@
 //@ build WIDTH=2
 //@ build WIDTH=4
 //@ build CPU=1
+//@ whole
 #include "common.clh"
 #include "reduce.clh"
 #include "wide.clh"
