@@ -145,7 +145,7 @@ fn warm(args: &Args, device: usize, fp64: bool, out: &mut Output) -> Result<Vec<
         let mut done = Vec::new();
         loop {
             let place = next.fetch_add(1, Ordering::Relaxed);
-            let Some(line) = lines.get(place).filter(|_| !interrupt::asked()) else { return done };
+            let Some(line) = lines.get(place).filter(|_| !interrupt::interrupted()) else { return done };
             bar.set_message(line.clone());
             let start = Instant::now();
             let error = single(&program, folder.path(), line, device).err();

@@ -18,7 +18,7 @@ use crate::data::array::{self, Array, Content, Limits, Packing, failure};
 use crate::exit::Failure;
 use crate::options::{is_command, value_of};
 use crate::overwrite::is_written;
-use crate::paths::ending;
+use crate::paths::check_outputs;
 use crate::processes;
 
 /// Options that belong to a run and not to the problem; they are not kept.
@@ -246,14 +246,12 @@ pub(crate) struct Loaded {
 }
 
 impl Loaded {
-    pub(crate) fn new(path: &Path) -> Result<Loaded, Failure> {
+    fn new(path: &Path) -> Result<Loaded, Failure> {
         let About { fingerprint, state, .. } = about(path)?;
         Ok(Loaded { path: path.to_owned(), fingerprint, state })
     }
 
-    /// # Errors
-    /// [`Failure::Usage`] if the checkpoint belongs to another problem or to other options than this run.
-    pub(crate) fn check(&self, run: &Fingerprint) -> Result<(), Failure> {
+    fn check(&self, run: &Fingerprint) -> Result<(), Failure> {
         match self.fingerprint.difference(run) {
             None => Ok(()),
             Some(difference) => Err(Failure::usage(format!(
@@ -280,29 +278,66 @@ impl Loaded {
     }
 }
 
-/// Where a checkpoint is written: `--checkpoint`, and for an interrupted run a file named after the command.
-pub(crate) struct Target {
-    path: Option<PathBuf>,
+/// The checkpoint that a run continues from, and where it writes its own: `--checkpoint`, and for an interrupted run a file named after
+/// the command.
+pub(crate) struct Checkpoints {
     command: &'static str,
+    path: Option<PathBuf>,
+    resumed: Option<Loaded>,
 }
 
-impl Target {
+impl Checkpoints {
+    /// Those of `--checkpoint` and `--resume`.
+    ///
     /// # Errors
-    /// [`Failure::Usage`] where the name is not that of a `.npz`; [`Failure::File`] where it cannot be written.
-    pub(crate) fn new(path: Option<&Path>, command: &'static str) -> Result<Target, Failure> {
-        if let Some(path) = path {
-            if ending(path) != "npz" {
-                return Err(Failure::usage(format!("--checkpoint {}: the name must end in .npz", path.display())));
-            }
-            crate::paths::check_target(path)?;
-        }
-        Ok(Target { path: path.map(Path::to_owned), command })
+    /// [`Failure::Usage`] where the name is not that of a `.npz`; [`Failure::File`] where it cannot be written, or the checkpoint of
+    /// `--resume` not be read.
+    pub(crate) fn new(
+        command: &'static str,
+        path: &Option<PathBuf>,
+        resume: &Option<PathBuf>,
+    ) -> Result<Checkpoints, Failure> {
+        check_outputs(&[("--checkpoint", path, &["npz"])])?;
+        let resumed = resume.as_deref().map(Loaded::new).transpose()?;
+        Ok(Checkpoints { command, path: path.clone(), resumed })
     }
 
-    /// Where to write now, if at all.
-    pub(crate) fn due(&self, interrupted: bool) -> Option<PathBuf> {
+    /// Whether `--checkpoint` is given.
+    pub(crate) fn is_given(&self) -> bool {
+        self.path.is_some()
+    }
+
+    /// The checkpoint that the run continues from, before it is compared with the run.
+    pub(crate) fn unchecked(&self) -> Option<&Loaded> {
+        self.resumed.as_ref()
+    }
+
+    /// The checkpoint that the run with this fingerprint continues from.
+    ///
+    /// # Errors
+    /// [`Failure::Usage`] if the checkpoint belongs to another problem or to other options.
+    pub(crate) fn resumed(
+        &self,
+        fingerprint: impl FnOnce() -> Result<Fingerprint, Failure>,
+    ) -> Result<Option<&Loaded>, Failure> {
+        let Some(loaded) = &self.resumed else { return Ok(None) };
+        loaded.check(&fingerprint()?)?;
+        Ok(Some(loaded))
+    }
+
+    /// Saves where `--checkpoint` is given or the run was interrupted; returns the name of the file.
+    ///
+    /// # Errors
+    /// Those of `save`.
+    pub(crate) fn write(
+        &self,
+        interrupted: bool,
+        save: impl FnOnce(&Path) -> Result<(), Failure>,
+    ) -> Result<Option<String>, Failure> {
         let own = || PathBuf::from(format!("clinalg-{}-checkpoint.npz", self.command));
-        self.path.clone().or_else(|| interrupted.then(own))
+        let Some(path) = self.path.clone().or_else(|| interrupted.then(own)) else { return Ok(None) };
+        save(&path)?;
+        Ok(Some(path.display().to_string()))
     }
 }
 

@@ -2,9 +2,29 @@
 
 use schemars::transform::{Transform, transform_subschemas};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::output::SCHEMA_VERSION;
+use crate::exit::Failure;
+use crate::output::{Output, SCHEMA_VERSION};
+
+// The files that a solve by boundary elements writes.
+#[derive(Default, Serialize, JsonSchema)]
+pub(crate) struct BoundaryFiles {
+    pub(crate) pictures: Vec<String>,
+    pub(crate) vtk: Option<String>,
+    pub(crate) out: Option<String>,
+    pub(crate) checkpoint: Option<String>,
+}
+
+impl BoundaryFiles {
+    /// A line for each file; `content` names what `--out` holds.
+    pub(crate) fn print(&self, content: &str, out: &mut Output) -> Result<(), Failure> {
+        self.pictures.iter().try_for_each(|file| out.field("picture", file))?;
+        let files = [("for ParaView", &self.vtk), (content, &self.out), ("checkpoint", &self.checkpoint)];
+        files.iter().try_for_each(|(name, file)| file.iter().try_for_each(|file| out.field(name, file)))
+    }
+}
 
 /// The schema of a document that [`Output::json`] prints.
 pub(crate) fn schema<T: JsonSchema>() -> Schema {

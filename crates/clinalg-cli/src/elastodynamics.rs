@@ -1,40 +1,34 @@
 //! `clinalg elastodynamics`.
 
-mod given;
+mod boundary;
 mod report;
 mod resume;
+mod solver;
 
-use std::io::Write;
 use std::path::PathBuf;
-use std::time::Instant;
 
 use clap::ValueEnum;
-use clinalg::io::AtomicFile;
+use clinalg::Complex;
 use clinalg::multigrid::Backend;
-use clinalg::solve::{GmresParams, KrylovMemory, Stop};
-use clinalg::{Complex, Precision};
-use clinalg_bem::elastodynamics::{
-    Algorithm, C64, ComplexScalar, Domain, Material, Memory, Options, Problem, Rule, Shared, Solution,
-};
+use clinalg::solve::GmresParams;
+use clinalg_bem::elastodynamics::{ComplexScalar, Domain, Material, Rule};
 use clinalg_bem::{ElementMesh, Point};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use self::given::Given;
-use self::report::{Document, Response};
-use self::resume::Begun;
+use self::boundary::BoundaryValues;
+pub(crate) use self::report::Document;
+use self::resume::Sweep;
+use self::solver::Solver;
 use crate::args::{self, PrecisionArg};
-use crate::checkpoint;
-use crate::data::read_points;
-use crate::exit::{Exit, Failure};
+use crate::checkpoint::Checkpoints;
+use crate::data::{norm, read_points};
+use crate::exit::{Exit, Failure, check_options};
 use crate::global::Global;
-use crate::interrupt;
 use crate::output::Output;
-use crate::paths::{check_ending, check_target};
+use crate::paths::{check_outputs, write_text};
 use crate::place::Place;
 use crate::plot::Picture;
-use crate::progress::Progress;
-use crate::text::bytes;
 
 /// Solve elastodynamics in the frequency domain by boundary elements
 ///
@@ -82,7 +76,7 @@ pub(crate) struct Args {
     frequency: f64,
     /// N angular frequencies from A to B in place of --frequency
     #[arg(long, value_parser = frequencies, value_name = "A:B:N", conflicts_with = "frequency")]
-    frequencies: Option<Sweep>,
+    frequencies: Option<FrequencyRange>,
     /// Shear modulus
     #[arg(long, default_value_t = 1.0, value_parser = args::above_zero, allow_hyphen_values = true)]
     shear: f64,
@@ -189,20 +183,20 @@ enum AlgorithmArg {
 
 /// Frequencies from the first to the last.
 #[derive(Debug, Clone, Copy)]
-struct Sweep {
+struct FrequencyRange {
     first: f64,
     last: f64,
     count: usize,
 }
 
-fn frequencies(text: &str) -> Result<Sweep, String> {
-    let words: Vec<&str> = text.split(':').collect();
+fn frequencies(text: &str) -> Result<FrequencyRange, String> {
+    let parts: Vec<&str> = text.split(':').collect();
     let fault = || "expected A:B:N, from A >= 0 to B > A in N steps, N from 2 to 10000, such as 0:4:9".to_string();
-    let [first, last, count] = words[..] else { return Err(fault()) };
+    let [first, last, count] = parts[..] else { return Err(fault()) };
     let number = |text: &str| text.trim().parse::<f64>().ok().filter(|v| v.is_finite() && *v >= 0.0);
     match (number(first), number(last), count.trim().parse()) {
         (Some(first), Some(last), Ok(count)) if last > first && (2..=10_000).contains(&count) => {
-            Ok(Sweep { first, last, count })
+            Ok(FrequencyRange { first, last, count })
         }
         _ => Err(fault()),
     }
@@ -215,11 +209,6 @@ fn rule(text: &str) -> Result<Rule, String> {
         _ => Err("expected an even number from 2 to 16, or adaptive".into()),
     }
 }
-/// The schema of the JSON document.
-pub(crate) fn schema() -> schemars::Schema {
-    crate::document::schema::<report::Document>()
-}
-
 pub(crate) fn run(args: &Args, global: &Global, out: &mut Output) -> Result<Exit, Failure> {
     match args.precision {
         PrecisionArg::F32 => solve::<Complex<f32>>(args, global, out),
@@ -261,247 +250,84 @@ impl Args {
     fn all_frequencies(&self) -> Vec<f64> {
         match self.frequencies {
             None => vec![self.frequency],
-            Some(Sweep { first, last, count }) => {
+            Some(FrequencyRange { first, last, count }) => {
                 (0..count).map(|k| first + (last - first) * k as f64 / (count - 1) as f64).collect()
             }
         }
     }
+}
 
-    fn read_points(&self) -> Result<Vec<Point>, Failure> {
-        self.points.as_deref().map_or(Ok(Vec::new()), read_points)
+/// What options and files describe.
+struct Input {
+    mesh: ElementMesh,
+    domain: Domain,
+    material: Material,
+    frequencies: Vec<f64>,
+    points: Vec<Point>,
+    boundary: BoundaryValues,
+}
+
+impl Input {
+    fn read(args: &Args) -> Result<Input, Failure> {
+        let material = Material::new(args.shear, args.poisson, args.density)?.with_damping(args.damping)?;
+        let (mesh, domain, frequencies) = (args.surface()?, args.domain(), args.all_frequencies());
+        let points = args.points.as_deref().map_or(Ok(Vec::new()), read_points)?;
+        let boundary = BoundaryValues::new(args, &mesh, domain)?;
+        let of_point_force = args.boundary.trim() == "point-force";
+        let faults = [
+            (args.otf && args.method == Method::Lu, "--otf stores no matrix: it needs --method gmres"),
+            (
+                args.tol.is_some() && args.method == Method::Lu,
+                "--tol is for --method gmres; LU factors solve up to rounding",
+            ),
+            (
+                !of_point_force && (args.source.is_some() || args.force.is_some()),
+                "--source and --force are for --boundary point-force",
+            ),
+            (
+                args.otf && args.algorithm == AlgorithmArg::Pairwise,
+                "--otf assembles no matrix: it takes no --algorithm",
+            ),
+        ];
+        check_options(&faults)?;
+        Ok(Input { mesh, domain, material, frequencies, points, boundary })
+    }
+
+    fn highest_frequency(&self) -> f64 {
+        self.frequencies.last().copied().unwrap_or(0.0)
     }
 }
 
 fn solve<S: ComplexScalar>(args: &Args, global: &Global, out: &mut Output) -> Result<Exit, Failure> {
     out.phase("options and files");
     let picture = args.plot.as_deref().map(Picture::new).transpose()?;
-    if let Some(path) = &args.vtk {
-        check_ending("--vtk", path, &["vtu"])?;
-        check_target(path)?;
-    }
-    if let Some(path) = &args.out {
-        check_ending("--out", path, &["csv"])?;
-        check_target(path)?;
-    }
-    let material = Material::new(args.shear, args.poisson, args.density)?.with_damping(args.damping)?;
-    let (mesh, domain, all) = (args.surface()?, args.domain(), args.all_frequencies());
-    let points = args.read_points()?;
-    let given = Given::new(args, &mesh, domain)?;
-    if args.otf && args.method == Method::Lu {
-        return Err(Failure::usage("--otf stores no matrix: it needs --method gmres"));
-    }
-    if args.tol.is_some() && args.method == Method::Lu {
-        return Err(Failure::usage("--tol is for --method gmres; LU factors solve up to rounding"));
-    }
-    if args.boundary.trim() != "point-force" && (args.source.is_some() || args.force.is_some()) {
-        return Err(Failure::usage("--source and --force are for --boundary point-force"));
-    }
-    if args.otf && args.algorithm == AlgorithmArg::Pairwise {
-        return Err(Failure::usage("--otf assembles no matrix: it takes no --algorithm"));
-    }
-    let keep = checkpoint::Target::new(args.checkpoint.as_deref(), "elastodynamics")?;
-    let loaded = args.resume.as_deref().map(checkpoint::Loaded::new).transpose()?;
-    let fingerprint = || resume::fingerprint::<S>(args, &mesh, &points);
-    let mut begun = match &loaded {
-        Some(loaded) => {
-            loaded.check(&fingerprint())?;
-            Begun::<S>::of(loaded)?
-        }
-        None => Begun::new(),
-    };
+    check_outputs(&[("--vtk", &args.vtk, &["vtu"]), ("--out", &args.out, &["csv"])])?;
+    let input = Input::read(args)?;
+    let checkpoints = Checkpoints::new("elastodynamics", &args.checkpoint, &args.resume)?;
+    let mut sweep = Sweep::<S>::new(checkpoints.resumed(|| Ok(resume::fingerprint::<S>(args, &input)))?)?;
+
     out.phase("device");
     let place = Place::new(global, Backend::Kernels)?;
-    out.phase("geometry");
-    let options = Options::default().rule(args.rule);
-    if !args.otf {
-        Shared::<S>::check_memory(place.contexts(), &mesh, &options)?;
-    }
-    let tolerance = args.tol.unwrap_or(if S::PRECISION == Precision::F32 { 1e-5 } else { 1e-8 });
-    let progress = Progress::new(out, "iteration", tolerance);
-    progress.stage("Gauss points and static parts");
-    let start = Instant::now();
-    let shared = Shared::<S>::new(place.contexts(), &mesh, material, domain, &options)?;
-    let problem = &shared.parts()[0];
-    place.finish()?;
-    let seconds_geometry = start.elapsed().as_secs_f64();
-    let highest = all.last().copied().unwrap_or(0.0);
-    let per_wavelength = problem.elements_per_wavelength(highest);
-    if per_wavelength < 4.0 {
-        log::warn!(
-            target: "clinalg",
-            "{} elements per shear wavelength {} at the frequency {}; at least 4 are needed: refine the mesh or lower the frequency",
-            short(per_wavelength, 1),
-            short(material.shear_wavelength(highest), 3),
-            plain(highest)
-        );
-    }
-    let (mut last, mut memory, mut written) = (None, Vec::new(), None);
-    let first = begun.responses.len();
-    for (k, &frequency) in all.iter().enumerate().skip(first) {
-        let solved = solve_one(
-            args,
-            &place,
-            &shared,
-            &given,
-            frequency,
-            (&progress, tolerance),
-            &mut memory,
-            &mut begun.memory,
-            out,
-        )?;
-        out.phase("output");
-        // The lines of frequencies that are done.
-        let done = begun.table.len();
-        if let Some((mut response, solution)) = solved {
-            let fields = if points.is_empty() { Vec::new() } else { problem.evaluate(&solution, &points)? };
-            report::append(&mut begun.table, frequency, &mesh, &points, &fields, &solution);
-            if k == first {
-                response.seconds_assemble += seconds_geometry;
-            }
-            begun.responses.push(response);
-            last = Some((solution, fields));
-        }
-        let limit = begun.responses.last().is_some_and(|r| r.stop == Some(Stop::IterationLimit));
-        let unfinished = begun.responses.len() == k || !begun.memory.is_empty();
-        let ends = interrupt::asked() || (limit && args.checkpoint.is_some());
-        if k + 1 == all.len() && !unfinished {
-            break;
-        }
-        // What was found in an unfinished solve is reported, and found again.
-        let table = if unfinished { &begun.table[..done] } else { &begun.table };
-        if let Some(path) = keep.due(interrupt::asked()) {
-            begun.save(&path, fingerprint(), k + usize::from(!unfinished), table)?;
-            written = Some(path);
-        }
-        begun.memory = KrylovMemory::default();
-        if ends {
-            break;
-        }
-    }
+    let mut solver = Solver::set_up(args, &input, &place, out)?;
+    let (last, checkpoint) = solver.run(&mut sweep, &checkpoints, out)?;
     if let Some(path) = &args.out {
-        let failed = |error: std::io::Error| Failure::File { path: path.clone(), reason: error.to_string() };
-        AtomicFile::write(path, |file| file.write_all(begun.table.as_bytes())).map_err(failed)?;
+        write_text(path, &sweep.table)?;
     }
     let Some((solution, fields)) = last else {
         return Err(Failure::usage("--resume: all frequencies of the checkpoint are done; nothing is left to compute"));
     };
-    let responses = begun.responses;
-    let complete = responses.len() == all.len() && responses.iter().all(|r| r.converged);
-    let stresses = if points.is_empty() { Vec::new() } else { problem.stresses(&solution, &points)? };
-    let inside = report::inside(&points, &fields, &stresses);
-    drop(progress);
-    let document = Document::new(args, &place, problem, per_wavelength, responses, inside, written);
-    document.finish(args, &mesh, &solution, picture.as_ref(), &place, out)?;
-    Ok(if complete { Exit::Done } else { Exit::NotReached })
-}
+    let stresses = solver.at_points(|problem| problem.stresses(&solution, &input.points))?;
+    solver.progress.clear();
 
-/// Formats a number with `digits` decimal places, or in scientific notation if it is very small or large.
-fn short(value: f64, digits: usize) -> String {
-    if (0.001..1e6).contains(&value) { format!("{value:.digits$}") } else { format!("{value:.2e}") }
-}
-
-/// Formats a number in full, or in scientific notation if it is very small or large.
-fn plain(value: f64) -> String {
-    if value == 0.0 || (0.001..1e6).contains(&value) { value.to_string() } else { format!("{value:.2e}") }
-}
-
-/// Assembles and solves at one frequency, reusing the `memory` of the previous frequency; GMRES continues with what is in `krylov` and leaves it
-/// there where it is ended. `None` where Ctrl-C comes before there is a solution.
-#[allow(clippy::too_many_arguments, reason = "what all frequencies share, and what they pass on")]
-fn solve_one<S: ComplexScalar>(
-    args: &Args,
-    place: &Place,
-    shared: &Shared<S>,
-    given: &Given,
-    frequency: f64,
-    (progress, tolerance): (&Progress, f64),
-    memory: &mut Vec<Memory<S>>,
-    krylov: &mut KrylovMemory<S>,
-    out: &mut Output,
-) -> Result<Option<(Response, Solution)>, Failure> {
-    let problem = &shared.parts()[0];
-    let algorithm = match args.algorithm {
-        AlgorithmArg::Tiled => Algorithm::Tiled,
-        AlgorithmArg::Pairwise => Algorithm::Pairwise,
-    };
-    let fields = given.fields(problem, frequency)?;
-    if args.otf {
-        progress.stage(format!("frequency {frequency}"));
-    } else {
-        let size = shared.parts().iter().map(Problem::matrix_bytes).sum();
-        progress.stage(format!("frequency {frequency}: assembling H and G, {}", bytes(size)));
+    let inside = report::inside(&input.points, &fields, &stresses);
+    let mut document = Document::new(args, &solver, &place, sweep.responses, inside);
+    document.files.checkpoint = checkpoint;
+    if let Some(path) = &args.vtk {
+        report::write_vtk(path, &input.mesh, &solution)?;
     }
-    out.phase("assembly");
-    let mut start = Instant::now();
-    let assembly =
-        if args.otf { None } else { Some(shared.assemble_in(algorithm, frequency, std::mem::take(memory))?) };
-    place.finish()?;
-    let seconds_assemble = start.elapsed().as_secs_f64();
-    if interrupt::asked() {
-        return Ok(None);
+    if let Some(picture) = &picture {
+        document.draw(picture, &input.mesh, &solution)?;
     }
-    let residual_identity = match (&fields.known, &assembly) {
-        (Some((u, t)), Some(assembly)) => Some(assembly.residual(u, t)?),
-        (Some((u, t)), None) => Some(shared.residual(frequency, u, t)?),
-        (None, _) => None,
-    };
-    let mut response = Response::new(frequency, seconds_assemble, residual_identity);
-    start = Instant::now();
-    let solution = match (args.method, assembly) {
-        (Method::Lu, Some(assembly)) => {
-            progress.stage(format!("frequency {frequency}: factorising"));
-            out.phase("factorisation");
-            let factors = assembly.join()?.system(&given.conditions)?.factorise()?;
-            place.finish()?;
-            response.seconds_factor = Some(start.elapsed().as_secs_f64());
-            if interrupt::asked() {
-                return Ok(None);
-            }
-            out.phase("solve");
-            start = Instant::now();
-            let solution = factors.solve(&fields.given)?;
-            // With several devices, the factors are not stored where the blocks were assembled.
-            if shared.parts().len() == 1 {
-                memory.push(factors.into());
-            }
-            // There is something to keep.
-            interrupt::watch();
-            solution
-        }
-        (_, assembly) => {
-            out.phase("solve");
-            let system = match assembly {
-                Some(assembly) => assembly.system(&given.conditions)?,
-                None => shared.on_the_fly(frequency, &given.conditions)?,
-            };
-            let params = GmresParams::default().tolerance(tolerance).restart(200).max_iterations(args.max_iterations);
-            interrupt::watch();
-            let (solution, report) = system.gmres_from(krylov, &fields.given, params, &mut |k, residual| {
-                progress.step(k, residual);
-                interrupt::go_on()
-            })?;
-            response.converged = report.stop.is_success();
-            response.stop = Some(report.stop);
-            response.iterations = Some(report.iterations);
-            *memory = system.into_memory();
-            solution
-        }
-    };
-    response.seconds_solve = start.elapsed().as_secs_f64();
-    let finite = |values: &[C64]| values.iter().map(|v| v.norm_sqr()).sum::<f64>().is_finite();
-    if !(finite(solution.displacements())
-        && finite(solution.tractions())
-        && residual_identity.is_none_or(f64::is_finite))
-    {
-        let words = format!(
-            "the result at the frequency {} is not finite: values overflow {}; choose other units{}",
-            plain(frequency),
-            if S::PRECISION == Precision::F32 { "f32" } else { "f64" },
-            if S::PRECISION == Precision::F32 { " or --precision f64" } else { "" }
-        );
-        return Err(Failure::usage(words));
-    }
-    let evaluations: f64 = shared.parts().iter().map(Problem::evaluations).sum();
-    response.measure(problem, &fields, &solution, if args.otf { 0.0 } else { evaluations / seconds_assemble });
-    Ok(Some((response, solution)))
+    let norms = || Ok([("u", norm(solution.displacements())), ("t", norm(solution.tractions()))]);
+    out.report(&document, place.contexts(), norms)
 }

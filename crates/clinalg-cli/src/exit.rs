@@ -85,6 +85,14 @@ impl From<clinalg_ode::Error> for Failure {
     }
 }
 
+/// The first message whose condition holds is an error: combinations of options that make no sense.
+///
+/// # Errors
+/// [`Failure::Usage`].
+pub(crate) fn check_options(faults: &[(bool, &str)]) -> Result<(), Failure> {
+    faults.iter().find(|(wrong, _)| *wrong).map_or(Ok(()), |(_, message)| Err(Failure::usage(*message)))
+}
+
 impl Failure {
     pub(crate) fn usage(message: impl Into<String>) -> Failure {
         Failure::Usage(message.into())

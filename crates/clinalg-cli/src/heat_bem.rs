@@ -24,16 +24,16 @@ use self::inside::Inside;
 use self::memory::Memory;
 use self::predicted::Predicted;
 use crate::args::{self, DeviceName, PrecisionArg};
-use crate::checkpoint::{self, Fingerprint};
+use crate::checkpoint::{Checkpoints, Fingerprint};
 use crate::data::norm;
 use crate::exit::{Exit, Failure};
 use crate::global::Global;
 use crate::interrupt;
 use crate::output::Output;
-use crate::paths::{check_ending, check_target};
+use crate::paths::check_outputs;
 use crate::place::Place;
 use crate::plot::Picture;
-use crate::progress::{Progress, Steps};
+use crate::progress::Progress;
 use crate::text::bytes;
 
 /// Tables of algorithm 5 that are made unasked; with larger ones, of 100 000 time steps or more, algorithm 2 is taken.
@@ -330,14 +330,7 @@ impl Args {
 fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Result<Exit, Failure> {
     out.phase("options and files");
     let picture = args.plot.as_deref().map(Picture::new).transpose()?;
-    if let Some(path) = &args.vtk {
-        check_ending("--vtk", path, &["vtu"])?;
-        check_target(path)?;
-    }
-    if let Some(path) = &args.out {
-        check_ending("--out", path, &["csv"])?;
-        check_target(path)?;
-    }
+    check_outputs(&[("--vtk", &args.vtk, &["vtu"]), ("--out", &args.out, &["csv"])])?;
     if args.report && matches!(args.apply, Apply::Otf) {
         return Err(Failure::usage("--report needs stored blocks: use --apply assembled"));
     }
@@ -360,8 +353,7 @@ fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Result<Exit
         Apply::Otf => Form::Otf,
         Apply::Auto => Form::Auto,
     };
-    let keep = checkpoint::Target::new(args.checkpoint.as_deref(), "heat-bem")?;
-    let loaded = args.resume.as_deref().map(checkpoint::Loaded::new).transpose()?;
+    let checkpoints = Checkpoints::new("heat-bem", &args.checkpoint, &args.resume)?;
     let mesh = args.surface()?;
     args.check_steps(&params, &mesh)?;
     let points = args.points.as_deref().map(|path| inside::points(path, &mesh)).transpose()?;
@@ -376,8 +368,8 @@ fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Result<Exit
     let of_gmres = preconditioned || args.restart.is_some() || args.max_iterations.is_some();
     let method = args.method.choose::<T>(of_gmres, &place.contexts()[0], rows, args.steps);
     let progress = match method {
-        Method::Gmres => Bar::Residual(Progress::new(out, "iteration", tolerance)),
-        Method::Forward => Bar::Steps(Steps::new(out, args.steps as u64)),
+        Method::Gmres => Progress::new(out, "iteration", tolerance),
+        Method::Forward => Progress::of_steps(out, args.steps as u64),
     };
     progress.stage("assembling");
     out.phase("assembly");
@@ -451,9 +443,7 @@ fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Result<Exit
         let options = options.option("--restart", args.restart.unwrap_or(RESTART)).option("--precision", T::PRECISION);
         options.option("--apply", args.apply).option("--algorithm", args.algorithm)
     };
-    if let Some(loaded) = &loaded {
-        loaded.check(&fingerprint())?;
-    }
+    let loaded = checkpoints.resumed(|| Ok(fingerprint()))?;
     progress.stage("right-hand side");
     start = Instant::now();
     let b = system.right_side(&right, &right_values)?;
@@ -470,7 +460,7 @@ fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Result<Exit
         Some(count) => solver.max_iterations(count),
         None => solver,
     };
-    let mut memory = Memory::of(method, loaded.as_ref())?;
+    let mut memory = Memory::of(method, loaded)?;
     let mut forward = match method {
         Method::Gmres => None,
         Method::Forward => {
@@ -483,7 +473,7 @@ fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Result<Exit
     interrupt::watch();
     let start = Instant::now();
     let mut step = |step, residual| {
-        progress.step(step, residual);
+        progress.step(step as u64, residual);
         interrupt::go_on()
     };
     let (x, report) = match (&mut memory, &mut forward) {
@@ -496,13 +486,12 @@ fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Result<Exit
     place.finish()?;
     let solve = start.elapsed();
     let peak = place.peak_bytes();
-    let mut written = None;
-    if let Some(path) = keep.due(interrupt::asked()).filter(|_| !memory.is_empty()) {
-        memory.save(&path, fingerprint())?;
-        written = Some(path.display().to_string());
-    }
+    let written = match memory.is_empty() {
+        true => None,
+        false => checkpoints.write(interrupt::interrupted(), |path| memory.save(path, fingerprint()))?,
+    };
     out.phase("timing products");
-    let per_apply = match interrupt::asked() {
+    let per_apply = match interrupt::interrupted() {
         true => None,
         false => {
             progress.stage("timing products");
@@ -605,28 +594,6 @@ fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Result<Exit
         Stop::Converged | Stop::RoundingFloor => Exit::Done,
         _ => Exit::NotReached,
     })
-}
-
-/// What a person watches: how far the residual has fallen, or the time steps done.
-enum Bar {
-    Residual(Progress),
-    Steps(Steps),
-}
-
-impl Bar {
-    fn stage(&self, what: &str) {
-        match self {
-            Bar::Residual(bar) => bar.stage(what),
-            Bar::Steps(bar) => bar.stage(what),
-        }
-    }
-
-    fn step(&self, step: usize, residual: f64) {
-        match self {
-            Bar::Residual(bar) => bar.step(step, residual),
-            Bar::Steps(bar) => bar.reached(step as u64),
-        }
-    }
 }
 
 /// The median time of a product.

@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use std::sync::Once;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-static ASKED: AtomicBool = AtomicBool::new(false);
+static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 
 /// The exit code of a process that a signal ended, as shells count it: 128 + SIGINT.
 const SIGINT: i32 = 130;
@@ -19,7 +19,7 @@ pub(crate) fn watch() {
         return;
     }
     let handler = || {
-        if ASKED.swap(true, Ordering::Relaxed) {
+        if INTERRUPTED.swap(true, Ordering::Relaxed) {
             std::process::exit(SIGINT);
         }
         // Nothing is left to do where stderr cannot be written.
@@ -33,11 +33,11 @@ pub(crate) fn watch() {
 }
 
 /// Whether Ctrl-C was pressed.
-pub(crate) fn asked() -> bool {
-    ASKED.load(Ordering::Relaxed)
+pub(crate) fn interrupted() -> bool {
+    INTERRUPTED.load(Ordering::Relaxed)
 }
 
 /// What a solver's callback returns.
 pub(crate) fn go_on() -> ControlFlow<()> {
-    if asked() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    if interrupted() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use clinalg::{Context, Error};
 use serde::Serialize;
 
-use crate::exit::{Ended, Failure};
+use crate::exit::{Ended, Exit, Failure};
 use crate::phases::{Phase, Phases};
 use crate::processes;
 use crate::text::{bytes, seconds};
@@ -22,6 +22,14 @@ struct Versioned<'a, T> {
     document: &'a T,
     #[serde(skip_serializing_if = "<[Phase]>::is_empty")]
     phases: &'a [Phase],
+}
+
+/// What a run reports: a text for people, a document, an exit code.
+pub(crate) trait Report: Serialize {
+    /// Prints the text.
+    fn print(&self, out: &mut Output) -> Result<(), Failure>;
+    /// Whether the run reached what it was to reach.
+    fn exit(&self) -> Exit;
 }
 
 /// Stdout, for people or for programs.
@@ -77,6 +85,23 @@ impl Output {
     /// The part of the run that goes on ends; `parts` of it are parts of their own.
     pub(crate) fn split_phase(&mut self, parts: &[(&'static str, Duration)]) {
         self.phases.split(parts);
+    }
+
+    /// The end of a run: its text, with `--verbose` the norms and what the contexts did, its document.
+    ///
+    /// # Errors
+    /// Those of `norms`.
+    pub(crate) fn report<const N: usize>(
+        &mut self,
+        report: &impl Report,
+        contexts: &[Context],
+        norms: impl FnOnce() -> Result<[(&'static str, f64); N], Failure>,
+    ) -> Result<Exit, Failure> {
+        report.print(self)?;
+        self.norms(norms)?;
+        self.details(contexts)?;
+        self.json(report)?;
+        Ok(report.exit())
     }
 
     /// What `--verbose` adds about the norms of some vectors, which are computed for it alone.

@@ -1,6 +1,7 @@
 //! Files that a command is to write, checked before its work.
 
-use std::path::Path;
+use std::io::Write;
+use std::path::{Path, PathBuf};
 
 use clinalg::io::AtomicFile;
 
@@ -10,6 +11,11 @@ use crate::processes;
 /// The ending of a file's name without its dot, in small letters.
 pub(crate) fn ending(path: &Path) -> String {
     path.extension().unwrap_or_default().to_string_lossy().to_lowercase()
+}
+
+/// The name of a file that an option gives, for a document.
+pub(crate) fn name(path: &Option<PathBuf>) -> Option<String> {
+    path.as_ref().map(|path| path.display().to_string())
 }
 
 /// An error where `path` cannot be written, before work goes into what is to be written there. A file that is there stays as it is.
@@ -40,11 +46,34 @@ pub(crate) fn check_ending(option: &str, path: &Path, known: &[&str]) -> Result<
     if known.contains(&ending(path).as_str()) {
         return Ok(());
     }
-    let known = known.join(", .");
-    Err(Failure::usage(format!("{option} {}: the name must end in .{known}", path.display())))
+    let (last, others) = known.split_last().expect("there is an ending");
+    let others = if others.is_empty() { String::new() } else { format!(".{} or ", others.join(", .")) };
+    Err(Failure::usage(format!("{option} {}: the name must end in {others}.{last}", path.display())))
 }
 
-/// The same for files in `folder`, which is created with the first of them.
+/// Checks the files to write, if they are given: options with their files, and the endings of names.
+///
+/// # Errors
+/// [`Failure::Usage`] for another ending, [`Failure::File`] where a file cannot be written.
+pub(crate) fn check_outputs(files: &[(&str, &Option<PathBuf>, &[&str])]) -> Result<(), Failure> {
+    files.iter().filter_map(|(option, path, known)| Some((option, path.as_deref()?, known))).try_for_each(
+        |(option, path, known)| {
+            check_ending(option, path, known)?;
+            check_target(path)
+        },
+    )
+}
+
+/// Writes a text, which takes the place of an earlier file when it is complete.
+///
+/// # Errors
+/// [`Failure::File`].
+pub(crate) fn write_text(path: &Path, text: &str) -> Result<(), Failure> {
+    let written = AtomicFile::write(path, |file| file.write_all(text.as_bytes()));
+    written.map_err(|error| Failure::File { path: path.to_owned(), reason: error.to_string() })
+}
+
+/// [`check_target`] for files in `folder`, which is created with the first of them.
 ///
 /// # Errors
 /// [`Failure::File`].

@@ -23,7 +23,7 @@ use self::solver::{Medium, Solver};
 use self::tensor::Entries;
 use crate::args::boxes::{self, Each, Sides};
 use crate::args::{self, BackendArg};
-use crate::checkpoint::{self, Fingerprint};
+use crate::checkpoint::{self, Checkpoints, Fingerprint};
 use crate::data::{Given, Target, Values};
 use crate::exit::{Exit, Failure};
 use crate::global::Global;
@@ -367,8 +367,7 @@ fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Result<Exit
     out.phase("options and files");
     let picture = args.plot.as_deref().map(Picture::new).transpose()?;
     let target = args.out.as_deref().map(|path| Target::new("--out", path)).transpose()?;
-    let keep = checkpoint::Target::new(args.checkpoint.as_deref(), "poisson")?;
-    let loaded = args.resume.as_deref().map(checkpoint::Loaded::new).transpose()?;
+    let checkpoints = Checkpoints::new("poisson", &args.checkpoint, &args.resume)?;
     let problem = Problem::new(args)?;
     let params = &problem.params;
     out.phase("device");
@@ -400,8 +399,7 @@ fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Result<Exit
     let boundary = problem.boundary_values::<T>()?;
     let mut solver = Solver::<T>::new(&place, &problem, &medium, &boundary, global)?;
     let fingerprint = |f: &[T]| fingerprint(args, &problem, (&medium, &boundary), f);
-    if let Some(loaded) = &loaded {
-        loaded.check(&fingerprint(&solver.right_side()?))?;
+    if let Some(loaded) = checkpoints.resumed(|| Ok(fingerprint(&solver.right_side()?)))? {
         let (u, memory) = resumed::<T>(loaded, problem.lattice.len())?;
         solver.resume(u, &memory)?;
     }
@@ -410,7 +408,7 @@ fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Result<Exit
     out.phase("solve");
     let start = Instant::now();
     let report = solver.solve(&mut |cycle, residual| {
-        progress.step(cycle, residual);
+        progress.step(cycle as u64, residual);
         interrupt::go_on()
     })?;
     place.finish()?;
@@ -475,10 +473,10 @@ fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Result<Exit
         pictures: Vec::new(),
         regular: problem.regular.is_some(),
     };
-    if let (Some(path), Some(memory)) = (keep.due(document.stop == Stop::Cancelled), after) {
-        let fingerprint = fingerprint(&solver.right_side()?);
-        save(&path, fingerprint, &solver.solution()?, memory)?;
-        document.checkpoint = Some(path.display().to_string());
+    if let Some(memory) = after {
+        document.checkpoint = checkpoints.write(document.stop == Stop::Cancelled, |path| {
+            save(path, fingerprint(&solver.right_side()?), &solver.solution()?, memory)
+        })?;
     }
     let shown = if target.is_some() || picture.is_some() { Some(solver.solution()?) } else { None };
     if let (Some(target), Some(u)) = (&target, &shown) {

@@ -6,110 +6,93 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::output::Output;
 
-/// Shows how far the residual has fallen; nothing unless stderr is a terminal and no JSON is wanted.
+/// Shows how far a run has come; nothing unless stderr is a terminal and no JSON is wanted.
 pub(crate) struct Progress {
     bar: ProgressBar,
-    tolerance: f64,
-    steps: &'static str,
+    measure: Measure,
+}
+
+/// What a bar shows.
+enum Measure {
+    /// How far the residual has fallen towards the tolerance, by steps of this name.
+    Residual(&'static str, f64),
+    /// The steps taken, of a known number.
+    Steps(u64),
+    /// How far time has come.
+    Time,
 }
 
 /// Positions of a full bar.
 const FULL: u64 = 1000;
 
-/// A bar of that length; hidden where JSON or nothing is wanted.
-fn bar(out: &Output, length: u64) -> ProgressBar {
-    let target = if out.is_silent() { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() };
-    let bar = ProgressBar::with_draw_target(Some(length), target);
-    if let Ok(style) = ProgressStyle::with_template("{spinner} [{bar:28}] {msg} ({elapsed})") {
-        bar.set_style(style.progress_chars("=> "));
-    }
-    bar
-}
-
 impl Progress {
+    fn of(out: &Output, measure: Measure) -> Progress {
+        let length = if let Measure::Steps(count) = measure { count } else { FULL };
+        let target = if out.is_silent() { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() };
+        let bar = ProgressBar::with_draw_target(Some(length), target);
+        if let Ok(style) = ProgressStyle::with_template("{spinner} [{bar:28}] {msg} ({elapsed})") {
+            bar.set_style(style.progress_chars("=> "));
+        }
+        Progress { bar, measure }
+    }
+
     /// A bar for a solver that counts `steps` (cycles, iterations) until the relative residual is at most `tolerance`.
     pub(crate) fn new(out: &Output, steps: &'static str, tolerance: f64) -> Progress {
-        Progress { bar: bar(out, FULL), tolerance, steps }
+        Progress::of(out, Measure::Residual(steps, tolerance))
     }
 
-    /// Says what goes on before the solver counts.
+    /// A bar for a known number of steps.
+    pub(crate) fn of_steps(out: &Output, count: u64) -> Progress {
+        Progress::of(out, Measure::Steps(count))
+    }
+
+    /// A bar for a time interval.
+    pub(crate) fn of_time(out: &Output) -> Progress {
+        Progress::of(out, Measure::Time)
+    }
+
+    /// Says what goes on where nothing is counted.
     pub(crate) fn stage(&self, what: impl Into<String>) {
         self.bar.set_message(what.into());
         self.bar.enable_steady_tick(Duration::from_millis(120));
     }
 
-    /// After step number `step`.
-    pub(crate) fn step(&self, step: usize, residual: f64) {
-        self.bar.set_message(format!("{} {step}, relative residual {residual:.1e}", self.steps));
-        self.bar.set_position(position(residual, self.tolerance));
-    }
-}
-
-impl Drop for Progress {
-    fn drop(&mut self) {
-        self.bar.finish_and_clear();
-    }
-}
-
-/// Shows how many of a known number of steps are made; nothing unless stderr is a terminal and no JSON is wanted.
-pub(crate) struct Steps {
-    bar: ProgressBar,
-}
-
-impl Steps {
-    pub(crate) fn new(out: &Output, count: u64) -> Steps {
-        Steps { bar: bar(out, count) }
+    /// After step number `step`, with this residual.
+    pub(crate) fn step(&self, step: u64, residual: f64) {
+        match self.measure {
+            Measure::Residual(name, tolerance) => {
+                self.bar.set_message(format!("{name} {step}, relative residual {residual:.1e}"));
+                self.bar.set_position(position(residual, tolerance));
+            }
+            Measure::Steps(count) => {
+                self.bar.set_message(format!("step {step} of {count}"));
+                self.bar.set_position(step);
+            }
+            Measure::Time => {}
+        }
     }
 
-    /// Says what goes on before the steps.
-    pub(crate) fn stage(&self, what: impl Into<String>) {
-        self.bar.set_message(what.into());
-        self.bar.enable_steady_tick(Duration::from_millis(120));
+    /// Ends the bar.
+    pub(crate) fn clear(&self) {
+        if !self.bar.is_finished() {
+            self.bar.finish_and_clear();
+        }
     }
 
-    /// So many steps are made.
-    pub(crate) fn reached(&self, steps: u64) {
-        self.bar.set_message(format!("step {steps} of {}", self.bar.length().unwrap_or(steps)));
-        self.bar.set_position(steps);
-    }
-}
-
-impl Drop for Steps {
-    fn drop(&mut self) {
-        self.bar.finish_and_clear();
-    }
-}
-
-/// Shows how far time has come; nothing unless stderr is a terminal and no JSON is wanted.
-pub(crate) struct Way {
-    bar: ProgressBar,
-}
-
-impl Way {
-    pub(crate) fn new(out: &Output) -> Way {
-        Way { bar: bar(out, FULL) }
-    }
-
-    /// Says what goes on where time stands still.
-    pub(crate) fn stage(&self, what: impl Into<String>) {
-        self.bar.set_message(what.into());
-        self.bar.enable_steady_tick(Duration::from_millis(120));
-    }
-
-    /// So far, from 0 to 1.
+    /// At a part of the time interval, from 0 to 1.
     pub(crate) fn reached(&self, part: f64, what: impl Into<String>) {
         self.bar.set_message(what.into());
         self.bar.set_position((part.clamp(0.0, 1.0) * FULL as f64) as u64);
     }
 }
 
-impl Drop for Way {
+impl Drop for Progress {
     fn drop(&mut self) {
-        self.bar.finish_and_clear();
+        self.clear();
     }
 }
 
-/// The part of the way in powers of ten; towards the smallest tolerance where that is 0.
+/// The part of the bar in powers of ten; towards the smallest tolerance where that is 0.
 fn position(residual: f64, tolerance: f64) -> u64 {
     let part = residual.log10() / tolerance.max(1e-16).log10();
     // NaN and negative parts count as none.

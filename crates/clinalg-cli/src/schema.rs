@@ -75,7 +75,7 @@ impl Document {
             Document::WaveformDevices => waveform::devices_schema(),
             Document::WaveformNetwork => waveform::network_schema(),
             Document::HeatBem => heat_bem::schema(),
-            Document::Elastodynamics => elastodynamics::schema(),
+            Document::Elastodynamics => document::schema::<elastodynamics::Document>(),
             Document::Ode => ode::schema(),
             Document::OdeList => ode::list_schema(),
             Document::OdeGraph => ode::graph_schema(),

@@ -22,7 +22,7 @@ use clinalg::solve::{GmresParams, IdrParams, Stop, Stopping};
 use clinalg::{Complex, Csr, CsrParts, Error, Scalar};
 
 use crate::args::{self, PrecisionArg};
-use crate::checkpoint;
+use crate::checkpoint::Checkpoints;
 use crate::data::norm;
 use crate::data::random_numbers;
 use crate::exit::{Exit, Failure};
@@ -247,8 +247,7 @@ pub(crate) fn schema() -> schemars::Schema {
 struct Given {
     picture: Option<Picture>,
     pattern: Option<Picture>,
-    keep: checkpoint::Target,
-    loaded: Option<checkpoint::Loaded>,
+    checkpoints: Checkpoints,
     matrix: files::Loaded,
     rhs: Option<files::Loaded>,
     x0: Option<files::Loaded>,
@@ -267,8 +266,7 @@ pub(crate) fn run(args: &Args, global: &Global, out: &mut Output) -> Result<Exit
     if args.seed.is_some() && args.rhs != "random" {
         return Err(Failure::usage(format!("--seed is for --rhs random, not for --rhs {}", args.rhs)));
     }
-    let keep = checkpoint::Target::new(args.checkpoint.as_deref(), "solve")?;
-    let loaded = args.resume.as_deref().map(checkpoint::Loaded::new).transpose()?;
+    let checkpoints = Checkpoints::new("solve", &args.checkpoint, &args.resume)?;
     interrupt::watch();
     let progress = Progress::new(out, "iteration", 1.0);
     progress.stage(format!("reading {}", args.matrix.display()));
@@ -277,7 +275,7 @@ pub(crate) fn run(args: &Args, global: &Global, out: &mut Output) -> Result<Exit
     drop(progress);
     let is_complex =
         matrix.is_complex() || [&rhs, &x0].iter().any(|file| file.as_ref().is_some_and(|f| f.is_complex()));
-    let given = Given { picture, pattern, keep, loaded, matrix, rhs, x0, seconds: start.elapsed() };
+    let given = Given { picture, pattern, checkpoints, matrix, rhs, x0, seconds: start.elapsed() };
     match (args.precision, is_complex) {
         (PrecisionArg::F32, false) => solve::<f32>(args, global, given, out),
         (PrecisionArg::F64, false) => solve::<f64>(args, global, given, out),
@@ -287,7 +285,7 @@ pub(crate) fn run(args: &Args, global: &Global, out: &mut Output) -> Result<Exit
 }
 
 fn solve<T: Number>(args: &Args, global: &Global, given: Given, out: &mut Output) -> Result<Exit, Failure> {
-    let Given { picture, pattern, keep, loaded, matrix, rhs, x0, seconds } = given;
+    let Given { picture, pattern, checkpoints, matrix, rhs, x0, seconds } = given;
     let tolerance = args.tol.unwrap_or(Stopping::default().tolerance_of::<T>());
     let stopping = Stopping::default().tolerance(tolerance);
     let most = args.max_iterations.unwrap_or(stopping.max_iterations);
@@ -323,8 +321,7 @@ fn solve<T: Number>(args: &Args, global: &Global, given: Given, out: &mut Output
         starts: starts.as_deref(),
         from_file,
         stopping,
-        keep: &keep,
-        loaded: loaded.as_ref(),
+        checkpoints: &checkpoints,
         progress: &progress,
         begin,
     };

@@ -1,5 +1,7 @@
 //! How numbers, tables and long texts look.
 
+use clinalg::Precision;
+
 /// Which side of its column a cell keeps to.
 #[derive(Clone, Copy)]
 pub(crate) enum Align {
@@ -24,6 +26,14 @@ pub(crate) fn table(columns: &[(&str, Align)], rows: &[Vec<String>]) -> Vec<Stri
     let header = line(&mut columns.iter().map(|(title, _)| *title));
     let body = rows.iter().map(|row| line(&mut row.iter().map(String::as_str)));
     [header].into_iter().chain(body).collect()
+}
+
+/// A precision by the name of its type.
+pub(crate) fn precision(precision: Precision) -> &'static str {
+    match precision {
+        Precision::F32 => "f32",
+        Precision::F64 => "f64",
+    }
 }
 
 /// A number of bytes in binary units, three digits.

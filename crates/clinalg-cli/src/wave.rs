@@ -22,7 +22,7 @@ use self::report::{Boxed, Document, Grid, Range, Run, Square, Start};
 use self::shape::{Initial, Shape};
 use crate::args::boxes::{Each, Sides};
 use crate::args::{self, BackendArg, PrecisionArg};
-use crate::checkpoint::{self, Fingerprint, Loaded};
+use crate::checkpoint::{Checkpoints, Fingerprint, Loaded};
 use crate::data::norm;
 use crate::data::{Given, Lattice, Target, Values};
 use crate::exit::{Exit, Failure};
@@ -31,7 +31,7 @@ use crate::interrupt;
 use crate::output::Output;
 use crate::place::{Place, check_memory};
 use crate::plot::Frames;
-use crate::progress::Steps;
+use crate::progress::Progress;
 use crate::series::Series;
 
 /// Integrate the wave equation
@@ -394,8 +394,7 @@ fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Result<Exit
     let target = args.out.as_deref().map(|path| Target::new("--out", path)).transpose()?;
     let series = args.series.as_deref().map(|path| Series::of_field(path, lattice, "u", args.resume.is_some()));
     let mut series = series.transpose()?;
-    let keep = checkpoint::Target::new(args.checkpoint.as_deref(), "wave")?;
-    let loaded = args.resume.as_deref().map(Loaded::new).transpose()?;
+    let checkpoints = Checkpoints::new("wave", &args.checkpoint, &args.resume)?;
     let initial = shape.initial(args)?;
     out.phase("device");
     let special = args.speed.is_some() || args.force.is_some();
@@ -407,9 +406,9 @@ fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Result<Exit
     let force = given("--force", &args.force, lattice)?;
     let factor = args.amplitude()?;
     let c = args.largest_speed(speed.as_deref())?;
-    let (params, steps) = args.params(&shape, c, loaded.as_ref())?;
+    let (params, steps) = args.params(&shape, c, checkpoints.unchecked())?;
     interrupt::watch();
-    let progress = Steps::new(out, steps as u64);
+    let progress = Progress::of_steps(out, steps as u64);
     progress.stage("setting up");
     out.phase("set-up");
     let start = Instant::now();
@@ -449,7 +448,7 @@ fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Result<Exit
         None => wave.start(&u, velocity.as_deref())?,
     };
     let begins_with = || Ok(fingerprint(&shape.displacement::<T>(&initial)?));
-    let mut begun = Begun::new(&mut *wave, loaded.as_ref(), begins_with)?;
+    let mut begun = Begun::new(&mut *wave, checkpoints.resumed(begins_with)?)?;
     let known = Start { initial: &initial, c: params.c, dt: params.dt, setup: start.elapsed() };
     let mut document = Document {
         grid: described(args, &shape, &params, special, &place, global)?,
@@ -487,10 +486,8 @@ fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Result<Exit
             false => exact.error_max_host(&displacement(&mut *wave)?)?,
         });
     }
-    if let Some(path) = keep.due(interrupt::asked()) {
-        begun.save(&path, &mut *wave, params.dt, begins_with()?)?;
-        document.run.checkpoint = Some(path.display().to_string());
-    }
+    document.run.checkpoint =
+        checkpoints.write(interrupt::interrupted(), |path| begun.save(path, &mut *wave, params.dt, begins_with()?))?;
     if let Some(target) = &target {
         target.write(lattice, "u", &Values::of(&displacement(&mut *wave)?))?;
     }

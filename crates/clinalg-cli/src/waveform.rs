@@ -17,7 +17,7 @@ use measured::{Measured, Place, Span, measure};
 use study::Varied;
 
 use crate::args::{self, DeviceName, PrecisionArg};
-use crate::checkpoint::{self, Fingerprint};
+use crate::checkpoint::{self, Checkpoints, Fingerprint};
 use crate::data::Values;
 use crate::exit::{Exit, Failure};
 use crate::global::Global;
@@ -326,7 +326,6 @@ fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Result<Exit
     let place = Place::new(args, global)?;
     let context = place.context();
     let explained = explain::<T>(context, system, &options)?;
-    let keep = checkpoint::Target::new(args.checkpoint.as_deref(), "waveform")?;
     let several = matches!(place.place, crate::place::Place::Team(_));
     if several && (args.checkpoint.is_some() || args.resume.is_some()) {
         let instead = global.on_one_device();
@@ -339,8 +338,8 @@ fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Result<Exit
         let run = run.option("--block", options.partition).option("--guess", options.guess);
         Ok::<_, Failure>(run.option("--adaptive", args.adaptive).option("--precision", T::PRECISION))
     };
-    let loaded = args.resume.as_deref().map(checkpoint::Loaded::new).transpose()?;
-    let state = loaded.map(|loaded| restored::<T>(&loaded, &fingerprint()?)).transpose()?;
+    let checkpoints = Checkpoints::new("waveform", &args.checkpoint, &args.resume)?;
+    let state = checkpoints.resumed(fingerprint)?.map(restored::<T>).transpose()?;
     let mut series = args.series.open(&problem, "waveform", args.resume.is_some())?;
     if state.is_none() {
         series.keep_solution(&problem, problem.t0, &y0)?;
@@ -365,11 +364,8 @@ fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Result<Exit
         predicted.as_ref().map(|p| p.windows(&result.report.window_steps, &result.report.iterations));
     out.phase("output");
     let (files, times) = series.finish()?;
-    let mut written = None;
-    if let (Some(path), Some(state)) = (keep.due(interrupt::asked()), &result.state) {
-        save(&path, fingerprint()?, state)?;
-        written = Some(path.display().to_string());
-    }
+    let write = |state| checkpoints.write(interrupt::interrupted(), |path| save(path, fingerprint()?, state));
+    let written = result.state.as_ref().map_or(Ok(None), write)?;
     let (method_seconds, max_difference) = (compared.map(|c| c.method_seconds), compared.map(|c| c.max_difference));
     let document = Document {
         problem: problem.name.clone(),
@@ -424,8 +420,7 @@ fn save<T: Real>(path: &Path, fingerprint: Fingerprint, state: &WaveformState<T>
 }
 
 /// The state that a checkpoint of this run holds.
-fn restored<T: Real>(loaded: &checkpoint::Loaded, run: &Fingerprint) -> Result<WaveformState<T>, Failure> {
-    loaded.check(run)?;
+fn restored<T: Real>(loaded: &checkpoint::Loaded) -> Result<WaveformState<T>, Failure> {
     Ok(WaveformState {
         report: loaded.part("report")?,
         steps: loaded.part("steps")?,

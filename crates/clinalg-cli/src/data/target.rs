@@ -9,31 +9,8 @@ use super::array::{self, Content, Packing, failure};
 use super::field::{Lattice, Values};
 use super::vtk;
 use crate::exit::Failure;
-use crate::paths::check_target;
-use crate::paths::ending;
+use crate::paths::{check_ending, check_target, ending};
 use crate::processes;
-
-/// A format of a field on a grid.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Format {
-    Npy,
-    Npz,
-    Csv,
-    Vti,
-    Vtu,
-}
-
-/// The format by the extension.
-fn format(path: &Path) -> Option<Format> {
-    Some(match ending(path).as_str() {
-        "npy" => Format::Npy,
-        "npz" => Format::Npz,
-        "csv" => Format::Csv,
-        "vti" => Format::Vti,
-        "vtu" => Format::Vtu,
-        _ => return None,
-    })
-}
 
 /// Names of coordinates.
 pub(crate) const AXES: [&str; 3] = ["x", "y", "z"];
@@ -41,19 +18,15 @@ pub(crate) const AXES: [&str; 3] = ["x", "y", "z"];
 /// A file for one field.
 pub(crate) struct Target {
     path: PathBuf,
-    format: Format,
 }
 
 impl Target {
     /// # Errors
     /// [`Failure::Usage`] for an unknown extension, [`Failure::File`] where the file cannot be written.
     pub(crate) fn new(option: &str, path: &Path) -> Result<Target, Failure> {
-        let Some(format) = format(path) else {
-            let words = format!("{option} {}: the name must end in .npy, .npz, .csv, .vti or .vtu", path.display());
-            return Err(Failure::usage(words));
-        };
+        check_ending(option, path, &["npy", "npz", "csv", "vti", "vtu"])?;
         check_target(path)?;
-        Ok(Target { path: path.to_owned(), format })
+        Ok(Target { path: path.to_owned() })
     }
 
     pub(crate) fn path(&self) -> &Path {
@@ -66,9 +39,9 @@ impl Target {
         if !processes::writes() {
             return Ok(());
         }
-        match self.format {
-            Format::Npy => array::write_npy(path, &lattice.shape(), values),
-            Format::Npz => {
+        match ending(path).as_str() {
+            "npy" => array::write_npy(path, &lattice.shape(), values),
+            "npz" => {
                 let axes: Vec<Values> = lattice.axes().into_iter().map(Values::F64).collect();
                 let mut arrays = vec![(name, Content::Numbers { shape: lattice.shape(), values })];
                 arrays.extend(
@@ -78,7 +51,7 @@ impl Target {
                 );
                 array::write_npz(path, Packing::Compressed, &arrays)
             }
-            Format::Csv => {
+            "csv" => {
                 let axes = lattice.axes();
                 let written = AtomicFile::write(path, |file| {
                     write_names(file, None, &axes, &[name])?;
@@ -86,8 +59,8 @@ impl Target {
                 });
                 written.map_err(|error| failure(path, error))
             }
-            Format::Vti => vtk::write_vti(path, &lattice.axes(), &[name], values).map_err(|error| failure(path, error)),
-            Format::Vtu => vtk::write_vtu(path, lattice, name, values).map_err(|error| failure(path, error)),
+            "vti" => vtk::write_vti(path, &lattice.axes(), &[name], values).map_err(|error| failure(path, error)),
+            _ => vtk::write_vtu(path, lattice, name, values).map_err(|error| failure(path, error)),
         }
     }
 }

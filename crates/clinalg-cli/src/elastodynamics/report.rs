@@ -1,7 +1,7 @@
 //! What the command says, draws and writes.
 
 use std::fmt::Write as _;
-use std::path::PathBuf;
+use std::path::Path;
 
 use clinalg::solve::Stop;
 use clinalg::{KernelFamily, Precision};
@@ -10,15 +10,18 @@ use clinalg_bem::{ElementMesh, Point};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::given::Fields;
+use super::boundary::BoundaryFields;
+use super::solver::Solver;
 use super::{Args, Method, ProblemArg};
 use crate::args::DeviceName;
 use crate::data::norm;
-use crate::exit::Failure;
-use crate::output::Output;
+use crate::document::BoundaryFiles;
+use crate::exit::{Exit, Failure};
+use crate::output::{Output, Report};
+use crate::paths;
 use crate::place::{Place, device_words};
 use crate::plot::{Body, Picture, Profile};
-use crate::text::{Align, bytes, seconds, table};
+use crate::text::{Align, bytes, precision, seconds, table};
 
 /// Of the size of a body, how far its largest displacement is drawn.
 const DEFORMED: f64 = 0.1;
@@ -32,7 +35,7 @@ fn parts(v: &[C64]) -> Parts {
 /// One frequency.
 #[derive(Serialize, Deserialize, JsonSchema, Clone)]
 pub(super) struct Response {
-    frequency: f64,
+    pub(super) frequency: f64,
     residual_identity: Option<f64>,
     error_u: Option<f64>,
     error_t: Option<f64>,
@@ -64,7 +67,7 @@ pub(super) fn inside(points: &[Point], fields: &[[C64; 3]], stresses: &[[[C64; 3
 }
 
 #[derive(Serialize, JsonSchema)]
-pub(super) struct Document {
+pub(crate) struct Document {
     mesh: String,
     #[schemars(with = "String")]
     domain: Domain,
@@ -85,10 +88,11 @@ pub(super) struct Document {
     devices: Vec<DeviceName>,
     #[schemars(with = "String")]
     kernel_family: KernelFamily,
-    pictures: Vec<String>,
-    vtk: Option<String>,
-    out: Option<String>,
-    checkpoint: Option<String>,
+    #[serde(flatten)]
+    pub(super) files: BoundaryFiles,
+    /// Whether all frequencies are solved for to the tolerance.
+    #[serde(skip)]
+    complete: bool,
 }
 
 impl Response {
@@ -114,7 +118,7 @@ impl Response {
     pub(super) fn measure<S: ComplexScalar>(
         &mut self,
         problem: &Problem<S>,
-        fields: &Fields,
+        fields: &BoundaryFields,
         solution: &Solution,
         evaluations_per_second: f64,
     ) {
@@ -178,16 +182,25 @@ pub(super) fn append(
     }
 }
 
+/// Writes both fields for ParaView, real and imaginary parts.
+pub(super) fn write_vtk(path: &Path, mesh: &ElementMesh, solution: &Solution) -> Result<(), Failure> {
+    let part = |values: &[C64], k: usize| -> Vec<Point> { values.chunks(3).map(|v| parts(v).map(|c| c[k])).collect() };
+    let (u, t) = (solution.displacements(), solution.tractions());
+    let fields = [part(u, 0), part(u, 1), part(t, 0), part(t, 1)];
+    let names = ["u_re", "u_im", "t_re", "t_im"];
+    let fields: Vec<(&str, &[Point])> = names.into_iter().zip(fields.iter().map(Vec::as_slice)).collect();
+    Ok(mesh.write_vtk(path, &fields)?)
+}
+
 impl Document {
     pub(super) fn new<S: ComplexScalar>(
         args: &Args,
+        solver: &Solver<'_, S>,
         place: &Place,
-        problem: &Problem<S>,
-        per_wavelength: f64,
         responses: Vec<Response>,
         points: Vec<Inside>,
-        checkpoint: Option<PathBuf>,
     ) -> Document {
+        let (problem, per_wavelength) = (solver.problem(), solver.elements_per_wavelength());
         let context = problem.context();
         Document {
             mesh: args.mesh.clone(),
@@ -199,6 +212,7 @@ impl Document {
             elements: problem.mesh().boundary(),
             unknowns: 3 * problem.mesh().boundary(),
             elements_per_wavelength: per_wavelength.is_finite().then_some(per_wavelength),
+            complete: responses.len() == args.all_frequencies().len() && responses.iter().all(|r| r.converged),
             last: responses[responses.len() - 1].clone(),
             responses,
             points,
@@ -206,47 +220,15 @@ impl Document {
             device: context.device().into(),
             devices: place.devices(),
             kernel_family: context.family(),
-            pictures: Vec::new(),
-            vtk: args.vtk.as_ref().map(|path| path.display().to_string()),
-            out: args.out.as_ref().map(|path| path.display().to_string()),
-            checkpoint: checkpoint.map(|path| path.display().to_string()),
+            files: BoundaryFiles { vtk: paths::name(&args.vtk), out: paths::name(&args.out), ..Default::default() },
         }
-    }
-
-    /// Draws, writes and prints.
-    pub(super) fn finish(
-        mut self,
-        args: &Args,
-        mesh: &ElementMesh,
-        solution: &Solution,
-        picture: Option<&Picture>,
-        place: &Place,
-        out: &mut Output,
-    ) -> Result<(), Failure> {
-        if let Some(path) = &args.vtk {
-            let part =
-                |values: &[C64], k: usize| -> Vec<Point> { values.chunks(3).map(|v| parts(v).map(|c| c[k])).collect() };
-            let (u, t) = (solution.displacements(), solution.tractions());
-            let fields = [part(u, 0), part(u, 1), part(t, 0), part(t, 1)];
-            let names = ["u_re", "u_im", "t_re", "t_im"];
-            let fields: Vec<(&str, &[Point])> = names.into_iter().zip(fields.iter().map(Vec::as_slice)).collect();
-            mesh.write_vtk(path, &fields)?;
-        }
-        if let Some(picture) = picture {
-            self.draw(picture, mesh, solution)?;
-        }
-        self.print(out)?;
-        out.norms(|| Ok([("u", norm(solution.displacements())), ("t", norm(solution.tractions()))]))?;
-        out.details(place.contexts())?;
-        out.json(&self)
     }
 
     fn subtitle(&self) -> String {
-        let precision = if self.precision == Precision::F32 { "f32" } else { "f64" };
-        format!("{} elements · {precision} · {}", self.elements, self.device.name())
+        format!("{} elements · {} · {}", self.elements, precision(self.precision), self.device.name())
     }
 
-    fn draw(&mut self, picture: &Picture, mesh: &ElementMesh, solution: &Solution) -> Result<(), Failure> {
+    pub(super) fn draw(&mut self, picture: &Picture, mesh: &ElementMesh, solution: &Solution) -> Result<(), Failure> {
         let u = solution.displacements();
         // The mean of the elements around a node.
         let mut moved = vec![([0.0; 3], 0.0); mesh.nodes().len()];
@@ -287,7 +269,7 @@ impl Document {
             triangles: &triangles,
             values: &values,
         })?;
-        self.pictures = vec![picture.path().display().to_string()];
+        self.files.pictures = vec![picture.name()];
         if let [first, .., last] = &self.responses[..] {
             let beside = picture.beside("-response");
             let curve = |of: fn(&Response) -> f64| -> Vec<f64> { self.responses.iter().map(of).collect() };
@@ -306,11 +288,13 @@ impl Document {
                 curves: &curves,
                 range: (0.0, high),
             })?;
-            self.pictures.push(beside.path().display().to_string());
+            self.files.pictures.push(beside.name());
         }
         Ok(())
     }
+}
 
+impl Report for Document {
     fn print(&self, out: &mut Output) -> Result<(), Failure> {
         let given = match self.problem {
             ProblemArg::Dirichlet => "displacements given",
@@ -358,16 +342,10 @@ impl Document {
             out.field("stop", format!("{stop} ({iterations} iterations)"))?;
         }
         out.field("device memory", format!("{} at most", bytes(self.peak_device_bytes)))?;
-        for picture in &self.pictures {
-            out.field("picture", picture)?;
-        }
-        for (name, file) in
-            [("for ParaView", &self.vtk), ("displacements", &self.out), ("checkpoint", &self.checkpoint)]
-        {
-            if let Some(file) = file {
-                out.field(name, file)?;
-            }
-        }
-        Ok(())
+        self.files.print("displacements", out)
+    }
+
+    fn exit(&self) -> Exit {
+        if self.complete { Exit::Done } else { Exit::NotReached }
     }
 }

@@ -3,17 +3,16 @@
 use std::path::Path;
 
 use clinalg::solve::KrylovMemory;
-use clinalg_bem::ElementMesh;
 use clinalg_bem::elastodynamics::ComplexScalar;
 use serde_json::json;
 
-use super::Args;
 use super::report::{self, Response};
+use super::{Args, Input};
 use crate::checkpoint::{self, Fingerprint, Loaded, krylov};
 use crate::exit::Failure;
 
-/// What there is of a run.
-pub(super) struct Begun<S: ComplexScalar> {
+/// The frequencies of a run that are done.
+pub(super) struct Sweep<S: ComplexScalar> {
     /// Of the frequencies that are done.
     pub(super) responses: Vec<Response>,
     /// Their lines of `--out`.
@@ -25,15 +24,17 @@ pub(super) struct Begun<S: ComplexScalar> {
 /// The arrays of the iterate and of the basis.
 const VECTORS: [&str; 2] = ["x", "basis"];
 
-impl<S: ComplexScalar> Begun<S> {
-    pub(super) fn new() -> Begun<S> {
-        Begun { responses: Vec::new(), table: report::table_header(), memory: KrylovMemory::default() }
-    }
-
-    /// That of a checkpoint.
-    pub(super) fn of(loaded: &Loaded) -> Result<Begun<S>, Failure> {
-        let memory = loaded.krylov(VECTORS)?;
-        Ok(Begun { responses: loaded.part("responses")?, table: loaded.part("table")?, memory })
+impl<S: ComplexScalar> Sweep<S> {
+    /// That of a checkpoint, or none done.
+    pub(super) fn new(loaded: Option<&Loaded>) -> Result<Sweep<S>, Failure> {
+        Ok(match loaded {
+            Some(loaded) => Sweep {
+                responses: loaded.part("responses")?,
+                table: loaded.part("table")?,
+                memory: loaded.krylov(VECTORS)?,
+            },
+            None => Sweep { responses: Vec::new(), table: report::table_header(), memory: KrylovMemory::default() },
+        })
     }
 
     /// Writes a checkpoint of the first `done` frequencies.
@@ -45,10 +46,11 @@ impl<S: ComplexScalar> Begun<S> {
 }
 
 /// What decides the results.
-pub(super) fn fingerprint<S: ComplexScalar>(args: &Args, mesh: &ElementMesh, points: &[[f64; 3]]) -> Fingerprint {
+pub(super) fn fingerprint<S: ComplexScalar>(args: &Args, input: &Input) -> Fingerprint {
+    let Input { mesh, domain, frequencies, points, .. } = input;
     let surface = (mesh.nodes(), mesh.elements(), mesh.boundary());
     let options = Fingerprint::default().described("--mesh", &surface).values("--points", Some(points.as_flattened()));
-    let options = options.option("--frequencies", args.all_frequencies()).option("--domain", args.domain());
+    let options = options.option("--frequencies", frequencies).option("--domain", domain);
     let options = options.option("--shear", args.shear).option("--poisson", args.poisson);
     let options = options.option("--density", args.density).option("--damping", args.damping);
     let options = options.option("--problem", args.problem).option("--boundary", &args.boundary);

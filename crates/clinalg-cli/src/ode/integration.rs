@@ -11,7 +11,7 @@ use super::document::Invariant;
 use super::film::Film;
 use crate::exit::Failure;
 use crate::interrupt;
-use crate::progress::Way;
+use crate::progress::Progress;
 use crate::series::Series;
 
 pub(super) struct Done<T> {
@@ -86,7 +86,7 @@ pub(super) struct Run<'a, T: Real> {
     pub(super) whole: bool,
     /// Summarises the solutions at the beginning and at the end.
     pub(super) summarise: &'a Summarise<'a, T>,
-    pub(super) way: &'a Way,
+    pub(super) way: &'a Progress,
     /// Beginning of the set-up.
     pub(super) start: Instant,
     /// Part of it that was the way of the initial values to the device.
@@ -129,7 +129,7 @@ impl<T: Real> Run<'_, T> {
                         format!("t = {:.6}, {} steps, {} rejected", report.t, report.accepted, report.rejected),
                     );
                 }
-                !interrupt::asked()
+                !interrupt::interrupted()
             });
         for event in problem.system.events() {
             integrator = integrator.event(event)?;
@@ -153,7 +153,7 @@ impl<T: Real> Run<'_, T> {
             _ => end,
         };
         let summary = summarise(y0, end, integrator.report())?;
-        let kept = keeps || interrupt::asked();
+        let kept = keeps || interrupt::interrupted();
         let state = kept.then(|| integrator.state()).transpose()?;
         let report = integrator.into_report();
         Ok(Done {

@@ -17,7 +17,7 @@ use clinalg_ode::problems::Problem;
 use clinalg_ode::{METHODS, Method, Variant};
 
 use crate::args::{self, PrecisionArg};
-use crate::checkpoint;
+use crate::checkpoint::Checkpoints;
 use crate::exit::{Exit, Failure};
 use crate::global::Global;
 use crate::output::Output;
@@ -315,14 +315,13 @@ impl Args {
         options.into_iter().find_map(|(given, name)| given.then_some(name))
     }
 
-    /// Where a checkpoint is written.
-    fn checkpoint_target(&self) -> Result<checkpoint::Target, Failure> {
+    fn checkpoints(&self) -> Result<Checkpoints, Failure> {
         for (option, given) in [("--checkpoint", &self.checkpoint), ("--resume", &self.resume)] {
             if given.is_some() && processes::rank().is_some() {
                 return Err(Failure::usage(format!("{option} takes one process: start clinalg without mpirun")));
             }
         }
-        checkpoint::Target::new(self.checkpoint.as_deref(), "ode")
+        Checkpoints::new("ode", &self.checkpoint, &self.resume)
     }
 
     fn is_stabilised(&self) -> bool {

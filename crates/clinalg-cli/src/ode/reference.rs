@@ -70,7 +70,7 @@ fn tight(problem: &Problem, t_end: f64, evaluations: usize) -> Result<Option<Vec
         ..Options::default()
     };
     let integrator = Integrator::new(&mut stepper, problem.t0, t_end, &problem.y0()?, &options)?;
-    let mut integrator = integrator.on_progress(|_| !interrupt::asked());
+    let mut integrator = integrator.on_progress(|_| !interrupt::interrupted());
     match integrator.run() {
         Err(Error::StepLimit { .. }) => return Ok(None),
         other => drop(other?),

@@ -1,5 +1,6 @@
 //! An integration from the command line to the document.
 
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use clinalg::Real;
@@ -14,7 +15,7 @@ use super::film::Film;
 use super::integration::{Frames, Run, Summary};
 use super::reference::{computed, exact, is_computed};
 use super::{Args, PLAIN, default_n, variant};
-use crate::checkpoint;
+use crate::checkpoint::{self, Fingerprint};
 use crate::data::Values;
 use crate::data::array::write_npy;
 use crate::exit::{Exit, Failure};
@@ -26,7 +27,7 @@ use crate::paths::{check_target, ending};
 use crate::place::Place;
 use crate::plot::Frames as Pictures;
 use crate::processes;
-use crate::progress::Way;
+use crate::progress::Progress;
 
 /// Default number of fixed steps per pass.
 const AT_ONCE: usize = 4;
@@ -76,20 +77,16 @@ pub(super) fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> 
     // Fixed steps need no error estimate.
     let method = if args.h.is_some() { method.without_error() } else { method };
     let series = args.series.open(&problem, "ode", args.resume.is_some())?;
-    let keep = args.checkpoint_target()?;
-    let resumed = args.resume.as_deref().map(checkpoint::Loaded::new).transpose()?;
+    let checkpoints = args.checkpoints()?;
     let fingerprint = || {
         let options = crate::system::fingerprint(&problem)?.option("--method", &args.method).option("--h", args.h);
         Ok::<_, Failure>(options.option("--norm", steps_options.norm).option("--precision", T::PRECISION))
     };
-    if let Some(loaded) = &resumed {
-        loaded.check(&fingerprint()?)?;
-    }
-    let resumed = resumed.map(|loaded| restored::<T>(&loaded)).transpose()?;
+    let resumed = checkpoints.resumed(fingerprint)?.map(restored::<T>).transpose()?;
     interrupt::watch();
     // What a stepper computes as one step.
     let step = if args.is_stabilised() { Stabilised::<()>::stage()? } else { method.clone() };
-    let way = Way::new(out);
+    let way = Progress::of_time(out);
     way.stage("setting up");
     out.phase("frames");
     let start = Instant::now();
@@ -147,7 +144,7 @@ pub(super) fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> 
     let mut kept = Frames { film: frames.is_some().then(|| Film::new(&problem, drawn, before)), series };
     let usual = if args.h.is_some() || args.is_stabilised() { AT_ONCE } else { 1 };
     let steps = args.steps_at_once.unwrap_or(usual);
-    let (resume, keeps) = (resumed.as_ref(), keep.due(false).is_some());
+    let (resume, keeps) = (resumed.as_ref(), checkpoints.is_given());
     let whole = args.out.is_some() || is_computed(args.reference, &problem);
     let summarise = |y0: Stored<'_, T>, y: Stored<'_, T>, report: &Report| {
         let start = Instant::now();
@@ -254,13 +251,8 @@ pub(super) fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> 
         }
         document.out = Some(path.display().to_string());
     }
-    if let (Some(path), Some(state)) = (keep.due(interrupt::asked()), &done.state) {
-        let names: Vec<String> = (0..state.inputs.len()).map(input_name).collect();
-        let values = state.inputs.iter().map(|input| Values::of(input));
-        let mut arrays: Vec<(&str, Values)> = names.iter().map(String::as_str).zip(values).collect();
-        arrays.push((NUMBERS, Values::of(&state.numbers)));
-        checkpoint::save(&path, fingerprint()?, serde_json::json!({ "inputs": names.len() }), &arrays)?;
-        document.checkpoint = Some(path.display().to_string());
+    if let Some(state) = &done.state {
+        document.checkpoint = checkpoints.write(interrupt::interrupted(), |path| save(path, fingerprint()?, state))?;
     }
     document.t = report.t;
     document.steps = report.accepted;
@@ -307,6 +299,15 @@ const NUMBERS: &str = "control";
 /// The array of a checkpoint with an input of the method.
 fn input_name(k: usize) -> String {
     format!("input{k}")
+}
+
+/// Writes a checkpoint.
+fn save<T: Real>(path: &Path, fingerprint: Fingerprint, state: &State<T>) -> Result<(), Failure> {
+    let names: Vec<String> = (0..state.inputs.len()).map(input_name).collect();
+    let values = state.inputs.iter().map(|input| Values::of(input));
+    let mut arrays: Vec<(&str, Values)> = names.iter().map(String::as_str).zip(values).collect();
+    arrays.push((NUMBERS, Values::of(&state.numbers)));
+    checkpoint::save(path, fingerprint, serde_json::json!({ "inputs": names.len() }), &arrays)
 }
 
 /// The state that a checkpoint holds.

@@ -12,7 +12,7 @@ use plotters::style::register_font;
 use super::axes::{Drawn, FONT};
 use super::{Body, Convergence, Field, Paths, Pattern, Profile, Scaling, Surface};
 use crate::exit::Failure;
-use crate::paths::{check_folder, check_target};
+use crate::paths::{check_ending, check_folder, check_target, ending};
 use crate::processes;
 
 /// Width and height of a picture in pixels.
@@ -43,14 +43,8 @@ impl Picture {
     /// # Errors
     /// [`Failure::Usage`] unless the name ends in .png or .svg, [`Failure::File`] where it cannot be written.
     pub(crate) fn given(option: &str, path: &Path) -> Result<Picture, Failure> {
-        let extension = path.extension().map(|e| e.to_string_lossy().to_lowercase());
-        let format = match extension.as_deref() {
-            Some("png") => Format::Png,
-            Some("svg") => Format::Svg,
-            _ => {
-                return Err(Failure::usage(format!("{option} {}: the name must end in .png or .svg", path.display())));
-            }
-        };
+        check_ending(option, path, &["png", "svg"])?;
+        let format = if ending(path) == "svg" { Format::Svg } else { Format::Png };
         check_target(path)?;
         Ok(Picture { path: path.to_owned(), format })
     }
@@ -60,6 +54,11 @@ impl Picture {
         let stem = self.path.file_stem().unwrap_or_default().to_string_lossy();
         let extension = self.path.extension().unwrap_or_default().to_string_lossy();
         Picture { path: self.path.with_file_name(format!("{stem}{suffix}.{extension}")), format: self.format }
+    }
+
+    /// The name of the file, for a document.
+    pub(crate) fn name(&self) -> String {
+        self.path.display().to_string()
     }
 
     pub(crate) fn path(&self) -> &Path {

@@ -26,6 +26,11 @@ impl Picture {
         match self.0 {}
     }
 
+    /// The name of the file, for a document.
+    pub(crate) fn name(&self) -> String {
+        match self.0 {}
+    }
+
     pub(crate) fn path(&self) -> &Path {
         match self.0 {}
     }

@@ -16,8 +16,7 @@ use self::npy::Npy;
 use self::npz::Npz;
 use crate::data::{Lattice, Values};
 use crate::exit::Failure;
-use crate::paths::ending;
-use crate::paths::{check_folder, check_target};
+use crate::paths::{check_ending, check_folder, check_target, ending};
 use crate::processes;
 
 /// What stands in the help of commands that write the solution of a system.
@@ -138,10 +137,7 @@ impl Series {
     /// [`Failure::File`].
     fn add(&mut self, path: &Path, is_resumed: bool) -> Result<(), Failure> {
         let kind = ending(path);
-        if !["csv", "npy", "npz", "pvd"].contains(&kind.as_str()) {
-            let words = format!("--series {}: the name must end in .npy, .npz, .csv or .pvd", path.display());
-            return Err(Failure::usage(words));
-        }
+        check_ending("--series", path, &["npy", "npz", "csv", "pvd"])?;
         check_series("--series", path, is_resumed)?;
         check_target(path)?;
         let names = self.content.names();

@@ -17,7 +17,7 @@ use super::method::{Method, Precond, Reorder, conflict};
 use super::null::{about_coordinates, with_lsmr, with_sentence};
 use super::report::Column;
 use super::resume::{self, Solved};
-use crate::checkpoint;
+use crate::checkpoint::Checkpoints;
 use crate::exit::Failure;
 use crate::interrupt;
 use crate::messages::tell;
@@ -38,8 +38,7 @@ pub(super) struct Job<'j, T> {
     /// Whether the right-hand sides come from a file.
     pub(super) from_file: bool,
     pub(super) stopping: Stopping,
-    pub(super) keep: &'j checkpoint::Target,
-    pub(super) loaded: Option<&'j checkpoint::Loaded>,
+    pub(super) checkpoints: &'j Checkpoints,
     pub(super) progress: &'j Progress,
     /// The beginning of the set-up.
     pub(super) begin: Instant,
@@ -116,7 +115,7 @@ const MULTIGRID_IS_REAL: &str =
 fn observe(args: &Args, progress: &Progress, event: Event<'_>) -> ControlFlow<()> {
     match event {
         Event::Iteration(iteration, residual) => {
-            progress.step(iteration, residual);
+            progress.step(iteration as u64, residual);
             return interrupt::go_on();
         }
         Event::Multigrid { needed, free } => {
@@ -222,10 +221,8 @@ fn set_up<S: Space>(space: S, job: &mut Job<'_, S::Scalar>) -> Result<Ready<S>, 
             null.words()
         );
     }
-    if let Some(loaded) = job.loaded {
-        loaded.check(&resume::fingerprint(args, job.parts, job.b, job.starts)?)?;
-    }
-    let solved = job.loaded.map_or_else(|| Ok(Solved::new()), Solved::of)?;
+    let loaded = job.checkpoints.resumed(|| resume::fingerprint(args, job.parts, job.b, job.starts))?;
+    let solved = loaded.map_or_else(|| Ok(Solved::new()), Solved::of)?;
     let progress = job.progress;
     let mut observe = |event: Event<'_>| observe(args, progress, event);
     let mut system = plan.set_up(&mut observe).map_err(|error| error.renamed("vectors", args.near_null_argument()))?;
@@ -284,11 +281,10 @@ pub(super) fn solve_columns<S: Space>(
     let worst = |a: &Report, b: &Report| a.relative_residual.abs().total_cmp(&b.relative_residual.abs());
     let report = reports.into_iter().max_by(worst).unwrap_or_else(|| Report::new(Stop::Converged, vec![0.0]));
     let left = left.filter(|left| !left.is_empty());
-    let mut checkpoint = None;
-    if let (Some(path), Some(left)) = (job.keep.due(interrupt::asked()), left) {
-        left.save(&path, resume::fingerprint(args, parts, job.b, job.starts)?)?;
-        checkpoint = Some(path.display().to_string());
-    }
+    let checkpoint = left.map_or(Ok(None), |left| {
+        let fingerprint = || resume::fingerprint(args, parts, job.b, job.starts);
+        job.checkpoints.write(interrupt::interrupted(), |path| left.save(path, fingerprint()?))
+    })?;
     let ended = Ended { columns, report, x, checkpoint, setup, solved: took };
     Ok(outcome(&job, &system, (null_part_removed, first), ended))
 }

@@ -11,7 +11,7 @@ use crate::checkpoint::{self, Fingerprint, Loaded};
 use crate::data::Values;
 use crate::exit::Failure;
 use crate::interrupt;
-use crate::progress::Steps;
+use crate::progress::Progress;
 
 /// What a checkpoint keeps beside the state of the wave.
 #[derive(Debug, Clone, Copy)]
@@ -22,13 +22,8 @@ pub(super) struct Begun {
 
 impl Begun {
     /// Of a wave that starts or continues.
-    pub(super) fn new<T: Real>(
-        wave: &mut dyn Motion<T>,
-        loaded: Option<&Loaded>,
-        fingerprint: impl FnOnce() -> Result<Fingerprint, Failure>,
-    ) -> Result<Begun, Failure> {
+    pub(super) fn new<T: Real>(wave: &mut dyn Motion<T>, loaded: Option<&Loaded>) -> Result<Begun, Failure> {
         let Some(loaded) = loaded else { return Ok(Begun { energy: wave.energy()?, drift: 0.0 }) };
-        loaded.check(&fingerprint()?)?;
         wave.restore(&WaveState {
             u: loaded.array("u")?,
             before: loaded.array("before")?,
@@ -60,7 +55,7 @@ pub(super) struct Course<'a> {
     frames: usize,
     /// Whether frames are drawn or written.
     shown: bool,
-    progress: &'a Steps,
+    progress: &'a Progress,
 }
 
 /// What came of it.
@@ -81,7 +76,7 @@ impl Travelled {
 
 impl<'a> Course<'a> {
     /// With `frames` frames, but at most the initial one and one per step.
-    pub(super) fn new(steps: usize, frames: usize, shown: bool, progress: &'a Steps) -> Course<'a> {
+    pub(super) fn new(steps: usize, frames: usize, shown: bool, progress: &'a Progress) -> Course<'a> {
         Course { steps, frames: frames.min(steps.saturating_add(1)), shown, progress }
     }
 
@@ -107,10 +102,10 @@ impl<'a> Course<'a> {
                 continue;
             }
             let start = Instant::now();
-            if done.went_well() && !interrupt::asked() {
+            if done.went_well() && !interrupt::interrupted() {
                 let made = wave.steps();
                 let report = wave.step_with((until - made) as usize, &mut |steps, _| {
-                    self.progress.reached(made + steps as u64);
+                    self.progress.step(made + steps as u64, 0.0);
                     interrupt::go_on()
                 })?;
                 add(&mut done.implicit, report);

@@ -80,7 +80,7 @@ impl Place {
         options: &WaveformOptions,
     ) -> Result<Option<Prediction>, Failure> {
         let (system, t0) = (&problem.system, problem.t0);
-        let go_on = &mut || !interrupt::asked();
+        let go_on = &mut || !interrupt::interrupted();
         Ok(match &self.place {
             place::Place::Team(team) => Prediction::on_team_while(team, system, t0, y0, options, self.sharing, go_on)?,
             _ => Prediction::on_device_while(self.context(), system, t0, y0, options, go_on)?,
@@ -154,7 +154,7 @@ pub(super) fn measure<T: Real>(
             seconds_setup = (start.elapsed().as_secs_f64() - seconds).max(0.0);
         }
     }
-    let compared = match result.stopped || interrupt::asked() {
+    let compared = match result.stopped || interrupt::interrupted() {
         true => None,
         false if !processes::writes() => Some(Compared { method_seconds: 0.0, max_difference: 0.0 }),
         false => compare(place, problem, y0, &options, &result.solution)?,
@@ -186,7 +186,7 @@ fn compare<T: Real>(
         let start = Instant::now();
         let mut rest = &beginnings[..];
         while !rest.is_empty() {
-            if interrupt::asked() {
+            if interrupt::interrupted() {
                 return Ok(None);
             }
             let (now, later) = rest.split_at(count.min(rest.len()));

@@ -18,7 +18,7 @@ use crate::exit::{Exit, Failure};
 use crate::global::Global;
 use crate::output::Output;
 use crate::plot::{Picture, Scaling};
-use crate::progress::Steps;
+use crate::progress::Progress;
 use crate::text::{Align, bytes, seconds, table};
 
 /// Points per side by default.
@@ -123,7 +123,7 @@ pub(super) fn run<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Re
     };
     let samples = args.samples.min(SAMPLES);
     let names = team.contexts().iter().map(|context| context.device().into()).collect();
-    let progress = Steps::new(out, (solvers.len() + 1) as u64);
+    let progress = Progress::of_steps(out, (solvers.len() + 1) as u64);
     progress.stage("transfers");
     let transfers = transfers(&team, samples)?;
     let mut document = Document {
@@ -139,7 +139,7 @@ pub(super) fn run<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Re
         document.teams.push(measured::<T>(team, samples)?);
     }
     for (done, &solver) in solvers.iter().enumerate() {
-        progress.reached(done as u64 + 1);
+        progress.step(done as u64 + 1, 0.0);
         progress.stage(solver.name());
         let (fitted, runs) = scaling::<T>(solver, solver.size(n), &teams, &document.teams, samples)?;
         document.models.push(fitted);

@@ -12,8 +12,8 @@ use crate::exit::Failure;
 const ON_SURFACE: f64 = 1e-3;
 
 /// What is given on the boundary, at all frequencies.
-pub(super) struct Given {
-    pub(super) conditions: Conditions,
+pub(super) struct BoundaryValues {
+    conditions: Conditions,
     values: Values,
 }
 
@@ -28,14 +28,14 @@ enum Values {
 }
 
 /// The boundary values at one frequency, three per element.
-pub(super) struct Fields {
+pub(super) struct BoundaryFields {
     pub(super) given: Vec<C64>,
     /// All displacements and tractions of the known solution.
     pub(super) known: Option<(Vec<C64>, Vec<C64>)>,
 }
 
-impl Given {
-    pub(super) fn new(args: &Args, mesh: &ElementMesh, domain: Domain) -> Result<Given, Failure> {
+impl BoundaryValues {
+    pub(super) fn new(args: &Args, mesh: &ElementMesh, domain: Domain) -> Result<BoundaryValues, Failure> {
         let known = |c: &Point| match args.problem {
             ProblemArg::Neumann => Known::Traction,
             ProblemArg::Mixed if c[2] >= 0.0 => Known::Traction,
@@ -45,11 +45,11 @@ impl Given {
         let held = (0..conditions.len()).filter(|&j| conditions.of(j)[0] == Known::Displacement).count();
         if args.problem == ProblemArg::Mixed && (held == 0 || held == conditions.len()) {
             let (which, other) = if held == 0 { ("no", "neumann") } else { ("every", "dirichlet") };
-            let words = format!(
+            let message = format!(
                 "--problem mixed gives displacements where z < 0, and {which} element of --mesh {} is there: take --problem {other}",
                 args.mesh
             );
-            return Err(Failure::usage(words));
+            return Err(Failure::usage(message));
         }
         let values = match args.boundary.trim() {
             "point-force" => {
@@ -59,9 +59,9 @@ impl Given {
                 let on = mesh.relative_distance(source) < ON_SURFACE;
                 if on || inside == (domain == Domain::Interior) {
                     let place = if on { "on the surface" } else { "in the material" };
-                    let words =
+                    let message =
                         format!("--source {source:?} is {place}; the point force must act outside the material");
-                    return Err(Failure::usage(words));
+                    return Err(Failure::usage(message));
                 }
                 if mesh.len() > mesh.boundary() {
                     log::warn!(
@@ -87,15 +87,23 @@ impl Given {
             && args.all_frequencies().contains(&0.0)
             && mesh.len() == mesh.boundary()
         {
-            let words = "--problem neumann at frequency 0 leaves a body free to move rigidly; hold it (--problem mixed or dirichlet), or \
+            let message = "--problem neumann at frequency 0 leaves a body free to move rigidly; hold it (--problem mixed or dirichlet), or \
                          give a frequency above 0";
-            return Err(Failure::usage(words));
+            return Err(Failure::usage(message));
         }
-        Ok(Given { conditions, values })
+        Ok(BoundaryValues { conditions, values })
+    }
+
+    pub(super) fn conditions(&self) -> &Conditions {
+        &self.conditions
     }
 
     /// The values at the angular frequency `frequency`.
-    pub(super) fn fields<S: ComplexScalar>(&self, problem: &Problem<S>, frequency: f64) -> Result<Fields, Failure> {
+    pub(super) fn fields<S: ComplexScalar>(
+        &self,
+        problem: &Problem<S>,
+        frequency: f64,
+    ) -> Result<BoundaryFields, Failure> {
         let centres = &problem.mesh().centres()[..problem.mesh().boundary()];
         let places = || centres.iter().zip(problem.normals());
         let real = |v: f64| C64::new(v, 0.0);
@@ -118,23 +126,23 @@ impl Given {
                 };
                 let given: Vec<C64> = places().flat_map(at).collect();
                 if let Some(k) = given.iter().position(|v| !v.re.is_finite()) {
-                    let words = format!("--boundary is not finite at {:?}", centres[k / 3]);
-                    return Err(Failure::usage(words));
+                    let message = format!("--boundary is not finite at {:?}", centres[k / 3]);
+                    return Err(Failure::usage(message));
                 }
                 // Held where displacements are given beside tractions.
                 let held = |k: usize| self.is_mixed() && self.displacement_given(k);
                 let given = given.iter().enumerate().map(|(k, &v)| if held(k) { C64::default() } else { v }).collect();
-                return Ok(Fields { given, known: None });
+                return Ok(BoundaryFields { given, known: None });
             }
         };
         let size = |values: &[C64]| values.iter().map(|v| v.norm_sqr()).sum::<f64>();
         if ![&known.0, &known.1].iter().all(|values| size(values).is_normal()) {
-            let words = "the known field is 0 everywhere or beyond the range of numbers: check --force, --source, --shear and --frequency";
-            return Err(Failure::usage(words));
+            let message = "the known field is 0 everywhere or beyond the range of numbers: check --force, --source, --shear and --frequency";
+            return Err(Failure::usage(message));
         }
         let given =
             (0..known.0.len()).map(|k| if self.displacement_given(k) { known.0[k] } else { known.1[k] }).collect();
-        Ok(Fields { given, known: Some(known) })
+        Ok(BoundaryFields { given, known: Some(known) })
     }
 
     fn displacement_given(&self, k: usize) -> bool {
