@@ -74,7 +74,7 @@ impl Document {
             Document::WaveformStudy => waveform::study_schema(),
             Document::WaveformDevices => waveform::devices_schema(),
             Document::WaveformNetwork => waveform::network_schema(),
-            Document::HeatBem => heat_bem::schema(),
+            Document::HeatBem => document::schema::<heat_bem::Document>(),
             Document::Elastodynamics => document::schema::<elastodynamics::Document>(),
             Document::Ode => ode::schema(),
             Document::OdeList => ode::list_schema(),

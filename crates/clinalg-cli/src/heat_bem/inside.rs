@@ -1,20 +1,19 @@
 //! Temperatures inside, and the norms of the blocks.
 
 use std::fmt::Write as _;
-use std::io::Write as _;
 use std::path::Path;
 
-use clinalg::io::AtomicFile;
 use clinalg::{Real, ops};
 use clinalg_bem::heat::{HeatOperator, HeatParams, interior};
 use clinalg_bem::{Mesh, Point};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::given::Given;
+use super::boundary::BoundaryValues;
 use crate::data::read_points;
 use crate::exit::Failure;
 use crate::output::Output;
+use crate::paths::write_text;
 use crate::text::{Align, table};
 
 /// Lines of a table of the report.
@@ -31,8 +30,8 @@ pub(super) struct Inside {
 pub(super) fn points(path: &Path, mesh: &Mesh) -> Result<Vec<Point>, Failure> {
     let points = read_points(path)?;
     if let Some((k, point)) = points.iter().enumerate().find(|(_, x)| !mesh.contains(**x) || mesh.touches(**x)) {
-        let words = format!("--points {}: point {} at {point:?} is not inside the surface", path.display(), k + 1);
-        return Err(Failure::usage(words));
+        let message = format!("--points {}: point {} at {point:?} is not inside the surface", path.display(), k + 1);
+        return Err(Failure::usage(message));
     }
     let distance = |a: Point, b: Point| (0..3).map(|axis| (a[axis] - b[axis]).powi(2)).sum::<f64>().sqrt();
     let near = |x: &Point| {
@@ -59,11 +58,11 @@ pub(super) fn evaluate(
     mesh: &Mesh,
     params: &HeatParams,
     (w, u): (&[f64], &[f64]),
-    given: &Given,
+    boundary: &BoundaryValues,
 ) -> Result<Vec<Inside>, Failure> {
     let values = interior(mesh, params, w, u, points)?;
     let one = |(k, point): (usize, &Point)| {
-        let of = |step: usize| values[step * points.len() + k] + given.of_start_at(*point, middle(params, step));
+        let of = |step: usize| values[step * points.len() + k] + boundary.of_start_at(*point, middle(params, step));
         Inside { point: *point, u: (0..params.steps).map(of).collect() }
     };
     Ok(points.iter().enumerate().map(one).collect())
@@ -87,8 +86,7 @@ pub(super) fn write(path: &Path, times: &[f64], inside: &[Inside]) -> Result<(),
             let _ = writeln!(text, "{time:e},{x:e},{y:e},{z:e},{:e}", u[step]);
         }
     }
-    AtomicFile::write(path, |file| file.write_all(text.as_bytes()))
-        .map_err(|error| Failure::File { path: path.to_owned(), reason: error.to_string() })
+    write_text(path, &text)
 }
 
 /// The temperatures at the last middle of a time step.
@@ -112,13 +110,13 @@ pub(super) fn block_norms<T: Real>(matrix: &HeatOperator<T>) -> Result<Vec<f64>,
 }
 
 /// A table of some of them.
-pub(super) fn print_norms(norms: &[f64], params: &HeatParams, out: &mut Output) -> Result<(), Failure> {
+pub(super) fn print_norms(norms: &[f64], time_step: f64, out: &mut Output) -> Result<(), Failure> {
     let rows: Vec<Vec<String>> = chosen(norms.len())
         .into_iter()
         .map(|d| {
             vec![
                 d.to_string(),
-                format!("{:.4}", d as f64 * params.step()),
+                format!("{:.4}", d as f64 * time_step),
                 format!("{:.3e}", norms[d]),
                 format!("{:.1e}", norms[d] / norms[0]),
             ]

@@ -6,7 +6,8 @@ use clinalg::Real;
 use clinalg::solve::KrylovMemory;
 use clinalg_bem::heat::ForwardMemory;
 
-use super::Method;
+use super::boundary::BoundaryData;
+use super::{Args, Input, Method};
 use crate::checkpoint::{self, Fingerprint, Loaded, krylov};
 use crate::data::Values;
 use crate::exit::Failure;
@@ -57,4 +58,16 @@ impl<T: Real> Memory<T> {
             }
         }
     }
+}
+
+/// What decides the results.
+pub(super) fn fingerprint<T: Real>(args: &Args, input: &Input, method: Method, data: &BoundaryData) -> Fingerprint {
+    let Input { mesh, problem, .. } = input;
+    let options = Fingerprint::default().described("--mesh", &(mesh.nodes(), mesh.triangles()));
+    let options = options.option("--steps", args.steps).option("--end-time", args.end_time);
+    let options = options.option("--alpha", args.alpha).option("--problem", problem);
+    let options = options.values("--boundary", Some(&data.homogeneous));
+    let options = options.option("--method", method).option("--preconditioner", args.preconditioner);
+    let options = options.option("--restart", args.restart()).option("--precision", T::PRECISION);
+    options.option("--apply", args.apply).option("--algorithm", args.algorithm)
 }

@@ -1,18 +1,148 @@
-//! What the command draws and prints.
+//! The report on a solution, in words, pictures and JSON.
 
-use clinalg::Precision;
-use clinalg_bem::heat::{Form, HeatParams, Problem};
-use clinalg_bem::surface::Quality;
+use std::path::Path;
+
+use clinalg::solve::Stop;
+use clinalg::{KernelFamily, Precision, Real};
+use clinalg_bem::heat::{Form, Problem};
+use clinalg_bem::surface::{Field, Quality};
 use clinalg_bem::{Mesh, Point};
+use schemars::JsonSchema;
+use serde::Serialize;
 
-use super::{Document, Method, PreconditionerArg, shown};
-use crate::exit::Failure;
-use crate::output::Output;
-use crate::place::device_words;
+use super::inside::{self, Inside};
+use super::predicted::Predicted;
+use super::solver::{Solved, Solver};
+use super::{Args, Input, Method, PreconditionerArg};
+use crate::args::DeviceName;
+use crate::document::BoundaryFiles;
+use crate::exit::{Exit, Failure};
+use crate::output::{Output, Report};
+use crate::paths;
+use crate::place::{Place, device_words};
 use crate::plot::{Body, Convergence, Picture};
-use crate::text::{bytes, seconds};
+use crate::text::{bytes, precision, seconds};
+
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Document {
+    mesh: String,
+    #[schemars(with = "String")]
+    problem: Problem,
+    boundary: String,
+    method: Method,
+    preconditioner: PreconditionerArg,
+    #[schemars(with = "String")]
+    apply: Form,
+    #[schemars(with = "String")]
+    precision: Precision,
+    alpha: f64,
+    end_time: f64,
+    tolerance: f64,
+    elements: usize,
+    nodes: usize,
+    steps: usize,
+    device: DeviceName,
+    devices: Vec<DeviceName>,
+    #[schemars(with = "String")]
+    kernel_family: KernelFamily,
+    algorithm: u8,
+    plan: String,
+    iterations: usize,
+    #[schemars(with = "String")]
+    stop: Stop,
+    converged: bool,
+    relative_residual: f64,
+    residual_history: Vec<f64>,
+    pub(super) error_l2: Option<f64>,
+    extrapolate: bool,
+    predicted_seconds: Option<Predicted>,
+    seconds_assemble: f64,
+    pub(super) seconds_per_apply: Option<f64>,
+    seconds_solve: f64,
+    stored_bytes: u64,
+    peak_device_bytes: u64,
+    initial: Option<String>,
+    pub(super) times: Vec<f64>,
+    pub(super) inside: Option<Vec<Inside>>,
+    pub(super) block_norms: Option<Vec<f64>>,
+    #[serde(flatten)]
+    pub(super) files: BoundaryFiles,
+    #[serde(skip)]
+    quality: Quality,
+}
 
 impl Document {
+    /// Of a solution; what is computed from it is still to be set.
+    pub(super) fn new<T: Real>(
+        args: &Args,
+        input: &Input,
+        solver: &Solver<'_, T>,
+        solved: Solved<T>,
+        place: &Place,
+    ) -> Document {
+        let (Input { problem, mesh, .. }, Solved { report, time, peak_bytes, .. }) = (input, solved);
+        let (matrix, context) = (solver.matrix(), solver.space.context());
+        Document {
+            mesh: args.mesh.clone(),
+            problem: *problem,
+            boundary: args.boundary.clone(),
+            method: solver.method,
+            preconditioner: args.preconditioner,
+            apply: if matrix.is_assembled() { Form::Assembled } else { Form::Otf },
+            precision: T::PRECISION,
+            alpha: args.alpha,
+            end_time: args.end_time,
+            extrapolate: args.extrapolate,
+            tolerance: solver.tolerance,
+            elements: mesh.triangles().len(),
+            nodes: mesh.nodes().len(),
+            steps: args.steps,
+            device: context.device().into(),
+            devices: place.devices(),
+            kernel_family: context.family(),
+            algorithm: solver.algorithm,
+            plan: matrix.plan_description(),
+            iterations: report.iterations,
+            stop: report.stop,
+            converged: report.stop.is_success(),
+            relative_residual: report.relative_residual,
+            residual_history: report.history,
+            error_l2: None,
+            predicted_seconds: solver.predicted,
+            seconds_assemble: solver.assembly.as_secs_f64(),
+            seconds_per_apply: None,
+            seconds_solve: time.as_secs_f64(),
+            stored_bytes: matrix.stored_bytes(),
+            peak_device_bytes: peak_bytes,
+            initial: args.initial.clone(),
+            times: Vec::new(),
+            inside: None,
+            block_norms: None,
+            files: BoundaryFiles { vtk: paths::name(&args.vtk), out: paths::name(&args.out), ..Default::default() },
+            quality: mesh.quality(),
+        }
+    }
+
+    /// Writes both boundary values for ParaView.
+    pub(super) fn write_vtk(&self, path: &Path, mesh: &Mesh, found: &[f64], given: &[f64]) -> Result<(), Failure> {
+        let [found, given] = [found, given].map(|values| shown(values, self.steps, self.extrapolate));
+        let fields = match self.problem {
+            Problem::Dirichlet => [Field::Triangles("w", &found), Field::Nodes("u", &given)],
+            Problem::Neumann => [Field::Triangles("w", &given), Field::Nodes("u", &found)],
+        };
+        Ok(mesh.write_vtk(path, &fields)?)
+    }
+
+    pub(super) fn warn_of_tolerance(&self) {
+        let missed = matches!(self.stop, Stop::Stagnated | Stop::IterationLimit | Stop::RoundingFloor);
+        if self.method == Method::Gmres && missed {
+            log::warn!(
+                target: "clinalg",
+                "GMRES has not met the tolerance; --method forward solves the time steps one after the other, without iterations"
+            );
+        }
+    }
+
     /// Which values [`shown`] gives.
     fn shown(&self) -> String {
         if self.extrapolate {
@@ -23,8 +153,8 @@ impl Document {
     }
 
     fn subtitle(&self) -> String {
-        let precision = if self.precision == Precision::F32 { "f32" } else { "f64" };
-        format!("{} triangles · {} time steps · {precision} · {}", self.elements, self.steps, self.device.name())
+        let (precision, device) = (precision(self.precision), self.device.name());
+        format!("{} triangles · {} time steps · {precision} · {device}", self.elements, self.steps)
     }
 
     pub(super) fn draw(&mut self, picture: &Picture, mesh: &Mesh, values: &[f64]) -> Result<(), Failure> {
@@ -63,11 +193,13 @@ impl Document {
             tolerance: self.tolerance,
             floor: None,
         })?;
-        self.pictures = [picture, &beside].map(|p| p.path().display().to_string()).to_vec();
+        self.files.pictures = [picture, &beside].map(Picture::name).to_vec();
         Ok(())
     }
+}
 
-    pub(super) fn print(&self, quality: &Quality, params: &HeatParams, out: &mut Output) -> Result<(), Failure> {
+impl Report for Document {
+    fn print(&self, out: &mut Output) -> Result<(), Failure> {
         let (given, found) = match self.problem {
             Problem::Dirichlet => ("u", "w = alpha du/dn"),
             Problem::Neumann => ("w = alpha du/dn", "u"),
@@ -76,7 +208,7 @@ impl Document {
         out.line("")?;
         out.field("device", device_words(&self.devices, None))?;
         out.field("mesh", format!("{}: {} triangles, {} nodes", self.mesh, self.elements, self.nodes))?;
-        let Quality { area, volume, smallest_angle, largest_angle, .. } = quality;
+        let Quality { area, volume, smallest_angle, largest_angle, .. } = &self.quality;
         let angles = format!("{smallest_angle:.0} to {largest_angle:.0} degrees");
         let size = |v: &f64| if (1e-2..1e6).contains(v) { format!("{v:.4}") } else { format!("{v:.4e}") };
         out.field("", format!("area {}, volume {}, angles {angles}", size(area), size(volume)))?;
@@ -102,21 +234,51 @@ impl Document {
         if let Some(error) = self.error_l2 {
             out.field("error", format!("{error:.4e} in L2 over surface and time, relative"))?;
         }
-        self.inside.iter().try_for_each(|inside| super::inside::print(&self.times, inside, out))?;
-        self.block_norms.iter().try_for_each(|norms| super::inside::print_norms(norms, params, out))?;
+        self.inside.iter().try_for_each(|inside| inside::print(&self.times, inside, out))?;
+        self.block_norms
+            .iter()
+            .try_for_each(|norms| inside::print_norms(norms, self.end_time / self.steps as f64, out))?;
         let [assemble, solve] = [self.seconds_assemble, self.seconds_solve].map(seconds);
         let product = self.seconds_per_apply.map_or(String::new(), |t| format!(" ({} per product)", seconds(t)));
         out.field("seconds", format!("operators {assemble}, solve {solve}{product}"))?;
         out.field("device memory", format!("{} at most", bytes(self.peak_device_bytes)))?;
-        for picture in &self.pictures {
-            out.field("picture", picture)?;
+        self.files.print("temperatures", out)
+    }
+
+    fn exit(&self) -> Exit {
+        match self.stop {
+            Stop::Converged | Stop::RoundingFloor => Exit::Done,
+            _ => Exit::NotReached,
         }
-        if let Some(vtk) = &self.vtk {
-            out.field("for ParaView", vtk)?;
-        }
-        for (name, file) in [("temperatures", &self.out), ("checkpoint", &self.checkpoint)] {
-            file.iter().try_for_each(|file| out.field(name, file))?;
-        }
-        Ok(())
+    }
+}
+
+/// The values on the surface that are drawn and written: means over the last time step, or extrapolated to its end by the
+/// parabola that has the means of the last three steps (with two steps, the line): (11 a - 7 b + 2 c) / 6 for the means a, b, c
+/// from the last one back.
+fn shown(values: &[f64], steps: usize, extrapolate: bool) -> Vec<f64> {
+    let count = values.len() / steps;
+    let of = |back: usize| &values[count * (steps - 1 - back)..count * (steps - back)];
+    match (extrapolate, steps) {
+        (true, 3..) => (0..count).map(|k| (11.0 * of(0)[k] - 7.0 * of(1)[k] + 2.0 * of(2)[k]) / 6.0).collect(),
+        (true, 2) => (0..count).map(|k| 1.5 * of(0)[k] - 0.5 * of(1)[k]).collect(),
+        _ => of(0).to_vec(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_end_of_a_parabola_is_extrapolated_exactly() {
+        // The means of t^2 over eight steps to t = 1; two places with multiples of it.
+        let mean = |k: usize| (3 * k * k + 3 * k + 1) as f64 / 192.0;
+        let values: Vec<f64> = (0..8).flat_map(|k| [mean(k), 2.0 * mean(k)]).collect();
+        assert!((shown(&values, 8, false)[0] - 0.880_208).abs() < 1e-6);
+        let end = shown(&values, 8, true);
+        assert!((end[0] - 1.0).abs() < 1e-14 && (end[1] - 2.0).abs() < 1e-14, "{end:?}");
+        assert_eq!(shown(&[1.0, 3.0], 2, true), [4.0]);
+        assert_eq!(shown(&[1.0], 1, true), [1.0]);
     }
 }

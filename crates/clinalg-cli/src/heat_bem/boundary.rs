@@ -1,6 +1,6 @@
 //! What is given on the surface, and at the start.
 
-use clinalg_bem::heat::data::{PointSource, project_nodes, project_triangles};
+use clinalg_bem::heat::data::{PointSource, error_nodes, error_triangles, project_nodes, project_triangles};
 use clinalg_bem::heat::{HeatParams, InitialHeat, Problem};
 use clinalg_bem::{Mesh, Point};
 use clinalg_ode::Function;
@@ -8,8 +8,8 @@ use clinalg_ode::Function;
 use super::{Args, ProblemArg};
 use crate::exit::Failure;
 
-/// The given boundary values.
-pub(super) enum Boundary {
+/// Where boundary values come from.
+enum Source {
     /// Those of a known solution.
     Known(PointSource),
     Formula(Function),
@@ -21,10 +21,30 @@ struct Start {
     heat: InitialHeat,
 }
 
-/// Everything that is given.
-pub(super) struct Given {
-    pub(super) boundary: Boundary,
+/// What is given on the surface and at the start.
+pub(super) struct BoundaryValues {
+    source: Source,
     start: Option<Start>,
+}
+
+/// Boundary values of all time steps.
+pub(super) struct BoundaryData {
+    /// As given.
+    pub(super) given: Vec<f64>,
+    /// Without the part of the initial temperature: what is solved for vanishes at the start.
+    pub(super) homogeneous: Vec<f64>,
+    /// The part of the initial temperature in the values that are computed.
+    of_start: Option<Vec<f64>>,
+}
+
+impl BoundaryData {
+    /// A solution with the part of the initial temperature.
+    pub(super) fn whole(&self, found: Vec<f64>) -> Vec<f64> {
+        match &self.of_start {
+            Some(part) => found.iter().zip(part).map(|(found, part)| found + part).collect(),
+            None => found,
+        }
+    }
 }
 
 /// Part of the largest |u| by which u may differ from the initial temperature at t = 0: the rounding of formulas that agree there.
@@ -44,26 +64,29 @@ impl Start {
     }
 }
 
-impl Given {
-    pub(super) fn new(args: &Args, mesh: &Mesh, params: &HeatParams) -> Result<Given, Failure> {
+impl BoundaryValues {
+    pub(super) fn new(args: &Args, mesh: &Mesh, params: &HeatParams) -> Result<BoundaryValues, Failure> {
         if args.boundary.trim() == "fundamental" {
             let source = args.source.0;
             let inside = mesh.contains(source);
             if inside || mesh.touches(source) {
                 let at = if inside { "inside" } else { "on" };
-                let words = format!("--source {source:?} is {at} the surface; it must lie outside");
-                return Err(Failure::usage(words));
+                let message = format!("--source {source:?} is {at} the surface; it must lie outside");
+                return Err(Failure::usage(message));
             }
             if args.initial.is_some() {
-                let words = "--initial needs the boundary values that belong to it: give a formula for --boundary; those of `fundamental` begin with u = 0";
-                return Err(Failure::usage(words));
+                let message = "--initial needs the boundary values that belong to it: give a formula for --boundary; those of `fundamental` begin with u = 0";
+                return Err(Failure::usage(message));
             }
-            return Ok(Given { boundary: Boundary::Known(PointSource { source, alpha: args.alpha }), start: None });
+            return Ok(BoundaryValues {
+                source: Source::Known(PointSource { source, alpha: args.alpha }),
+                start: None,
+            });
         }
         let formula = Function::parse(&args.boundary, &["x", "y", "z", "nx", "ny", "nz"])
             .map_err(|error| Failure::usage(format!("--boundary: {error}")))?;
         let start = args.initial.as_deref().map(|text| Start::new(text, mesh, args.alpha)).transpose()?;
-        let given = Given { boundary: Boundary::Formula(formula), start };
+        let given = BoundaryValues { source: Source::Formula(formula), start };
         // A flux may start at once.
         if matches!(args.problem, ProblemArg::Dirichlet) {
             given.check_start(mesh, params)?;
@@ -71,30 +94,48 @@ impl Given {
         Ok(given)
     }
 
-    pub(super) fn is_known(&self) -> bool {
-        matches!(self.boundary, Boundary::Known(_))
-    }
-
     fn at(&self, problem: Problem, x: Point, n: Point, t: f64) -> f64 {
-        match (&self.boundary, problem) {
-            (Boundary::Known(source), Problem::Dirichlet) => source.value(x, t),
-            (Boundary::Known(source), Problem::Neumann) => source.flux(x, n, t),
-            (Boundary::Formula(f), _) => f.at(&[x[0], x[1], x[2], n[0], n[1], n[2]], t),
+        match (&self.source, problem) {
+            (Source::Known(source), Problem::Dirichlet) => source.value(x, t),
+            (Source::Known(source), Problem::Neumann) => source.flux(x, n, t),
+            (Source::Formula(f), _) => f.at(&[x[0], x[1], x[2], n[0], n[1], n[2]], t),
         }
     }
 
-    /// The given boundary values, projected.
-    pub(super) fn values(&self, problem: Problem, mesh: &Mesh, params: &HeatParams) -> Result<Vec<f64>, Failure> {
-        project(problem, mesh, params, &|x, n, t| self.at(problem, x, n, t))
+    /// The values of all time steps, projected.
+    pub(super) fn data(&self, problem: Problem, mesh: &Mesh, params: &HeatParams) -> Result<BoundaryData, Failure> {
+        let given = project(problem, mesh, params, &|x, n, t| self.at(problem, x, n, t))?;
+        if matches!(self.source, Source::Known(_)) && given.iter().all(|v| *v == 0.0) {
+            let message = "--source: its heat does not reach the surface before the end time, so all values are 0: move it nearer, \
+                           or raise --end-time or --alpha";
+            return Err(Failure::usage(message));
+        }
+        let (homogeneous, of_start) = match self.of_start(problem, mesh, params)? {
+            Some([part, other]) => (given.iter().zip(&part).map(|(all, part)| all - part).collect(), Some(other)),
+            None => (given.clone(), None),
+        };
+        Ok(BoundaryData { given, homogeneous, of_start })
     }
 
-    /// What the initial temperature alone makes of the given values and of the wanted ones, as of a body without a surface.
-    pub(super) fn of_start(
+    /// The error of a solution, relative, in L2 over surface and time; `None` where the exact one is not known.
+    pub(super) fn error(
         &self,
         problem: Problem,
         mesh: &Mesh,
         params: &HeatParams,
-    ) -> Result<Option<[Vec<f64>; 2]>, Failure> {
+        found: &[f64],
+    ) -> Result<Option<f64>, Failure> {
+        let Source::Known(exact) = &self.source else { return Ok(None) };
+        Ok(Some(match problem {
+            Problem::Dirichlet => {
+                error_triangles(mesh, params, found, &|x: Point, n: Point, t: f64| exact.flux(x, n, t))?
+            }
+            Problem::Neumann => error_nodes(mesh, params, found, &|x: Point, _: Point, t: f64| exact.value(x, t))?,
+        }))
+    }
+
+    /// What the initial temperature alone makes of the given values and of the wanted ones, as of a body without a surface.
+    fn of_start(&self, problem: Problem, mesh: &Mesh, params: &HeatParams) -> Result<Option<[Vec<f64>; 2]>, Failure> {
         let Some(Start { heat, .. }) = &self.start else { return Ok(None) };
         let values = |problem| match problem {
             Problem::Dirichlet => project(problem, mesh, params, &|x, _, t| heat.value(x, t)),
