@@ -1,35 +1,35 @@
 //! `clinalg wave`.
 
-mod course;
 mod motion;
+mod problem;
 mod report;
 mod shape;
+mod time_loop;
 
 use std::path::PathBuf;
 use std::time::Instant;
 
 use clap::ValueEnum;
-use clinalg::multigrid::Backend;
-use clinalg::wave::{Amplitude, Medium, Scheme, Wave, WaveParams, WaveSide};
-use clinalg::{Real, team};
-use clinalg_ode::Function;
+use clinalg::Real;
+use clinalg::wave::{Scheme, WaveParams, WaveSide};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use self::course::{Begun, Course};
-use self::motion::Motion;
-use self::report::{Boxed, Document, Grid, Range, Run, Square, Start};
-use self::shape::{Initial, Shape};
+use self::problem::{PointData, Problem};
+use self::report::Range;
+pub(crate) use self::report::{Boxed, Document, Square};
+use self::shape::Shape;
+use self::time_loop::{Energies, TimeLoop};
 use crate::args::boxes::{Each, Sides};
 use crate::args::{self, BackendArg, PrecisionArg};
-use crate::checkpoint::{Checkpoints, Fingerprint, Loaded};
-use crate::data::norm;
-use crate::data::{Given, Lattice, Target, Values};
+use crate::checkpoint::{Checkpoints, Loaded};
+use crate::data::{Target, Values, norm};
 use crate::exit::{Exit, Failure};
 use crate::global::Global;
 use crate::interrupt;
 use crate::output::Output;
-use crate::place::{Place, check_memory};
+use crate::paths;
+use crate::place::Place;
 use crate::plot::Frames;
 use crate::progress::Progress;
 use crate::series::Series;
@@ -230,16 +230,6 @@ impl Mode {
     }
 }
 
-/// The schema of the JSON document.
-pub(crate) fn schema() -> schemars::Schema {
-    crate::document::schema::<Document<Square>>()
-}
-
-/// The schema of the JSON document for a box.
-pub(crate) fn points_schema() -> schemars::Schema {
-    crate::document::schema::<Document<Boxed>>()
-}
-
 pub(crate) fn run(args: &Args, global: &Global, out: &mut Output) -> Result<Exit, Failure> {
     if args.points.is_some() && args.scheme == SchemeArg::Implicit {
         return Err(Failure::usage("--scheme implicit is for the square: leave out --points, or use explicit"));
@@ -303,88 +293,14 @@ impl Args {
         Ok((if kept.is_some() || fits { dt } else { end / count }, count as usize))
     }
 
-    /// The factor of the force.
-    fn amplitude(&self) -> Result<Amplitude, Failure> {
-        let factor = Function::parse(self.force_time.as_deref().unwrap_or("1"), &[])
-            .map_err(|error| Failure::usage(format!("--force-time: {error}")))?;
-        Ok(Box::new(move |t| factor.at(&[], t)))
-    }
-
-    /// The largest speed, of all points where it varies.
-    fn largest_speed(&self, speed: Option<&[f64]>) -> Result<f64, Failure> {
-        let c = speed.map_or(self.c, |speed| speed.iter().copied().fold(f64::MIN, f64::max));
-        if c > 0.0 {
-            Ok(c)
-        } else {
-            Err(Failure::usage(format!("--speed is at most {c}; it must be positive at every point")))
-        }
-    }
-
     /// The displacement at the start, as given.
     fn initial_name(&self, shape: &Shape) -> &str {
         self.initial.as_deref().unwrap_or(if shape.absorbs() { "gauss" } else { "mode" })
     }
 }
 
-/// The values of an option at the points.
-fn given(option: &'static str, text: &Option<String>, lattice: &Lattice) -> Result<Option<Vec<f64>>, Failure> {
-    let given = text.as_deref().map(|text| Given::new(option, text, lattice.dim())).transpose()?;
-    given.map(|given| given.at_points(lattice, |_| true)).transpose()
-}
-
 /// The largest tolerance by default.
 const MOST_TOLERANCE: f64 = 1e-3;
-
-/// An error unless the place takes such a wave; `special` where the speed varies or a force acts.
-fn check_place<T: Real>(
-    (args, shape): (&Args, &Shape),
-    place: &Place,
-    special: bool,
-    global: &Global,
-) -> Result<(), Failure> {
-    match (place, args.backend.into()) {
-        (Place::Device(context), Backend::Kernels) if shape.is_box => {
-            let one = shape.params.points.iter().map(|n| *n as f64).product::<f64>() * size_of::<T>() as f64;
-            // u, the step before, the speed, and the force.
-            let grids = if args.force.is_some() { 4.0 } else { 3.0 };
-            check_memory(context, &shape.name(" x "), one, grids * one)
-        }
-        _ if shape.is_box => Err(Failure::usage(
-            "--points runs on one device with --backend kernels; leave out --devices and any other --backend",
-        )),
-        (Place::Team(_), _) if special => {
-            Err(Failure::usage(format!("--speed and --force take one device: {}", global.on_one_device())))
-        }
-        _ => Ok(()),
-    }
-}
-
-/// The part of the report on the grid and the steps.
-fn described(
-    args: &Args,
-    shape: &Shape,
-    params: &WaveParams,
-    special: bool,
-    place: &Place,
-    global: &Global,
-) -> Result<Grid, Failure> {
-    if shape.is_box {
-        let WaveParams { points, size, sponge, .. } = params.clone();
-        return Ok(Grid::Box(Boxed { points, size, sides: shape.side_names(), sponge, dt_limit: params.limit()? }));
-    }
-    let explicit = params.scheme == Scheme::Explicit;
-    let passes = explicit && params.backend == Backend::Kernels && !special;
-    Ok(Grid::Square(Square {
-        n: args.n,
-        scheme: params.scheme,
-        backend: params.backend,
-        devices: place.devices_of_all(global)?,
-        courant: params.courant(),
-        courant_limit: explicit.then_some(WaveParams::COURANT_LIMIT),
-        steps_per_pass: passes.then_some(params.steps_per_pass),
-        implicit: None,
-    }))
-}
 
 fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Result<Exit, Failure> {
     out.phase("options and files");
@@ -397,108 +313,53 @@ fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Result<Exit
     let checkpoints = Checkpoints::new("wave", &args.checkpoint, &args.resume)?;
     let initial = shape.initial(args)?;
     out.phase("device");
-    let special = args.speed.is_some() || args.force.is_some();
     let place = Place::new(global, args.backend.into())?;
-    check_place::<T>((args, &shape), &place, special, global)?;
+    args.check_place::<T>(&shape, &place, global)?;
     out.phase("options and files");
-    let velocity = given("--velocity", &args.velocity, lattice)?;
-    let speed = given("--speed", &args.speed, lattice)?;
-    let force = given("--force", &args.force, lattice)?;
-    let factor = args.amplitude()?;
-    let c = args.largest_speed(speed.as_deref())?;
-    let (params, steps) = args.params(&shape, c, checkpoints.unchecked())?;
+    let (data, amplitude) = PointData::<T>::read(args, lattice)?;
+    let (params, steps) = args.params(&shape, data.c, checkpoints.unchecked())?;
+
     interrupt::watch();
     let progress = Progress::of_steps(out, steps as u64);
     progress.stage("setting up");
     out.phase("set-up");
     let start = Instant::now();
-    let taken = |values: Vec<f64>| values.into_iter().map(T::from_f64).collect::<Vec<T>>();
-    let (speed, force, velocity) = (speed.map(taken), force.map(taken), velocity.map(taken));
-    let fingerprint = |u: &[T]| {
-        let options = Fingerprint::default();
-        let options = match &args.points {
-            None => options.option("--n", args.n).option("--scheme", params.scheme),
-            Some(points) => options
-                .option("--points", &points.0)
-                .option("--size", &params.size)
-                .option("--sides", shape.side_names())
-                .option("--sponge", args.sponge),
-        };
-        let options = options.option("--precision", args.precision).option("--c", params.c);
-        let options = options.option("--dt", args.dt).option("--courant", args.courant);
-        let options = options.values("--initial", Some(u)).values("--velocity", velocity.as_deref());
-        let options = options.values("--speed", speed.as_deref()).values("--force", force.as_deref());
-        options.option("--force-time", &args.force_time)
-    };
-    let medium = Medium { speed: speed.as_deref(), force: force.as_deref().map(|force| (force, factor)) };
-    let mut wave: Box<dyn Motion<T>> = match &place {
-        Place::Host => Box::new(Wave::<T>::with_medium(None, &params, medium)?),
-        Place::Device(context) => Box::new(Wave::<T>::with_medium(Some(context), &params, medium)?),
-        Place::Team(team) if global.balance => Box::new(team::Wave::<T>::balanced(team, &params)?),
-        Place::Team(team) => Box::new(team::Wave::<T>::new(team, &params)?),
-    };
-    let waves = if let Initial::Mode(_, waves) = &initial { Some(waves) } else { None };
-    let on_devices = place.computes_separable(lattice.len());
     let shown = pictures.is_some() || series.is_some();
-    let separable = waves.filter(|_| on_devices).map(|waves| shape.standing_wave(waves, 1.0));
-    // Values on the host, where they are needed there.
-    let mut u = if separable.is_none() || shown { shape.displacement::<T>(&initial)? } else { Vec::new() };
-    let implicit = match &separable {
-        Some(separable) => wave.start_separable(separable, velocity.as_deref())?,
-        None => wave.start(&u, velocity.as_deref())?,
-    };
-    let begins_with = || Ok(fingerprint(&shape.displacement::<T>(&initial)?));
-    let mut begun = Begun::new(&mut *wave, checkpoints.resumed(begins_with)?)?;
-    let known = Start { initial: &initial, c: params.c, dt: params.dt, setup: start.elapsed() };
-    let mut document = Document {
-        grid: described(args, &shape, &params, special, &place, global)?,
-        run: Run::new::<T>((args, &shape), &place, &known, begun, target.as_ref(), series.as_ref()),
-    };
+    let problem = Problem { args, shape: &shape, initial: &initial, data, params, place: &place };
+    let mut wave = problem.motion(amplitude, global)?;
+    let (mut u, implicit) = problem.start(&mut *wave, shown)?;
+    let mut energies = Energies::new(&mut *wave, checkpoints.resumed(|| problem.fingerprint())?)?;
+    let mut document = Document::new(&problem, energies, start.elapsed(), global)?;
+    document.run.out = paths::name(&args.out);
+    document.run.series = paths::name(&args.series);
+
     out.phase("steps and frames");
     let first = wave.steps();
-    let mut range = Range::new(&u, force.is_some());
-    let course = Course::new(steps, args.frames, shown, &progress);
-    let travelled = course.run(&mut *wave, begun, implicit, &mut u, |frame, time, u| {
+    let mut range = Range::new(&u, args.force.is_some());
+    let time_loop = TimeLoop::new(steps, args.frames, shown, &progress);
+    let integrated = time_loop.run(&mut *wave, energies, implicit, &mut u, |frame, time, u| {
         if let Some(frames) = &pictures {
             document.draw(frames, &shape, (frame, time), u, range.of(u))?;
         }
         series.iter_mut().try_for_each(|series| Ok(series.keep(time, &Values::of(u))?))
     })?;
-    drop(progress);
+    drop((progress, u));
+
     out.phase("output");
-    begun.drift = travelled.drift;
-    if let Grid::Square(square) = &mut document.grid {
-        square.implicit = travelled.implicit;
-    }
-    document.run.end::<T>(&*wave, first, lattice.len(), &travelled, force.is_some());
+    energies.drift = integrated.drift;
+    document.end(&*wave, first, steps, &integrated);
     document.run.peak_device_bytes = place.peak_bytes_of_all()?;
-    let mut displacement = |wave: &mut dyn Motion<T>| -> Result<Vec<T>, Failure> {
-        let mut u = std::mem::take(&mut u);
-        u.resize(lattice.len(), T::zero());
-        wave.displacement(&mut u)?;
-        Ok(u)
-    };
-    if let (Some(waves), false, None) = (waves, special, &velocity) {
-        let frequency = params.c * waves.iter().map(|(_, k)| k * k).sum::<f64>().sqrt();
-        let exact = shape.standing_wave(waves, (frequency * wave.time()).cos());
-        document.run.error_max = Some(match on_devices {
-            true => wave.error_max(&exact)?,
-            false => exact.error_max_host(&displacement(&mut *wave)?)?,
-        });
-    }
-    document.run.checkpoint =
-        checkpoints.write(interrupt::interrupted(), |path| begun.save(path, &mut *wave, params.dt, begins_with()?))?;
+    document.run.error_max = problem.error_max(&mut *wave)?;
+    document.run.checkpoint = checkpoints.write(interrupt::interrupted(), |path| {
+        energies.save(path, &mut *wave, problem.params.dt, problem.fingerprint()?)
+    })?;
     if let Some(target) = &target {
-        target.write(lattice, "u", &Values::of(&displacement(&mut *wave)?))?;
+        target.write(lattice, "u", &Values::of(&problem.displacement(&mut *wave)?))?;
     }
     if let Some(series) = series {
         series.finish()?;
     }
-    document.print(&shape, out)?;
-    out.norms(|| Ok([("u", norm(&displacement(&mut *wave)?))]))?;
-    out.details(place.contexts())?;
-    out.json(&document)?;
-    Ok(if travelled.went_well() && document.run.steps >= steps as u64 { Exit::Done } else { Exit::NotReached })
+    out.report(&document, place.contexts(), || Ok([("u", norm(&problem.displacement(&mut *wave)?))]))
 }
 
 #[cfg(test)]

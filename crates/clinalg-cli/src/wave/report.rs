@@ -3,29 +3,29 @@
 use std::time::Duration;
 
 use clinalg::multigrid::Backend;
-use clinalg::wave::{ImplicitReport, Scheme};
+use clinalg::wave::{ImplicitReport, Scheme, WaveParams};
 use clinalg::{KernelFamily, Precision, Real};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::course::{Begun, Travelled};
+use super::Mode;
 use super::motion::Motion;
+use super::problem::Problem;
 use super::shape::{Initial, Shape};
-use super::{Args, Mode};
+use super::time_loop::{Energies, Integrated};
 use crate::args::DeviceName;
-use crate::data::Target;
-use crate::exit::Failure;
-use crate::output::Output;
-use crate::place::{Place, device_words};
+use crate::exit::{Exit, Failure};
+use crate::global::Global;
+use crate::output::{Output, Report};
+use crate::place::device_words;
 use crate::plot::{Field, Frames};
-use crate::series::Series;
-use crate::text::{bytes, seconds};
+use crate::text::{bytes, precision, seconds};
 
 /// The report on a wave on a grid that `G` describes.
 #[derive(Serialize, JsonSchema)]
-pub(super) struct Document<G> {
+pub(crate) struct Document<G> {
     #[serde(flatten)]
-    pub(super) grid: G,
+    grid: G,
     #[serde(flatten)]
     pub(super) run: Run,
 }
@@ -38,30 +38,52 @@ pub(super) enum Grid {
     Box(Boxed),
 }
 
+impl Grid {
+    fn new<T: Real>(problem: &Problem<'_, T>, global: &Global) -> Result<Grid, Failure> {
+        let Problem { args, shape, params, place, .. } = problem;
+        if shape.is_box {
+            let WaveParams { points, size, sponge, .. } = params.clone();
+            return Ok(Grid::Box(Boxed { points, size, sides: shape.side_names(), sponge, dt_limit: params.limit()? }));
+        }
+        let explicit = params.scheme == Scheme::Explicit;
+        let passes = explicit && params.backend == Backend::Kernels && !args.has_medium();
+        Ok(Grid::Square(Square {
+            n: args.n,
+            scheme: params.scheme,
+            backend: params.backend,
+            devices: place.devices_of_all(global)?,
+            courant: params.courant(),
+            courant_limit: explicit.then_some(WaveParams::COURANT_LIMIT),
+            steps_per_pass: passes.then_some(params.steps_per_pass),
+            implicit: None,
+        }))
+    }
+}
+
 /// The square of `--n`.
 #[derive(Serialize, JsonSchema)]
-pub(super) struct Square {
-    pub(super) n: usize,
+pub(crate) struct Square {
+    n: usize,
     #[schemars(with = "String")]
-    pub(super) scheme: Scheme,
+    scheme: Scheme,
     #[schemars(with = "String")]
-    pub(super) backend: Backend,
-    pub(super) devices: Vec<DeviceName>,
-    pub(super) courant: f64,
-    pub(super) courant_limit: Option<f64>,
-    pub(super) steps_per_pass: Option<usize>,
+    backend: Backend,
+    devices: Vec<DeviceName>,
+    courant: f64,
+    courant_limit: Option<f64>,
+    steps_per_pass: Option<usize>,
     #[schemars(with = "Option<crate::document::ImplicitReport>")]
-    pub(super) implicit: Option<ImplicitReport>,
+    implicit: Option<ImplicitReport>,
 }
 
 /// The grid of `--points`.
 #[derive(Serialize, JsonSchema)]
-pub(super) struct Boxed {
-    pub(super) points: Vec<usize>,
-    pub(super) size: Vec<f64>,
-    pub(super) sides: Vec<String>,
-    pub(super) sponge: Option<f64>,
-    pub(super) dt_limit: f64,
+pub(crate) struct Boxed {
+    points: Vec<usize>,
+    size: Vec<f64>,
+    sides: Vec<String>,
+    sponge: Option<f64>,
+    dt_limit: f64,
 }
 
 /// A wave from its start to its end.
@@ -79,7 +101,7 @@ pub(super) struct Run {
     force_time: Option<String>,
     mode: Option<Mode>,
     c: f64,
-    pub(super) steps: u64,
+    steps: u64,
     dt: f64,
     end_time: f64,
     energy: f64,
@@ -90,18 +112,18 @@ pub(super) struct Run {
     seconds_setup: f64,
     seconds_solve: f64,
     pub(super) peak_device_bytes: u64,
-    out: Option<String>,
-    series: Option<String>,
+    pub(super) out: Option<String>,
+    pub(super) series: Option<String>,
     pub(super) checkpoint: Option<String>,
     pictures: Vec<String>,
-}
-
-/// What is known of a wave when it starts.
-pub(super) struct Start<'a> {
-    pub(super) initial: &'a Initial,
-    pub(super) c: f64,
-    pub(super) dt: f64,
-    pub(super) setup: Duration,
+    #[serde(skip)]
+    points: Vec<usize>,
+    /// Whether waves leave by a side.
+    #[serde(skip)]
+    absorbs: bool,
+    /// Whether all steps were taken.
+    #[serde(skip)]
+    complete: bool,
 }
 
 /// What the colours of all frames reach to on both sides of 0.
@@ -132,16 +154,24 @@ fn largest<T: Real>(u: &[T]) -> f64 {
 }
 
 impl Run {
-    /// Of a wave that starts or continues.
+    /// What stands below the title of a frame.
+    fn subtitle(&self) -> String {
+        let device = self.device.as_ref().map_or("plain Rust", DeviceName::name);
+        let speed = self.speed.as_ref().map_or(format!("c = {}", self.c), |speed| format!("c = {speed}"));
+        format!("{speed}, dt = {:.3e} · {} · {device}", self.dt, precision(self.precision))
+    }
+}
+
+impl Document<Grid> {
+    /// Of a wave that starts or continues after this time of set-up.
     pub(super) fn new<T: Real>(
-        (args, shape): (&Args, &Shape),
-        place: &Place,
-        start: &Start<'_>,
-        begun: Begun,
-        target: Option<&Target>,
-        series: Option<&Series>,
-    ) -> Run {
-        Run {
+        problem: &Problem<'_, T>,
+        energies: Energies,
+        setup: Duration,
+        global: &Global,
+    ) -> Result<Document<Grid>, Failure> {
+        let Problem { args, shape, initial, params, place, .. } = problem;
+        let run = Run {
             precision: T::PRECISION,
             device: place.device(),
             kernel_family: place.family(),
@@ -150,59 +180,47 @@ impl Run {
             speed: args.speed.clone(),
             force: args.force.clone(),
             force_time: args.force_time.clone(),
-            mode: if let Initial::Mode(mode, _) = start.initial { Some(mode.clone()) } else { None },
-            c: start.c,
+            mode: if let Initial::Mode(mode, _) = initial { Some(mode.clone()) } else { None },
+            c: params.c,
             steps: 0,
-            dt: start.dt,
+            dt: params.dt,
             end_time: 0.0,
-            energy: begun.energy,
-            energy_drift: Some(begun.drift),
-            energy_end: begun.energy,
+            energy: energies.energy,
+            energy_drift: Some(energies.drift),
+            energy_end: energies.energy,
             error_max: None,
             points_per_second: 0.0,
-            seconds_setup: start.setup.as_secs_f64(),
+            seconds_setup: setup.as_secs_f64(),
             seconds_solve: 0.0,
             peak_device_bytes: 0,
-            out: target.map(|target| target.path().display().to_string()),
-            series: series.map(|series| series.files[0].clone()),
+            out: None,
+            series: None,
             checkpoint: None,
             pictures: Vec::new(),
+            points: shape.params.points.clone(),
+            absorbs: shape.absorbs(),
+            complete: false,
+        };
+        Ok(Document { grid: Grid::new(problem, global)?, run })
+    }
+
+    /// After the steps from `first` on to `last`, if they all were taken.
+    pub(super) fn end<T: Real>(&mut self, wave: &dyn Motion<T>, first: u64, last: usize, integrated: &Integrated) {
+        if let Grid::Square(square) = &mut self.grid {
+            square.implicit = integrated.implicit;
         }
+        let run = &mut self.run;
+        // A force changes the energy.
+        run.energy_drift = run.force.is_none().then_some(integrated.drift);
+        run.energy_end = integrated.energy;
+        run.steps = wave.steps();
+        run.end_time = wave.time();
+        run.seconds_solve = integrated.solving.as_secs_f64();
+        let points: usize = run.points.iter().product();
+        run.points_per_second = points as f64 * (run.steps - first) as f64 / run.seconds_solve;
+        run.complete = integrated.went_well() && run.steps >= last as u64;
     }
 
-    /// After the steps from `first` on with `points` points; a force changes the energy.
-    pub(super) fn end<T: Real>(
-        &mut self,
-        wave: &dyn Motion<T>,
-        first: u64,
-        points: usize,
-        travelled: &Travelled,
-        forced: bool,
-    ) {
-        self.energy_drift = (!forced).then_some(travelled.drift);
-        self.energy_end = travelled.energy;
-        self.steps = wave.steps();
-        self.end_time = wave.time();
-        self.seconds_solve = travelled.solving.as_secs_f64();
-        self.points_per_second = points as f64 * (wave.steps() - first) as f64 / self.seconds_solve;
-    }
-
-    fn precision(&self) -> &'static str {
-        match self.precision {
-            Precision::F32 => "f32",
-            Precision::F64 => "f64",
-        }
-    }
-
-    /// What stands below the title of a frame.
-    fn subtitle(&self) -> String {
-        let device = self.device.as_ref().map_or("plain Rust", DeviceName::name);
-        let speed = self.speed.as_ref().map_or(format!("c = {}", self.c), |speed| format!("c = {speed}"));
-        format!("{speed}, dt = {:.3e} · {} · {device}", self.dt, self.precision())
-    }
-}
-
-impl Document<Grid> {
     /// Draws one frame, of three dimensions on the plane in the middle of the last one.
     pub(super) fn draw<T: Real>(
         &mut self,
@@ -234,56 +252,8 @@ impl Document<Grid> {
         };
         let picture = frames.picture(frame)?;
         picture.field(&field)?;
-        self.run.pictures.push(picture.path().display().to_string());
+        self.run.pictures.push(picture.name());
         Ok(())
-    }
-
-    pub(super) fn print(&self, shape: &Shape, out: &mut Output) -> Result<(), Failure> {
-        let run = &self.run;
-        let size = match &self.grid {
-            Grid::Square(_) => String::new(),
-            Grid::Box(_) => {
-                let lengths = shape.params.size.iter().map(f64::to_string).collect::<Vec<_>>();
-                format!(" on {}", lengths.join(" x "))
-            }
-        };
-        let force = if run.force.is_some() { " + force" } else { "" };
-        let points = shape.name(" x ");
-        out.line(format!("Wave equation u_tt = c^2 Laplace u{force}, {points} points{size}, {}", run.precision()))?;
-        out.line("")?;
-        let devices = match &self.grid {
-            Grid::Square(square) => &square.devices[..],
-            Grid::Box(_) => run.device.as_slice(),
-        };
-        out.field("device", device_words(devices, run.kernel_family))?;
-        let velocity = run.velocity.as_ref().map_or("at rest".into(), |v| format!("u_t = {v}"));
-        out.field("start", format!("{}, {velocity}", self.initial()))?;
-        if let Some(speed) = &run.speed {
-            out.field("speed", format!("c = {speed}, at most {}", run.c))?;
-        }
-        if let Some(force) = &run.force {
-            let factor = run.force_time.as_ref().map_or(String::new(), |g| format!(" * ({g})"));
-            out.field("force", format!("({force}){factor}"))?;
-        }
-        self.print_method(out)?;
-        out.field("steps", format!("{}, to t = {:.6}", run.steps, run.end_time))?;
-        if let Grid::Square(Square { implicit: Some(implicit), .. }) = &self.grid {
-            let per_step = implicit.cycles as f64 / run.steps.max(1) as f64;
-            let most = implicit.relative_residual;
-            let outcome = implicit.stop;
-            out.field(
-                "equations",
-                format!("{outcome}; {per_step:.1} cycles per step, relative residuals up to {most:.1e}"),
-            )?;
-        }
-        out.line("")?;
-        let of = if run.energy == 0.0 { "" } else { " of it" };
-        let verb = if shape.absorbs() { "changed" } else { "drifted" };
-        let change = run
-            .energy_drift
-            .map_or("the force changes it".to_owned(), |drift| format!("it {verb} by {drift:.1e}{of} at most"));
-        out.field("energy", format!("{:.6e}, at the end {:.6e}; {change}", run.energy, run.energy_end))?;
-        run.print_end(out)
     }
 
     /// The displacement at the start.
@@ -335,6 +305,62 @@ impl Document<Grid> {
                 out.field("time step", format!("{dt:.6e}, Courant number {:.4}{limit}", square.courant))
             }
         }
+    }
+}
+
+impl Report for Document<Grid> {
+    fn print(&self, out: &mut Output) -> Result<(), Failure> {
+        let run = &self.run;
+        let size = match &self.grid {
+            Grid::Square(_) => String::new(),
+            Grid::Box(grid) => {
+                format!(" on {}", grid.size.iter().map(f64::to_string).collect::<Vec<_>>().join(" x "))
+            }
+        };
+        let force = if run.force.is_some() { " + force" } else { "" };
+        let points = run.points.iter().map(usize::to_string).collect::<Vec<_>>().join(" x ");
+        out.line(format!(
+            "Wave equation u_tt = c^2 Laplace u{force}, {points} points{size}, {}",
+            precision(run.precision)
+        ))?;
+        out.line("")?;
+        let devices = match &self.grid {
+            Grid::Square(square) => &square.devices[..],
+            Grid::Box(_) => run.device.as_slice(),
+        };
+        out.field("device", device_words(devices, run.kernel_family))?;
+        let velocity = run.velocity.as_ref().map_or("at rest".into(), |v| format!("u_t = {v}"));
+        out.field("start", format!("{}, {velocity}", self.initial()))?;
+        if let Some(speed) = &run.speed {
+            out.field("speed", format!("c = {speed}, at most {}", run.c))?;
+        }
+        if let Some(force) = &run.force {
+            let factor = run.force_time.as_ref().map_or(String::new(), |g| format!(" * ({g})"));
+            out.field("force", format!("({force}){factor}"))?;
+        }
+        self.print_method(out)?;
+        out.field("steps", format!("{}, to t = {:.6}", run.steps, run.end_time))?;
+        if let Grid::Square(Square { implicit: Some(implicit), .. }) = &self.grid {
+            let per_step = implicit.cycles as f64 / run.steps.max(1) as f64;
+            let most = implicit.relative_residual;
+            let outcome = implicit.stop;
+            out.field(
+                "equations",
+                format!("{outcome}; {per_step:.1} cycles per step, relative residuals up to {most:.1e}"),
+            )?;
+        }
+        out.line("")?;
+        let of = if run.energy == 0.0 { "" } else { " of it" };
+        let verb = if run.absorbs { "changed" } else { "drifted" };
+        let change = run
+            .energy_drift
+            .map_or("the force changes it".to_owned(), |drift| format!("it {verb} by {drift:.1e}{of} at most"));
+        out.field("energy", format!("{:.6e}, at the end {:.6e}; {change}", run.energy, run.energy_end))?;
+        run.print_end(out)
+    }
+
+    fn exit(&self) -> Exit {
+        if self.run.complete { Exit::Done } else { Exit::NotReached }
     }
 }
 

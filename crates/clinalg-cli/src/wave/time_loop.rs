@@ -1,5 +1,6 @@
-//! A wave on its way from frame to frame.
+//! The steps of a wave from frame to frame.
 
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use clinalg::Real;
@@ -13,30 +14,30 @@ use crate::exit::Failure;
 use crate::interrupt;
 use crate::progress::Progress;
 
-/// What a checkpoint keeps beside the state of the wave.
+/// What a checkpoint holds beside the state of the wave: the energy at the start, and its largest change.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Begun {
+pub(super) struct Energies {
     pub(super) energy: f64,
     pub(super) drift: f64,
 }
 
-impl Begun {
+impl Energies {
     /// Of a wave that starts or continues.
-    pub(super) fn new<T: Real>(wave: &mut dyn Motion<T>, loaded: Option<&Loaded>) -> Result<Begun, Failure> {
-        let Some(loaded) = loaded else { return Ok(Begun { energy: wave.energy()?, drift: 0.0 }) };
+    pub(super) fn new<T: Real>(wave: &mut dyn Motion<T>, loaded: Option<&Loaded>) -> Result<Energies, Failure> {
+        let Some(loaded) = loaded else { return Ok(Energies { energy: wave.energy()?, drift: 0.0 }) };
         wave.restore(&WaveState {
             u: loaded.array("u")?,
             before: loaded.array("before")?,
             guess: if wave.is_implicit() { Some(loaded.array("guess")?) } else { None },
             steps: loaded.number("steps")? as u64,
         })?;
-        Ok(Begun { energy: loaded.number("energy")?, drift: loaded.number("energy_drift")? })
+        Ok(Energies { energy: loaded.number("energy")?, drift: loaded.number("energy_drift")? })
     }
 
     /// Writes a checkpoint.
     pub(super) fn save<T: Real>(
         self,
-        path: &std::path::Path,
+        path: &Path,
         wave: &mut dyn Motion<T>,
         dt: f64,
         fingerprint: Fingerprint,
@@ -50,7 +51,7 @@ impl Begun {
 }
 
 /// The steps to make, and when to look.
-pub(super) struct Course<'a> {
+pub(super) struct TimeLoop<'a> {
     steps: usize,
     frames: usize,
     /// Whether frames are drawn or written.
@@ -58,8 +59,8 @@ pub(super) struct Course<'a> {
     progress: &'a Progress,
 }
 
-/// What came of it.
-pub(super) struct Travelled {
+/// The result of the steps.
+pub(super) struct Integrated {
     pub(super) solving: Duration,
     /// The largest change of the energy; relative to the energy at the start unless that is 0.
     pub(super) drift: f64,
@@ -68,16 +69,16 @@ pub(super) struct Travelled {
     pub(super) implicit: Option<ImplicitReport>,
 }
 
-impl Travelled {
+impl Integrated {
     pub(super) fn went_well(&self) -> bool {
         self.implicit.is_none_or(|implicit| implicit.stop.is_success())
     }
 }
 
-impl<'a> Course<'a> {
+impl<'a> TimeLoop<'a> {
     /// With `frames` frames, but at most the initial one and one per step.
-    pub(super) fn new(steps: usize, frames: usize, shown: bool, progress: &'a Progress) -> Course<'a> {
-        Course { steps, frames: frames.min(steps.saturating_add(1)), shown, progress }
+    pub(super) fn new(steps: usize, frames: usize, shown: bool, progress: &'a Progress) -> TimeLoop<'a> {
+        TimeLoop { steps, frames: frames.min(steps.saturating_add(1)), shown, progress }
     }
 
     /// Steps from frame to frame until the end, Ctrl-C, or an implicit step without a solution. `see` gets the number, the time and the
@@ -85,17 +86,17 @@ impl<'a> Course<'a> {
     pub(super) fn run<T: Real>(
         &self,
         wave: &mut dyn Motion<T>,
-        begun: Begun,
+        energies: Energies,
         implicit: Option<ImplicitReport>,
         u: &mut [T],
         mut see: impl FnMut(usize, f64, &[T]) -> Result<(), Failure>,
-    ) -> Result<Travelled, Failure> {
+    ) -> Result<Integrated, Failure> {
         let first = wave.steps();
-        let mut done = Travelled { solving: Duration::ZERO, drift: begun.drift, energy: begun.energy, implicit };
+        let mut done = Integrated { solving: Duration::ZERO, drift: energies.drift, energy: energies.energy, implicit };
         if first == 0 && self.shown {
             see(0, 0.0, u)?;
         }
-        let scale = if begun.energy == 0.0 { 1.0 } else { begun.energy };
+        let scale = if energies.energy == 0.0 { 1.0 } else { energies.energy };
         for frame in 1..self.frames {
             let until = (self.steps as u128 * frame as u128 / (self.frames - 1) as u128) as u64;
             if until <= first {
@@ -103,9 +104,9 @@ impl<'a> Course<'a> {
             }
             let start = Instant::now();
             if done.went_well() && !interrupt::interrupted() {
-                let made = wave.steps();
-                let report = wave.step_with((until - made) as usize, &mut |steps, _| {
-                    self.progress.step(made + steps as u64, 0.0);
+                let taken = wave.steps();
+                let report = wave.step_with((until - taken) as usize, &mut |steps, _| {
+                    self.progress.step(taken + steps as u64, 0.0);
                     interrupt::go_on()
                 })?;
                 add(&mut done.implicit, report);
@@ -115,7 +116,7 @@ impl<'a> Course<'a> {
                 break;
             }
             done.energy = wave.energy()?;
-            let drift = (done.energy - begun.energy).abs() / scale;
+            let drift = (done.energy - energies.energy).abs() / scale;
             done.drift = if drift.is_nan() { drift } else { drift.max(done.drift) };
             if self.shown {
                 wave.displacement(u)?;
