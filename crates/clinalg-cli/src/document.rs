@@ -26,6 +26,23 @@ impl BoundaryFiles {
     }
 }
 
+// The files that a solve of a linear system writes.
+#[derive(Default, Serialize, JsonSchema)]
+pub(crate) struct SolutionFiles {
+    pub(crate) out: Option<String>,
+    pub(crate) checkpoint: Option<String>,
+    pub(crate) pictures: Vec<String>,
+}
+
+impl SolutionFiles {
+    /// A line for each file.
+    pub(crate) fn print(&self, out: &mut Output) -> Result<(), Failure> {
+        let files = [("solution", &self.out), ("checkpoint", &self.checkpoint)];
+        files.iter().try_for_each(|(name, file)| file.iter().try_for_each(|file| out.field(name, file)))?;
+        self.pictures.iter().try_for_each(|file| out.field("picture", file))
+    }
+}
+
 /// The schema of a document that [`Output::json`] prints.
 pub(crate) fn schema<T: JsonSchema>() -> Schema {
     let mut schema = schema_of_list::<T>();

@@ -3,29 +3,28 @@
 mod boundary;
 mod problem;
 mod report;
+mod resume;
 mod solver;
 mod tensor;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Instant;
 
 use clap::ValueEnum;
-use clinalg::multigrid::{Condition, Cycle, PoissonMemory, PoissonParams, Smoother};
+use clinalg::Real;
+use clinalg::multigrid::{Condition, Cycle, PoissonParams, Smoother};
 use clinalg::solve::Stop;
-use clinalg::{Context, Real};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use self::boundary::{Boundary, BoundaryData};
-use self::problem::{Faces, Problem, discretisation_error};
-use self::report::Document;
+use self::problem::Problem;
+pub(crate) use self::report::Document;
 use self::solver::{Medium, Solver};
-use self::tensor::Entries;
 use crate::args::boxes::{self, Each, Sides};
 use crate::args::{self, BackendArg};
-use crate::checkpoint::{self, Checkpoints, Fingerprint};
-use crate::data::{Given, Target, Values};
-use crate::exit::{Exit, Failure};
+use crate::checkpoint::Checkpoints;
+use crate::data::{Target, Values};
+use crate::exit::{Exit, Failure, check_options};
 use crate::global::Global;
 use crate::interrupt;
 use crate::output::Output;
@@ -249,11 +248,6 @@ fn condition_name(condition: Condition) -> String {
     }
 }
 
-/// The schema of the JSON document.
-pub(crate) fn schema() -> schemars::Schema {
-    crate::document::schema::<Document>()
-}
-
 pub(crate) fn run(args: &Args, global: &Global, out: &mut Output) -> Result<Exit, Failure> {
     match args.precision {
         Arithmetic::F32 => solve::<f32>(args, global, out),
@@ -297,6 +291,42 @@ impl Args {
         }
     }
 
+    /// An error for what the place does not take, and where a device cannot hold u and f: of a square or cube on all levels, of which a level
+    /// has 2^-dim of the points of the next, of others at the points and of the unknowns.
+    fn check_place<T: Real>(&self, problem: &Problem, place: &Place, global: &Global) -> Result<(), Failure> {
+        problem.check_options(place)?;
+        match place {
+            Place::Host => Ok(()),
+            Place::Device(context) => {
+                let grid = problem.grid.len() as f64 * size_of::<T>() as f64;
+                let all = match problem.regular {
+                    Some(_) => 2.0 * grid / (1.0 - 0.5_f64.powi(problem.grid.dim() as i32)),
+                    None => 4.0 * grid,
+                };
+                check_memory(context, &problem.words(), grid, all)
+            }
+            Place::Team(_) => {
+                let resumes = self.resume.is_some() || self.checkpoint.is_some();
+                let fault = |option: &str| format!("{option} of poisson: one device only; {}", global.on_one_device());
+                let faults = [
+                    (problem.coefficient.is_some(), &*fault("--coefficient")),
+                    (resumes, &*fault("--checkpoint and --resume")),
+                ];
+                check_options(&faults)
+            }
+        }
+    }
+
+    /// What varies from point to point.
+    fn medium<T: Real>(&self, problem: &Problem) -> Result<Medium<T>, Failure> {
+        let tensor = self.tensor.entries(&problem.lattice)?;
+        Ok(match (problem.faces()?, tensor) {
+            (Some(faces), _) => Medium::Coefficient(faces),
+            (None, Some(tensor)) => Medium::Tensor(tensor),
+            (None, None) => Medium::Constant,
+        })
+    }
+
     /// The entries dxy, dxz and dyz of the tensor.
     fn mixed_entries(&self, dim: usize) -> Result<[f64; 3], Failure> {
         let mut mixed = [0.0; 3];
@@ -305,53 +335,14 @@ impl Args {
             Some(given) if given.len() == count => mixed[..count].copy_from_slice(given),
             Some(given) => {
                 let expected = if dim == 3 { "three, DXY,DXZ,DYZ" } else { "one, DXY" };
-                let words = format!("--mixed has {} numbers; with {dim} directions it takes {expected}", given.len());
-                return Err(Failure::usage(words));
+                let count = given.len();
+                return Err(Failure::usage(format!(
+                    "--mixed has {count} numbers; with {dim} directions it takes {expected}"
+                )));
             }
             None => {}
         }
         Ok(mixed)
-    }
-}
-
-/// An error where the device cannot hold u and f: of a square or cube on all levels, of which a level has 2^-dim of the points of the
-/// next, of others at the points and of the unknowns.
-fn check_fits<T: Real>(context: &Context, problem: &Problem) -> Result<(), Failure> {
-    let grid = problem.grid.len() as f64 * size_of::<T>() as f64;
-    let all = match problem.regular {
-        Some(_) => 2.0 * grid / (1.0 - 0.5_f64.powi(problem.grid.dim() as i32)),
-        None => 4.0 * grid,
-    };
-    check_memory(context, &problem.words(), grid, all)
-}
-
-/// What decides the iterates.
-fn fingerprint<T: Real>(
-    args: &Args,
-    problem: &Problem,
-    (medium, boundary): (&Medium<T>, &Boundary<T>),
-    f: &[T],
-) -> Fingerprint {
-    let Problem { grid, size, params, .. } = problem;
-    let options = Fingerprint::default().option("--shift", args.shift).option("--precision", args.precision);
-    let options = options.option("--cycle", args.cycle).option("--pre", args.pre).option("--post", args.post);
-    let options = options.option("--smoother", params.smoother).option("--omega", params.omega);
-    let options = options.option("--points", grid.points()).option("--size", size).option("--cells", args.cells);
-    let options = options.option("--sides", side_names(problem)).option("--order", args.order);
-    let options = options.option("--diffusion", params.diffusion).option("--mixed", params.mixed_derivatives);
-    let options = match boundary {
-        Boundary::Points(values) => options.values("--boundary", Some(values)),
-        _ => options.option("--boundary", problem.boundary.as_ref().map(BoundaryData::text)),
-    };
-    let options = options.values("--f", Some(f));
-    match medium {
-        Medium::Constant => options.values::<T>("--coefficient", None),
-        Medium::Coefficient(faces) => options.values("--coefficient", Some(faces.values())),
-        Medium::Tensor(tensor) => {
-            let names = ["--dxx", "--dyy", "--dzz", "--dxy", "--dxz", "--dyz"];
-            let entries = tensor.each().zip(names);
-            entries.fold(options, |options, (values, name)| options.values(name, Some(values)))
-        }
     }
 }
 
@@ -369,42 +360,25 @@ fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Result<Exit
     let target = args.out.as_deref().map(|path| Target::new("--out", path)).transpose()?;
     let checkpoints = Checkpoints::new("poisson", &args.checkpoint, &args.resume)?;
     let problem = Problem::new(args)?;
-    let params = &problem.params;
     out.phase("device");
-    let place = Place::new(global, params.backend)?;
-    problem.check_options(&place)?;
-    if let Place::Team(_) = &place {
-        let resumes = args.resume.is_some() || args.checkpoint.is_some();
-        let option = [("--coefficient", problem.coefficient.is_some()), ("--checkpoint and --resume", resumes)];
-        if let Some((option, _)) = option.iter().find(|(_, given)| *given) {
-            let words = format!("{option} of poisson: one device only; {}", global.on_one_device());
-            return Err(Failure::usage(words));
-        }
-    }
-    if let Place::Device(context) = &place {
-        check_fits::<T>(context, &problem)?;
-    }
+    let place = Place::new(global, problem.params.backend)?;
+    args.check_place::<T>(&problem, &place, global)?;
+
     interrupt::watch();
-    let progress = Progress::new(out, "cycle", params.tolerance);
+    let progress = Progress::new(out, "cycle", problem.params.tolerance);
     progress.stage("setting up");
     out.phase("set-up");
     let start = Instant::now();
-    let tensor: Option<Entries<T>> = args.tensor.entries(&problem.lattice)?;
-    let faces: Option<Faces<T>> = problem.faces()?;
-    let medium = match (faces, tensor) {
-        (Some(faces), _) => Medium::Coefficient(faces),
-        (None, Some(tensor)) => Medium::Tensor(tensor),
-        (None, None) => Medium::Constant,
-    };
-    let boundary = problem.boundary_values::<T>()?;
+    let (medium, boundary) = (args.medium::<T>(&problem)?, problem.boundary_values::<T>()?);
     let mut solver = Solver::<T>::new(&place, &problem, &medium, &boundary, global)?;
-    let fingerprint = |f: &[T]| fingerprint(args, &problem, (&medium, &boundary), f);
+    let fingerprint = |f: &[T]| resume::fingerprint(args, &problem, (&medium, &boundary), f);
     if let Some(loaded) = checkpoints.resumed(|| Ok(fingerprint(&solver.right_side()?)))? {
-        let (u, memory) = resumed::<T>(loaded, problem.lattice.len())?;
+        let (u, memory) = resume::restored::<T>(loaded, problem.lattice.len())?;
         solver.resume(u, &memory)?;
     }
     place.finish()?;
     let setup = start.elapsed();
+
     out.phase("solve");
     let start = Instant::now();
     let report = solver.solve(&mut |cycle, residual| {
@@ -412,70 +386,20 @@ fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Result<Exit
         interrupt::go_on()
     })?;
     place.finish()?;
-    let solve = start.elapsed();
+    let times = [setup, start.elapsed()];
     drop(progress);
+
     out.phase("output");
-    let varies = !matches!(medium, Medium::Constant);
-    if problem.grid.dim() == 3 && matches!(report.stop, Stop::Stagnated | Stop::Diverged) && varies {
-        log::warn!(
-            target: "clinalg",
-            "the cycles do not reach the tolerance: in three dimensions they may not where coefficients that differ by more than about 1e3 meet along edges, \
-             as in a checkerboard; take smaller jumps, a larger --tol, or assemble the matrix and solve it by `clinalg solve --precond amg`"
-        );
-    }
-    let after = solver.memory(&report.history)?;
-    let dim = problem.grid.dim();
-    let text = |given: &Option<Given>| given.as_ref().map(|given| given.text().to_owned());
+    let cancelled = report.stop == Stop::Cancelled;
+    let memory = solver.memory(&report.history)?;
     let error_max = solver.error_max(&place)?;
-    let stencil = problem.regular.filter(|_| problem.is_solved());
-    let mut document = Document {
-        points: problem.grid.points().to_vec(),
-        size: problem.size.clone(),
-        sides: side_names(&problem),
-        cells: args.cells,
-        diffusion: params.diffusion[..dim].to_vec(),
-        mixed: params.mixed_derivatives[..if dim == 3 { 3 } else { 1 }].to_vec(),
-        tensor: args.tensor.words(),
-        order: args.order,
-        coefficient: text(&problem.coefficient),
-        shift: args.shift,
-        rhs: problem.rhs,
-        f: text(&problem.f),
-        boundary: problem.boundary.as_ref().map(|data| data.text().to_owned()),
-        seed: (problem.rhs == Some(RightSide::Random)).then_some(args.seed),
-        backend: params.backend,
-        cycle: params.cycle,
-        pre: params.pre,
-        post: params.post,
-        smoother: params.smoother,
-        omega: (params.smoother == Smoother::Jacobi).then_some(params.omega),
-        precision: args.precision,
-        tolerance: params.tolerance,
-        device: place.device(),
-        devices: place.devices_of_all(global)?,
-        kernel_family: place.family(),
-        levels: report.levels,
-        cycles: report.cycles,
-        stop: report.stop,
-        converged: report.stop.is_success(),
-        residual_history: report.history,
-        relative_residual: report.relative_residual,
-        convergence_factor: report.convergence_factor,
-        rounding_floor: report.rounding_floor,
-        imbalance: report.imbalance,
-        error_max,
-        discretisation_error: stencil.map(|n| discretisation_error(n, dim, args.shift)),
-        seconds_setup: setup.as_secs_f64(),
-        seconds_solve: solve.as_secs_f64(),
-        peak_device_bytes: place.peak_bytes_of_all()?,
-        out: target.as_ref().map(|target| target.path().display().to_string()),
-        checkpoint: None,
-        pictures: Vec::new(),
-        regular: problem.regular.is_some(),
-    };
-    if let Some(memory) = after {
-        document.checkpoint = checkpoints.write(document.stop == Stop::Cancelled, |path| {
-            save(path, fingerprint(&solver.right_side()?), &solver.solution()?, memory)
+    let mut document = Document::new(args, &problem, (&place, global), report, times)?;
+    document.error_max = error_max;
+    document.unknowns = solver.levels();
+    document.warn_of_jumps(!matches!(medium, Medium::Constant));
+    if let Some(memory) = memory {
+        document.files.checkpoint = checkpoints.write(cancelled, |path| {
+            resume::save(path, fingerprint(&solver.right_side()?), &solver.solution()?, memory)
         })?;
     }
     let shown = if target.is_some() || picture.is_some() { Some(solver.solution()?) } else { None };
@@ -485,53 +409,10 @@ fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Result<Exit
     if let (Some(picture), Some(u)) = (picture, &shown) {
         document.draw(&picture, &problem.lattice, u)?;
     }
-    document.print(out)?;
-    let level = |counts: &[usize; 3]| counts[..dim].iter().map(usize::to_string).collect::<Vec<_>>().join(" x ");
-    out.detail("unknowns by level", solver.levels().iter().map(level).collect::<Vec<_>>().join(", "))?;
-    out.norms(|| {
+    out.report(&document, place.contexts(), || {
         let [f, u] = solver.norms()?;
         Ok([("f", f), ("u", u)])
-    })?;
-    out.details(place.contexts())?;
-    out.json(&document)?;
-    Ok(match document.stop {
-        Stop::Converged => Exit::Done,
-        Stop::RoundingFloor if document.rounding_floor < MOST_FLOOR => Exit::Done,
-        // One pass of full multigrid was asked for and made.
-        Stop::IterationLimit if params.cycle == Cycle::Full && params.max_cycles == 1 => Exit::Done,
-        _ => Exit::NotReached,
     })
-}
-
-/// The largest estimate of the relative residual that rounding leaves at which the solution has a digit.
-const MOST_FLOOR: f64 = 0.1;
-
-/// The solution of a checkpoint, and what the solver keeps beside it.
-fn resumed<T: Real>(loaded: &checkpoint::Loaded, points: usize) -> Result<(Vec<T>, PoissonMemory<T>), Failure> {
-    let u = loaded.array("u")?;
-    if u.len() != points {
-        let words = format!("--resume: the checkpoint has {} points, the grid has {points}; they must agree", u.len());
-        return Err(Failure::usage(words));
-    }
-    let product = &loaded.state["product"];
-    let direction =
-        if product.is_null() { None } else { Some((loaded.array("direction")?, loaded.number("product")?)) };
-    let unknowns = loaded.state["unknowns"].as_bool() == Some(true);
-    let unknowns = unknowns.then(|| loaded.array("unknowns")).transpose()?;
-    Ok((u, PoissonMemory { history: loaded.array("history")?, direction, unknowns }))
-}
-
-/// Writes a checkpoint of the state after a cycle: the solution, and what the solver keeps beside it.
-fn save<T: Real>(path: &Path, fingerprint: Fingerprint, u: &[T], memory: PoissonMemory<T>) -> Result<(), Failure> {
-    let PoissonMemory { history, direction, unknowns } = memory;
-    let state = serde_json::json!({
-        "product": direction.as_ref().map(|(_, product)| *product),
-        "unknowns": unknowns.is_some(),
-    });
-    let mut arrays = vec![("u", Values::of(u)), ("history", Values::F64(history))];
-    arrays.extend(direction.map(|(p, _)| ("direction", Values::of(&p))));
-    arrays.extend(unknowns.map(|unknowns| ("unknowns", Values::of(&unknowns))));
-    checkpoint::save(path, fingerprint, state, &arrays)
 }
 
 #[cfg(test)]

@@ -67,7 +67,7 @@ impl Document {
         match self {
             Document::Devices => devices::schema(),
             Document::Doctor => doctor::schema(),
-            Document::Poisson => poisson::schema(),
+            Document::Poisson => document::schema::<poisson::Document>(),
             Document::Wave => document::schema::<wave::Document<wave::Square>>(),
             Document::WavePoints => document::schema::<wave::Document<wave::Boxed>>(),
             Document::Waveform => waveform::schema(),

@@ -29,10 +29,6 @@ impl Target {
         Ok(Target { path: path.to_owned() })
     }
 
-    pub(crate) fn path(&self) -> &Path {
-        &self.path
-    }
-
     /// Writes the field `name`.
     pub(crate) fn write(&self, lattice: &Lattice, name: &str, values: &Values) -> Result<(), Failure> {
         let path = &self.path;
@@ -122,11 +118,11 @@ mod tests {
             let target = Target::new("--out", &folder.path().join(name)).unwrap();
             target.write(&lattice, "u", &values(1.0)).unwrap();
             let want = Array { shape: vec![2, 2], values: vec![1.0, 2.0, 3.0, 4.0] };
-            assert_eq!(Array::read(target.path(), "u", 4).unwrap(), want);
+            assert_eq!(Array::read(&target.path, "u", 4).unwrap(), want);
         }
         let target = Target::new("--out", &folder.path().join("u.csv")).unwrap();
         target.write(&lattice, "u", &Values::F32(vec![0.1, 2.0, 3.0, 4.0])).unwrap();
-        let text = std::fs::read_to_string(target.path()).unwrap();
+        let text = std::fs::read_to_string(&target.path).unwrap();
         assert_eq!(text, "x,y,u\n0e0,0e0,1e-1\n1e0,0e0,2e0\n0e0,1e0,3e0\n1e0,1e0,4e0\n");
         let words = Target::new("--out", Path::new("u.hdf5")).err().unwrap().message();
         assert!(words.contains("--out u.hdf5") && words.contains(".vtu"), "{words}");

@@ -1,74 +1,87 @@
 //! The report on a solution, in words, pictures and JSON.
 
-use clinalg::multigrid::{Backend, Cycle, Smoother};
+use std::time::Duration;
+
+use clinalg::multigrid::{Backend, Cycle, PoissonReport, Smoother};
 use clinalg::solve::Stop;
 use clinalg::{KernelFamily, Real};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::problem::product;
-use super::{Arithmetic, RightSide};
+use super::problem::{Problem, discretisation_error, product};
+use super::{Args, Arithmetic, RightSide, side_names};
 use crate::args::DeviceName;
-use crate::data::Lattice;
-use crate::exit::Failure;
-use crate::output::Output;
-use crate::place::device_words;
+use crate::data::{Given, Lattice};
+use crate::document::SolutionFiles;
+use crate::exit::{Exit, Failure};
+use crate::global::Global;
+use crate::output::{Output, Report};
+use crate::paths;
+use crate::place::{Place, device_words};
 use crate::plot::{Convergence, Field, Picture};
 use crate::text::{Align, bytes, seconds, table};
 
+/// The largest estimate of the relative residual that rounding leaves at which the solution has a digit.
+const MOST_FLOOR: f64 = 0.1;
+
 /// The report.
 #[derive(Serialize, JsonSchema)]
-pub(super) struct Document {
-    pub(super) points: Vec<usize>,
-    pub(super) size: Vec<f64>,
-    pub(super) sides: Vec<String>,
-    pub(super) cells: bool,
-    pub(super) diffusion: Vec<f64>,
-    pub(super) mixed: Vec<f64>,
-    pub(super) tensor: Vec<String>,
-    pub(super) order: usize,
-    pub(super) coefficient: Option<String>,
-    pub(super) shift: f64,
-    pub(super) rhs: Option<RightSide>,
-    pub(super) f: Option<String>,
-    pub(super) boundary: Option<String>,
-    pub(super) seed: Option<u64>,
+pub(crate) struct Document {
+    points: Vec<usize>,
+    size: Vec<f64>,
+    sides: Vec<String>,
+    cells: bool,
+    diffusion: Vec<f64>,
+    mixed: Vec<f64>,
+    tensor: Vec<String>,
+    order: usize,
+    coefficient: Option<String>,
+    shift: f64,
+    rhs: Option<RightSide>,
+    f: Option<String>,
+    boundary: Option<String>,
+    seed: Option<u64>,
     #[schemars(with = "String")]
-    pub(super) backend: Backend,
+    backend: Backend,
     #[schemars(with = "String")]
-    pub(super) cycle: Cycle,
-    pub(super) pre: usize,
-    pub(super) post: usize,
+    cycle: Cycle,
+    pre: usize,
+    post: usize,
     #[schemars(with = "String")]
-    pub(super) smoother: Smoother,
-    pub(super) omega: Option<f64>,
-    pub(super) precision: Arithmetic,
-    pub(super) tolerance: f64,
-    pub(super) device: Option<DeviceName>,
-    pub(super) devices: Vec<DeviceName>,
+    smoother: Smoother,
+    omega: Option<f64>,
+    precision: Arithmetic,
+    tolerance: f64,
+    device: Option<DeviceName>,
+    devices: Vec<DeviceName>,
     #[schemars(with = "Option<String>")]
-    pub(super) kernel_family: Option<KernelFamily>,
-    pub(super) levels: usize,
-    pub(super) cycles: usize,
+    kernel_family: Option<KernelFamily>,
+    levels: usize,
+    cycles: usize,
     #[schemars(with = "String")]
-    pub(super) stop: Stop,
-    pub(super) converged: bool,
-    pub(super) residual_history: Vec<f64>,
-    pub(super) relative_residual: f64,
-    pub(super) convergence_factor: Option<f64>,
-    pub(super) rounding_floor: f64,
-    pub(super) imbalance: Option<f64>,
+    stop: Stop,
+    converged: bool,
+    residual_history: Vec<f64>,
+    relative_residual: f64,
+    convergence_factor: Option<f64>,
+    rounding_floor: f64,
+    imbalance: Option<f64>,
     pub(super) error_max: Option<f64>,
-    pub(super) discretisation_error: Option<f64>,
-    pub(super) seconds_setup: f64,
-    pub(super) seconds_solve: f64,
-    pub(super) peak_device_bytes: u64,
-    pub(super) out: Option<String>,
-    pub(super) checkpoint: Option<String>,
-    pub(super) pictures: Vec<String>,
+    discretisation_error: Option<f64>,
+    seconds_setup: f64,
+    seconds_solve: f64,
+    peak_device_bytes: u64,
+    #[serde(flatten)]
+    pub(super) files: SolutionFiles,
+    /// Of each direction on each level; none on a team.
+    #[serde(skip)]
+    pub(super) unknowns: Vec<[usize; 3]>,
+    /// Whether one pass of full multigrid was asked for.
+    #[serde(skip)]
+    is_one_pass: bool,
     /// Whether it is a square or a cube with the fastest kernels.
     #[serde(skip)]
-    pub(super) regular: bool,
+    regular: bool,
 }
 
 fn numbers(values: &[f64]) -> String {
@@ -76,6 +89,75 @@ fn numbers(values: &[f64]) -> String {
 }
 
 impl Document {
+    /// Of a solve with these times of set-up and cycles; the error is still to be set.
+    pub(super) fn new(
+        args: &Args,
+        problem: &Problem,
+        (place, global): (&Place, &Global),
+        report: PoissonReport,
+        [setup, solve]: [Duration; 2],
+    ) -> Result<Document, Failure> {
+        let (params, dim) = (&problem.params, problem.grid.dim());
+        let text = |given: &Option<Given>| given.as_ref().map(|given| given.text().to_owned());
+        let stencil = problem.regular.filter(|_| problem.is_solved());
+        Ok(Document {
+            points: problem.grid.points().to_vec(),
+            size: problem.size.clone(),
+            sides: side_names(problem),
+            cells: args.cells,
+            diffusion: params.diffusion[..dim].to_vec(),
+            mixed: params.mixed_derivatives[..if dim == 3 { 3 } else { 1 }].to_vec(),
+            tensor: args.tensor.words(),
+            order: args.order,
+            coefficient: text(&problem.coefficient),
+            shift: args.shift,
+            rhs: problem.rhs,
+            f: text(&problem.f),
+            boundary: problem.boundary.as_ref().map(|data| data.text().to_owned()),
+            seed: (problem.rhs == Some(RightSide::Random)).then_some(args.seed),
+            backend: params.backend,
+            cycle: params.cycle,
+            pre: params.pre,
+            post: params.post,
+            smoother: params.smoother,
+            omega: (params.smoother == Smoother::Jacobi).then_some(params.omega),
+            precision: args.precision,
+            tolerance: params.tolerance,
+            device: place.device(),
+            devices: place.devices_of_all(global)?,
+            kernel_family: place.family(),
+            levels: report.levels,
+            cycles: report.cycles,
+            stop: report.stop,
+            converged: report.stop.is_success(),
+            residual_history: report.history,
+            relative_residual: report.relative_residual,
+            convergence_factor: report.convergence_factor,
+            rounding_floor: report.rounding_floor,
+            imbalance: report.imbalance,
+            error_max: None,
+            discretisation_error: stencil.map(|n| discretisation_error(n, dim, args.shift)),
+            seconds_setup: setup.as_secs_f64(),
+            seconds_solve: solve.as_secs_f64(),
+            peak_device_bytes: place.peak_bytes_of_all()?,
+            files: SolutionFiles { out: paths::name(&args.out), ..Default::default() },
+            unknowns: Vec::new(),
+            is_one_pass: params.cycle == Cycle::Full && params.max_cycles == 1,
+            regular: problem.regular.is_some(),
+        })
+    }
+
+    /// A warning where jumps of what `varies` end the cycles early.
+    pub(super) fn warn_of_jumps(&self, varies: bool) {
+        if self.points.len() == 3 && matches!(self.stop, Stop::Stagnated | Stop::Diverged) && varies {
+            log::warn!(
+                target: "clinalg",
+                "the cycles do not reach the tolerance: in three dimensions they may not where coefficients that differ by more than about 1e3 meet along edges, \
+                 as in a checkerboard; take smaller jumps, a larger --tol, or assemble the matrix and solve it by `clinalg solve --precond amg`"
+            );
+        }
+    }
+
     fn is_unit(&self) -> bool {
         self.size.iter().all(|&length| length == 1.0)
     }
@@ -183,11 +265,13 @@ impl Document {
             tolerance: self.tolerance,
             floor: Some(self.rounding_floor),
         })?;
-        self.pictures = [picture, &beside].map(|p| p.path().display().to_string()).to_vec();
+        self.files.pictures = [picture, &beside].map(Picture::name).to_vec();
         Ok(())
     }
+}
 
-    pub(super) fn print(&self, out: &mut Output) -> Result<(), Failure> {
+impl Report for Document {
+    fn print(&self, out: &mut Output) -> Result<(), Failure> {
         let shift = if self.shift == 0.0 { String::new() } else { format!(" + {} u", self.shift) };
         let (points, places) = (self.numbers_of_points(" x "), if self.cells { "cells" } else { "points" });
         let size = self.size.iter().map(f64::to_string).collect::<Vec<_>>().join(" x ");
@@ -263,8 +347,19 @@ impl Document {
         if self.device.is_some() {
             out.field("device memory", format!("{} at most", bytes(self.peak_device_bytes)))?;
         }
-        self.out.iter().try_for_each(|file| out.field("solution", file))?;
-        self.checkpoint.iter().try_for_each(|file| out.field("checkpoint", file))?;
-        self.pictures.iter().try_for_each(|file| out.field("picture", file))
+        self.files.print(out)?;
+        let numbers = |counts: &[usize; 3]| {
+            counts[..self.points.len()].iter().map(usize::to_string).collect::<Vec<_>>().join(" x ")
+        };
+        out.detail("unknowns by level", self.unknowns.iter().map(numbers).collect::<Vec<_>>().join(", "))
+    }
+
+    fn exit(&self) -> Exit {
+        match self.stop {
+            Stop::Converged => Exit::Done,
+            Stop::RoundingFloor if self.rounding_floor < MOST_FLOOR => Exit::Done,
+            Stop::IterationLimit if self.is_one_pass => Exit::Done,
+            _ => Exit::NotReached,
+        }
     }
 }
