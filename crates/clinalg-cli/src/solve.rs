@@ -30,7 +30,6 @@ use crate::files::{self, Role};
 use crate::global::Global;
 use crate::interrupt;
 use crate::output::Output;
-use crate::paths::check_target;
 use crate::place::Place;
 use crate::plot::Picture;
 use crate::progress::Progress;
@@ -259,10 +258,7 @@ pub(crate) fn run(args: &Args, global: &Global, out: &mut Output) -> Result<Exit
     out.phase("reading");
     let picture = args.plot.as_deref().map(Picture::new).transpose()?;
     let pattern = args.plot_pattern.as_deref().map(|path| Picture::given("--plot-pattern", path)).transpose()?;
-    if let Some(path) = &args.out {
-        files::check_output(path)?;
-        check_target(path)?;
-    }
+    files::check_output(&args.out)?;
     if args.seed.is_some() && args.rhs != "random" {
         return Err(Failure::usage(format!("--seed is for --rhs random, not for --rhs {}", args.rhs)));
     }

@@ -12,7 +12,7 @@ use clinalg::{Complex, CsrParts, Error, Real, Scalar};
 use flate2::read::MultiGzDecoder;
 
 use crate::exit::Failure;
-use crate::paths::ending;
+use crate::paths::{check_target, ending};
 use crate::processes;
 
 /// A dense matrix, column by column.
@@ -240,10 +240,11 @@ fn narrowed<W: Scalar<Real = f64>, T: Scalar>(path: &Path, values: Vec<W>) -> Re
 /// The endings of the files that [`write`] writes.
 const WRITABLE: [&str; 3] = ["mtx", "npy", "mat"];
 
-/// An error unless `path` can be written in a format that its name says.
-pub(crate) fn check_output(path: &Path) -> Result<(), Failure> {
+/// An error unless the file of `--out`, if it is given, can be written in a format that its name says.
+pub(crate) fn check_output(path: &Option<PathBuf>) -> Result<(), Failure> {
+    let Some(path) = path else { return Ok(()) };
     match WRITABLE.contains(&ending(path).as_str()) {
-        true => Ok(()),
+        true => check_target(path),
         false => Err(Failure::usage(format!(
             "--out {}: the ending of the name says the format, .mtx (MatrixMarket), .npy (NumPy) or .mat (MATLAB)",
             path.display()

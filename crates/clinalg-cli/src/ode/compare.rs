@@ -7,12 +7,12 @@ use clinalg_ode::{DeviceOptions, Method};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{Args, precision};
+use super::Args;
 use crate::args::DeviceName;
 use crate::exit::{Exit, Failure};
 use crate::global::Global;
 use crate::output::Output;
-use crate::text::{Align, seconds, table};
+use crate::text::{Align, precision, seconds, table};
 
 /// A variant with sizes of its tiles and the time of a step.
 #[derive(Serialize, JsonSchema)]
@@ -28,7 +28,7 @@ struct Compared {
 }
 
 #[derive(Serialize, JsonSchema)]
-struct Document {
+pub(crate) struct Document {
     problem: String,
     components: usize,
     method: String,
@@ -49,11 +49,6 @@ struct Document {
     model_over_fastest: f64,
     /// Time of the trial's choice divided by that of the fastest
     trial_over_fastest: f64,
-}
-
-/// The schema of the JSON document.
-pub(super) fn schema() -> schemars::Schema {
-    crate::document::schema::<Document>()
 }
 
 /// Groups of rounds of a comparison, and rounds in a group.

@@ -1,67 +1,70 @@
 //! What an integration reports.
 
-use clinalg::{KernelFamily, Precision};
-use clinalg_ode::problems::Problem;
+use clinalg::{KernelFamily, Precision, Real};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::precision;
+use super::integration::{Done, Integration, StepperInfo};
 use crate::args::DeviceName;
-use crate::exit::Failure;
-use crate::output::Output;
-use crate::place::device_words;
-use crate::text::{bytes, seconds};
+use crate::exit::{Exit, Failure};
+use crate::global::Global;
+use crate::output::{Output, Report};
+use crate::paths;
+use crate::place::{Place, device_words};
+use crate::text::{bytes, precision, seconds};
 
 #[derive(Serialize, JsonSchema)]
-pub(super) struct Document {
-    pub(super) problem: String,
-    pub(super) n: usize,
-    pub(super) components: usize,
+pub(crate) struct Document {
+    problem: String,
+    n: usize,
+    components: usize,
     pub(super) method: String,
-    pub(super) order: usize,
-    pub(super) variant: String,
+    order: usize,
+    variant: String,
     #[schemars(with = "String")]
     pub(super) precision: Precision,
     #[schemars(with = "Option<String>")]
-    pub(super) kernel_family: Option<KernelFamily>,
+    kernel_family: Option<KernelFamily>,
     /// Time reached; before `t_end` where the integration was interrupted or ended by an event.
     pub(super) t: f64,
-    pub(super) t_end: f64,
-    pub(super) h: Option<f64>,
-    pub(super) rtol: Option<f64>,
-    pub(super) atol: Option<f64>,
-    pub(super) steps: usize,
-    pub(super) rejected: usize,
-    pub(super) rhs_evaluations: usize,
-    pub(super) stages: Option<usize>,
-    pub(super) smallest_step: f64,
-    pub(super) largest_step: f64,
-    pub(super) stiff_at: Option<f64>,
+    t_end: f64,
+    h: Option<f64>,
+    rtol: Option<f64>,
+    atol: Option<f64>,
+    steps: usize,
+    rejected: usize,
+    rhs_evaluations: usize,
+    stages: Option<usize>,
+    smallest_step: f64,
+    largest_step: f64,
+    stiff_at: Option<f64>,
     /// In the order in which they happened.
-    pub(super) events: Vec<Event>,
+    events: Vec<Event>,
     /// The terminal event that ended the integration.
-    pub(super) ended_by: Option<usize>,
+    ended_by: Option<usize>,
     pub(super) reference: Option<&'static str>,
     pub(super) error_vs_reference: Option<f64>,
-    pub(super) invariants: Vec<Invariant>,
-    pub(super) kernels: Option<usize>,
-    pub(super) words_per_component_step: Option<f64>,
-    pub(super) explain: Option<String>,
-    pub(super) seconds_setup: f64,
-    pub(super) seconds_upload: f64,
-    pub(super) seconds: f64,
-    pub(super) seconds_download: f64,
-    pub(super) component_steps_per_second: f64,
-    pub(super) peak_device_bytes: u64,
+    invariants: Vec<Invariant>,
+    kernels: Option<usize>,
+    words_per_component_step: Option<f64>,
+    explain: Option<String>,
+    seconds_setup: f64,
+    seconds_upload: f64,
+    seconds: f64,
+    seconds_download: f64,
+    component_steps_per_second: f64,
+    peak_device_bytes: u64,
     pub(super) device: Option<DeviceName>,
-    pub(super) devices: Vec<DeviceName>,
-    pub(super) steps_per_exchange: Option<usize>,
-    pub(super) out: Option<String>,
+    devices: Vec<DeviceName>,
+    steps_per_exchange: Option<usize>,
+    out: Option<String>,
     pub(super) checkpoint: Option<String>,
     /// Of the frames.
     pub(super) times: Vec<f64>,
     pub(super) files: Vec<String>,
     pub(super) pictures: Vec<String>,
+    #[serde(skip)]
+    title: String,
 }
 
 /// A zero of the formula of an `event` line.
@@ -84,8 +87,68 @@ pub(super) struct Invariant {
 const EVENTS: usize = 10;
 
 impl Document {
-    pub(super) fn print(&self, problem: &Problem, out: &mut Output) -> Result<(), Failure> {
-        out.line(format!("{}: {}", self.problem, problem.title))?;
+    /// Of an integration; files and the error are still to be set.
+    pub(super) fn new<T: Real>(
+        integration: &Integration<'_, T>,
+        (place, global): (&Place, &Global),
+        done: Done<T>,
+        stepper: StepperInfo,
+    ) -> Result<Document, Failure> {
+        let Integration { args, problem, method, options, .. } = *integration;
+        let (report, components) = (done.report, problem.system.components());
+        let adaptive = args.h.is_none();
+        let seconds = done.solving.as_secs_f64();
+        Ok(Document {
+            problem: problem.name.clone(),
+            n: problem.system.grid().shape()[0],
+            components,
+            method: args.method.clone(),
+            order: method.order(),
+            variant: stepper.variant,
+            precision: T::PRECISION,
+            kernel_family: place.family(),
+            t: report.t,
+            t_end: integration.t_end,
+            h: args.h,
+            rtol: adaptive.then_some(options.relative),
+            atol: adaptive.then_some(options.absolute),
+            steps: report.accepted,
+            rejected: report.rejected,
+            rhs_evaluations: report.rhs_evaluations,
+            stages: stepper.stages,
+            smallest_step: if report.accepted == 0 { 0.0 } else { report.smallest_step },
+            largest_step: report.largest_step,
+            stiff_at: report.stiff,
+            events: report.events.iter().map(|zero| Event { event: zero.event, t: zero.t }).collect(),
+            ended_by: done.ended_by,
+            reference: None,
+            error_vs_reference: None,
+            invariants: done.summary.invariants,
+            kernels: stepper.kernels,
+            words_per_component_step: stepper.words,
+            explain: stepper.explain,
+            seconds_setup: done.setup.as_secs_f64(),
+            seconds_upload: done.upload.as_secs_f64(),
+            seconds,
+            seconds_download: done.download.as_secs_f64(),
+            component_steps_per_second: components as f64 * report.accepted as f64 / seconds.max(f64::MIN_POSITIVE),
+            peak_device_bytes: place.peak_bytes_of_all()?,
+            device: place.device(),
+            devices: place.devices_of_all(global)?,
+            steps_per_exchange: stepper.steps_per_exchange,
+            out: paths::name(&args.out),
+            checkpoint: None,
+            times: Vec::new(),
+            files: Vec::new(),
+            pictures: Vec::new(),
+            title: problem.title.clone(),
+        })
+    }
+}
+
+impl Report for Document {
+    fn print(&self, out: &mut Output) -> Result<(), Failure> {
+        out.line(format!("{}: {}", self.problem, self.title))?;
         out.line(format!("{} components, {}", self.components, precision(self.precision)))?;
         out.line("")?;
         out.field("device", device_words(&self.devices, self.kernel_family))?;
@@ -156,5 +219,9 @@ impl Document {
             out.field("pictures", names)?;
         }
         Ok(())
+    }
+
+    fn exit(&self) -> Exit {
+        if self.t == self.t_end || self.ended_by.is_some() { Exit::Done } else { Exit::NotReached }
     }
 }

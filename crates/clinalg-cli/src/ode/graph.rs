@@ -25,14 +25,9 @@ struct Transformed {
 }
 
 #[derive(Serialize, JsonSchema)]
-struct Document {
+pub(crate) struct Document {
     method: String,
     transformations: Vec<Transformed>,
-}
-
-/// The schema of the JSON document.
-pub(super) fn schema() -> schemars::Schema {
-    crate::document::schema::<Document>()
 }
 
 /// Draws the method's data flow before and after each transformation.

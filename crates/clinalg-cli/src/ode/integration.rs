@@ -1,16 +1,22 @@
-//! The timed part of `clinalg ode`: one integration with its frames.
+//! The timed part of `clinalg ode`: one integration with its frames, on devices or on the host.
 
 use std::time::{Duration, Instant};
 
-use clinalg::Real;
-use clinalg_ode::Error;
-use clinalg_ode::integrate::{Integrator, Options, Report, State, StepOutcome, Stepper, Stored, Tolerance};
+use clinalg::team::Team;
+use clinalg::{Context, Real};
+use clinalg_ode::integrate::{Integrator, Options, Report, Stabilised, State, StepOutcome, Stepper, Stored, Tolerance};
 use clinalg_ode::problems::Problem;
+use clinalg_ode::reference::Reference;
+use clinalg_ode::team::{TeamOptions, TeamStepper};
+use clinalg_ode::{DeviceOptions, DeviceStepper, Error, Method, Variant};
 
+use super::Args;
 use super::document::Invariant;
-use super::film::Film;
+use super::frame_buffer::FrameBuffer;
+use super::reference::exact;
 use crate::exit::Failure;
 use crate::interrupt;
+use crate::place::Place;
 use crate::progress::Progress;
 use crate::series::Series;
 
@@ -41,12 +47,34 @@ pub(super) struct Summary {
     pub(super) summing: Duration,
 }
 
-/// Summarises the solutions at the beginning and at the end.
-type Summarise<'a, T> = dyn Fn(Stored<'_, T>, Stored<'_, T>, &Report) -> Result<Summary, Failure> + 'a;
+impl<T> Done<T> {
+    /// The parts of the run with their times.
+    pub(super) fn phases(&self) -> [(&'static str, Duration); 6] {
+        [
+            ("set-up", self.setup),
+            ("upload", self.upload),
+            ("integration", self.solving),
+            ("download", self.download),
+            ("reference", self.summary.comparing),
+            ("output", self.summary.summing),
+        ]
+    }
+}
+
+/// How the steps are computed.
+#[derive(Default)]
+pub(super) struct StepperInfo {
+    pub(super) variant: String,
+    pub(super) kernels: Option<usize>,
+    pub(super) words: Option<f64>,
+    pub(super) steps_per_exchange: Option<usize>,
+    pub(super) stages: Option<usize>,
+    pub(super) explain: Option<String>,
+}
 
 /// Where the solutions at the times of frames go.
 pub(super) struct Frames {
-    pub(super) film: Option<Film>,
+    pub(super) buffer: Option<FrameBuffer>,
     pub(super) series: Series,
 }
 
@@ -57,13 +85,13 @@ impl Frames {
         let all = match y {
             // A file has all values. A team takes part as a whole, and reads each part once.
             Stored::Device(_) if self.series.has_files() => Some(y.to_vec()?),
-            Stored::Parts(_) if self.series.has_files() || self.film.is_some() => Some(y.to_vec()?),
+            Stored::Parts(_) if self.series.has_files() || self.buffer.is_some() => Some(y.to_vec()?),
             _ => None,
         };
         let reading = start.elapsed();
         let y = all.as_deref().map_or(y, Stored::Host);
-        if let Some(film) = &mut self.film {
-            film.keep(t, y)?;
+        if let Some(buffer) = &mut self.buffer {
+            buffer.keep(t, y)?;
         }
         match y {
             Stored::Host(y) => self.series.keep_solution(problem, t, y)?,
@@ -73,9 +101,14 @@ impl Frames {
     }
 }
 
-/// An integration whose initial values are where the steps are computed.
-pub(super) struct Run<'a, T: Real> {
+/// Default number of fixed steps per pass.
+const AT_ONCE: usize = 4;
+
+/// An integration as options and files describe it.
+pub(super) struct Integration<'a, T: Real> {
+    pub(super) args: &'a Args,
     pub(super) problem: &'a Problem,
+    pub(super) method: &'a Method,
     pub(super) t_end: f64,
     pub(super) options: &'a Options,
     /// Where another integration stood that this one continues.
@@ -84,24 +117,130 @@ pub(super) struct Run<'a, T: Real> {
     pub(super) keeps: bool,
     /// Whether the solution at the end is needed on the host.
     pub(super) whole: bool,
-    /// Summarises the solutions at the beginning and at the end.
-    pub(super) summarise: &'a Summarise<'a, T>,
-    pub(super) way: &'a Progress,
+    /// Whether norms are wanted.
+    pub(super) verbose: bool,
+    pub(super) progress: &'a Progress,
     /// Beginning of the set-up.
     pub(super) start: Instant,
-    /// Part of it that was the way of the initial values to the device.
-    pub(super) upload: Duration,
 }
 
-impl<T: Real> Run<'_, T> {
-    /// Integrates; the solution is kept for the frames where the options say so.
-    pub(super) fn integrate<S: Stepper<T>>(
-        self,
-        stepper: &mut S,
+impl<T: Real> Integration<'_, T> {
+    /// Integrates where the place says; the solution is kept for the frames where the options say so.
+    pub(super) fn run(
+        &self,
+        place: &Place,
+        variant: Option<Variant>,
+        balance: bool,
+        frames: &mut Frames,
+    ) -> Result<(Done<T>, StepperInfo), Failure> {
+        let fixed = self.args.h.is_some() || self.args.is_stabilised();
+        let steps = self.args.steps_at_once.unwrap_or(if fixed { AT_ONCE } else { 1 });
+        match (place, variant.map(|variant| DeviceOptions { variant, steps, tile: None })) {
+            (Place::Team(team), Some(options)) => self.on_team(team, options, balance, frames),
+            (Place::Device(context), Some(options)) => self.on_device(context, &options, frames),
+            _ => self.on_host(frames),
+        }
+    }
+
+    fn on_team(
+        &self,
+        team: &Team,
+        device: DeviceOptions,
+        balance: bool,
+        frames: &mut Frames,
+    ) -> Result<(Done<T>, StepperInfo), Failure> {
+        let mut options = TeamOptions::default();
+        options.device = device;
+        let make = if balance { TeamStepper::<T>::balanced } else { TeamStepper::new };
+        let mut stepper = make(team, self.method, &self.problem.system, &options)?;
+        let first = &stepper.ranks()[0];
+        let info = StepperInfo {
+            variant: first.variant().name().into(),
+            kernels: Some(first.kernels()),
+            words: Some(first.words()),
+            steps_per_exchange: stepper.steps_per_exchange(),
+            ..StepperInfo::default()
+        };
+        let y0 = self.problem.y0_as()?;
+        Ok((self.integrate(&mut stepper, (&y0).into(), Duration::ZERO, frames)?, info))
+    }
+
+    fn on_device(
+        &self,
+        context: &Context,
+        options: &DeviceOptions,
+        frames: &mut Frames,
+    ) -> Result<(Done<T>, StepperInfo), Failure> {
+        let mut stepper = DeviceStepper::<T>::with(context, &self.step_method()?, &self.problem.system, options)?;
+        let mut info = StepperInfo {
+            variant: stepper.variant().name().into(),
+            kernels: Some(stepper.kernels()),
+            words: Some(stepper.words()),
+            ..StepperInfo::default()
+        };
+        if self.args.explain {
+            stepper.measure()?;
+            info.explain = Some(stepper.explain());
+        }
+        let before_upload = Instant::now();
+        let y0 = self.problem.y0_on(context)?;
+        context.finish()?;
+        let is_uploaded = !self.problem.has_kernel_for_y0(context);
+        let upload = if is_uploaded { before_upload.elapsed() } else { Duration::ZERO };
+        Ok((self.on_one(stepper, (&y0).into(), upload, &mut info, frames)?, info))
+    }
+
+    fn on_host(&self, frames: &mut Frames) -> Result<(Done<T>, StepperInfo), Failure> {
+        let mut info = StepperInfo { variant: self.args.variant.clone(), ..StepperInfo::default() };
+        let y0 = self.problem.y0_as()?;
+        let stepper = Reference::<T>::new(&self.step_method()?, &self.problem.system);
+        Ok((self.on_one(stepper, (&y0).into(), Duration::ZERO, &mut info, frames)?, info))
+    }
+
+    /// What a stepper computes as one step.
+    fn step_method(&self) -> Result<Method, Failure> {
+        Ok(if self.args.is_stabilised() { Stabilised::<()>::stage()? } else { self.method.clone() })
+    }
+
+    /// Integrates by this stepper, or by the stabilised method over it.
+    fn on_one<S: Stepper<T>>(
+        &self,
+        mut stepper: S,
         y0: Stored<'_, T>,
+        upload: Duration,
+        info: &mut StepperInfo,
         frames: &mut Frames,
     ) -> Result<Done<T>, Failure> {
-        let Run { problem, t_end, options, resume, keeps, whole, summarise, way, start, upload } = self;
+        if !self.args.is_stabilised() {
+            return self.integrate(&mut stepper, y0, upload, frames);
+        }
+        let mut stepper = self.args.stabilised(stepper)?;
+        let done = self.integrate(&mut stepper, y0, upload, frames)?;
+        info.stages = Some(stepper.most_stages());
+        Ok(done)
+    }
+
+    /// What is told about the solutions at the beginning and at the end.
+    fn summarise(&self, y0: Stored<'_, T>, y: Stored<'_, T>, report: &Report) -> Result<Summary, Failure> {
+        let (problem, start) = (self.problem, Instant::now());
+        let at_end = report.t == self.t_end;
+        let error = if at_end { exact(self.args.reference, problem, y, self.t_end)? } else { None };
+        let comparing = start.elapsed();
+        let kept = problem.invariants_of(y0)?.into_iter().zip(problem.invariants_of(y)?);
+        let invariants = kept.map(|((name, start), (_, end))| Invariant { name, start, end }).collect();
+        let norms = if self.verbose { [y0.norm2()?, y.norm2()?] } else { [0.0; 2] };
+        Ok(Summary { error, invariants, norms, comparing, summing: start.elapsed().saturating_sub(comparing) })
+    }
+
+    /// Integrates from initial values that are where the steps are computed; the way there took the time `upload` of the set-up.
+    fn integrate<S: Stepper<T>>(
+        &self,
+        stepper: &mut S,
+        y0: Stored<'_, T>,
+        upload: Duration,
+        frames: &mut Frames,
+    ) -> Result<Done<T>, Failure> {
+        let Integration { problem, t_end, options, resume, keeps, whole, progress, start, .. } = *self;
         // Kernels are built at their first use: by a step that is not taken, and by the search for the first step size.
         let tolerance = Tolerance { relative: 1.0, absolute: 1.0, norm: options.norm };
         stepper.trial(problem.t0, 0.0, &tolerance)?;
@@ -111,7 +250,7 @@ impl<T: Real> Run<'_, T> {
         let options = Options { watch_stability: options.fixed_step.is_none(), ..options.clone() };
         let start = Instant::now();
         let integrator = Integrator::new(stepper, problem.t0, t_end, y0, &options)?;
-        let mut told = Instant::now();
+        let mut reported = Instant::now();
         let (mut saving, mut saved) = (Duration::ZERO, Duration::ZERO);
         let mut integrator = integrator
             .on_save_stored(|t, y| {
@@ -121,10 +260,10 @@ impl<T: Real> Run<'_, T> {
                 Ok(())
             })
             .on_progress(|report| {
-                if told.elapsed() > Duration::from_millis(50) {
-                    told = Instant::now();
+                if reported.elapsed() > Duration::from_millis(50) {
+                    reported = Instant::now();
                     let part = (report.t - problem.t0) / (t_end - problem.t0);
-                    way.reached(
+                    progress.reached(
                         part,
                         format!("t = {:.6}, {} steps, {} rejected", report.t, report.accepted, report.rejected),
                     );
@@ -152,7 +291,7 @@ impl<T: Real> Run<'_, T> {
             Some(y) if matches!(end, Stored::Parts(_)) => Stored::Host(y),
             _ => end,
         };
-        let summary = summarise(y0, end, integrator.report())?;
+        let summary = self.summarise(y0, end, integrator.report())?;
         let kept = keeps || interrupt::interrupted();
         let state = kept.then(|| integrator.state()).transpose()?;
         let report = integrator.into_report();

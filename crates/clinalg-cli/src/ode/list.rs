@@ -31,15 +31,10 @@ struct ListedMethod {
 }
 
 #[derive(Serialize, JsonSchema)]
-struct Document {
+pub(crate) struct Document {
     problems: Vec<ListedProblem>,
     methods: Vec<ListedMethod>,
     variants: Vec<&'static str>,
-}
-
-/// The schema of the JSON document.
-pub(super) fn schema() -> schemars::Schema {
-    crate::document::schema::<Document>()
 }
 
 pub(super) fn list(out: &mut Output) -> Result<Exit, Failure> {

@@ -2,7 +2,7 @@
 
 mod compare;
 mod document;
-mod film;
+mod frame_buffer;
 mod graph;
 mod integration;
 mod list;
@@ -11,11 +11,15 @@ mod solve;
 
 use std::path::PathBuf;
 
-use clinalg::{Precision, Real};
+use clinalg::Real;
 use clinalg_ode::integrate::{Norm, Options, Stabilised, Stepper};
 use clinalg_ode::problems::Problem;
 use clinalg_ode::{METHODS, Method, Variant};
 
+pub(crate) use self::compare::Document as CompareDocument;
+pub(crate) use self::document::Document;
+pub(crate) use self::graph::Document as GraphDocument;
+pub(crate) use self::list::Document as ListDocument;
 use crate::args::{self, PrecisionArg};
 use crate::checkpoint::Checkpoints;
 use crate::exit::{Exit, Failure};
@@ -249,26 +253,6 @@ fn default_n(problem: &str) -> usize {
         _ => 1000,
     }
 }
-/// The schema of the JSON document.
-pub(crate) fn schema() -> schemars::Schema {
-    crate::document::schema::<document::Document>()
-}
-
-/// That of `--list`.
-pub(crate) fn list_schema() -> schemars::Schema {
-    list::schema()
-}
-
-/// That of `--graph`.
-pub(crate) fn graph_schema() -> schemars::Schema {
-    graph::schema()
-}
-
-/// That of `--compare`.
-pub(crate) fn compare_schema() -> schemars::Schema {
-    compare::schema()
-}
-
 pub(crate) fn run(args: &Args, global: &Global, out: &mut Output) -> Result<Exit, Failure> {
     match (&args.graph, args.precision) {
         (Some(folder), _) => graph::draw(args, folder, out),
@@ -375,12 +359,5 @@ impl Args {
             stops: problem.stops.clone(),
             ..Options::default()
         })
-    }
-}
-
-fn precision(precision: Precision) -> &'static str {
-    match precision {
-        Precision::F32 => "f32",
-        Precision::F64 => "f64",
     }
 }

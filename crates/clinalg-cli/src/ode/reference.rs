@@ -7,6 +7,7 @@ use clinalg_ode::reference::Reference;
 use clinalg_ode::{Error, Method};
 
 use super::ReferenceArg;
+use super::integration::Done;
 use crate::exit::Failure;
 use crate::interrupt;
 
@@ -42,9 +43,25 @@ pub(super) fn is_computed(wanted: ReferenceArg, problem: &Problem) -> bool {
     }
 }
 
+/// The largest error of the solution at the end of a run, and what it is compared with.
+pub(super) fn error<T: Real>(
+    wanted: ReferenceArg,
+    problem: &Problem,
+    done: &Done<T>,
+    t_end: f64,
+) -> Result<Option<(f64, &'static str)>, Failure> {
+    if let Some(error) = done.summary.error {
+        return Ok(Some((error, "exact")));
+    }
+    let (Some(y), true) = (&done.y, done.report.t == t_end && is_computed(wanted, problem)) else { return Ok(None) };
+    let Some(expected) = computed(wanted, problem, &done.report)? else { return Ok(None) };
+    let error = y.iter().zip(&expected).map(|(y, e)| (y.into_f64() - e).abs());
+    Ok(Some((error.fold(0.0, f64::max), "dopri87")))
+}
+
 /// The solution by a method that the solution at the end of a run with this report is compared with. Nothing after Ctrl-C, or
 /// where `--reference auto` would compute too long.
-pub(super) fn computed(wanted: ReferenceArg, problem: &Problem, report: &Report) -> Result<Option<Vec<f64>>, Failure> {
+fn computed(wanted: ReferenceArg, problem: &Problem, report: &Report) -> Result<Option<Vec<f64>>, Failure> {
     if wanted == ReferenceArg::Always {
         return Ok(tight(problem, report.t, usize::MAX)?);
     }

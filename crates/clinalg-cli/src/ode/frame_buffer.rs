@@ -6,12 +6,12 @@ use clinalg_ode::integrate::Stored;
 use clinalg_ode::problems::Problem;
 
 use super::document::Document;
-use super::precision;
 use crate::exit::Failure;
 use crate::plot::{Field, Frames, Paths, Profile, UNIT};
+use crate::text::precision;
 
 /// What the pictures show, kept until all of it is known: they share their colours.
-pub(super) struct Film {
+pub(super) struct FrameBuffer {
     /// The field drawn over a square.
     field: usize,
     /// Points along the side of a square that are kept.
@@ -28,8 +28,8 @@ pub(super) struct Film {
 /// Most points along an axis that a picture needs.
 const MOST: usize = 1024;
 
-impl Film {
-    pub(super) fn new(problem: &Problem, field: usize, before: usize) -> Film {
+impl FrameBuffer {
+    pub(super) fn new(problem: &Problem, field: usize, before: usize) -> FrameBuffer {
         let system = &problem.system;
         let shape = system.grid().shape();
         let n = *shape.iter().max().unwrap_or(&1);
@@ -50,7 +50,7 @@ impl Film {
                 along(shape[1]).flat_map(|j| along(shape[0]).map(move |i| place(i, j))).collect()
             }
         };
-        Film { field, side, components, points, before, frames: Vec::new() }
+        FrameBuffer { field, side, components, points, before, frames: Vec::new() }
     }
 
     /// Keeps a frame.
@@ -81,7 +81,7 @@ impl Film {
             let title = format!("{}, {shown} bodies, t from {} to {}", problem.name, begin, end);
             let paths = (0..shown).map(path).collect();
             picture.paths(&Paths { title, subtitle, names: ["x", "y"], paths })?;
-            document.pictures.push(picture.path().display().to_string());
+            document.pictures.push(picture.name());
             return Ok(());
         }
         if grid.points() == 1 {
@@ -92,7 +92,7 @@ impl Film {
             let title = problem.name.clone();
             let x = ("t", begin, end);
             picture.profile(&Profile { title, subtitle, x, curves: &curves, range })?;
-            document.pictures.push(picture.path().display().to_string());
+            document.pictures.push(picture.name());
             return Ok(());
         }
         // The axes of pictures of a plane reach from 0 to 1.
@@ -122,7 +122,7 @@ impl Film {
                     range: Some(range),
                 })?;
             }
-            document.pictures.push(picture.path().display().to_string());
+            document.pictures.push(picture.name());
         }
         Ok(())
     }
