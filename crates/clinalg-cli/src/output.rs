@@ -112,11 +112,11 @@ impl Output {
         &mut self,
         norms: impl FnOnce() -> Result<[(&'static str, f64); N], Failure>,
     ) -> Result<(), Failure> {
-        if !self.verbose {
+        if !self.verbose || N == 0 {
             return Ok(());
         }
-        let words = norms()?.map(|(name, norm)| format!("|{name}| = {norm:.4e}"));
-        self.detail("2-norms", words.join(", "))
+        let norms = norms()?.map(|(name, norm)| format!("|{name}| = {norm:.4e}"));
+        self.detail("2-norms", norms.join(", "))
     }
 
     /// What `--verbose` adds at the end: the kernels built and the memory of each context, and the time by phase.

@@ -3,30 +3,32 @@
 mod devices;
 mod measured;
 mod network;
+mod report;
 mod study;
 
 use std::path::{Path, PathBuf};
 
 use clinalg::{Precision, Real};
 use clinalg_ode::Method;
+use clinalg_ode::problems::Problem;
 use clinalg_ode::waveform::{Guess, Partition, Stop, VARIANTS, WaveformOptions, WaveformState, explain};
-use schemars::JsonSchema;
-use serde::Serialize;
 
-use measured::{Measured, Place, Span, measure};
-use study::Varied;
-
-use crate::args::{self, DeviceName, PrecisionArg};
-use crate::checkpoint::{self, Checkpoints, Fingerprint};
+pub(crate) use self::devices::Document as DevicesDocument;
+use self::measured::{Devices, Span, measure};
+pub(crate) use self::network::Document as NetworkDocument;
+pub(crate) use self::report::Document;
+pub(crate) use self::study::Document as StudyDocument;
+use self::study::Varied;
+use crate::args::{self, PrecisionArg};
+use crate::checkpoint::{self, Checkpoints, Fingerprint, Loaded};
 use crate::data::Values;
 use crate::exit::{Exit, Failure};
 use crate::global::Global;
 use crate::interrupt;
 use crate::output::Output;
-use crate::plot::{Convergence, Picture};
+use crate::plot::Picture;
 use crate::series::SeriesArgs;
 use crate::system::{SystemArgs, fingerprint};
-use crate::text::{bytes, seconds};
 
 /// The help between the statements of a system and the files of frames.
 const BEFORE_FRAMES: &str = "
@@ -192,69 +194,6 @@ enum SharingArg {
     EdgesFirst,
 }
 
-#[derive(Serialize, JsonSchema)]
-struct Document {
-    problem: String,
-    n: usize,
-    components: usize,
-    variant: &'static str,
-    block: Option<Vec<usize>>,
-    method: String,
-    #[schemars(with = "String")]
-    precision: Precision,
-    h: f64,
-    steps: usize,
-    windows: usize,
-    iterations: Vec<usize>,
-    window_steps: Vec<usize>,
-    error_history: Vec<Vec<f64>>,
-    memory_bytes: u64,
-    words_per_component: f64,
-    seconds: f64,
-    seconds_setup: f64,
-    method_seconds: Option<f64>,
-    predicted_seconds: Option<f64>,
-    predicted_method_seconds: Option<f64>,
-    break_even_iterations: Option<f64>,
-    max_difference: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    euler_seconds: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    max_difference_from_euler: Option<f64>,
-    explain: String,
-    #[schemars(with = "String")]
-    kernel_family: clinalg::KernelFamily,
-    device: DeviceName,
-    devices: Vec<DeviceName>,
-    peak_device_bytes: u64,
-    times: Vec<f64>,
-    files: Vec<String>,
-    /// The time reached.
-    t: f64,
-    unfinished: Vec<f64>,
-    checkpoint: Option<String>,
-}
-
-/// The schema of the JSON document.
-pub(crate) fn schema() -> schemars::Schema {
-    crate::document::schema::<Document>()
-}
-
-/// That of most studies.
-pub(crate) fn study_schema() -> schemars::Schema {
-    study::schema()
-}
-
-/// That of `--study devices`.
-pub(crate) fn devices_schema() -> schemars::Schema {
-    devices::schema()
-}
-
-/// That of `--study network`.
-pub(crate) fn network_schema() -> schemars::Schema {
-    network::schema()
-}
-
 pub(crate) fn run(args: &Args, global: &Global, out: &mut Output) -> Result<Exit, Failure> {
     match args.precision {
         PrecisionArg::F32 => run_in::<f32>(args, global, out),
@@ -292,6 +231,20 @@ impl Args {
         Ok(std::array::from_fn(|axis| sides.get(axis).copied().unwrap_or(1)))
     }
 
+    /// What decides the results.
+    fn fingerprint(
+        &self,
+        problem: &Problem,
+        options: &WaveformOptions,
+        precision: Precision,
+    ) -> Result<Fingerprint, Failure> {
+        let run = fingerprint(problem)?.option("--method", &self.method).option("--h", self.h);
+        let run = run.option("--steps", self.steps).option("--windows", self.windows).option("--eps", self.eps);
+        let run = run.option("--iterations", self.iterations).option("--variant", &self.variant);
+        let run = run.option("--block", options.partition).option("--guess", options.guess);
+        Ok(run.option("--adaptive", self.adaptive).option("--precision", precision))
+    }
+
     fn options(&self, shape: &[usize]) -> Result<WaveformOptions, Failure> {
         let mut options = WaveformOptions::new(self.h, self.steps);
         if !VARIANTS.iter().any(|(name, _)| *name == self.variant) {
@@ -319,97 +272,49 @@ fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Result<Exit
     out.phase("options and files");
     let problem = args.system.problem("bruss2d-mix", |_| 100)?;
     let y0: Vec<T> = problem.y0_as()?;
-    let system = &problem.system;
-    let shape = system.grid().shape().to_vec();
-    let options = args.options(&shape)?;
+    let options = args.options(problem.system.grid().shape())?;
     let picture = args.plot.as_deref().map(Picture::new).transpose()?;
-    let place = Place::new(args, global)?;
-    let context = place.context();
-    let explained = explain::<T>(context, system, &options)?;
-    let several = matches!(place.place, crate::place::Place::Team(_));
-    if several && (args.checkpoint.is_some() || args.resume.is_some()) {
+    let devices = Devices::new(args, global)?;
+    let explained = explain::<T>(devices.context(), &problem.system, &options)?;
+    if devices.are_several() && (args.checkpoint.is_some() || args.resume.is_some()) {
         let instead = global.on_one_device();
         return Err(Failure::usage(format!("--checkpoint and --resume of waveform: one device only; {instead}")));
     }
-    let fingerprint = || {
-        let run = fingerprint(&problem)?.option("--method", &args.method).option("--h", args.h);
-        let run = run.option("--steps", args.steps).option("--windows", args.windows).option("--eps", args.eps);
-        let run = run.option("--iterations", args.iterations).option("--variant", &args.variant);
-        let run = run.option("--block", options.partition).option("--guess", options.guess);
-        Ok::<_, Failure>(run.option("--adaptive", args.adaptive).option("--precision", T::PRECISION))
-    };
     let checkpoints = Checkpoints::new("waveform", &args.checkpoint, &args.resume)?;
+    let fingerprint = || args.fingerprint(&problem, &options, T::PRECISION);
     let state = checkpoints.resumed(fingerprint)?.map(restored::<T>).transpose()?;
     let mut series = args.series.open(&problem, "waveform", args.resume.is_some())?;
     if state.is_none() {
         series.keep_solution(&problem, problem.t0, &y0)?;
     }
+
     interrupt::watch();
     let limit = args.iteration_limit.unwrap_or(usize::MAX);
-    let span = Span { limit, keep_state: !several, resume: state.as_ref() };
+    let span = Span { limit, keep_state: !devices.are_several(), resume: state.as_ref() };
     let see = |t: f64, y: &[T]| Ok(series.keep_solution(&problem, t, y)?);
     out.phase("relaxation, and the method itself");
-    let Measured { result, seconds, seconds_setup, compared } = measure(&place, &problem, &y0, &options, span, see)?;
+    let measured = measure(&devices, &problem, &y0, &options, span, see)?;
     out.phase("prediction");
     // After the run, which refuses what is past the stability limit.
-    let predicted = match compared {
-        Some(_) => place.predict(&problem, &y0, &options)?,
+    let predicted = match measured.compared {
+        Some(_) => devices.predict(&problem, &y0, &options)?,
         None => None,
     };
-    let explained = match &predicted {
-        Some(predicted) => explained + &predicted.explain(&options)?,
-        None => explained,
-    };
-    let predicted_seconds =
-        predicted.as_ref().map(|p| p.windows(&result.report.window_steps, &result.report.iterations));
+
     out.phase("output");
     let (files, times) = series.finish()?;
     let write = |state| checkpoints.write(interrupt::interrupted(), |path| save(path, fingerprint()?, state));
-    let written = result.state.as_ref().map_or(Ok(None), write)?;
-    let (method_seconds, max_difference) = (compared.map(|c| c.method_seconds), compared.map(|c| c.max_difference));
-    let document = Document {
-        problem: problem.name.clone(),
-        n: shape[0],
-        components: y0.len(),
-        variant: options.variant(),
-        block: block(&options, shape.len()),
-        method: args.method.clone(),
-        precision: T::PRECISION,
-        h: args.h,
-        steps: args.steps,
-        windows: args.windows,
-        iterations: result.report.iterations,
-        window_steps: result.report.window_steps,
-        error_history: result.report.error_history,
-        memory_bytes: result.report.memory_bytes,
-        words_per_component: result.report.words_per_component,
-        seconds,
-        seconds_setup,
-        method_seconds,
-        predicted_seconds,
-        predicted_method_seconds: predicted.as_ref().map(|p| p.method(args.steps)),
-        break_even_iterations: predicted.as_ref().map(|p| p.break_even_iterations(&options)),
-        max_difference,
-        euler_seconds: method_seconds.filter(|_| is_euler(&options)),
-        max_difference_from_euler: max_difference.filter(|_| is_euler(&options)),
-        explain: explained,
-        kernel_family: context.family(),
-        device: context.device().into(),
-        devices: place.devices(global)?,
-        peak_device_bytes: place.place.peak_bytes_of_all()?,
-        times,
-        files,
-        t: result.t,
-        unfinished: result.report.unfinished,
-        checkpoint: written,
+    let checkpoint = measured.result.state.as_ref().map_or(Ok(None), write)?;
+    let mut document = Document::new(args, (&problem, &options), (&devices, global), measured, predicted.as_ref())?;
+    document.explain = match &predicted {
+        Some(predicted) => explained + &predicted.explain(&options)?,
+        None => explained,
     };
+    (document.files, document.times, document.checkpoint) = (files, times, checkpoint);
     if let Some(picture) = &picture {
-        draw(&document, args, picture)?;
+        document.draw(args.eps.unwrap_or(0.0), picture)?;
     }
-    print(&document, out)?;
-    out.details(place.place.contexts())?;
-    out.json(&document)?;
-    Ok(if result.stopped { Exit::NotReached } else { Exit::Done })
+    out.report(&document, devices.contexts(), || Ok([]))
 }
 
 /// Writes a checkpoint.
@@ -420,7 +325,7 @@ fn save<T: Real>(path: &Path, fingerprint: Fingerprint, state: &WaveformState<T>
 }
 
 /// The state that a checkpoint of this run holds.
-fn restored<T: Real>(loaded: &checkpoint::Loaded) -> Result<WaveformState<T>, Failure> {
+fn restored<T: Real>(loaded: &Loaded) -> Result<WaveformState<T>, Failure> {
     Ok(WaveformState {
         report: loaded.part("report")?,
         steps: loaded.part("steps")?,
@@ -441,50 +346,4 @@ fn block(options: &WaveformOptions, dims: usize) -> Option<Vec<usize>> {
         Partition::Block(sides) => Some(sides[..dims].to_vec()),
         _ => None,
     }
-}
-
-/// The differences after the iterations of all windows, one after the other, on a logarithmic axis.
-fn draw(document: &Document, args: &Args, picture: &Picture) -> Result<(), Failure> {
-    let history: Vec<f64> = [&document.error_history.concat()[..], &document.unfinished].concat();
-    // The axis begins at the first difference.
-    let first = history.iter().copied().find(|e| *e > 0.0).unwrap_or(1.0);
-    let scaled: Vec<f64> = history.iter().map(|e| e / first).collect();
-    let points = document.n;
-    let title = format!("{}, {points} points per axis, waveform relaxation: {}", document.problem, document.variant);
-    let subtitle =
-        format!("{} windows · {} · {}", document.window_steps.len(), document.precision, document.device.name());
-    let residual = "difference of iterates over the first";
-    let tolerance = args.eps.unwrap_or(0.0) / first;
-    let steps = "iteration";
-    picture.convergence(&Convergence { title, subtitle, steps, residual, history: &scaled, tolerance, floor: None })
-}
-
-fn print(document: &Document, out: &mut Output) -> Result<(), Failure> {
-    out.line(document.explain.trim_end())?;
-    out.line("")?;
-    let counts: Vec<String> = document.iterations.iter().map(usize::to_string).collect();
-    out.field("iterations", counts.join(", "))?;
-    if !document.unfinished.is_empty() {
-        let count = document.unfinished.len();
-        out.field(
-            "unfinished",
-            format!("a window, after {count} iterations; the solution is that at t = {}", document.t),
-        )?;
-    }
-    let last = document.unfinished.last().or_else(|| document.error_history.last()?.last());
-    out.field("last change", last.map_or(String::new(), |e| format!("{e:.3e}")))?;
-    document.checkpoint.iter().try_for_each(|file| out.field("checkpoint", file))?;
-    out.field("memory", bytes(document.memory_bytes))?;
-    if !document.files.is_empty() {
-        out.field("frames", format!("{} in {}", document.times.len(), document.files.join(", ")))?;
-    }
-    out.field(
-        "time",
-        format!("{}, and {} for setting up", seconds(document.seconds), seconds(document.seconds_setup)),
-    )?;
-    let (Some(method_seconds), Some(difference)) = (document.method_seconds, document.max_difference) else {
-        return Ok(());
-    };
-    out.field("method itself", format!("{} by {}", seconds(method_seconds), document.method))?;
-    out.field("difference", format!("{difference:.3e} from the method itself, at most"))
 }

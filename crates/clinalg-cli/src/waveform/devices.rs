@@ -8,16 +8,15 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::Args;
-use super::measured::Place;
+use super::measured::Devices;
 use crate::args::DeviceName;
 use crate::exit::{Exit, Failure};
 use crate::global::Global;
 use crate::output::Output;
-use crate::place;
 use crate::text::seconds;
 
 #[derive(Serialize, JsonSchema)]
-struct Document {
+pub(crate) struct Document {
     problem: String,
     study: &'static str,
     n: usize,
@@ -43,14 +42,10 @@ struct Run {
     /// Time per iteration on one device divided by the time per iteration on this many devices.
     speedup: f64,
 }
-/// The schema of the JSON document.
-pub(super) fn schema() -> schemars::Schema {
-    crate::document::schema::<Document>()
-}
 
 pub(super) fn run<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Result<Exit, Failure> {
-    let place = Place::new(args, global)?;
-    let place::Place::Team(team) = &place.place else {
+    let devices = Devices::new(args, global)?;
+    let Some(team) = devices.team() else {
         return Err(Failure::usage("--study devices: give several devices with --devices"));
     };
     if team.local().len() < team.ranks() {
@@ -66,7 +61,7 @@ pub(super) fn run<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Re
     let mut sharings = vec![("limited", Sharing::Limited)];
     if options.variant() != "device" {
         sharings.push(("edges-first", Sharing::EdgesFirst));
-        sharings.extend((place.sharing == Sharing::General).then_some(("general", Sharing::General)));
+        sharings.extend((devices.sharing == Sharing::General).then_some(("general", Sharing::General)));
     }
     let mut runs = vec![one(&alone, &problem, &y0, &options, sharings[0])?];
     for sharing in sharings {
@@ -91,8 +86,8 @@ pub(super) fn run<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Re
         h: args.h,
         steps: args.steps,
         windows: args.windows,
-        device: place.context().device().into(),
-        devices: place.devices(global)?,
+        device: devices.context().device().into(),
+        devices: devices.names(global)?,
         runs,
     };
     out.json(&document)?;

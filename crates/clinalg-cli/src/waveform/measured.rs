@@ -3,6 +3,8 @@
 use std::ops::ControlFlow;
 use std::time::Instant;
 
+use clinalg::multigrid::Backend;
+use clinalg::team::Team;
 use clinalg::{Context, Real};
 use clinalg_ode::integrate::Stepper;
 use clinalg_ode::problems::Problem;
@@ -15,32 +17,47 @@ use super::{Args, SharingArg};
 use crate::args::DeviceName;
 use crate::exit::Failure;
 use crate::global::Global;
-use crate::{interrupt, place, processes};
+use crate::place::Place;
+use crate::{interrupt, processes};
 
 /// The device, or the devices.
-pub(super) struct Place {
-    pub(super) place: place::Place,
+pub(super) struct Devices {
+    place: Place,
     pub(super) sharing: Sharing,
     balance: bool,
 }
 
-impl Place {
-    pub(super) fn new(args: &Args, global: &Global) -> Result<Place, Failure> {
+impl Devices {
+    pub(super) fn new(args: &Args, global: &Global) -> Result<Devices, Failure> {
         if global.is_shared() && !["block-boundary", "device"].contains(&args.variant.as_str()) {
             let instead = global.on_one_device();
             let reason = format!("several devices take --variant block-boundary or --variant device; or {instead}");
             return Err(Failure::usage(reason));
         }
-        let place = match global.team()? {
-            Some(team) => place::Place::Team(team),
-            None => place::Place::Device(global.context(false)?),
-        };
+        let place = Place::new(global, Backend::Kernels)?;
         let sharing = match args.sharing {
             SharingArg::General => Sharing::General,
             SharingArg::Limited => Sharing::Limited,
             SharingArg::EdgesFirst => Sharing::EdgesFirst,
         };
-        Ok(Place { place, sharing, balance: global.balance })
+        Ok(Devices { place, sharing, balance: global.balance })
+    }
+
+    pub(super) fn contexts(&self) -> &[Context] {
+        self.place.contexts()
+    }
+
+    /// Those of `--devices`, or of all processes.
+    pub(super) fn team(&self) -> Option<&Team> {
+        if let Place::Team(team) = &self.place { Some(team) } else { None }
+    }
+
+    pub(super) fn are_several(&self) -> bool {
+        self.team().is_some()
+    }
+
+    pub(super) fn peak_bytes_of_all(&self) -> Result<u64, Failure> {
+        self.place.peak_bytes_of_all()
     }
 
     /// The first device.
@@ -48,12 +65,9 @@ impl Place {
         &self.place.contexts()[0]
     }
 
-    /// The devices of `--devices`, or of all processes.
-    pub(super) fn devices(&self, global: &Global) -> Result<Vec<DeviceName>, Failure> {
-        match &self.place {
-            place::Place::Team(_) => self.place.devices_of_all(global),
-            _ => Ok(Vec::new()),
-        }
+    /// The names of [`Devices::team`].
+    pub(super) fn names(&self, global: &Global) -> Result<Vec<DeviceName>, Failure> {
+        if self.are_several() { self.place.devices_of_all(global) } else { Ok(Vec::new()) }
     }
 
     fn relax<T: Real>(
@@ -64,14 +78,12 @@ impl Place {
         control: Control<'_, T>,
     ) -> Result<Relaxation<T>, Failure> {
         let (system, t0) = (&problem.system, problem.t0);
-        Ok(match &self.place {
-            place::Place::Team(team) => relax_on_team_with(team, system, t0, y0, options, self.sharing, control)?,
-            _ => relax_with(self.context(), system, t0, y0, options, control)?,
+        Ok(match self.team() {
+            Some(team) => relax_on_team_with(team, system, t0, y0, options, self.sharing, control)?,
+            None => relax_with(self.context(), system, t0, y0, options, control)?,
         })
     }
-}
 
-impl Place {
     /// The predicted times; none after Ctrl-C.
     pub(super) fn predict<T: Real>(
         &self,
@@ -81,9 +93,9 @@ impl Place {
     ) -> Result<Option<Prediction>, Failure> {
         let (system, t0) = (&problem.system, problem.t0);
         let go_on = &mut || !interrupt::interrupted();
-        Ok(match &self.place {
-            place::Place::Team(team) => Prediction::on_team_while(team, system, t0, y0, options, self.sharing, go_on)?,
-            _ => Prediction::on_device_while(self.context(), system, t0, y0, options, go_on)?,
+        Ok(match self.team() {
+            Some(team) => Prediction::on_team_while(team, system, t0, y0, options, self.sharing, go_on)?,
+            None => Prediction::on_device_while(self.context(), system, t0, y0, options, go_on)?,
         })
     }
 }
@@ -126,7 +138,7 @@ impl<T> Span<'_, T> {
 /// Runs the relaxation, and where that came to its end from the beginning once more, since the first run builds the kernels; then the
 /// method itself. `keep` sees the ends of windows of the first run. Ctrl-C ends it after the iteration at hand.
 pub(super) fn measure<T: Real>(
-    place: &Place,
+    devices: &Devices,
     problem: &Problem,
     y0: &[T],
     options: &WaveformOptions,
@@ -134,12 +146,12 @@ pub(super) fn measure<T: Real>(
     mut keep: impl FnMut(f64, &[T]) -> clinalg_ode::Result<()>,
 ) -> Result<Measured<T>, Failure> {
     let mut options = options.clone();
-    options.balance = place.balance;
+    options.balance = devices.balance;
     let Span { limit, keep_state, resume } = span;
     let mut progress = |count, _| if count < limit { interrupt::go_on() } else { ControlFlow::Break(()) };
     let start = Instant::now();
     let control = Control { see: Some(&mut keep), progress: Some(&mut progress), keep_state, resume };
-    let result = place.relax(problem, y0, &options, control)?;
+    let result = devices.relax(problem, y0, &options, control)?;
     let mut seconds = result.report.seconds;
     let mut seconds_setup = (start.elapsed().as_secs_f64() - seconds).max(0.0);
     if !result.stopped && resume.is_none() {
@@ -148,7 +160,7 @@ pub(super) fn measure<T: Real>(
         let mut progress = |_, _| interrupt::go_on();
         let control = Control { progress: Some(&mut progress), ..Control::default() };
         let start = Instant::now();
-        let again = place.relax(problem, y0, &options, control)?;
+        let again = devices.relax(problem, y0, &options, control)?;
         if !again.stopped {
             seconds = again.report.seconds;
             seconds_setup = (start.elapsed().as_secs_f64() - seconds).max(0.0);
@@ -157,7 +169,7 @@ pub(super) fn measure<T: Real>(
     let compared = match result.stopped || interrupt::interrupted() {
         true => None,
         false if !processes::writes() => Some(Compared { method_seconds: 0.0, max_difference: 0.0 }),
-        false => compare(place, problem, y0, &options, &result.solution)?,
+        false => compare(devices, problem, y0, &options, &result.solution)?,
     };
     Ok(Measured { result, seconds, seconds_setup, compared })
 }
@@ -167,13 +179,13 @@ const BETWEEN_LOOKS: f64 = 0.1;
 
 /// Runs the method itself twice, since the first run builds the kernels; nothing after Ctrl-C.
 fn compare<T: Real>(
-    place: &Place,
+    devices: &Devices,
     problem: &Problem,
     y0: &[T],
     options: &WaveformOptions,
     solution: &[T],
 ) -> Result<Option<Compared>, Failure> {
-    let context = place.context();
+    let context = devices.context();
     let method = options.method.without_error();
     let mut plain = DeviceStepper::<T>::new(context, &method, &problem.system, Variant::Fused)?;
     let beginnings: Vec<f64> = (0..options.steps).map(|k| problem.t0 + k as f64 * options.h).collect();

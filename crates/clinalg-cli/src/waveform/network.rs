@@ -41,7 +41,7 @@ const CHECKED: usize = 32;
 const RUNS: usize = 3;
 
 #[derive(Serialize, JsonSchema)]
-struct Document {
+pub(crate) struct Document {
     problem: String,
     study: &'static str,
     n: usize,
@@ -86,10 +86,6 @@ impl Run {
     fn ratio(&self) -> f64 {
         self.best_step_exchange / self.window_exchange
     }
-}
-/// The schema of the JSON document.
-pub(super) fn schema() -> schemars::Schema {
-    crate::document::schema::<Document>()
 }
 
 pub(super) fn run<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Result<Exit, Failure> {

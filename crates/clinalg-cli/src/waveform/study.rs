@@ -7,7 +7,7 @@ use clinalg_ode::waveform::WaveformOptions;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::measured::{Measured, Place, Span, measure};
+use super::measured::{Devices, Measured, Span, measure};
 use super::{Args, block, is_euler};
 use crate::args::DeviceName;
 use crate::exit::{Exit, Failure};
@@ -24,7 +24,7 @@ pub(super) enum Varied {
 }
 
 #[derive(Serialize, JsonSchema)]
-struct Document {
+pub(crate) struct Document {
     problem: String,
     study: &'static str,
     method: String,
@@ -58,18 +58,14 @@ impl Run {
         self.iterations.iter().sum::<usize>() as f64 / self.iterations.len() as f64
     }
 }
-/// The schema of the JSON document.
-pub(super) fn schema() -> schemars::Schema {
-    crate::document::schema::<Document>()
-}
 
 pub(super) fn run<T: Real>(what: Varied, args: &Args, global: &Global, out: &mut Output) -> Result<Exit, Failure> {
     let picture = args.plot.as_deref().map(Picture::new).transpose()?;
-    let place = Place::new(args, global)?;
+    let devices = Devices::new(args, global)?;
     let problem = args.system.problem("bruss2d-mix", |_| 100)?;
     let runs = match what {
-        Varied::Blocks => blocks::<T>(args, &place, &problem)?,
-        Varied::Sizes => sizes::<T>(args, &place, &problem)?,
+        Varied::Blocks => blocks::<T>(args, &devices, &problem)?,
+        Varied::Sizes => sizes::<T>(args, &devices, &problem)?,
     };
     let document = Document {
         problem: problem.name.clone(),
@@ -79,8 +75,8 @@ pub(super) fn run<T: Real>(what: Varied, args: &Args, global: &Global, out: &mut
         h: args.h,
         steps: args.steps,
         windows: args.windows,
-        kernel_family: place.context().family(),
-        device: place.context().device().into(),
+        kernel_family: devices.context().family(),
+        device: devices.context().device().into(),
         runs,
     };
     if let Some(picture) = &picture {
@@ -99,10 +95,10 @@ pub(super) fn run<T: Real>(what: Varied, args: &Args, global: &Global, out: &mut
     Ok(Exit::Done)
 }
 
-fn one<T: Real>(place: &Place, problem: &Problem, options: &WaveformOptions) -> Result<Run, Failure> {
+fn one<T: Real>(devices: &Devices, problem: &Problem, options: &WaveformOptions) -> Result<Run, Failure> {
     let y0: Vec<T> = problem.y0_as()?;
     let Measured { result, seconds, compared, .. } =
-        measure(place, problem, &y0, options, Span::whole(), |_, _| Ok(()))?;
+        measure(devices, problem, &y0, options, Span::whole(), |_, _| Ok(()))?;
     let method_seconds = compared.map_or(0.0, |compared| compared.method_seconds);
     let shape = problem.system.grid().shape();
     let (variant, block) = (options.variant(), block(options, shape.len()));
@@ -112,7 +108,7 @@ fn one<T: Real>(place: &Place, problem: &Problem, options: &WaveformOptions) -> 
 }
 
 /// Square blocks up to the grid or to the local memory of the device.
-fn blocks<T: Real>(args: &Args, place: &Place, problem: &Problem) -> Result<Vec<Run>, Failure> {
+fn blocks<T: Real>(args: &Args, devices: &Devices, problem: &Problem) -> Result<Vec<Run>, Failure> {
     if !args.variant.starts_with("block") || args.block.is_some() {
         return Err(Failure::usage("--study blocks: give --variant block or --variant block-boundary, and no --block"));
     }
@@ -123,7 +119,7 @@ fn blocks<T: Real>(args: &Args, place: &Place, problem: &Problem) -> Result<Vec<
         let sides = std::array::from_fn(|axis| shape.get(axis).map_or(1, |n| side.min(*n)));
         let mut options = args.options(shape)?;
         options.set_variant(&args.variant, sides)?;
-        match one::<T>(place, problem, &options) {
+        match one::<T>(devices, problem, &options) {
             Ok(run) => runs.push(run),
             Err(Failure::Ode(Error::Variant { .. })) if !runs.is_empty() => break,
             Err(failure) => return Err(failure),
@@ -133,14 +129,14 @@ fn blocks<T: Real>(args: &Args, place: &Place, problem: &Problem) -> Result<Vec<
 }
 
 /// Grids of 10, 20, 40, ... points per axis, and the one that was asked for.
-fn sizes<T: Real>(args: &Args, place: &Place, largest: &Problem) -> Result<Vec<Run>, Failure> {
+fn sizes<T: Real>(args: &Args, devices: &Devices, largest: &Problem) -> Result<Vec<Run>, Failure> {
     let most = largest.system.grid().shape()[0];
     let mut all: Vec<usize> = (0..).map(|k| 10 << k).take_while(|n| *n < most).collect();
     all.push(most);
     let mut runs = Vec::new();
     for n in all {
         let problem = args.system.with_points(n).problem("bruss2d-mix", |_| n)?;
-        runs.push(one::<T>(place, &problem, &args.options(problem.system.grid().shape())?)?);
+        runs.push(one::<T>(devices, &problem, &args.options(problem.system.grid().shape())?)?);
     }
     Ok(runs)
 }
