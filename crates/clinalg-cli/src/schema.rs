@@ -80,7 +80,7 @@ impl Document {
             Document::OdeList => document::schema::<ode::ListDocument>(),
             Document::OdeGraph => document::schema::<ode::GraphDocument>(),
             Document::OdeCompare => document::schema::<ode::CompareDocument>(),
-            Document::Solve => solve::schema(),
+            Document::Solve => document::schema::<solve::Document>(),
             Document::Bench => bench::schema(),
             Document::BenchDevices => bench::devices_schema(),
             Document::BenchPredict => bench::predict_schema(),

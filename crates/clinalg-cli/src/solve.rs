@@ -1,6 +1,6 @@
 //! `clinalg solve`.
 
-mod given;
+mod effect;
 mod hierarchy;
 pub(crate) mod method;
 mod null;
@@ -10,35 +10,31 @@ mod renumbered;
 mod report;
 mod resume;
 mod run;
+mod system;
 
-use std::path::{Path, PathBuf};
-use std::thread;
-use std::time::{Duration, Instant};
+use std::path::PathBuf;
+use std::time::Instant;
 
-use clinalg::automatic::OneDevice;
 use clinalg::multigrid::Backend;
-use clinalg::precond::{check_finite, check_zeros};
-use clinalg::solve::{GmresParams, IdrParams, Stop, Stopping};
-use clinalg::{Complex, Csr, CsrParts, Error, Scalar};
+use clinalg::solve::{GmresParams, Stop, Stopping};
+use clinalg::{Complex, CsrParts, Scalar};
 
+use self::method::{CycleArg, Method, Order, Precond, Reorder, SmootherArg};
+use self::number::Number;
+pub(crate) use self::report::Document;
+use self::run::{Job, Outcome};
+use self::system::{InputFiles, LinearSystem};
 use crate::args::{self, PrecisionArg};
 use crate::checkpoint::Checkpoints;
 use crate::data::norm;
-use crate::data::random_numbers;
 use crate::exit::{Exit, Failure};
-use crate::files::{self, Role};
+use crate::files;
 use crate::global::Global;
 use crate::interrupt;
 use crate::output::Output;
 use crate::place::Place;
 use crate::plot::Picture;
 use crate::progress::Progress;
-use method::{CycleArg, Method, Order, Precond, Reorder, SmootherArg};
-use null::with_lsmr;
-use number::Number;
-use renumbered::Renumbered;
-use report::Document;
-use run::{Job, Outcome, is_success, solve_block, solve_columns};
 
 /// Solve a sparse system A x = b, or a least-squares problem, from a file
 ///
@@ -237,20 +233,12 @@ pub(crate) struct Args {
     resume: Option<PathBuf>,
 }
 
-/// The schema of the JSON document.
-pub(crate) fn schema() -> schemars::Schema {
-    crate::document::schema::<Document>()
-}
-
-/// What a run reads before the type of its numbers is known.
-struct Given {
+/// What is read before the type of the numbers is known.
+struct Input {
     picture: Option<Picture>,
     pattern: Option<Picture>,
     checkpoints: Checkpoints,
-    matrix: files::Loaded,
-    rhs: Option<files::Loaded>,
-    x0: Option<files::Loaded>,
-    seconds: Duration,
+    files: InputFiles,
 }
 
 pub(crate) fn run(args: &Args, global: &Global, out: &mut Output) -> Result<Exit, Failure> {
@@ -264,144 +252,63 @@ pub(crate) fn run(args: &Args, global: &Global, out: &mut Output) -> Result<Exit
     }
     let checkpoints = Checkpoints::new("solve", &args.checkpoint, &args.resume)?;
     interrupt::watch();
-    let progress = Progress::new(out, "iteration", 1.0);
-    progress.stage(format!("reading {}", args.matrix.display()));
-    let start = Instant::now();
-    let (matrix, rhs, x0) = args.read_files()?;
-    drop(progress);
-    let is_complex =
-        matrix.is_complex() || [&rhs, &x0].iter().any(|file| file.as_ref().is_some_and(|f| f.is_complex()));
-    let given = Given { picture, pattern, checkpoints, matrix, rhs, x0, seconds: start.elapsed() };
+    let files = InputFiles::read(args, out)?;
+    let is_complex = files.are_complex();
+    let input = Input { picture, pattern, checkpoints, files };
     match (args.precision, is_complex) {
-        (PrecisionArg::F32, false) => solve::<f32>(args, global, given, out),
-        (PrecisionArg::F64, false) => solve::<f64>(args, global, given, out),
-        (PrecisionArg::F32, true) => solve::<Complex<f32>>(args, global, given, out),
-        (PrecisionArg::F64, true) => solve::<Complex<f64>>(args, global, given, out),
+        (PrecisionArg::F32, false) => solve::<f32>(args, global, input, out),
+        (PrecisionArg::F64, false) => solve::<f64>(args, global, input, out),
+        (PrecisionArg::F32, true) => solve::<Complex<f32>>(args, global, input, out),
+        (PrecisionArg::F64, true) => solve::<Complex<f64>>(args, global, input, out),
     }
 }
 
-fn solve<T: Number>(args: &Args, global: &Global, given: Given, out: &mut Output) -> Result<Exit, Failure> {
-    let Given { picture, pattern, checkpoints, matrix, rhs, x0, seconds } = given;
-    let tolerance = args.tol.unwrap_or(Stopping::default().tolerance_of::<T>());
-    let stopping = Stopping::default().tolerance(tolerance);
-    let most = args.max_iterations.unwrap_or(stopping.max_iterations);
-    let stopping = stopping.max_iterations(most);
-    let progress = Progress::new(out, "iteration", tolerance);
-    let start = Instant::now();
-    let mut parts = matrix.matrix::<T>()?;
-    let from_file = rhs.is_some();
-    let mut b = args.right_sides::<T>(rhs, parts.rows)?;
-    let mut starts = args.starts::<T>(x0, parts.cols, b.len() / parts.rows.max(1))?;
-    if args.reorder != Reorder::None {
-        args.check_numbered(&parts, &b)?;
-    }
-    let renumbered = Renumbered::new(args, &mut parts, &mut b, starts.as_mut())?;
-    let read = seconds + start.elapsed();
+fn solve<T: Number>(args: &Args, global: &Global, input: Input, out: &mut Output) -> Result<Exit, Failure> {
+    let Input { picture, pattern, checkpoints, files } = input;
+    let mut system = LinearSystem::<T>::new(args, files)?;
     let mut pictures = Vec::new();
     if let Some(picture) = pattern {
-        pattern::draw(&picture, args, &parts, renumbered.as_ref())?;
-        pictures.push(picture.path().display().to_string());
+        pattern::draw(&picture, args, &system.parts, system.renumbered.as_ref())?;
+        pictures.push(picture.name());
     }
 
     out.phase("device");
     let begin = Instant::now();
     let place = Place::new(global, Backend::Kernels)?;
     args.check_checkpoints(&place)?;
+    let stopping = args.stopping::<T>();
+    let progress = Progress::new(out, "iteration", stopping.tolerance_of::<T>());
     progress.stage("setting up");
     out.phase("set-up");
     let job = Job {
         args,
         place: &place,
-        parts: &parts,
-        b: &mut b,
-        starts: starts.as_deref(),
-        from_file,
+        parts: &system.parts,
+        b: &mut system.b,
+        starts: system.starts.as_deref(),
+        from_file: system.from_file,
         stopping,
         checkpoints: &checkpoints,
         progress: &progress,
         begin,
     };
-    let solved = match &place {
-        Place::Team(team) => T::on_team(team, job, out)?,
-        _ => {
-            let a = Csr::from_parts(&place.contexts()[0], &parts)?;
-            let space = OneDevice::with_parts(&a, &parts);
-            match args.method {
-                Some(Method::BlockCg) => solve_block(space, job, out)?,
-                _ => solve_columns(space, job, out)?,
-            }
-        }
-    };
+    let mut solved = job.solve(out)?;
     drop(progress);
-    out.phase("output");
 
-    let Outcome { columns, report, mut x, method, failed_method, precond, singularity, .. } = solved;
-    let at_default_limit = report.stop == Stop::IterationLimit && args.max_iterations.is_none();
-    let failed = report.stop.is_failure_of_method() || at_default_limit;
-    let may_factor = failed && parts.rows == parts.cols && !matches!(place, Place::Team(_)) && singularity.is_none();
-    let advice = may_factor.then(|| args.factors(precond, parts.rows, parts.nnz())).flatten();
-    if let Some(renumbered) = &renumbered {
-        renumbered.undo(&mut x)?;
+    out.phase("output");
+    if let Some(renumbered) = &system.renumbered {
+        renumbered.undo(&mut solved.x)?;
     }
     if let Some(path) = &args.out {
-        files::write(path, parts.cols, columns.len(), &x)?;
+        files::write(path, system.parts.cols, solved.columns.len(), &solved.x)?;
     }
-    let mut document = Document {
-        matrix: args.matrix.display().to_string(),
-        rows: parts.rows,
-        cols: parts.cols,
-        nnz: parts.nnz(),
-        symmetric: solved.symmetric,
-        complex: T::IS_COMPLEX,
-        rhs: args.rhs.clone(),
-        null_vectors: solved.null_vectors,
-        null_part_removed: solved.null_part_removed,
-        seed: (args.rhs == "random").then_some(args.seed.unwrap_or(SEED)),
-        method,
-        gave_up: failed_method,
-        precond,
-        precond_about: Some(solved.precond_description).filter(|description| !description.is_empty()),
-        order: args.order,
-        sweeps: args.sweeps,
-        reorder: args.reorder,
-        reorder_about: renumbered.map(|renumbered| renumbered.words),
-        explanation: solved.explanation,
-        restart: (method == Method::Gmres).then(|| args.restart()),
-        idr_dimension: (method == Method::Idrs).then(|| args.idr_dimension.unwrap_or(IdrParams::default().dimensions)),
-        precision: T::PRECISION,
-        tolerance,
-        device: place.device(),
-        devices: place.devices_of_all(global)?,
-        kernel_family: place.family(),
-        verdict: singularity,
-        advice,
-        stop: report.stop,
-        converged: report.stop.is_success(),
-        iterations: report.iterations,
-        iterate: report.iterate,
-        relative_residual: report.relative_residual,
-        residual_history: report.history,
-        seconds_read: read.as_secs_f64(),
-        seconds_setup: solved.setup.as_secs_f64(),
-        seconds_solve: solved.solved.as_secs_f64(),
-        peak_device_bytes: place.peak_bytes_of_all()?,
-        out: args.out.as_ref().map(|path| path.display().to_string()),
-        checkpoint: solved.checkpoint,
-        pictures,
-        columns: (columns.len() > 1).then_some(columns),
-    };
+    let norms = || Ok([("b", norm(&system.b)), ("x", norm(&solved.x))]);
+    let mut document = Document::new(args, &system, &solved, &place, global)?;
+    document.files.pictures = pictures;
     if let Some(picture) = picture {
         document.draw(&picture)?;
     }
-    document.print(args.method.is_none(), args.explain, out)?;
-    out.detail("matrix storage", solved.storage)?;
-    out.norms(|| Ok([("b", norm(&b)), ("x", norm(&x))]))?;
-    out.details(place.contexts())?;
-    out.json(&document)?;
-    Ok(match is_success(document.stop, document.relative_residual, tolerance) {
-        true => Exit::Done,
-        false => Exit::NotReached,
-    })
+    out.report(&document, place.contexts(), norms)
 }
 
 /// The default of --seed.
@@ -410,28 +317,7 @@ const SEED: u64 = 1;
 /// Largest number of equations for which complete factors by ILUT take seconds to minutes.
 const FACTORED: usize = 20_000;
 
-/// A driver takes up to half a second to start, and does so while a file of more bytes is read.
-const WORTH_A_THREAD: u64 = 16 << 20;
-
-/// A matrix, and where there are files of them, right-hand sides and initial guesses.
-type Files = (files::Loaded, Option<files::Loaded>, Option<files::Loaded>);
-
 impl Args {
-    fn read_files(&self) -> Result<Files, Failure> {
-        let is_large = self.matrix.metadata().is_ok_and(|about| about.len() > WORTH_A_THREAD);
-        thread::scope(|scope| {
-            let start = || drop(clinalg::runtime::devices());
-            let _driver = is_large.then(|| thread::Builder::new().spawn_scoped(scope, start));
-            let matrix = files::Loaded::read(&self.matrix, Role::Matrix)?;
-            let rhs = match self.rhs.as_str() {
-                "ones" | "random" => None,
-                file => Some(files::Loaded::read(Path::new(file), Role::RightSide)?),
-            };
-            let x0 = self.x0.as_deref().map(|path| files::Loaded::read(path, Role::Start)).transpose()?;
-            Ok((matrix, rhs, x0))
-        })
-    }
-
     /// With the matrix that is meant.
     fn with_matrix(&self, global: &Global) -> Result<Args, Failure> {
         let mut args = self.clone();
@@ -445,18 +331,15 @@ impl Args {
         }
     }
 
-    fn restart(&self) -> usize {
-        self.given_restart.unwrap_or(GmresParams::default().restart)
+    fn stopping<T: Scalar>(&self) -> Stopping {
+        let usual = Stopping::default();
+        let most = self.max_iterations.unwrap_or(usual.max_iterations);
+        let tolerance = self.tol.unwrap_or(usual.tolerance_of::<T>());
+        usual.tolerance(tolerance).max_iterations(most)
     }
 
-    /// An error for entries that are not finite and for rows and columns of zeros, by the numbering of the file.
-    fn check_numbered<T: Scalar>(&self, parts: &CsrParts<T>, b: &[T]) -> Result<(), Failure> {
-        check_finite(parts, b)?;
-        if parts.rows == parts.cols && !self.method.is_some_and(Method::is_least_squares) {
-            let sentence = check_zeros(parts, b).map_err(with_lsmr)?;
-            sentence.iter().for_each(|sentence| log::warn!("{sentence}"));
-        }
-        Ok(())
+    fn restart(&self) -> usize {
+        self.given_restart.unwrap_or(GmresParams::default().restart)
     }
 
     /// An error for checkpoints of what has none.
@@ -502,62 +385,19 @@ impl Args {
         given.into_iter().find(|option| option.1).map(|option| option.0)
     }
 
-    /// The options for complete factors of a matrix with this many rows and entries, if it is small and `precond` was not equally exact already.
-    fn factors(&self, precond: Precond, rows: usize, entries: usize) -> Option<String> {
+    /// The options for complete factors of a small matrix, where a method failed and its preconditioner was not equally exact already.
+    fn advice<T: Scalar>(&self, parts: &CsrParts<T>, solved: &Outcome<T>, is_team: bool) -> Option<String> {
+        let (rows, stop, precond) = (parts.rows, solved.report.stop, solved.precond);
+        let at_default_limit = stop == Stop::IterationLimit && self.max_iterations.is_none();
+        let failed = stop.is_failure_of_method() || at_default_limit;
+        let may_factor = failed && rows == parts.cols && !is_team && solved.singularity.is_none();
         let is_exact = precond == Precond::Lu || (precond == Precond::Ilut && self.given_drop == Some(0.0));
-        // With this, a row may keep all its entries in L and in U.
-        let fill = (2 * rows * rows).div_ceil(entries.max(1));
-        (!is_exact && rows <= FACTORED).then(|| {
+        (may_factor && !is_exact && rows <= FACTORED).then(|| {
+            // With this, a row may keep all its entries in L and in U.
+            let fill = (2 * rows * rows).div_ceil(parts.nnz().max(1));
             format!(
                 "--method gmres --precond ilut --order rcm --drop 0 --fill {fill} computes complete LU factors of A"
             )
         })
-    }
-
-    /// The right-hand sides, column by column.
-    fn right_sides<T: Scalar>(&self, file: Option<files::Loaded>, rows: usize) -> Result<Vec<T>, Failure> {
-        let Some(file) = file else {
-            if self.rhs == "ones" {
-                return Ok(vec![T::one(); rows]);
-            }
-            let mut values = vec![T::zero(); rows];
-            random_numbers(self.seed.unwrap_or(SEED)).fill_host(&mut values);
-            return Ok(values);
-        };
-        let b = file.columns()?;
-        let is_empty = b.cols == 0 && rows > 0;
-        if is_empty || (b.rows != rows && (b.rows, b.cols) != (1, rows)) {
-            let got = format!("{} x {} ({})", b.rows, b.cols, self.rhs);
-            let expected = format!("{rows} x 1 as A has {rows} rows, or more columns");
-            return Err(Error::Shape { argument: "b", expected, got }.into());
-        }
-        Ok(b.values)
-    }
-
-    /// Where the solves start, for each right-hand side.
-    fn starts<T: Scalar>(
-        &self,
-        file: Option<files::Loaded>,
-        cols: usize,
-        count: usize,
-    ) -> Result<Option<Vec<T>>, Failure> {
-        let Some(file) = file else { return Ok(None) };
-        let x0 = file.columns::<T>()?;
-        if (x0.rows, x0.cols) != (cols, count) && (x0.rows, x0.cols, count) != (1, cols, 1) {
-            let name = self.x0.as_deref().unwrap_or(Path::new("")).display();
-            let got = format!("{} x {} ({name})", x0.rows, x0.cols);
-            let expected = format!("{cols} x {count}, for the columns of A and of b");
-            return Err(Error::Shape { argument: "x0", expected, got }.into());
-        }
-        if let Some(k) = x0.values.iter().position(|value| !value.has_finite_parts()) {
-            let reason = format!(
-                "the value in row {} of column {} (counted from 1) is {}, expected a finite number",
-                k % cols + 1,
-                k / cols + 1,
-                x0.values[k]
-            );
-            return Err(Error::unsuitable("x0", reason).into());
-        }
-        Ok(Some(x0.values))
     }
 }

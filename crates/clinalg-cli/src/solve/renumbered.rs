@@ -23,7 +23,7 @@ fn columns<T: Scalar>(values: &mut [T], n: usize, turn: impl Fn(&[T]) -> Result<
 /// A numbering with what it does to the bandwidth.
 pub(super) struct Renumbered {
     order: Reordering,
-    pub(super) words: String,
+    pub(super) description: String,
 }
 
 impl Renumbered {
@@ -41,10 +41,10 @@ impl Renumbered {
             return Err(Failure::usage("--reorder is for square matrices; leave it out for least squares"));
         }
         if let Some(option) = args.node_options() {
-            let words = format!(
+            let message = format!(
                 "--reorder numbers unknowns one by one, and {option} needs those of a node together: leave one of them out"
             );
-            return Err(Failure::usage(words));
+            return Err(Failure::usage(message));
         }
         let order = Reordering::cuthill_mckee(a)?;
         let before = bandwidth(a);
@@ -52,8 +52,8 @@ impl Renumbered {
         let n = a.rows;
         columns(b, n, |column| order.apply(column))?;
         starts.map_or(Ok(()), |starts| columns(starts, n, |column| order.apply(column)))?;
-        let words = format!("reverse Cuthill-McKee: bandwidth {before} before, {} now", bandwidth(a));
-        Ok(Some(Renumbered { order, words }))
+        let description = format!("reverse Cuthill-McKee: bandwidth {before} before, {} now", bandwidth(a));
+        Ok(Some(Renumbered { order, description }))
     }
 
     /// Brings solutions back to the numbering of the file.

@@ -2,70 +2,84 @@
 
 use std::path::Path;
 
-use clinalg::Precision;
-use clinalg::solve::{Report, Stop};
+use clinalg::solve::{self, IdrParams, Stop};
+use clinalg::{Precision, Scalar};
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::method::{Method, Order, Precond, Reorder};
+use super::run::{Outcome, is_success};
+use super::system::LinearSystem;
+use super::{Args, SEED};
 use crate::args::DeviceName;
-use crate::exit::Failure;
-use crate::output::Output;
-use crate::place::device_words;
+use crate::document::SolutionFiles;
+use crate::exit::{Exit, Failure};
+use crate::global::Global;
+use crate::output::{Output, Report};
+use crate::paths;
+use crate::place::{Place, device_words};
 use crate::plot::{Convergence, Picture};
 use crate::text::{bytes, seconds};
 
 #[derive(Serialize, JsonSchema)]
-pub(super) struct Document {
-    pub(super) matrix: String,
-    pub(super) rows: usize,
-    pub(super) cols: usize,
-    pub(super) nnz: usize,
-    pub(super) symmetric: bool,
-    pub(super) complex: bool,
-    pub(super) rhs: String,
-    pub(super) null_vectors: usize,
-    pub(super) null_part_removed: bool,
-    pub(super) seed: Option<u64>,
-    pub(super) method: Method,
-    pub(super) gave_up: Option<Method>,
-    pub(super) precond: Precond,
-    pub(super) precond_about: Option<String>,
-    pub(super) order: Option<Order>,
-    pub(super) sweeps: Option<usize>,
-    pub(super) reorder: Reorder,
-    pub(super) reorder_about: Option<String>,
-    pub(super) explanation: Option<String>,
-    pub(super) restart: Option<usize>,
-    pub(super) idr_dimension: Option<usize>,
+pub(crate) struct Document {
+    matrix: String,
+    rows: usize,
+    cols: usize,
+    nnz: usize,
+    symmetric: bool,
+    complex: bool,
+    rhs: String,
+    null_vectors: usize,
+    null_part_removed: bool,
+    seed: Option<u64>,
+    method: Method,
+    gave_up: Option<Method>,
+    precond: Precond,
+    precond_about: Option<String>,
+    order: Option<Order>,
+    sweeps: Option<usize>,
+    reorder: Reorder,
+    reorder_about: Option<String>,
+    explanation: Option<String>,
+    restart: Option<usize>,
+    idr_dimension: Option<usize>,
     #[schemars(with = "String")]
-    pub(super) precision: Precision,
-    pub(super) tolerance: f64,
-    pub(super) device: Option<DeviceName>,
-    pub(super) devices: Vec<DeviceName>,
+    precision: Precision,
+    tolerance: f64,
+    device: Option<DeviceName>,
+    devices: Vec<DeviceName>,
     #[schemars(with = "Option<String>")]
-    pub(super) kernel_family: Option<clinalg::KernelFamily>,
-    pub(super) verdict: Option<String>,
-    pub(super) advice: Option<String>,
+    kernel_family: Option<clinalg::KernelFamily>,
+    verdict: Option<String>,
+    advice: Option<String>,
     #[schemars(with = "String")]
-    pub(super) stop: Stop,
-    pub(super) converged: bool,
-    pub(super) iterations: usize,
-    pub(super) iterate: usize,
-    pub(super) relative_residual: f64,
-    pub(super) residual_history: Vec<f64>,
-    pub(super) seconds_read: f64,
-    pub(super) seconds_setup: f64,
-    pub(super) seconds_solve: f64,
-    pub(super) peak_device_bytes: u64,
-    pub(super) out: Option<String>,
-    pub(super) checkpoint: Option<String>,
-    pub(super) pictures: Vec<String>,
-    pub(super) columns: Option<Vec<Column>>,
+    stop: Stop,
+    converged: bool,
+    iterations: usize,
+    iterate: usize,
+    relative_residual: f64,
+    residual_history: Vec<f64>,
+    seconds_read: f64,
+    seconds_setup: f64,
+    seconds_solve: f64,
+    peak_device_bytes: u64,
+    #[serde(flatten)]
+    pub(super) files: SolutionFiles,
+    columns: Option<Vec<Column>>,
+    /// Whether the method was chosen from the matrix.
+    #[serde(skip)]
+    is_chosen: bool,
+    /// Whether the reasons are wanted.
+    #[serde(skip)]
+    explains: bool,
+    /// How the matrix is stored.
+    #[serde(skip)]
+    storage: String,
 }
 
 /// The outcome for one of several right-hand sides.
-#[derive(Serialize, JsonSchema)]
+#[derive(Clone, Serialize, JsonSchema)]
 pub(super) struct Column {
     #[schemars(with = "String")]
     pub(super) stop: Stop,
@@ -74,14 +88,75 @@ pub(super) struct Column {
     pub(super) relative_residual: f64,
 }
 
-impl From<&Report> for Column {
-    fn from(report: &Report) -> Column {
-        let Report { stop, iterations, iterate, relative_residual, .. } = *report;
+impl From<&solve::Report> for Column {
+    fn from(report: &solve::Report) -> Column {
+        let solve::Report { stop, iterations, iterate, relative_residual, .. } = *report;
         Column { stop, iterations, iterate, relative_residual }
     }
 }
 
 impl Document {
+    /// Of a solve.
+    pub(super) fn new<T: Scalar>(
+        args: &Args,
+        system: &LinearSystem<T>,
+        solved: &Outcome<T>,
+        place: &Place,
+        global: &Global,
+    ) -> Result<Document, Failure> {
+        let (parts, report, method) = (&system.parts, &solved.report, solved.method);
+        let dimensions = || args.idr_dimension.unwrap_or(IdrParams::default().dimensions);
+        Ok(Document {
+            matrix: args.matrix.display().to_string(),
+            rows: parts.rows,
+            cols: parts.cols,
+            nnz: parts.nnz(),
+            symmetric: solved.symmetric,
+            complex: T::IS_COMPLEX,
+            rhs: args.rhs.clone(),
+            null_vectors: solved.null_vectors,
+            null_part_removed: solved.null_part_removed,
+            seed: (args.rhs == "random").then_some(args.seed.unwrap_or(SEED)),
+            method,
+            gave_up: solved.failed_method,
+            precond: solved.precond,
+            precond_about: Some(solved.precond_description.clone()).filter(|description| !description.is_empty()),
+            order: args.order,
+            sweeps: args.sweeps,
+            reorder: args.reorder,
+            reorder_about: system.renumbered.as_ref().map(|renumbered| renumbered.description.clone()),
+            explanation: solved.explanation.clone(),
+            restart: (method == Method::Gmres).then(|| args.restart()),
+            idr_dimension: (method == Method::Idrs).then(dimensions),
+            precision: T::PRECISION,
+            tolerance: args.stopping::<T>().tolerance_of::<T>(),
+            device: place.device(),
+            devices: place.devices_of_all(global)?,
+            kernel_family: place.family(),
+            verdict: solved.singularity.clone(),
+            advice: args.advice(parts, solved, matches!(place, Place::Team(_))),
+            stop: report.stop,
+            converged: report.stop.is_success(),
+            iterations: report.iterations,
+            iterate: report.iterate,
+            relative_residual: report.relative_residual,
+            residual_history: report.history.clone(),
+            seconds_read: system.time.as_secs_f64(),
+            seconds_setup: solved.setup.as_secs_f64(),
+            seconds_solve: solved.solved.as_secs_f64(),
+            peak_device_bytes: place.peak_bytes_of_all()?,
+            files: SolutionFiles {
+                out: paths::name(&args.out),
+                checkpoint: solved.checkpoint.clone(),
+                pictures: Vec::new(),
+            },
+            columns: (solved.columns.len() > 1).then(|| solved.columns.clone()),
+            is_chosen: args.method.is_none(),
+            explains: args.explain,
+            storage: solved.storage.clone(),
+        })
+    }
+
     fn method_words(&self) -> String {
         let method = match self.method {
             Method::Gmres => format!("GMRES({})", self.restart.unwrap_or_default()),
@@ -109,11 +184,13 @@ impl Document {
             tolerance: self.tolerance,
             floor: None,
         })?;
-        self.pictures.push(picture.path().display().to_string());
+        self.files.pictures.push(picture.name());
         Ok(())
     }
+}
 
-    pub(super) fn print(&self, chosen: bool, explain: bool, out: &mut Output) -> Result<(), Failure> {
+impl Report for Document {
+    fn print(&self, out: &mut Output) -> Result<(), Failure> {
         let symmetric = if self.complex { "Hermitian" } else { "symmetric" };
         let kind = if self.symmetric { symmetric.to_owned() } else { format!("not {symmetric}") };
         let Document { rows, cols, nnz, iterations, relative_residual, tolerance, .. } = self;
@@ -122,7 +199,7 @@ impl Document {
             out.field("reordering", about)?;
         }
         out.field("device", device_words(&self.devices, None))?;
-        let why = match (chosen, self.method) {
+        let reason = match (self.is_chosen, self.method) {
             (false, _) => "",
             (true, Method::Minres) => " (chosen: the matrix is a symmetric saddle point)",
             (true, Method::Lsmr) => " (chosen: the matrix is not square)",
@@ -135,12 +212,12 @@ impl Document {
             (true, _) if self.complex => " (chosen: the matrix is not Hermitian)",
             (true, _) => " (chosen: the matrix is not symmetric)",
         };
-        let why = match self.gave_up {
+        let reason = match self.gave_up {
             Some(before) => format!(" (from the best iterate of {}, which gave up)", before.title()),
-            None => why.to_owned(),
+            None => reason.to_owned(),
         };
-        out.field("method", format!("{}{why}", self.method_words()))?;
-        let explanation = self.explanation.as_deref().filter(|_| explain).unwrap_or_default();
+        out.field("method", format!("{}{reason}", self.method_words()))?;
+        let explanation = self.explanation.as_deref().filter(|_| self.explains).unwrap_or_default();
         for (k, line) in explanation.lines().enumerate() {
             out.field("explanation", if k == 0 { line.to_owned() } else { format!("then {line}") })?;
         }
@@ -174,12 +251,14 @@ impl Document {
             ),
         )?;
         out.field("device memory", format!("{} at most", bytes(self.peak_device_bytes)))?;
-        for (name, file) in [("solution", &self.out), ("checkpoint", &self.checkpoint)] {
-            file.iter().try_for_each(|file| out.field(name, file))?;
+        self.files.print(out)?;
+        out.detail("matrix storage", &self.storage)
+    }
+
+    fn exit(&self) -> Exit {
+        match is_success(self.stop, self.relative_residual, self.tolerance) {
+            true => Exit::Done,
+            false => Exit::NotReached,
         }
-        for picture in &self.pictures {
-            out.field("picture", picture)?;
-        }
-        Ok(())
     }
 }

@@ -9,12 +9,13 @@ use clinalg::automatic::{
 use clinalg::ops::SpaceVector;
 use clinalg::precond::{NullVectors, Split};
 use clinalg::solve::{Report, Stop, Stopping};
-use clinalg::{CsrParts, Dense, Scalar};
+use clinalg::{Csr, CsrParts, Dense, Scalar};
 
 use super::Args;
 use super::hierarchy::{self, NearNull};
 use super::method::{Method, Precond, Reorder, conflict};
 use super::null::{about_coordinates, with_lsmr, with_sentence};
+use super::number::Number;
 use super::report::Column;
 use super::resume::{self, Solved};
 use crate::checkpoint::Checkpoints;
@@ -65,6 +66,22 @@ pub(super) struct Outcome<T> {
     pub(super) singularity: Option<String>,
     pub(super) setup: Duration,
     pub(super) solved: Duration,
+}
+
+impl<T: Number> Job<'_, T> {
+    /// Solves on one device or several.
+    pub(super) fn solve(self, out: &mut Output) -> Result<Outcome<T>, Failure> {
+        if let Place::Team(team) = self.place {
+            return T::on_team(team, self, out);
+        }
+        let parts = self.parts;
+        let a = Csr::from_parts(&self.place.contexts()[0], parts)?;
+        let space = OneDevice::with_parts(&a, parts);
+        match self.args.method {
+            Some(Method::BlockCg) => solve_block(space, self, out),
+            _ => solve_columns(space, self, out),
+        }
+    }
 }
 
 impl Args {
@@ -290,7 +307,7 @@ pub(super) fn solve_columns<S: Space>(
 }
 
 /// Solves for all right-hand sides at once by block conjugate gradients.
-pub(super) fn solve_block<T: super::Number>(
+fn solve_block<T: Number>(
     space: OneDevice<'_, T>,
     mut job: Job<'_, T>,
     out: &mut Output,

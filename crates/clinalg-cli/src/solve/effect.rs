@@ -24,23 +24,23 @@ impl Args {
         for (option, has_effect, preconds) in options {
             if let Some(option) = option.filter(|_| !has_effect) {
                 let chosen = if self.precond == Precond::Auto { ", which was chosen from the matrix" } else { "" };
-                let words = format!("{option} is for --precond {preconds}, not for {}{chosen}", precond.name());
-                return Err(Failure::usage(words));
+                let message = format!("{option} is for --precond {preconds}, not for {}{chosen}", precond.name());
+                return Err(Failure::usage(message));
             }
         }
         if self.aggressive && precond == Precond::Sa {
             return Err(Failure::usage("--aggressive is for classical coarsening: use --precond classical, not sa"));
         }
         if self.cycle == Some(CycleArg::K) && !matches!(method, Method::Fcg | Method::Richardson) {
-            let words = format!(
+            let message = format!(
                 "--cycle k varies from one iteration to the next, which only --method fcg and richardson allow, not {}",
                 method.name()
             );
-            return Err(Failure::usage(words));
+            return Err(Failure::usage(message));
         }
         if self.idr_dimension.is_some() && method != Method::Idrs {
-            let words = format!("--idr-dimension is for --method idrs, not for {}", method.name());
-            return Err(Failure::usage(words));
+            let message = format!("--idr-dimension is for --method idrs, not for {}", method.name());
+            return Err(Failure::usage(message));
         }
         // GMRES takes over from a method that was chosen here, but for least squares.
         let takes_restart = method == Method::Gmres || (self.method.is_none() && !method.is_least_squares());
