@@ -76,140 +76,82 @@ fn wave_params(n: usize) -> WaveParams {
 impl<T: Real> Case<T> {
     pub(super) fn new(context: &Context, n: usize, operation: Operation) -> Result<Case<T>, Failure> {
         let points = n * n;
-        let coarse = n.div_ceil(2).pow(2);
-        let vector = |len, seed| Vector::from_slice(context, &random::<T>(len, seed));
-        let (two, half) = (T::from_f64(2.0), T::from_f64(0.5));
-        // Values moved; limit; the call.
-        let (values, limit, call): (usize, Limit, Box<dyn FnMut() -> clinalg::Result<()>>) = match operation {
-            Operation::Copy => {
-                let (x, mut out) = (vector(points, 1)?, vector(points, 2)?);
-                (2 * points, Limit::Copy, Box::new(move || ops::copy(&x, &mut out)))
-            }
-            Operation::Axpby => {
-                let (x, y, mut out) = (vector(points, 1)?, vector(points, 2)?, vector(points, 3)?);
-                (3 * points, Limit::Copy, Box::new(move || ops::axpby(two, &x, half, &y, &mut out)))
-            }
+        let (two, half, weight) = (T::from_f64(2.0), T::from_f64(0.5), T::from_f64(0.8));
+        match operation {
+            Operation::Copy => Case::map(context, points, |[x], out| ops::copy(x, out)),
+            Operation::Axpby => Case::map(context, points, move |[x, y], out| ops::axpby(two, x, half, y, out)),
             Operation::Update => {
-                let (x, mut y) = (vector(points, 1)?, vector(points, 2)?);
-                (3 * points, Limit::Copy, Box::new(move || ops::update(half, &x, half, &mut y)))
+                let (x, mut y) = (vector(context, points, 1)?, vector(context, points, 2)?);
+                Ok(Case::moving(3 * points, points, Limit::Copy, move || ops::update(half, &x, half, &mut y)))
             }
-            Operation::Scale => {
-                let (x, mut out) = (vector(points, 1)?, vector(points, 2)?);
-                (2 * points, Limit::Copy, Box::new(move || ops::scale(two, &x, &mut out)))
-            }
-            Operation::Multiply => {
-                let (x, y, mut out) = (vector(points, 1)?, vector(points, 2)?, vector(points, 3)?);
-                (3 * points, Limit::Copy, Box::new(move || ops::multiply(&x, &y, &mut out)))
-            }
-            Operation::Sum => reduction(vector(points, 1)?, ops::sum),
-            Operation::Norm1 => reduction(vector(points, 1)?, ops::norm1),
-            Operation::Norm2 => reduction(vector(points, 1)?, ops::norm2),
-            Operation::NormInf => reduction(vector(points, 1)?, ops::norm_inf),
-            Operation::Dot => {
-                let (x, y) = (vector(points, 1)?, vector(points, 2)?);
-                (2 * points, Limit::Read, Box::new(move || ops::dot(&x, &y).map(drop)))
-            }
+            Operation::Scale => Case::map(context, points, move |[x], out| ops::scale(two, x, out)),
+            Operation::Multiply => Case::map(context, points, |[x, y], out| ops::multiply(x, y, out)),
+            Operation::Sum => Case::reduction(context, points, |[x]| ops::sum(x)),
+            Operation::Norm1 => Case::reduction(context, points, |[x]| ops::norm1(x)),
+            Operation::Norm2 => Case::reduction(context, points, |[x]| ops::norm2(x)),
+            Operation::NormInf => Case::reduction(context, points, |[x]| ops::norm_inf(x)),
+            Operation::Dot => Case::reduction(context, points, |[x, y]| ops::dot(x, y)),
             Operation::MvCsrPoisson5 => {
                 let a = Csr::from_parts(context, &poisson5::<T>(n))?;
-                let (x, mut y) = (vector(points, 1)?, vector(points, 2)?);
                 let bytes = csr_bytes::<T>(points, a.nnz());
-                let call = move || ops::mv(T::one(), &a, &x, T::zero(), &mut y);
-                return Ok(Case::of(bytes, points, Limit::Read, Box::new(call)));
+                Ok(Case { bytes, ..Case::product(context, a, points)? })
             }
-            Operation::MvBand => {
-                let mut parts = BandParts::zeros(points, points, 2, 2)?;
-                parts.data = random(parts.data.len(), 3);
-                // Outside the matrix the diagonals hold zeros.
-                for (d, i) in [(0, 0), (0, 1), (1, 0), (3, points - 1), (4, points - 1), (4, points - 2)] {
-                    parts.data[d * points + i] = T::zero();
-                }
-                let a = Band::from_parts(context, &parts)?;
-                let (x, mut y) = (vector(points, 1)?, vector(points, 2)?);
-                (7 * points, Limit::Read, Box::new(move || ops::mv(T::one(), &a, &x, T::zero(), &mut y)))
-            }
+            Operation::MvBand => Case::band(context, points),
             Operation::MvDense | Operation::MvDenseTransposed => {
                 let a = Dense::from_column_major(context, n, n, &random::<T>(points, 3))?;
-                let (x, mut y) = (vector(n, 1)?, vector(n, 2)?);
+                let (x, mut y) = (vector(context, n, 1)?, vector(context, n, 2)?);
                 let transposed = operation == Operation::MvDenseTransposed;
-                let call = move || match transposed {
+                Ok(Case::moving(points + 2 * n, points, Limit::Read, move || match transposed {
                     false => ops::mv(T::one(), &a, &x, T::zero(), &mut y),
                     true => ops::mv_transposed(T::one(), &a, &x, T::zero(), &mut y),
-                };
-                (points + 2 * n, Limit::Read, Box::new(call))
+                }))
             }
-            Operation::Jacobi => {
-                let (u, f, mut out) = (vector(points, 1)?, vector(points, 2)?, vector(points, 3)?);
-                let call = move || multigrid::jacobi(&u, &f, &mut out, 1, T::from_f64(0.8));
-                return Ok(Case::stepped(3, points, 1, Box::new(call)));
-            }
-            Operation::JacobiFused => {
-                let (u, f, mut out) = (vector(points, 1)?, vector(points, 2)?, vector(points, 3)?);
-                let call = move || multigrid::jacobi(&u, &f, &mut out, SWEEPS, T::from_f64(0.8));
-                return Ok(Case::stepped(3, points, SWEEPS, Box::new(call)));
+            Operation::Jacobi | Operation::JacobiFused => {
+                let sweeps = if operation == Operation::Jacobi { 1 } else { SWEEPS };
+                let sweep = move |[u, f]: [&_; 2], out: &mut _| multigrid::jacobi(u, f, out, sweeps, weight);
+                Ok(Case { updates: Some(sweeps * points), ..Case::map(context, points, sweep)? })
             }
             Operation::RedBlack => {
-                let (u, f, mut out) = (vector(points, 1)?, vector(points, 2)?, vector(points, 3)?);
-                return Ok(Case::stepped(3, points, 1, Box::new(move || multigrid::red_black(&u, &f, &mut out, 1))));
+                let sweep = |[u, f]: [&_; 2], out: &mut _| multigrid::red_black(u, f, out, 1);
+                Ok(Case { updates: Some(points), ..Case::map(context, points, sweep)? })
             }
-            Operation::Defect => {
-                let (u, f, mut out) = (vector(points, 1)?, vector(points, 2)?, vector(points, 3)?);
-                (3 * points, Limit::Copy, Box::new(move || multigrid::defect(&u, &f, &mut out)))
-            }
+            Operation::Defect => Case::map(context, points, |[u, f], out| multigrid::defect(u, f, out)),
             Operation::Restrict => {
-                let (fine, mut out) = (vector(points, 1)?, vector(coarse, 2)?);
-                (points + coarse, Limit::Copy, Box::new(move || multigrid::restrict(&fine, &mut out)))
+                let (fine, mut out) = (vector::<T>(context, points, 1)?, vector(context, coarse(n), 2)?);
+                let call = move || multigrid::restrict(&fine, &mut out);
+                Ok(Case::moving(points + coarse(n), points, Limit::Copy, call))
             }
             Operation::Interpolate => {
-                let (small, mut out) = (vector(coarse, 1)?, vector(points, 2)?);
-                (points + coarse, Limit::Copy, Box::new(move || multigrid::interpolate(&small, &mut out)))
+                let (small, mut out) = (vector::<T>(context, coarse(n), 1)?, vector(context, points, 2)?);
+                let call = move || multigrid::interpolate(&small, &mut out);
+                Ok(Case::moving(points + coarse(n), points, Limit::Copy, call))
             }
-            Operation::PoissonVcycle => {
-                let params = PoissonParams { tolerance: 0.0, max_cycles: CYCLES, ..PoissonParams::default() };
-                let mut poisson = Poisson::<T>::new(context, &Grid::square(n), &params)?;
-                let (f, mut u) = (vector(points, 1)?, Vector::zeros(context, points)?);
-                let call = move || {
-                    u.fill(T::zero())?;
-                    poisson.solve_device(&f, &mut u).map(drop)
-                };
-                let bytes = (CYCLES * 18 * points * size_of::<T>()) as u64;
-                return Ok(Case {
-                    parts: CYCLES,
-                    ..Case::of(bytes / CYCLES as u64, points, Limit::Copy, Box::new(call))
-                });
-            }
+            Operation::PoissonVcycle => Case::cycles(context, n),
             Operation::PoissonSolve | Operation::PoissonSolveW => {
                 let cycle = if operation == Operation::PoissonSolve { Cycle::V } else { Cycle::W };
-                return Case::poisson(context, &Grid::square(n), PoissonParams { cycle, ..poisson_params::<T>() });
+                Case::poisson(context, &Grid::square(n), PoissonParams { cycle, ..poisson_params::<T>() })
             }
             Operation::PoissonFmg | Operation::Poisson3Fmg => {
                 let grid = Grid::new(&vec![n; operation.dimensions()]);
                 let params = PoissonParams { cycle: Cycle::Full, max_cycles: 1, ..poisson_params::<T>() };
-                return Case::poisson(context, &grid, params);
+                Case::poisson(context, &grid, params)
             }
-            Operation::WaveLeapfrog | Operation::WaveFused => {
-                let steps = if operation == Operation::WaveFused { 8 } else { 1 };
-                let mut wave = Wave::<T>::new(context, &wave_params(n))?;
-                wave.start_device(&vector(points, 1)?, None)?;
-                // One step reads two grids and writes one, a pass of several reads and writes two.
-                let values = if steps == 1 { 3 } else { 4 };
-                return Ok(Case::stepped(values, points, steps, Box::new(move || wave.step(steps).map(drop))));
-            }
-            Operation::CgIteration => return Case::cg_iteration(context, n),
+            Operation::WaveLeapfrog => Case::wave(context, n, 1),
+            Operation::WaveFused => Case::wave(context, n, 8),
+            Operation::CgIteration => Case::cg_iteration(context, n),
             Operation::Enqueue => {
-                let (x, mut out) = (vector(1024, 1)?, vector(1024, 2)?);
-                let case = Case::of(0, 1024, Limit::Copy, Box::new(move || ops::scale(two, &x, &mut out)));
-                return Ok(Case { host: true, ..case });
+                let scale = Case::map(context, 1024, move |[x], out| ops::scale(two, x, out))?;
+                Ok(Case { bytes: 0, host: true, ..scale })
             }
-            Operation::CgPoisson => return Case::cg(context, n),
+            Operation::CgPoisson => Case::cg(context, n),
             Operation::Gemm | Operation::Lu | Operation::Cholesky | Operation::Qr | Operation::TriangularSolve => {
-                return dense::case(context, n, operation);
+                dense::case(context, n, operation)
             }
-            Operation::HeatV => return Case::heat(context, n, Kind::V),
-            Operation::HeatK => return Case::heat(context, n, Kind::K),
-            Operation::HeatKs => return Case::heat(context, n, Kind::Ks),
-            Operation::HeatD => return Case::heat(context, n, Kind::D),
-        };
-        Ok(Case::of((values * size_of::<T>()) as u64, points, limit, call))
+            Operation::HeatV => Case::heat(context, n, Kind::V),
+            Operation::HeatK => Case::heat(context, n, Kind::K),
+            Operation::HeatKs => Case::heat(context, n, Kind::Ks),
+            Operation::HeatD => Case::heat(context, n, Kind::D),
+        }
     }
 
     pub(super) fn of(bytes: u64, size: usize, limit: Limit, call: Box<dyn FnMut() -> clinalg::Result<()>>) -> Case<T> {
@@ -227,10 +169,76 @@ impl<T: Real> Case<T> {
         }
     }
 
-    /// So many steps on a grid, which together move so many values per point.
-    fn stepped(values: usize, points: usize, steps: usize, call: Box<dyn FnMut() -> clinalg::Result<()>>) -> Case<T> {
-        let bytes = (values * points * size_of::<T>()) as u64;
-        Case { updates: Some(steps * points), ..Case::of(bytes, points, Limit::Copy, call) }
+    /// A call that moves so many values.
+    fn moving(
+        values: usize,
+        size: usize,
+        limit: Limit,
+        call: impl FnMut() -> clinalg::Result<()> + 'static,
+    ) -> Case<T> {
+        Case::of((values * size_of::<T>()) as u64, size, limit, Box::new(call))
+    }
+
+    /// Reads `N` vectors and writes one.
+    fn map<const N: usize>(
+        context: &Context,
+        points: usize,
+        call: impl Fn([&Vector<T>; N], &mut Vector<T>) -> clinalg::Result<()> + 'static,
+    ) -> Result<Case<T>, Failure> {
+        let inputs = vectors::<T, N>(context, points)?;
+        let mut out = vector(context, points, N as u64 + 1)?;
+        Ok(Case::moving((N + 1) * points, points, Limit::Copy, move || call(inputs.each_ref(), &mut out)))
+    }
+
+    /// Reads `N` vectors.
+    fn reduction<const N: usize>(
+        context: &Context,
+        points: usize,
+        call: impl Fn([&Vector<T>; N]) -> clinalg::Result<T> + 'static,
+    ) -> Result<Case<T>, Failure> {
+        let inputs = vectors::<T, N>(context, points)?;
+        Ok(Case::moving(N * points, points, Limit::Read, move || call(inputs.each_ref()).map(drop)))
+    }
+
+    /// A product with a matrix of as many rows and columns, which is not counted.
+    fn product(context: &Context, a: impl Operator<T> + 'static, rows: usize) -> Result<Case<T>, Failure> {
+        let (x, mut y) = (vector(context, rows, 1)?, vector(context, rows, 2)?);
+        Ok(Case::moving(2 * rows, rows, Limit::Read, move || ops::mv(T::one(), &a, &x, T::zero(), &mut y)))
+    }
+
+    /// A product with a matrix of five diagonals.
+    fn band(context: &Context, points: usize) -> Result<Case<T>, Failure> {
+        let mut parts = BandParts::zeros(points, points, 2, 2)?;
+        parts.data = random(parts.data.len(), 3);
+        // Outside the matrix the diagonals hold zeros.
+        for (d, i) in [(0, 0), (0, 1), (1, 0), (3, points - 1), (4, points - 1), (4, points - 2)] {
+            parts.data[d * points + i] = T::zero();
+        }
+        let product = Case::product(context, Band::from_parts(context, &parts)?, points)?;
+        Ok(Case { bytes: (7 * points * size_of::<T>()) as u64, ..product })
+    }
+
+    /// V-cycles from zero.
+    fn cycles(context: &Context, n: usize) -> Result<Case<T>, Failure> {
+        let points = n * n;
+        let params = PoissonParams { tolerance: 0.0, max_cycles: CYCLES, ..PoissonParams::default() };
+        let mut poisson = Poisson::<T>::new(context, &Grid::square(n), &params)?;
+        let (f, mut u) = (vector(context, points, 1)?, Vector::zeros(context, points)?);
+        let call = move || {
+            u.fill(T::zero())?;
+            poisson.solve_device(&f, &mut u).map(drop)
+        };
+        Ok(Case { parts: CYCLES, ..Case::moving(18 * points, points, Limit::Copy, call) })
+    }
+
+    /// Steps of the wave equation: one step reads two grids and writes one, a pass of several reads and writes two.
+    fn wave(context: &Context, n: usize, steps: usize) -> Result<Case<T>, Failure> {
+        let points = n * n;
+        let mut wave = Wave::<T>::new(context, &wave_params(n))?;
+        wave.start_device(&vector(context, points, 1)?, None)?;
+        let values = if steps == 1 { 3 } else { 4 };
+        let case = Case::moving(values * points, points, Limit::Copy, move || wave.step(steps).map(drop));
+        Ok(Case { updates: Some(steps * points), ..case })
     }
 
     /// A solution from zero; its bytes are those of the cycles that a first one takes: 18 values per point, 28 for the pass of
@@ -351,11 +359,20 @@ impl<T: Real> Case<T> {
     }
 }
 
-fn reduction<T: Real>(
-    x: Vector<T>,
-    reduce: fn(&Vector<T>) -> clinalg::Result<T>,
-) -> (usize, Limit, Box<dyn FnMut() -> clinalg::Result<()>>) {
-    (x.len(), Limit::Read, Box::new(move || reduce(&x).map(drop)))
+/// Random values on the device.
+fn vector<T: Real>(context: &Context, len: usize, seed: u64) -> clinalg::Result<Vector<T>> {
+    Vector::from_slice(context, &random::<T>(len, seed))
+}
+
+/// The first `N` of them.
+fn vectors<T: Real, const N: usize>(context: &Context, len: usize) -> clinalg::Result<[Vector<T>; N]> {
+    let all: Vec<Vector<T>> = (1..=N as u64).map(|seed| vector(context, len, seed)).collect::<clinalg::Result<_>>()?;
+    Ok(all.try_into().unwrap_or_else(|_| unreachable!("there are N")))
+}
+
+/// Points of the next coarser grid.
+fn coarse(n: usize) -> usize {
+    n.div_ceil(2).pow(2)
 }
 
 /// Values and columns once, offsets once, x read once, y written once.
