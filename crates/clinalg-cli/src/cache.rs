@@ -48,7 +48,7 @@ pub(crate) struct Args {
 }
 
 #[derive(Serialize, JsonSchema)]
-struct Document {
+pub(crate) struct Document {
     device: DeviceName,
     folder: Option<PathBuf>,
     files: Option<usize>,
@@ -61,11 +61,6 @@ struct Run {
     command: String,
     seconds: f64,
     error: Option<String>,
-}
-
-/// The schema of the JSON document.
-pub(crate) fn schema() -> schemars::Schema {
-    crate::document::schema::<Document>()
 }
 
 /// Most processes side by side unless --processes says otherwise: each has a context on the device.

@@ -15,7 +15,7 @@ use sha2::{Digest, Sha256};
 
 use crate::data::Values;
 use crate::data::array::{self, Array, Content, Limits, Packing, failure};
-use crate::exit::Failure;
+use crate::exit::{Failure, usage};
 use crate::options::{is_command, value_of};
 use crate::overwrite::is_written;
 use crate::paths::check_outputs;
@@ -176,11 +176,10 @@ pub(crate) fn arguments(given: Vec<String>, program: &Command) -> Result<Argumen
     let command = given.iter().skip(1).position(|word| !word.starts_with('-'));
     let command = command.map(|at| at + 1).unwrap_or(given.len());
     if before.first() != given.get(command) {
-        let words = format!(
+        return usage!(
             "{path} is a checkpoint of `clinalg {}`: resume it with that command",
             before.first().map_or("", String::as_str)
         );
-        return Err(Failure::usage(words));
     }
     let new = || given[1..command].iter().chain(&given[(command + 1).min(given.len())..]).cloned();
     let merged: Vec<String> = before.iter().cloned().chain(new()).collect();
@@ -254,10 +253,10 @@ impl Loaded {
     fn check(&self, run: &Fingerprint) -> Result<(), Failure> {
         match self.fingerprint.difference(run) {
             None => Ok(()),
-            Some(difference) => Err(Failure::usage(format!(
+            Some(difference) => usage!(
                 "--resume {}: {difference}; give the options of that run, or leave out --resume to start again",
                 self.path.display()
-            ))),
+            ),
         }
     }
 

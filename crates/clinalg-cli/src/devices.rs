@@ -27,10 +27,6 @@ Examples:
 
 Without a device, the message says what is missing; the exit code is 3.")]
 pub(crate) struct Args {}
-/// The schema of the JSON document.
-pub(crate) fn schema() -> schemars::Schema {
-    crate::document::schema_of_list::<Vec<crate::document::DeviceInfo>>()
-}
 
 pub(crate) fn run(_: &Args, global: &Global, out: &mut Output) -> Result<Exit, Failure> {
     let devices: Vec<DeviceInfo> = match &global.device {

@@ -36,7 +36,7 @@ pub(crate) struct Args {
 }
 
 #[derive(Serialize, JsonSchema)]
-struct Document {
+pub(crate) struct Document {
     passed: bool,
     quick: bool,
     devices: Vec<Examined>,
@@ -68,10 +68,6 @@ impl Run {
     fn passed(&self) -> bool {
         self.error.is_none() && self.checks.iter().all(|check| check.passed)
     }
-}
-/// The schema of the JSON document.
-pub(crate) fn schema() -> schemars::Schema {
-    crate::document::schema::<Document>()
 }
 
 pub(crate) fn run(args: &Args, global: &Global, out: &mut Output) -> Result<Exit, Failure> {

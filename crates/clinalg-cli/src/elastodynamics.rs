@@ -23,7 +23,7 @@ use self::solver::Solver;
 use crate::args::{self, PrecisionArg};
 use crate::checkpoint::Checkpoints;
 use crate::data::{norm, read_points};
-use crate::exit::{Exit, Failure, check_options};
+use crate::exit::{Exit, Failure, check_options, usage};
 use crate::global::Global;
 use crate::output::Output;
 use crate::paths::{check_outputs, write_text};
@@ -235,7 +235,7 @@ impl Args {
             "cube" => ElementMesh::cube(n, 2.0)?,
             "half-space" => ElementMesh::half_space(n, 2.0, 2.0)?,
             "disc" => ElementMesh::half_space_disc(n, 1.0, 4.0)?,
-            _ => return Err(Failure::usage(format!("--mesh {}: expected {expected}", self.mesh))),
+            _ => return usage!("--mesh {}: expected {expected}", self.mesh),
         })
     }
 
@@ -314,7 +314,7 @@ fn solve<S: ComplexScalar>(args: &Args, global: &Global, out: &mut Output) -> Re
         write_text(path, &sweep.table)?;
     }
     let Some((solution, fields)) = last else {
-        return Err(Failure::usage("--resume: all frequencies of the checkpoint are done; nothing is left to compute"));
+        return usage!("--resume: all frequencies of the checkpoint are done; nothing is left to compute");
     };
     let stresses = solver.at_points(|problem| problem.stresses(&solution, &input.points))?;
     solver.progress.clear();

@@ -85,6 +85,12 @@ impl From<clinalg_ode::Error> for Failure {
     }
 }
 
+/// An error for options that make no sense, with a message in the manner of [`format!`].
+macro_rules! usage {
+    ($($message:tt)*) => { Err($crate::exit::Failure::Usage(format!($($message)*))) };
+}
+pub(crate) use usage;
+
 /// The first message whose condition holds is an error: combinations of options that make no sense.
 ///
 /// # Errors

@@ -24,7 +24,7 @@ use self::solver::Solver;
 use crate::args::{self, PrecisionArg};
 use crate::checkpoint::Checkpoints;
 use crate::data::norm;
-use crate::exit::{Exit, Failure, check_options};
+use crate::exit::{Exit, Failure, check_options, usage};
 use crate::global::Global;
 use crate::interrupt;
 use crate::output::Output;
@@ -226,10 +226,7 @@ impl Args {
         };
         let triangles = mesh.triangles().len() << (2 * self.refine);
         if triangles > MOST_TRIANGLES {
-            return Err(Failure::usage(format!(
-                "--refine {} makes {triangles} triangles; at most {MOST_TRIANGLES}",
-                self.refine
-            )));
+            return usage!("--refine {} makes {triangles} triangles; at most {MOST_TRIANGLES}", self.refine);
         }
         let times = self.refine as usize;
         Ok(if self.mesh == "sphere" { Mesh::icosphere(times)? } else { mesh.refined_times(times)? })
@@ -280,7 +277,7 @@ impl Args {
             params.step()
         );
         if shortness > TOO_SHORT {
-            return Err(Failure::usage(format!("--steps {}: {what}; {advice}", self.steps)));
+            return usage!("--steps {}: {what}; {advice}", self.steps);
         }
         log::warn!(target: "clinalg", "{what}: the values are not accurate, and may grow from step to step; {advice}");
         Ok(())

@@ -7,7 +7,7 @@ use clap::{Arg, ArgAction, ArgMatches, Command};
 use toml::{Table, Value};
 
 use crate::data::array::failure;
-use crate::exit::Failure;
+use crate::exit::{Failure, usage};
 
 /// Options that no file has: what they do ends with a run.
 const NOT_KEPT: [&str; 8] = ["options", "print_options", "json", "quiet", "verbose", "resume", "help", "version"];
@@ -32,13 +32,11 @@ pub(crate) fn arguments(given: Vec<String>, program: &Command) -> Result<(Vec<St
     let at = given.iter().skip(1).position(|word| is_command(program, word)).map(|at| at + 1);
     let name = match (own, at.map(|at| given[at].clone())) {
         (Some(own), Some(given)) if own != given => {
-            let words = format!("{} holds options of `clinalg {own}`, not of `clinalg {given}`", path.display());
-            return Err(Failure::usage(words));
+            return usage!("{} holds options of `clinalg {own}`, not of `clinalg {given}`", path.display());
         }
         (_, Some(name)) | (Some(name), None) => name,
         (None, None) => {
-            let words = format!("{}: give the command, or `{COMMAND} = \"poisson\"` in the file", path.display());
-            return Err(Failure::usage(words));
+            return usage!("{}: give the command, or `{COMMAND} = \"poisson\"` in the file", path.display());
         }
     };
     let Some(command) = program.find_subcommand(&name) else {

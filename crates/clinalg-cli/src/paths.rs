@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use clinalg::io::AtomicFile;
 
-use crate::exit::Failure;
+use crate::exit::{Failure, usage};
 use crate::processes;
 
 /// The ending of a file's name without its dot, in small letters.
@@ -48,7 +48,7 @@ pub(crate) fn check_ending(option: &str, path: &Path, known: &[&str]) -> Result<
     }
     let (last, others) = known.split_last().expect("there is an ending");
     let others = if others.is_empty() { String::new() } else { format!(".{} or ", others.join(", .")) };
-    Err(Failure::usage(format!("{option} {}: the name must end in {others}.{last}", path.display())))
+    usage!("{option} {}: the name must end in {others}.{last}", path.display())
 }
 
 /// Checks the files to write, if they are given: options with their files, and the endings of names.

@@ -5,7 +5,7 @@ use clinalg::team::{Reduction, Team};
 use clinalg::{Context, Error, KernelFamily};
 
 use crate::args::DeviceName;
-use crate::exit::Failure;
+use crate::exit::{Failure, usage};
 use crate::global::Global;
 use crate::processes;
 use crate::text::bytes;
@@ -26,7 +26,7 @@ impl Place {
     pub(crate) fn new(global: &Global, backend: Backend) -> Result<Place, Failure> {
         Ok(match (global.team()?, backend) {
             (Some(_), Backend::Reference) => {
-                return Err(Failure::usage(format!("--backend reference uses no device: {}", global.on_no_device())));
+                return usage!("--backend reference uses no device: {}", global.on_no_device());
             }
             (Some(team), _) => Place::Team(team),
             (None, Backend::Reference) => Place::Host,

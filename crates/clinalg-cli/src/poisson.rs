@@ -24,7 +24,7 @@ use crate::args::boxes::{self, Each, Sides};
 use crate::args::{self, BackendArg};
 use crate::checkpoint::Checkpoints;
 use crate::data::{Target, Values};
-use crate::exit::{Exit, Failure, check_options};
+use crate::exit::{Exit, Failure, check_options, usage};
 use crate::global::Global;
 use crate::interrupt;
 use crate::output::Output;
@@ -336,9 +336,7 @@ impl Args {
             Some(given) => {
                 let expected = if dim == 3 { "three, DXY,DXZ,DYZ" } else { "one, DXY" };
                 let count = given.len();
-                return Err(Failure::usage(format!(
-                    "--mixed has {count} numbers; with {dim} directions it takes {expected}"
-                )));
+                return usage!("--mixed has {count} numbers; with {dim} directions it takes {expected}");
             }
             None => {}
         }

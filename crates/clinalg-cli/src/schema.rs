@@ -4,11 +4,10 @@ use clap::ValueEnum;
 use schemars::{JsonSchema, Schema};
 use serde_json::Value;
 
+use crate::document::{self, schema};
 use crate::exit::{Exit, Failure};
 use crate::output::Output;
-use crate::{
-    bench, cache, devices, doctor, document, elastodynamics, heat_bem, ode, poisson, solve, tune, wave, waveform,
-};
+use crate::{bench, cache, doctor, elastodynamics, heat_bem, ode, poisson, solve, tune, wave, waveform};
 
 /// Print the JSON Schema of what a command prints with --json
 ///
@@ -65,28 +64,28 @@ pub(crate) enum Document {
 impl Document {
     fn schema(self) -> Schema {
         match self {
-            Document::Devices => devices::schema(),
-            Document::Doctor => doctor::schema(),
-            Document::Poisson => document::schema::<poisson::Document>(),
-            Document::Wave => document::schema::<wave::Document<wave::Square>>(),
-            Document::WavePoints => document::schema::<wave::Document<wave::Boxed>>(),
-            Document::Waveform => document::schema::<waveform::Document>(),
-            Document::WaveformStudy => document::schema::<waveform::StudyDocument>(),
-            Document::WaveformDevices => document::schema::<waveform::DevicesDocument>(),
-            Document::WaveformNetwork => document::schema::<waveform::NetworkDocument>(),
-            Document::HeatBem => document::schema::<heat_bem::Document>(),
-            Document::Elastodynamics => document::schema::<elastodynamics::Document>(),
-            Document::Ode => document::schema::<ode::Document>(),
-            Document::OdeList => document::schema::<ode::ListDocument>(),
-            Document::OdeGraph => document::schema::<ode::GraphDocument>(),
-            Document::OdeCompare => document::schema::<ode::CompareDocument>(),
-            Document::Solve => document::schema::<solve::Document>(),
-            Document::Bench => bench::schema(),
-            Document::BenchDevices => bench::devices_schema(),
-            Document::BenchPredict => bench::predict_schema(),
-            Document::Tune => tune::schema(),
-            Document::Cache => cache::schema(),
-            Document::Error => document::schema::<Failed>(),
+            Document::Devices => document::schema_of_list::<Vec<document::DeviceInfo>>(),
+            Document::Doctor => schema::<doctor::Document>(),
+            Document::Poisson => schema::<poisson::Document>(),
+            Document::Wave => schema::<wave::Document<wave::Square>>(),
+            Document::WavePoints => schema::<wave::Document<wave::Boxed>>(),
+            Document::Waveform => schema::<waveform::Document>(),
+            Document::WaveformStudy => schema::<waveform::StudyDocument>(),
+            Document::WaveformDevices => schema::<waveform::DevicesDocument>(),
+            Document::WaveformNetwork => schema::<waveform::NetworkDocument>(),
+            Document::HeatBem => schema::<heat_bem::Document>(),
+            Document::Elastodynamics => schema::<elastodynamics::Document>(),
+            Document::Ode => schema::<ode::Document>(),
+            Document::OdeList => schema::<ode::ListDocument>(),
+            Document::OdeGraph => schema::<ode::GraphDocument>(),
+            Document::OdeCompare => schema::<ode::CompareDocument>(),
+            Document::Solve => schema::<solve::Document>(),
+            Document::Bench => schema::<bench::Document>(),
+            Document::BenchDevices => schema::<bench::DevicesDocument>(),
+            Document::BenchPredict => schema::<bench::PredictDocument>(),
+            Document::Tune => schema::<tune::Document>(),
+            Document::Cache => schema::<cache::Document>(),
+            Document::Error => schema::<Failed>(),
         }
     }
 }

@@ -27,7 +27,7 @@ use self::system::{InputFiles, LinearSystem};
 use crate::args::{self, PrecisionArg};
 use crate::checkpoint::Checkpoints;
 use crate::data::norm;
-use crate::exit::{Exit, Failure};
+use crate::exit::{Exit, Failure, usage};
 use crate::files;
 use crate::global::Global;
 use crate::interrupt;
@@ -248,7 +248,7 @@ pub(crate) fn run(args: &Args, global: &Global, out: &mut Output) -> Result<Exit
     let pattern = args.plot_pattern.as_deref().map(|path| Picture::given("--plot-pattern", path)).transpose()?;
     files::check_output(&args.out)?;
     if args.seed.is_some() && args.rhs != "random" {
-        return Err(Failure::usage(format!("--seed is for --rhs random, not for --rhs {}", args.rhs)));
+        return usage!("--seed is for --rhs random, not for --rhs {}", args.rhs);
     }
     let checkpoints = Checkpoints::new("solve", &args.checkpoint, &args.resume)?;
     interrupt::watch();
@@ -268,8 +268,7 @@ fn solve<T: Number>(args: &Args, global: &Global, input: Input, out: &mut Output
     let mut system = LinearSystem::<T>::new(args, files)?;
     let mut pictures = Vec::new();
     if let Some(picture) = pattern {
-        pattern::draw(&picture, args, &system.parts, system.renumbered.as_ref())?;
-        pictures.push(picture.name());
+        pictures.push(pattern::draw(&picture, args, &system.parts, system.renumbered.as_ref())?);
     }
 
     out.phase("device");
@@ -323,10 +322,10 @@ impl Args {
         let mut args = self.clone();
         args.matrix = self.matrices.last().cloned().unwrap_or_default();
         match self.matrices.get(1) {
-            Some(second) if self.resume.is_none() && global.options.is_none() => Err(Failure::usage(format!(
+            Some(second) if self.resume.is_none() && global.options.is_none() => usage!(
                 "unexpected argument '{}': a solve takes one matrix; --rhs FILE and --x0 FILE read vectors",
                 second.display()
-            ))),
+            ),
             _ => Ok(args),
         }
     }
@@ -348,15 +347,15 @@ impl Args {
             return Ok(());
         }
         if matches!(place, Place::Team(_)) {
-            return Err(Failure::usage(
-                "checkpoints are of solves on one device: leave --devices out, or --checkpoint and --resume",
-            ));
+            return usage!(
+                "checkpoints are of solves on one device: leave --devices out, or --checkpoint and --resume"
+            );
         }
         match self.method.filter(|method| !method.is_resumable()) {
-            Some(method) => Err(Failure::usage(format!(
+            Some(method) => usage!(
                 "--method {} does not support --checkpoint and --resume: omit them, or use --method cg",
                 method.name()
-            ))),
+            ),
             None => Ok(()),
         }
     }

@@ -9,7 +9,7 @@ use clinalg_ode::{Description, Function, System};
 use crate::args;
 use crate::checkpoint::Fingerprint;
 use crate::data::Array;
-use crate::exit::Failure;
+use crate::exit::{Failure, usage};
 use crate::paths::ending;
 use crate::series::csv;
 
@@ -100,21 +100,21 @@ impl SystemArgs {
             (None, name) if Path::new(name).is_file() => self.described(Path::new(name))?,
             (None, name) => {
                 let known = PROBLEMS.join(", ");
-                return Err(Failure::usage(format!("--problem {name}: expected a file or one of {known}")));
+                return usage!("--problem {name}: expected a file or one of {known}");
             }
         };
         if let Some(path) = self.initial.iter().find(|text| formula(text).is_none()) {
             if self.initial.len() > 1 {
-                return Err(Failure::usage(format!("--initial {path}: a file has the initial values of all fields")));
+                return usage!("--initial {path}: a file has the initial values of all fields");
             }
             let values = last_frame(Path::new(path), &problem.system)?;
             problem.set_y0(problem.system.from_fields(&values))?;
         }
         if !problem.has_y0() {
             let first = &problem.system.fields()[0];
-            return Err(Failure::usage(format!(
+            return usage!(
                 "the system has no initial values: add a line `initial {first} = ...` for each field, or give --initial"
-            )));
+            );
         }
         Ok(problem)
     }
@@ -122,7 +122,7 @@ impl SystemArgs {
     /// A test problem.
     fn named(&self, name: &str, points: &impl Fn(&str) -> usize) -> Result<Problem, Failure> {
         if let Some((data, _)) = self.data.first() {
-            return Err(Failure::usage(format!("--data {data}: test problems take no data")));
+            return usage!("--data {data}: test problems take no data");
         }
         let n = self.n.unwrap_or_else(|| points(name));
         let mut problem = problems::problem(name, n)?;
@@ -151,11 +151,11 @@ impl SystemArgs {
         }
         let known = description.data();
         if let Some((name, _)) = self.data.iter().find(|(name, _)| !known.contains(name)) {
-            return Err(Failure::usage(format!("--data {name}: {} has no line `data {name}`", path.display())));
+            return usage!("--data {name}: {} has no line `data {name}`", path.display());
         }
         let numbers = |name: &String| match self.data.iter().find(|(given, _)| given == name) {
             Some((_, file)) => values(Path::new(file)),
-            None => Err(Failure::usage(format!("{} needs --data {name}=FILE", path.display()))),
+            None => usage!("{} needs --data {name}=FILE", path.display()),
         };
         let data = known.iter().map(numbers).collect::<Result<Vec<_>, Failure>>()?;
         Ok(description.problem(&path.display().to_string(), &data)?)
@@ -175,7 +175,7 @@ fn values(path: &Path) -> Result<Vec<f64>, Failure> {
     match ending(path).as_str() {
         "npy" => Ok(Array::read(path, "", usize::MAX)?.values),
         "mtx" => Ok(matrix_market::read(path)?.to_column_major()?),
-        _ => Err(Failure::usage(format!("{}: the name must end in .npy or .mtx", path.display()))),
+        _ => usage!("{}: the name must end in .npy or .mtx", path.display()),
     }
 }
 
@@ -186,7 +186,7 @@ fn last_frame(path: &Path, system: &System) -> Result<Vec<f64>, Failure> {
         "npy" | "mtx" => values(path)?,
         _ => {
             let words = "expected FIELD=FORMULA or a file whose name ends in .npy, .csv or .mtx";
-            return Err(Failure::usage(format!("--initial {}: {words}", path.display())));
+            return usage!("--initial {}: {words}", path.display());
         }
     };
     let components = system.components();

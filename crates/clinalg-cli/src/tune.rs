@@ -12,7 +12,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::args::{DeviceName, PrecisionArg};
-use crate::exit::{Exit, Failure};
+use crate::exit::{Exit, Failure, usage};
 use crate::global::Global;
 use crate::output::Output;
 use crate::plot::{Picture, Surface};
@@ -72,7 +72,7 @@ fn names() -> PossibleValuesParser {
 type Parameters = BTreeMap<&'static str, u32>;
 
 #[derive(Serialize, JsonSchema)]
-struct Document {
+pub(crate) struct Document {
     device: DeviceName,
     copy_bandwidth: f64,
     table: Option<PathBuf>,
@@ -116,17 +116,11 @@ fn named(operation: &str, choice: &Choice) -> Parameters {
     let op = tuner::named(operation).expect("results name operations").operation;
     op.parameters.iter().map(|(name, _)| *name).zip(*choice).collect()
 }
-/// The schema of the JSON document.
-pub(crate) fn schema() -> schemars::Schema {
-    crate::document::schema::<Document>()
-}
 
 pub(crate) fn run(args: &Args, global: &Global, out: &mut Output) -> Result<Exit, Failure> {
     let context = global.context(false)?;
     if !args.dry_run && tune::folder().is_none() {
-        return Err(Failure::usage(
-            "CLINALG_TUNE_DIR is empty: there is no folder for the table; --dry-run needs none",
-        ));
+        return usage!("CLINALG_TUNE_DIR is empty: there is no folder for the table; --dry-run needs none");
     }
     if let Some(folder) = args.plot.as_ref().filter(|folder| !folder.is_dir()) {
         return Err(Failure::File { path: folder.clone(), reason: "no such folder".into() });
@@ -164,12 +158,12 @@ fn options(args: &Args, context: &Context) -> Result<tuner::Options, Failure> {
     if let Some(op) = ops.iter().find(|op| !here(op)) {
         let family = if context.family() == clinalg::KernelFamily::Cpu { "CPUs" } else { "GPUs" };
         let possible: Vec<&str> = tuner::operations().filter(here).map(|op| op.operation.name).collect();
-        return Err(Failure::usage(format!(
+        return usage!(
             "--op {}: the kernels for {family} run on {}; their operations are {}",
             op.operation.name,
             context.device().name,
             possible.join(", ")
-        )));
+        );
     }
     let precisions = match args.precision {
         Some(precision) => vec![precision.into()],
@@ -218,7 +212,7 @@ fn plot(folder: &Path, found: &Found, context: &Context) -> Result<Vec<PathBuf>,
         let log = tuned.elements.ilog2();
         let path = folder.join(format!("{}-{}-2e{log}.png", tuned.operation, short(tuned.precision)));
         let picture = Picture::new(&path)?;
-        picture.surface(&Surface {
+        picture.draw(&Surface {
             title: format!("{}, {}, 2^{log} elements", tuned.operation, short(tuned.precision)),
             subtitle: format!("{}; time, the best of the other parameters", context.device().name),
             x_name: op.operation.parameters[0].0,

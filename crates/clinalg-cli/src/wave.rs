@@ -24,7 +24,7 @@ use crate::args::boxes::{Each, Sides};
 use crate::args::{self, BackendArg, PrecisionArg};
 use crate::checkpoint::{Checkpoints, Loaded};
 use crate::data::{Target, Values, norm};
-use crate::exit::{Exit, Failure};
+use crate::exit::{Exit, Failure, usage};
 use crate::global::Global;
 use crate::interrupt;
 use crate::output::Output;
@@ -223,7 +223,7 @@ impl Mode {
     fn along(&self, dim: usize) -> Result<Mode, Failure> {
         let mut counts = self.0.clone();
         if counts.len() > dim {
-            return Err(Failure::usage(format!("--mode has {} numbers for {dim} directions", counts.len())));
+            return usage!("--mode has {} numbers for {dim} directions", counts.len());
         }
         counts.resize(dim, 1);
         Ok(Mode(counts))
@@ -232,7 +232,7 @@ impl Mode {
 
 pub(crate) fn run(args: &Args, global: &Global, out: &mut Output) -> Result<Exit, Failure> {
     if args.points.is_some() && args.scheme == SchemeArg::Implicit {
-        return Err(Failure::usage("--scheme implicit is for the square: leave out --points, or use explicit"));
+        return usage!("--scheme implicit is for the square: leave out --points, or use explicit");
     }
     match args.precision {
         PrecisionArg::F32 => solve::<f32>(args, global, out),
@@ -285,9 +285,7 @@ impl Args {
         // A quotient that rounding put just above a whole number needs no step more.
         let count = (end / dt * (1.0 - 1e-12)).ceil().max(1.0);
         if count > 1e15 {
-            return Err(Failure::usage(format!(
-                "--end-time {end:?} needs {count:e} steps of {dt:e}, which are too many"
-            )));
+            return usage!("--end-time {end:?} needs {count:e} steps of {dt:e}, which are too many");
         }
         let fits = (count * dt / end - 1.0).abs() <= 1e-12;
         Ok((if kept.is_some() || fits { dt } else { end / count }, count as usize))

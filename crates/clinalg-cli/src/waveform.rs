@@ -22,7 +22,7 @@ use self::study::Varied;
 use crate::args::{self, PrecisionArg};
 use crate::checkpoint::{self, Checkpoints, Fingerprint, Loaded};
 use crate::data::Values;
-use crate::exit::{Exit, Failure};
+use crate::exit::{Exit, Failure, usage};
 use crate::global::Global;
 use crate::interrupt;
 use crate::output::Output;
@@ -215,7 +215,7 @@ impl Args {
     /// Points of a block along each axis of a grid of these sizes.
     fn sides(&self, shape: &[usize], usual: usize) -> Result<[usize; 3], Failure> {
         if self.block.is_some() && !self.variant.starts_with("block") {
-            return Err(Failure::usage(format!("--block: the variant {} defines its own blocks", self.variant)));
+            return usage!("--block: the variant {} defines its own blocks", self.variant);
         }
         let sides: Vec<usize> = match &self.block {
             None => shape.iter().map(|n| usual.min(*n)).collect(),
@@ -249,7 +249,7 @@ impl Args {
         let mut options = WaveformOptions::new(self.h, self.steps);
         if !VARIANTS.iter().any(|(name, _)| *name == self.variant) {
             let names = VARIANTS.map(|(name, _)| name).join(", ");
-            return Err(Failure::usage(format!("--variant {}: expected one of {names}", self.variant)));
+            return usage!("--variant {}: expected one of {names}", self.variant);
         }
         options.method = Method::named(&self.method)?;
         options.set_variant(&self.variant, self.sides(shape, options.usual_side(shape.len()))?)?;
@@ -278,7 +278,7 @@ fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Result<Exit
     let explained = explain::<T>(devices.context(), &problem.system, &options)?;
     if devices.are_several() && (args.checkpoint.is_some() || args.resume.is_some()) {
         let instead = global.on_one_device();
-        return Err(Failure::usage(format!("--checkpoint and --resume of waveform: one device only; {instead}")));
+        return usage!("--checkpoint and --resume of waveform: one device only; {instead}");
     }
     let checkpoints = Checkpoints::new("waveform", &args.checkpoint, &args.resume)?;
     let fingerprint = || args.fingerprint(&problem, &options, T::PRECISION);

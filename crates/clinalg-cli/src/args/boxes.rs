@@ -4,7 +4,7 @@ use std::str::FromStr;
 
 use clinalg::multigrid::End;
 
-use crate::exit::Failure;
+use crate::exit::{Failure, usage};
 
 /// Names of directions.
 pub(crate) const AXES: [&str; 3] = ["x", "y", "z"];
@@ -74,11 +74,10 @@ impl SideSelector {
         mut f: impl FnMut(usize, End) -> Result<(), Failure>,
     ) -> Result<(), Failure> {
         if let Some(axis) = self.axis.filter(|&axis| axis >= dim) {
-            let words = format!(
+            return usage!(
                 "{option} names direction {}, but the grid has only {dim} dimensions; remove it, or use a grid in three dimensions (--dim 3, or three numbers in --points)",
                 AXES[axis]
             );
-            return Err(Failure::usage(words));
         }
         for axis in self.axis.map_or(0..dim, |axis| axis..axis + 1) {
             let mut ends = ENDS.into_iter().filter(|&e| self.end.is_none_or(|end| end == e));
@@ -138,7 +137,7 @@ pub(crate) fn check_count<T>(option: &str, given: Option<&Each<T>>, dim: usize) 
     match given {
         Some(given) if given.0.len() != dim => {
             let count = given.0.len();
-            Err(Failure::usage(format!("{option} has {count} numbers, --points has {dim}; they must agree")))
+            usage!("{option} has {count} numbers, --points has {dim}; they must agree")
         }
         _ => Ok(()),
     }

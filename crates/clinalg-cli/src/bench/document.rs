@@ -12,7 +12,7 @@ use crate::output::Output;
 use crate::text::{Align, seconds, table};
 
 #[derive(Serialize, JsonSchema)]
-pub(super) struct Document {
+pub(crate) struct Document {
     pub(super) device: DeviceName,
     #[schemars(with = "String")]
     pub(super) kernel_family: clinalg::KernelFamily,

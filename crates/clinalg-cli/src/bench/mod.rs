@@ -15,8 +15,10 @@ use clinalg_bem::heat::multiply_add_rate;
 use indicatif::{ProgressBar, ProgressDrawTarget};
 
 use self::case::Case;
-use self::document::{Document, Measured};
+pub(crate) use self::document::Document;
+use self::document::Measured;
 use self::operation::{Limit, Operation};
+pub(crate) use self::team::{Document as DevicesDocument, PredictDocument};
 use self::team::{Network, Solver};
 use crate::args::{self, PrecisionArg};
 use crate::exit::{Exit, Failure};
@@ -113,20 +115,6 @@ pub(crate) struct Args {
     /// Draw the scaling (.png or .svg); with --devices or --predict
     #[arg(long, value_name = "FILE")]
     plot: Option<PathBuf>,
-}
-/// The schema of the JSON document.
-pub(crate) fn schema() -> schemars::Schema {
-    crate::document::schema::<document::Document>()
-}
-
-/// That of `--devices`.
-pub(crate) fn devices_schema() -> schemars::Schema {
-    team::schema()
-}
-
-/// That of `--predict`.
-pub(crate) fn predict_schema() -> schemars::Schema {
-    team::predict_schema()
 }
 
 /// Points per side by default.

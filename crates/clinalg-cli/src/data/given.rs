@@ -7,7 +7,7 @@ use clinalg_ode::Function;
 
 use super::array::{self, Array, READABLE};
 use super::field::Lattice;
-use crate::exit::Failure;
+use crate::exit::{Failure, usage};
 use crate::paths::ending;
 
 /// The value of an option such as `--f`.
@@ -53,12 +53,11 @@ impl Given {
             }
             Ok(formula) => Source::Formula(Box::new(formula)),
             Err(error) => {
-                let words = format!(
+                return usage!(
                     "{option}: {error}; a formula in {} or the name of a file .{} is expected",
                     AXES[..dim].join(", "),
                     READABLE.join(", .")
                 );
-                return Err(Failure::usage(words));
             }
         };
         Ok(Given { option, text: text.into(), source })

@@ -6,7 +6,7 @@ use clinalg_bem::{ElementMesh, Point};
 use clinalg_ode::Function;
 
 use super::{Args, ProblemArg};
-use crate::exit::Failure;
+use crate::exit::{Failure, usage};
 
 /// Distance from an element, relative to its diameter, up to which a source counts as on the surface.
 const ON_SURFACE: f64 = 1e-3;
@@ -45,11 +45,10 @@ impl BoundaryValues {
         let held = (0..conditions.len()).filter(|&j| conditions.of(j)[0] == Known::Displacement).count();
         if args.problem == ProblemArg::Mixed && (held == 0 || held == conditions.len()) {
             let (which, other) = if held == 0 { ("no", "neumann") } else { ("every", "dirichlet") };
-            let message = format!(
+            return usage!(
                 "--problem mixed gives displacements where z < 0, and {which} element of --mesh {} is there: take --problem {other}",
                 args.mesh
             );
-            return Err(Failure::usage(message));
         }
         let values = match args.boundary.trim() {
             "point-force" => {
@@ -59,9 +58,7 @@ impl BoundaryValues {
                 let on = mesh.relative_distance(source) < ON_SURFACE;
                 if on || inside == (domain == Domain::Interior) {
                     let place = if on { "on the surface" } else { "in the material" };
-                    let message =
-                        format!("--source {source:?} is {place}; the point force must act outside the material");
-                    return Err(Failure::usage(message));
+                    return usage!("--source {source:?} is {place}; the point force must act outside the material");
                 }
                 if mesh.len() > mesh.boundary() {
                     log::warn!(
@@ -87,9 +84,10 @@ impl BoundaryValues {
             && args.all_frequencies().contains(&0.0)
             && mesh.len() == mesh.boundary()
         {
-            let message = "--problem neumann at frequency 0 leaves a body free to move rigidly; hold it (--problem mixed or dirichlet), or \
-                         give a frequency above 0";
-            return Err(Failure::usage(message));
+            return usage!(
+                "--problem neumann at frequency 0 leaves a body free to move rigidly; hold it (--problem mixed or dirichlet), or \
+                         give a frequency above 0"
+            );
         }
         Ok(BoundaryValues { conditions, values })
     }
@@ -126,8 +124,7 @@ impl BoundaryValues {
                 };
                 let given: Vec<C64> = places().flat_map(at).collect();
                 if let Some(k) = given.iter().position(|v| !v.re.is_finite()) {
-                    let message = format!("--boundary is not finite at {:?}", centres[k / 3]);
-                    return Err(Failure::usage(message));
+                    return usage!("--boundary is not finite at {:?}", centres[k / 3]);
                 }
                 // Held where displacements are given beside tractions.
                 let held = |k: usize| self.is_mixed() && self.displacement_given(k);
@@ -137,8 +134,9 @@ impl BoundaryValues {
         };
         let size = |values: &[C64]| values.iter().map(|v| v.norm_sqr()).sum::<f64>();
         if ![&known.0, &known.1].iter().all(|values| size(values).is_normal()) {
-            let message = "the known field is 0 everywhere or beyond the range of numbers: check --force, --source, --shear and --frequency";
-            return Err(Failure::usage(message));
+            return usage!(
+                "the known field is 0 everywhere or beyond the range of numbers: check --force, --source, --shear and --frequency"
+            );
         }
         let given =
             (0..known.0.len()).map(|k| if self.displacement_given(k) { known.0[k] } else { known.1[k] }).collect();

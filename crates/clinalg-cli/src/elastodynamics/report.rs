@@ -262,14 +262,14 @@ impl Document {
                 values.push(norm(u));
             }
         }
-        picture.body(&Body {
+        let name = picture.draw(&Body {
             title: format!("Elastodynamics: |u| at w = {}, deformed by {scale:.2e} u", self.last.frequency),
             subtitle: self.subtitle(),
             label: "|u|",
             triangles: &triangles,
             values: &values,
         })?;
-        self.files.pictures = vec![picture.name()];
+        self.files.pictures.push(name);
         if let [first, .., last] = &self.responses[..] {
             let beside = picture.beside("-response");
             let curve = |of: fn(&Response) -> f64| -> Vec<f64> { self.responses.iter().map(of).collect() };
@@ -281,14 +281,14 @@ impl Document {
                 ),
             ];
             let high = curves.iter().flat_map(|(_, values)| values).fold(0.0, |a: f64, &b| a.max(b));
-            beside.profile(&Profile {
+            let name = beside.draw(&Profile {
                 title: "Elastodynamics: response over the angular frequency".into(),
                 subtitle: self.subtitle(),
                 x: ("w", first.frequency, last.frequency),
                 curves: &curves,
                 range: (0.0, high),
             })?;
-            self.files.pictures.push(beside.name());
+            self.files.pictures.push(name);
         }
         Ok(())
     }

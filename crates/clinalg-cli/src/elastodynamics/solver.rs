@@ -13,7 +13,7 @@ use super::report::{Response, append};
 use super::resume::{Sweep, fingerprint};
 use super::{AlgorithmArg, Args, Input, Method};
 use crate::checkpoint::Checkpoints;
-use crate::exit::Failure;
+use crate::exit::{Failure, usage};
 use crate::interrupt;
 use crate::output::Output;
 use crate::place::Place;
@@ -261,12 +261,12 @@ fn check_finite<S: ComplexScalar>(
     {
         return Ok(());
     }
-    Err(Failure::usage(format!(
+    usage!(
         "the result at the frequency {} is not finite: values overflow {}; choose other units{}",
         plain(frequency),
         precision(S::PRECISION),
         if S::PRECISION == Precision::F32 { " or --precision f64" } else { "" }
-    )))
+    )
 }
 
 /// Formats a number with `digits` decimal places, or in scientific notation if it is very small or large.

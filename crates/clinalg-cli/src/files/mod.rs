@@ -11,7 +11,7 @@ use clinalg::io::matrix_market::{self, MatrixMarket};
 use clinalg::{Complex, CsrParts, Error, Real, Scalar};
 use flate2::read::MultiGzDecoder;
 
-use crate::exit::Failure;
+use crate::exit::{Failure, usage};
 use crate::paths::{check_target, ending};
 use crate::processes;
 
@@ -245,10 +245,10 @@ pub(crate) fn check_output(path: &Option<PathBuf>) -> Result<(), Failure> {
     let Some(path) = path else { return Ok(()) };
     match WRITABLE.contains(&ending(path).as_str()) {
         true => check_target(path),
-        false => Err(Failure::usage(format!(
+        false => usage!(
             "--out {}: the ending of the name says the format, .mtx (MatrixMarket), .npy (NumPy) or .mat (MATLAB)",
             path.display()
-        ))),
+        ),
     }
 }
 

@@ -6,7 +6,7 @@ use clinalg_bem::{Mesh, Point};
 use clinalg_ode::Function;
 
 use super::{Args, ProblemArg};
-use crate::exit::Failure;
+use crate::exit::{Failure, usage};
 
 /// Where boundary values come from.
 enum Source {
@@ -71,12 +71,12 @@ impl BoundaryValues {
             let inside = mesh.contains(source);
             if inside || mesh.touches(source) {
                 let at = if inside { "inside" } else { "on" };
-                let message = format!("--source {source:?} is {at} the surface; it must lie outside");
-                return Err(Failure::usage(message));
+                return usage!("--source {source:?} is {at} the surface; it must lie outside");
             }
             if args.initial.is_some() {
-                let message = "--initial needs the boundary values that belong to it: give a formula for --boundary; those of `fundamental` begin with u = 0";
-                return Err(Failure::usage(message));
+                return usage!(
+                    "--initial needs the boundary values that belong to it: give a formula for --boundary; those of `fundamental` begin with u = 0"
+                );
             }
             return Ok(BoundaryValues {
                 source: Source::Known(PointSource { source, alpha: args.alpha }),
@@ -106,9 +106,10 @@ impl BoundaryValues {
     pub(super) fn data(&self, problem: Problem, mesh: &Mesh, params: &HeatParams) -> Result<BoundaryData, Failure> {
         let given = project(problem, mesh, params, &|x, n, t| self.at(problem, x, n, t))?;
         if matches!(self.source, Source::Known(_)) && given.iter().all(|v| *v == 0.0) {
-            let message = "--source: its heat does not reach the surface before the end time, so all values are 0: move it nearer, \
-                           or raise --end-time or --alpha";
-            return Err(Failure::usage(message));
+            return usage!(
+                "--source: its heat does not reach the surface before the end time, so all values are 0: move it nearer, \
+                           or raise --end-time or --alpha"
+            );
         }
         let (homogeneous, of_start) = match self.of_start(problem, mesh, params)? {
             Some([part, other]) => (given.iter().zip(&part).map(|(all, part)| all - part).collect(), Some(other)),
@@ -161,16 +162,16 @@ impl BoundaryValues {
         let largest = all.clone().flat_map(|k| later(k).skip(usize::from(self.start.is_none()))).fold(0.0, f64::max);
         match all.map(|k| (k, at(k, 0.0))).find(|(k, u)| u.is_nan() || (u - start(*k)).abs() > START * largest) {
             None => Ok(()),
-            Some((k, u)) if self.start.is_some() => Err(Failure::usage(format!(
+            Some((k, u)) if self.start.is_some() => usage!(
                 "--boundary gives u = {u} at t = 0 in {:?}, --initial {}; they must agree there",
                 centre(k).0,
                 start(k)
-            ))),
-            Some((k, u)) => Err(Failure::usage(format!(
+            ),
+            Some((k, u)) => usage!(
                 "--boundary gives u = {u} at t = 0 in {:?}; u must be 0 at t = 0, as in the interior: multiply by a function such as \
                  t^2 or 1-exp(-10*t), or give the temperature at the start by --initial",
                 centre(k).0
-            ))),
+            ),
         }
     }
 }

@@ -11,7 +11,7 @@ use serde::Serialize;
 
 use super::boundary::BoundaryValues;
 use crate::data::read_points;
-use crate::exit::Failure;
+use crate::exit::{Failure, usage};
 use crate::output::Output;
 use crate::paths::write_text;
 use crate::text::{Align, table};
@@ -30,8 +30,7 @@ pub(super) struct Inside {
 pub(super) fn points(path: &Path, mesh: &Mesh) -> Result<Vec<Point>, Failure> {
     let points = read_points(path)?;
     if let Some((k, point)) = points.iter().enumerate().find(|(_, x)| !mesh.contains(**x) || mesh.touches(**x)) {
-        let message = format!("--points {}: point {} at {point:?} is not inside the surface", path.display(), k + 1);
-        return Err(Failure::usage(message));
+        return usage!("--points {}: point {} at {point:?} is not inside the surface", path.display(), k + 1);
     }
     let distance = |a: Point, b: Point| (0..3).map(|axis| (a[axis] - b[axis]).powi(2)).sum::<f64>().sqrt();
     let near = |x: &Point| {

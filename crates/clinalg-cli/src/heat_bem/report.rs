@@ -169,7 +169,7 @@ impl Document {
         };
         let corners: Vec<[Point; 3]> = (0..self.elements).map(|k| mesh.corners(k)).collect();
         let colours: Vec<f64> = (0..self.elements).map(of_triangle).collect();
-        picture.body(&Body {
+        let name = picture.draw(&Body {
             title: format!("Heat equation: {what}, {}", self.shown()),
             subtitle: self.subtitle(),
             label,
@@ -177,7 +177,7 @@ impl Document {
             values: &colours,
         })?;
         let beside = picture.beside("-convergence");
-        beside.convergence(&Convergence {
+        let convergence = beside.draw(&Convergence {
             title: match self.method {
                 Method::Gmres => "Heat equation: residual after each iteration of GMRES".into(),
                 Method::Forward => "Heat equation: residual after each pass of forward elimination".into(),
@@ -193,7 +193,7 @@ impl Document {
             tolerance: self.tolerance,
             floor: None,
         })?;
-        self.files.pictures = [picture, &beside].map(Picture::name).to_vec();
+        self.files.pictures = vec![name, convergence];
         Ok(())
     }
 }

@@ -13,7 +13,7 @@ use super::inside::{self, Inside};
 use super::memory::Memory;
 use super::predicted::{self, Predicted};
 use super::{Apply, Args, Input, Method, PreconditionerArg};
-use crate::exit::Failure;
+use crate::exit::{Failure, usage};
 use crate::global::Global;
 use crate::interrupt;
 use crate::output::Output;
@@ -139,10 +139,10 @@ impl<'a, T: Real> Solver<'a, T> {
         place.finish()?;
         let assembly = start.elapsed();
         if args.report && !system.matrix().is_assembled() {
-            return Err(Failure::usage(format!(
+            return usage!(
                 "--report needs stored blocks, which take {}: make the mesh or the number of steps smaller",
                 bytes(system.matrix().stored_bytes())
-            )));
+            );
         }
         let preconditioner = None;
         let solver = Solver {

@@ -80,8 +80,7 @@ impl FrameBuffer {
             let path = |body: usize| self.frames.iter().map(|(_, values)| place(body)(values)).collect();
             let title = format!("{}, {shown} bodies, t from {} to {}", problem.name, begin, end);
             let paths = (0..shown).map(path).collect();
-            picture.paths(&Paths { title, subtitle, names: ["x", "y"], paths })?;
-            document.pictures.push(picture.name());
+            document.pictures.push(picture.draw(&Paths { title, subtitle, names: ["x", "y"], paths })?);
             return Ok(());
         }
         if grid.points() == 1 {
@@ -91,8 +90,7 @@ impl FrameBuffer {
             let curves: Vec<_> = names.iter().enumerate().map(|(f, name)| (name.clone(), curve(f))).collect();
             let title = problem.name.clone();
             let x = ("t", begin, end);
-            picture.profile(&Profile { title, subtitle, x, curves: &curves, range })?;
-            document.pictures.push(picture.name());
+            document.pictures.push(picture.draw(&Profile { title, subtitle, x, curves: &curves, range })?);
             return Ok(());
         }
         // The axes of pictures of a plane reach from 0 to 1.
@@ -104,15 +102,15 @@ impl FrameBuffer {
             let size = grid.shape().iter().map(ToString::to_string).collect::<Vec<_>>().join(" × ");
             let title = format!("{}, {size} points, t = {t:.4}", problem.name);
             let subtitle = subtitle.clone();
-            if grid.shape().len() == 1 {
+            let name = if grid.shape().len() == 1 {
                 let curves: Vec<_> = names.iter().cloned().zip(values.iter().cloned()).collect();
                 let x = ("x", first[0], last[0]);
-                picture.profile(&Profile { title, subtitle, x, curves: &curves, range })?;
+                picture.draw(&Profile { title, subtitle, x, curves: &curves, range })?
             } else {
                 let label = &names[self.field];
                 let values = &values[0];
                 let subtitle = if unit { subtitle } else { format!("{subtitle} · {extent}") };
-                picture.field(&Field {
+                picture.draw(&Field {
                     title,
                     subtitle,
                     label,
@@ -120,9 +118,9 @@ impl FrameBuffer {
                     bounds: UNIT,
                     values,
                     range: Some(range),
-                })?;
-            }
-            document.pictures.push(picture.name());
+                })?
+            };
+            document.pictures.push(name);
         }
         Ok(())
     }

@@ -22,7 +22,7 @@ pub(crate) use self::graph::Document as GraphDocument;
 pub(crate) use self::list::Document as ListDocument;
 use crate::args::{self, PrecisionArg};
 use crate::checkpoint::Checkpoints;
-use crate::exit::{Exit, Failure};
+use crate::exit::{Exit, Failure, usage};
 use crate::global::Global;
 use crate::output::Output;
 use crate::processes;
@@ -258,7 +258,7 @@ pub(crate) fn run(args: &Args, global: &Global, out: &mut Output) -> Result<Exit
         (Some(folder), _) => graph::draw(args, folder, out),
         _ if args.list => list::list(out),
         _ if !args.system.is_given() => {
-            Err(Failure::usage("expected the FILE of a system, or --problem NAME with one of `clinalg ode --list`"))
+            usage!("expected the FILE of a system, or --problem NAME with one of `clinalg ode --list`")
         }
         (_, PrecisionArg::F32) => solve::solve::<f32>(args, global, out),
         (_, PrecisionArg::F64) => solve::solve::<f64>(args, global, out),
@@ -277,7 +277,7 @@ fn variant(name: &str) -> Result<Option<Variant>, Failure> {
     match name {
         PLAIN => Ok(None),
         name if variants().contains(&name) => Ok(Some(Variant::named(name)?)),
-        name => Err(Failure::usage(format!("--variant {name}: expected one of {}", variants().join(", ")))),
+        name => usage!("--variant {name}: expected one of {}", variants().join(", ")),
     }
 }
 
@@ -302,7 +302,7 @@ impl Args {
     fn checkpoints(&self) -> Result<Checkpoints, Failure> {
         for (option, given) in [("--checkpoint", &self.checkpoint), ("--resume", &self.resume)] {
             if given.is_some() && processes::rank().is_some() {
-                return Err(Failure::usage(format!("{option} takes one process: start clinalg without mpirun")));
+                return usage!("{option} takes one process: start clinalg without mpirun");
             }
         }
         Checkpoints::new("ode", &self.checkpoint, &self.resume)
@@ -326,11 +326,10 @@ impl Args {
             return Ok(Method::rkc(STAGES)?);
         }
         if self.radius.is_some() {
-            return Err(Failure::usage(format!("--radius is for --method {STABILISED}, not {}", self.method)));
+            return usage!("--radius is for --method {STABILISED}, not {}", self.method);
         }
         if !METHODS.contains(&self.method.as_str()) {
-            let words = format!("--method {}: expected one of {}, {STABILISED}", self.method, METHODS.join(", "));
-            return Err(Failure::usage(words));
+            return usage!("--method {}: expected one of {}, {STABILISED}", self.method, METHODS.join(", "));
         }
         let method = Method::named(&self.method)?;
         Ok(if self.recover_stages { method.with_stage_recovery() } else { method })
@@ -344,11 +343,11 @@ impl Args {
         if self.h.is_none() && method.error_order().is_none() {
             let with = METHODS.iter().filter(|name| Method::named(name).is_ok_and(|m| m.error_order().is_some()));
             let with: Vec<&str> = with.copied().collect();
-            return Err(Failure::usage(format!(
+            return usage!(
                 "--method {} has no error estimate for adaptive steps: give --h, or use one of {}",
                 method.name(),
                 with.join(", ")
-            )));
+            );
         }
         Ok(Options {
             relative: self.rtol.unwrap_or(rtol),

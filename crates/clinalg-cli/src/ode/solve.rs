@@ -18,7 +18,7 @@ use super::{Args, PLAIN, default_n, variant};
 use crate::checkpoint::{self, Fingerprint, Loaded};
 use crate::data::Values;
 use crate::data::array::write_npy;
-use crate::exit::{Exit, Failure};
+use crate::exit::{Exit, Failure, usage};
 use crate::files;
 use crate::global::Global;
 use crate::interrupt;
@@ -104,12 +104,12 @@ pub(super) fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> 
 impl Args {
     fn check_variant(&self, variant: Option<Variant>, global: &Global) -> Result<(), Failure> {
         if self.explain && variant.is_none() {
-            return Err(Failure::usage(format!("--explain: the variant {PLAIN} has no kernels to explain")));
+            return usage!("--explain: the variant {PLAIN} has no kernels to explain");
         }
         match self.alone(variant.is_none()) {
             Some(option) if global.is_shared() => {
                 let instead = global.on_no_device();
-                Err(Failure::usage(format!("{option} takes one device, by --device, or none: {instead}")))
+                usage!("{option} takes one device, by --device, or none: {instead}")
             }
             _ => Ok(()),
         }
@@ -128,11 +128,11 @@ impl Args {
     fn t_end(&self, problem: &Problem) -> Result<f64, Failure> {
         let t_end = self.t_end.unwrap_or(problem.t_end);
         if t_end < problem.t0 {
-            return Err(Failure::usage(format!(
+            return usage!(
                 "--t-end {t_end}: the problem begins at t = {}; to go back in time, write the system of y(-t), whose \
                  right-hand sides are -f with -t for t",
                 problem.t0
-            )));
+            );
         }
         Ok(t_end)
     }

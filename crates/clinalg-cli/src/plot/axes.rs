@@ -10,6 +10,13 @@ use super::colour::{GREY, INK, Scale};
 /// Width and height of the square in the picture of a field.
 pub(super) const SIDE: u32 = 800;
 
+/// What a picture shows.
+pub(crate) trait Drawing {
+    fn draw<DB: DrawingBackend>(&self, root: &DrawingArea<DB, Shift>) -> Result<(), Box<dyn std::error::Error>>
+    where
+        DB::ErrorType: 'static;
+}
+
 /// The outcome of a drawing; back ends differ in their error types.
 pub(super) type Drawn = Result<(), Box<dyn std::error::Error>>;
 pub(super) type Area<DB> = DrawingArea<DB, Shift>;

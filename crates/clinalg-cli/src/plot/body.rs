@@ -3,14 +3,14 @@
 use plotters::prelude::*;
 
 use super::Body;
-use super::axes::{Area, Drawn, LABELS, SIDE, bar, titled};
+use super::axes::{Area, Drawing, Drawn, LABELS, SIDE, bar, titled};
 use super::colour::Scale;
 
 /// Where a body is seen from: right, front and top are in view.
 const VIEW: [[f64; 3]; 3] = [[0.8, 0.6, 0.0], [-0.24, 0.32, 0.917], [0.55, -0.734, 0.4]];
 
-impl Body<'_> {
-    pub(super) fn draw<DB: DrawingBackend>(&self, root: &Area<DB>) -> Drawn
+impl Drawing for Body<'_> {
+    fn draw<DB: DrawingBackend>(&self, root: &Area<DB>) -> Drawn
     where
         DB::ErrorType: 'static,
     {

@@ -4,11 +4,11 @@ use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
 use super::Convergence;
-use super::axes::{Area, Drawn, LABELS, font, label, power, scientific, tick_step, titled};
+use super::axes::{Area, Drawing, Drawn, LABELS, font, label, power, scientific, tick_step, titled};
 use super::colour::{BLUE, GREY, RED};
 
-impl Convergence<'_> {
-    pub(super) fn draw<DB: DrawingBackend>(&self, root: &Area<DB>) -> Drawn
+impl Drawing for Convergence<'_> {
+    fn draw<DB: DrawingBackend>(&self, root: &Area<DB>) -> Drawn
     where
         DB::ErrorType: 'static,
     {

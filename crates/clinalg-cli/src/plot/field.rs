@@ -3,11 +3,11 @@
 use plotters::prelude::*;
 
 use super::Field;
-use super::axes::{Area, Drawn, LABELS, SIDE, Ticks, bar, label, number, tick_step, titled};
+use super::axes::{Area, Drawing, Drawn, LABELS, SIDE, Ticks, bar, label, number, tick_step, titled};
 use super::colour::Scale;
 
-impl Field<'_> {
-    pub(super) fn draw<DB: DrawingBackend>(&self, root: &Area<DB>) -> Drawn
+impl Drawing for Field<'_> {
+    fn draw<DB: DrawingBackend>(&self, root: &Area<DB>) -> Drawn
     where
         DB::ErrorType: 'static,
     {
@@ -32,7 +32,9 @@ impl Field<'_> {
         label(&left, &mut chart, ("x", &x_ticks), ("y", &y_ticks))?;
         bar(&right, height as i32, &self.scale(), self.label)
     }
+}
 
+impl Field<'_> {
     /// Pixels of the rectangle, of which the longer side has [`SIDE`] and the shorter one at least a quarter of that.
     fn size(&self) -> [u32; 2] {
         let [x, y] = self.bounds.map(|[low, high]| high - low);

@@ -3,11 +3,11 @@
 use plotters::prelude::*;
 
 use super::Paths;
-use super::axes::{Area, Drawn, LABELS, SIDE, Ticks, label, number, tick_step, titled};
+use super::axes::{Area, Drawing, Drawn, LABELS, SIDE, Ticks, label, number, tick_step, titled};
 use super::colour::CURVES;
 
-impl Paths<'_> {
-    pub(super) fn draw<DB: DrawingBackend>(&self, root: &Area<DB>) -> Drawn
+impl Drawing for Paths<'_> {
+    fn draw<DB: DrawingBackend>(&self, root: &Area<DB>) -> Drawn
     where
         DB::ErrorType: 'static,
     {
@@ -34,7 +34,9 @@ impl Paths<'_> {
         }
         Ok(())
     }
+}
 
+impl Paths<'_> {
     /// The square that holds all paths, with a margin.
     fn window(&self) -> [(f64, f64); 2] {
         let range = |of: fn(&(f64, f64)) -> f64| {

@@ -3,11 +3,11 @@
 use plotters::prelude::*;
 
 use super::Pattern;
-use super::axes::{Area, Drawn, LABELS, SIDE, Ticks, bar, label, number, tick_step, titled};
+use super::axes::{Area, Drawing, Drawn, LABELS, SIDE, Ticks, bar, label, number, tick_step, titled};
 use super::colour::{BLUE, Scale};
 
-impl Pattern {
-    pub(super) fn draw<DB: DrawingBackend>(&self, root: &Area<DB>) -> Drawn
+impl Drawing for Pattern {
+    fn draw<DB: DrawingBackend>(&self, root: &Area<DB>) -> Drawn
     where
         DB::ErrorType: 'static,
     {
@@ -31,7 +31,9 @@ impl Pattern {
         }
         bar(&right, height as i32, &self.scale(), "density")
     }
+}
 
+impl Pattern {
     /// Height and width of a cell, in whole pixels so that all are of the same size.
     fn sides(&self) -> [usize; 2] {
         let part = |own: usize, other: usize, cells: usize| {

@@ -5,12 +5,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Once;
 
 use clinalg::io::AtomicFile;
-use plotters::coord::Shift;
 use plotters::prelude::*;
 use plotters::style::register_font;
 
-use super::axes::{Drawn, FONT};
-use super::{Body, Convergence, Field, Paths, Pattern, Profile, Scaling, Surface};
+use super::axes::{Drawing, FONT};
 use crate::exit::Failure;
 use crate::paths::{check_ending, check_folder, check_target, ending};
 use crate::processes;
@@ -56,73 +54,39 @@ impl Picture {
         Picture { path: self.path.with_file_name(format!("{stem}{suffix}.{extension}")), format: self.format }
     }
 
-    /// The name of the file, for a document.
-    pub(crate) fn name(&self) -> String {
-        self.path.display().to_string()
-    }
-
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
-    pub(crate) fn field(&self, field: &Field<'_>) -> Result<(), Failure> {
-        self.draw(|root| field.draw(root), |root| field.draw(root))
-    }
-
-    pub(crate) fn body(&self, body: &Body<'_>) -> Result<(), Failure> {
-        self.draw(|root| body.draw(root), |root| body.draw(root))
-    }
-
-    pub(crate) fn convergence(&self, convergence: &Convergence<'_>) -> Result<(), Failure> {
-        self.draw(|root| convergence.draw(root), |root| convergence.draw(root))
-    }
-
-    pub(crate) fn paths(&self, paths: &Paths<'_>) -> Result<(), Failure> {
-        self.draw(|root| paths.draw(root), |root| paths.draw(root))
-    }
-
-    pub(crate) fn pattern(&self, pattern: &Pattern) -> Result<(), Failure> {
-        self.draw(|root| pattern.draw(root), |root| pattern.draw(root))
-    }
-
-    pub(crate) fn profile(&self, profile: &Profile<'_>) -> Result<(), Failure> {
-        self.draw(|root| profile.draw(root), |root| profile.draw(root))
-    }
-
-    pub(crate) fn scaling(&self, scaling: &Scaling<'_>) -> Result<(), Failure> {
-        self.draw(|root| scaling.draw(root), |root| scaling.draw(root))
-    }
-
-    pub(crate) fn surface(&self, surface: &Surface<'_>) -> Result<(), Failure> {
-        self.draw(|root| surface.draw(root), |root| surface.draw(root))
-    }
-
-    /// Draws with the back end of the format.
-    fn draw(
-        &self,
-        png: impl FnOnce(&DrawingArea<BitMapBackend<'_>, Shift>) -> Drawn,
-        svg: impl FnOnce(&DrawingArea<SVGBackend<'_>, Shift>) -> Drawn,
-    ) -> Result<(), Failure> {
+    /// Draws into the file; returns its name.
+    ///
+    /// # Errors
+    /// [`Failure::File`].
+    pub(crate) fn draw(&self, drawing: &impl Drawing) -> Result<String, Failure> {
+        let name = self.path.display().to_string();
         if !processes::writes() {
-            return Ok(());
+            return Ok(name);
         }
         register_font_once();
         let failed = |reason: String| Failure::File { path: self.path.clone(), reason };
         let content = match self.format {
             Format::Png => {
                 let mut pixels = vec![0; 3 * SIZE.0 as usize * SIZE.1 as usize];
-                png(&BitMapBackend::with_buffer(&mut pixels, SIZE).into_drawing_area())
+                drawing
+                    .draw(&BitMapBackend::with_buffer(&mut pixels, SIZE).into_drawing_area())
                     .map_err(|error| failed(error.to_string()))?;
                 encoded(&pixels).map_err(|error| failed(error.to_string()))?
             }
             Format::Svg => {
                 let mut text = String::new();
-                svg(&SVGBackend::with_string(&mut text, SIZE).into_drawing_area())
+                drawing
+                    .draw(&SVGBackend::with_string(&mut text, SIZE).into_drawing_area())
                     .map_err(|error| failed(error.to_string()))?;
                 text.into_bytes()
             }
         };
-        AtomicFile::write(&self.path, |file| file.write_all(&content)).map_err(|error| failed(error.to_string()))
+        AtomicFile::write(&self.path, |file| file.write_all(&content)).map_err(|error| failed(error.to_string()))?;
+        Ok(name)
     }
 }
 

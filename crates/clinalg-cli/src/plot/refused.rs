@@ -3,7 +3,6 @@
 use std::convert::Infallible;
 use std::path::Path;
 
-use super::{Body, Convergence, Field, Paths, Pattern, Profile, Scaling, Surface};
 use crate::exit::Failure;
 
 /// A picture, which cannot be made.
@@ -26,44 +25,12 @@ impl Picture {
         match self.0 {}
     }
 
-    /// The name of the file, for a document.
-    pub(crate) fn name(&self) -> String {
-        match self.0 {}
-    }
-
+    #[allow(dead_code, reason = "only frames ask for it")]
     pub(crate) fn path(&self) -> &Path {
         match self.0 {}
     }
 
-    pub(crate) fn field(&self, _: &Field<'_>) -> Result<(), Failure> {
-        match self.0 {}
-    }
-
-    pub(crate) fn body(&self, _: &Body<'_>) -> Result<(), Failure> {
-        match self.0 {}
-    }
-
-    pub(crate) fn convergence(&self, _: &Convergence<'_>) -> Result<(), Failure> {
-        match self.0 {}
-    }
-
-    pub(crate) fn paths(&self, _: &Paths<'_>) -> Result<(), Failure> {
-        match self.0 {}
-    }
-
-    pub(crate) fn pattern(&self, _: &Pattern) -> Result<(), Failure> {
-        match self.0 {}
-    }
-
-    pub(crate) fn profile(&self, _: &Profile<'_>) -> Result<(), Failure> {
-        match self.0 {}
-    }
-
-    pub(crate) fn scaling(&self, _: &Scaling<'_>) -> Result<(), Failure> {
-        match self.0 {}
-    }
-
-    pub(crate) fn surface(&self, _: &Surface<'_>) -> Result<(), Failure> {
+    pub(crate) fn draw<D>(&self, _: &D) -> Result<String, Failure> {
         match self.0 {}
     }
 }

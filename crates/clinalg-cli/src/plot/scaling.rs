@@ -4,12 +4,12 @@ use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
 use super::Scaling;
-use super::axes::{Area, Drawn, LABELS, Ticks, font, label, scientific, titled};
+use super::axes::{Area, Drawing, Drawn, LABELS, Ticks, font, label, scientific, titled};
 use super::colour::CURVES;
 use super::picture::SIZE;
 
-impl Scaling<'_> {
-    pub(super) fn draw<DB: DrawingBackend>(&self, root: &Area<DB>) -> Drawn
+impl Drawing for Scaling<'_> {
+    fn draw<DB: DrawingBackend>(&self, root: &Area<DB>) -> Drawn
     where
         DB::ErrorType: 'static,
     {

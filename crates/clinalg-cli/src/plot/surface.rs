@@ -6,11 +6,11 @@ use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
 use super::Surface;
-use super::axes::{Area, Drawn, LABELS, font, label, titled};
+use super::axes::{Area, Drawing, Drawn, LABELS, font, label, titled};
 use super::colour::{INK, RED, viridis};
 
-impl Surface<'_> {
-    pub(super) fn draw<DB: DrawingBackend>(&self, root: &Area<DB>) -> Drawn
+impl Drawing for Surface<'_> {
+    fn draw<DB: DrawingBackend>(&self, root: &Area<DB>) -> Drawn
     where
         DB::ErrorType: 'static,
     {

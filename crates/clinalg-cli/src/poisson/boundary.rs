@@ -5,7 +5,7 @@ use clinalg::multigrid::{Condition, End, Grid, SideValues};
 
 use crate::args::boxes::{self, side_name};
 use crate::data::{Given, Lattice};
-use crate::exit::Failure;
+use crate::exit::{Failure, usage};
 
 const OPTION: &str = "--boundary";
 
@@ -45,10 +45,9 @@ impl BoundaryData {
         for (_, text) in texts.iter().enumerate().filter(|(k, text)| !texts[..*k].contains(text)) {
             match split(text) {
                 None if all.is_some() => {
-                    let words = format!(
+                    return usage!(
                         "{OPTION} is given twice without a side; restrict one of them to a side, for example {OPTION} x0={text}"
                     );
-                    return Err(Failure::usage(words));
                 }
                 None => all = Some(Given::new(OPTION, text, grid.dim())?),
                 Some((side, rest)) => {
@@ -56,16 +55,13 @@ impl BoundaryData {
                     side.each(OPTION, grid.dim(), |axis, end| {
                         let name = side_name(axis, end);
                         if matches!(grid.condition(axis, end), Condition::Periodic) {
-                            let words =
-                                format!("{OPTION} {text}: side {name} is periodic and takes no values; leave it out");
-                            return Err(Failure::usage(words));
+                            return usage!("{OPTION} {text}: side {name} is periodic and takes no values; leave it out");
                         }
                         if sides.iter().any(|(a, e, _)| (*a, *e) == (axis, end)) {
-                            let words = format!(
+                            return usage!(
                                 "{OPTION} sets side {name} twice (perhaps by all= or by its direction); set each side once, \
                                  as a formula without SIDE= applies to the remaining sides"
                             );
-                            return Err(Failure::usage(words));
                         }
                         sides.push((axis, end, given.clone()));
                         Ok(())
@@ -126,7 +122,7 @@ impl BoundaryData {
             let Some(given) = self.of(axis, end) else { return T::zero() };
             let value = given.at(&at[..grid.dim()]).unwrap_or_else(|| {
                 let words = "is a file; with --cells, or with sides other than dirichlet, give a formula";
-                Err(Failure::usage(format!("{OPTION} {} {words}", given.text())))
+                usage!("{OPTION} {} {words}", given.text())
             });
             value.map(T::from_f64).unwrap_or_else(|error| {
                 failure.get_or_insert(error);

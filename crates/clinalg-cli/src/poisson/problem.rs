@@ -11,7 +11,7 @@ use super::{Args, RightSide};
 use crate::args;
 use crate::args::boxes::{self, ENDS};
 use crate::data::{self, Given, Lattice, random_numbers, zeros};
-use crate::exit::Failure;
+use crate::exit::{Failure, usage};
 use crate::place::Place;
 
 /// What is solved.
@@ -52,9 +52,9 @@ impl Sine {
                 [Neumann, Neumann] => (false, 2.0),
                 [Periodic, Periodic] => (true, 4.0),
                 _ => {
-                    return Err(Failure::usage(
-                        "a robin side needs --f or --rhs random: the default, --rhs sine, has no closed form there",
-                    ));
+                    return usage!(
+                        "a robin side needs --f or --rhs random: the default, --rhs sine, has no closed form there"
+                    );
                 }
             };
             Ok((sine, 0.5 * halves * PI / size[axis]))
@@ -143,9 +143,10 @@ impl Problem {
         };
         let known = !full && (coefficient.is_none() || (dim == 2 && grid.regular().is_some()));
         if sine.is_some() && !known {
-            let words = "this problem needs --f or --rhs random: the default, --rhs sine, is available only for constant, diagonal D, and \
-                         with --coefficient only on the unit square with 2^k + 1 points per side";
-            return Err(Failure::usage(words));
+            return usage!(
+                "this problem needs --f or --rhs random: the default, --rhs sine, is available only for constant, diagonal D, and \
+                         with --coefficient only on the unit square with 2^k + 1 points per side"
+            );
         }
         let plain = params.diffusion == [1.0; 3] && params.order == 2 && !full;
         let regular = grid.regular().filter(|_| plain && (coefficient.is_none() || dim == 2));
@@ -187,10 +188,10 @@ impl Problem {
             [n, rest @ ..] if rest.iter().all(|m| m == n) && !(n - 1).is_power_of_two() => args::nearest(*n),
             _ => String::new(),
         };
-        Err(Failure::usage(format!(
+        usage!(
             "{option} is only for -Laplace u + S u = f on the unit square or cube with 2^k + 1 points per side and \
              u = g on the boundary{nearest}; for this problem {instead}"
-        )))
+        )
     }
 
     /// The values on the sides.

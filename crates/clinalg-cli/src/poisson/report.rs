@@ -242,7 +242,7 @@ impl Document {
         let k = self.coefficient.as_ref().map_or(String::new(), |k| format!(", k = {k}"));
         let k = self.tensor.iter().fold(k, |k, entry| format!("{k}, {entry}"));
         let points = self.numbers_of_points(" × ");
-        picture.field(&Field {
+        let name = picture.draw(&Field {
             title: format!("Poisson problem {} = f, {points} points", self.operator()),
             subtitle: format!("{}{k}{across} · {} · {device}", self.source(), self.precision()),
             label: "u",
@@ -256,7 +256,7 @@ impl Document {
             range: None,
         })?;
         let beside = picture.beside("-convergence");
-        beside.convergence(&Convergence {
+        let convergence = beside.draw(&Convergence {
             title: format!("Poisson problem, {points} points: residual after each cycle"),
             subtitle: format!("{} · {} · {device}", self.method(), self.precision()),
             steps: "cycle",
@@ -265,7 +265,7 @@ impl Document {
             tolerance: self.tolerance,
             floor: Some(self.rounding_floor),
         })?;
-        self.files.pictures = [picture, &beside].map(Picture::name).to_vec();
+        self.files.pictures = vec![name, convergence];
         Ok(())
     }
 }

@@ -11,7 +11,7 @@ use super::solver::Medium;
 use super::{Args, side_names};
 use crate::checkpoint::{self, Fingerprint, Loaded};
 use crate::data::Values;
-use crate::exit::Failure;
+use crate::exit::{Failure, usage};
 
 /// What decides the iterates.
 pub(super) fn fingerprint<T: Real>(
@@ -47,9 +47,7 @@ pub(super) fn fingerprint<T: Real>(
 pub(super) fn restored<T: Real>(loaded: &Loaded, points: usize) -> Result<(Vec<T>, PoissonMemory<T>), Failure> {
     let u = loaded.array("u")?;
     if u.len() != points {
-        let message =
-            format!("--resume: the checkpoint has {} points, the grid has {points}; they must agree", u.len());
-        return Err(Failure::usage(message));
+        return usage!("--resume: the checkpoint has {} points, the grid has {points}; they must agree", u.len());
     }
     let product = &loaded.state["product"];
     let direction =

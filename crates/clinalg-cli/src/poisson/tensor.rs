@@ -4,7 +4,7 @@ use clinalg::Real;
 use clinalg::multigrid::Tensor;
 
 use crate::data::{Given, Lattice};
-use crate::exit::Failure;
+use crate::exit::{Failure, usage};
 
 /// The entries of the tensor.
 #[derive(clap::Args)]
@@ -70,7 +70,7 @@ impl TensorArgs {
         let all = self.all();
         let dim = lattice.dim();
         if let Some((option, _)) = [2, 4, 5].map(|k| all[k]).iter().find(|(_, text)| dim == 2 && text.is_some()) {
-            return Err(Failure::usage(format!("{option} is for three dimensions; the grid has two")));
+            return usage!("{option} is for three dimensions; the grid has two");
         }
         let cells = lattice.cell_shape().iter().product();
         let values = |k: usize| match all[k] {

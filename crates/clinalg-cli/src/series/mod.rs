@@ -15,7 +15,7 @@ use self::images::Images;
 use self::npy::Npy;
 use self::npz::Npz;
 use crate::data::{Lattice, Values};
-use crate::exit::Failure;
+use crate::exit::{Failure, usage};
 use crate::paths::{check_ending, check_folder, check_target, ending};
 use crate::processes;
 
@@ -213,11 +213,11 @@ fn check_series(option: &str, path: &Path, is_resumed: bool) -> Result<(), Failu
     // The collection may be missing where the earlier run was killed.
     let image = path.with_file_name(images::file_name(path, 0));
     let Some(there) = [path, &image].into_iter().find(|file| file.is_file()) else { return Ok(()) };
-    Err(Failure::usage(format!(
+    usage!(
         "{option}: {} already exists; a resumed run writes only the frames after its checkpoint and would overwrite the \
          earlier ones; give another name",
         there.display()
-    )))
+    )
 }
 
 fn failure(path: &Path) -> impl Fn(std::io::Error) -> Failure + use<> {

@@ -4,7 +4,7 @@ use clinalg::automatic::PreconditionerKind;
 
 use super::Args;
 use super::method::{CycleArg, Method, Precond};
-use crate::exit::Failure;
+use crate::exit::{Failure, usage};
 
 impl Args {
     /// An error for the first option that neither the preconditioner nor the method heeds; both are those in use.
@@ -24,28 +24,25 @@ impl Args {
         for (option, has_effect, preconds) in options {
             if let Some(option) = option.filter(|_| !has_effect) {
                 let chosen = if self.precond == Precond::Auto { ", which was chosen from the matrix" } else { "" };
-                let message = format!("{option} is for --precond {preconds}, not for {}{chosen}", precond.name());
-                return Err(Failure::usage(message));
+                return usage!("{option} is for --precond {preconds}, not for {}{chosen}", precond.name());
             }
         }
         if self.aggressive && precond == Precond::Sa {
-            return Err(Failure::usage("--aggressive is for classical coarsening: use --precond classical, not sa"));
+            return usage!("--aggressive is for classical coarsening: use --precond classical, not sa");
         }
         if self.cycle == Some(CycleArg::K) && !matches!(method, Method::Fcg | Method::Richardson) {
-            let message = format!(
+            return usage!(
                 "--cycle k varies from one iteration to the next, which only --method fcg and richardson allow, not {}",
                 method.name()
             );
-            return Err(Failure::usage(message));
         }
         if self.idr_dimension.is_some() && method != Method::Idrs {
-            let message = format!("--idr-dimension is for --method idrs, not for {}", method.name());
-            return Err(Failure::usage(message));
+            return usage!("--idr-dimension is for --method idrs, not for {}", method.name());
         }
         // GMRES takes over from a method that was chosen here, but for least squares.
         let takes_restart = method == Method::Gmres || (self.method.is_none() && !method.is_least_squares());
         if self.given_restart.is_some() && !takes_restart {
-            return Err(Failure::usage(format!("--restart is for --method gmres, not for {}", method.name())));
+            return usage!("--restart is for --method gmres, not for {}", method.name());
         }
         Ok(())
     }

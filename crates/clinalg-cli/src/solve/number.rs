@@ -6,7 +6,7 @@ use clinalg::team::Team;
 
 use super::method::{Method, Precond};
 use super::run::{Job, Outcome, solve_columns};
-use crate::exit::Failure;
+use crate::exit::{Failure, usage};
 use crate::output::Output;
 
 /// The scalars of a system.
@@ -26,7 +26,7 @@ macro_rules! numbers {
 
         impl Number for Complex<$real> {
             fn on_team(_: &Team, _: Job<'_, Self>, _: &mut Output) -> Result<Outcome<Self>, Failure> {
-                Err(Failure::usage("--devices works with real systems, this one is complex: leave --devices out"))
+                usage!("--devices works with real systems, this one is complex: leave --devices out")
             }
         }
     )*};
@@ -39,24 +39,24 @@ fn check<T: Number>(team: &Team, job: &Job<'_, T>) -> Result<(), Failure> {
     let rows = job.parts.rows;
     let is_square = rows == job.parts.cols;
     if job.args.method.map_or(!is_square, Method::is_least_squares) {
-        return Err(Failure::usage("least-squares methods run on one device: use --device instead of --devices"));
+        return usage!("least-squares methods run on one device: use --device instead of --devices");
     }
     if job.args.method == Some(Method::BlockCg) {
-        let message = "--devices works with one right-hand side at a time, not with --method block-cg; use --method cg";
-        return Err(Failure::usage(message));
+        return usage!(
+            "--devices works with one right-hand side at a time, not with --method block-cg; use --method cg"
+        );
     }
     if team.ranks() > rows {
         let (ranks, s) = (team.ranks(), if rows == 1 { "" } else { "s" });
-        let message =
-            format!("--devices: {ranks} devices for a matrix with {rows} row{s}; use --device, or fewer devices");
-        return Err(Failure::usage(message));
+        return usage!("--devices: {ranks} devices for a matrix with {rows} row{s}; use --device, or fewer devices");
     }
     let precond = job.args.precond;
     let runs = [Precond::Auto, Precond::None, Precond::Jacobi, Precond::Amg, Precond::Sa, Precond::Classical];
     if !runs.contains(&precond) {
-        let message =
-            format!("--devices works with --precond none, jacobi, amg, sa and classical, not with {}", precond.name());
-        return Err(Failure::usage(message));
+        return usage!(
+            "--devices works with --precond none, jacobi, amg, sa and classical, not with {}",
+            precond.name()
+        );
     }
     Ok(())
 }

@@ -4,7 +4,7 @@ use clinalg::{CsrParts, Error, Reordering, Scalar};
 
 use super::Args;
 use super::method::Reorder;
-use crate::exit::Failure;
+use crate::exit::{Failure, usage};
 
 /// The largest distance of an entry from the diagonal.
 fn bandwidth<T: Scalar>(a: &CsrParts<T>) -> usize {
@@ -38,13 +38,12 @@ impl Renumbered {
             return Ok(None);
         }
         if a.rows != a.cols {
-            return Err(Failure::usage("--reorder is for square matrices; leave it out for least squares"));
+            return usage!("--reorder is for square matrices; leave it out for least squares");
         }
         if let Some(option) = args.node_options() {
-            let message = format!(
+            return usage!(
                 "--reorder numbers unknowns one by one, and {option} needs those of a node together: leave one of them out"
             );
-            return Err(Failure::usage(message));
         }
         let order = Reordering::cuthill_mckee(a)?;
         let before = bandwidth(a);

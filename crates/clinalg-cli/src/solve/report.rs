@@ -175,7 +175,7 @@ impl Document {
 
     pub(super) fn draw(&mut self, picture: &Picture) -> Result<(), Failure> {
         let name = Path::new(&self.matrix).file_name().unwrap_or_default().to_string_lossy();
-        picture.convergence(&Convergence {
+        let name = picture.draw(&Convergence {
             title: format!("{name}, {} equations: residual after each iteration", self.rows),
             subtitle: format!("{} · {}", self.method_words(), self.device.as_ref().map_or("", DeviceName::name)),
             steps: "iteration",
@@ -184,7 +184,7 @@ impl Document {
             tolerance: self.tolerance,
             floor: None,
         })?;
-        self.files.pictures.push(picture.name());
+        self.files.pictures.push(name);
         Ok(())
     }
 }

@@ -19,7 +19,7 @@ use super::number::Number;
 use super::report::Column;
 use super::resume::{self, Solved};
 use crate::checkpoint::Checkpoints;
-use crate::exit::Failure;
+use crate::exit::{Failure, usage};
 use crate::interrupt;
 use crate::messages::tell;
 use crate::output::Output;
@@ -209,10 +209,10 @@ fn set_up<S: Space>(space: S, job: &mut Job<'_, S::Scalar>) -> Result<Ready<S>, 
     }
     args.check_effect(method, precond)?;
     if precond == Precond::Saddle && Split::find(job.parts).is_none() {
-        return Err(Failure::usage(
+        return usage!(
             "--precond saddle needs a saddle point [A B'; B -C]: some rows, but not all, have a diagonal entry that is zero or negative, and C is \
-             diagonally dominant; use --precond ilut",
-        ));
+             diagonally dominant; use --precond ilut"
+        );
     }
     if plan.method().is_conjugate_gradients() && !plan.inspection().hermitian {
         log::warn!(

@@ -10,7 +10,7 @@ use super::motion::Motion;
 use super::shape::{Initial, Shape};
 use crate::checkpoint::Fingerprint;
 use crate::data::{Given, Lattice};
-use crate::exit::Failure;
+use crate::exit::{Failure, usage};
 use crate::global::Global;
 use crate::place::{Place, check_memory};
 
@@ -37,7 +37,7 @@ impl<T: Real> PointData<T> {
             .map_err(|error| Failure::usage(format!("--force-time: {error}")))?;
         let c = speed.as_ref().map_or(args.c, |speed| speed.iter().copied().fold(f64::MIN, f64::max));
         if c.is_nan() || c <= 0.0 {
-            return Err(Failure::usage(format!("--speed is at most {c}; it must be positive at every point")));
+            return usage!("--speed is at most {c}; it must be positive at every point");
         }
         let [velocity, speed, force] =
             [velocity, speed, force].map(|values| values.map(|values| values.into_iter().map(T::from_f64).collect()));
@@ -60,11 +60,11 @@ impl Args {
                 let grids = if self.force.is_some() { 4.0 } else { 3.0 };
                 check_memory(context, &shape.name(" x "), one, grids * one)
             }
-            _ if shape.is_box => Err(Failure::usage(
-                "--points runs on one device with --backend kernels; leave out --devices and any other --backend",
-            )),
+            _ if shape.is_box => usage!(
+                "--points runs on one device with --backend kernels; leave out --devices and any other --backend"
+            ),
             (Place::Team(_), _) if self.has_medium() => {
-                Err(Failure::usage(format!("--speed and --force take one device: {}", global.on_one_device())))
+                usage!("--speed and --force take one device: {}", global.on_one_device())
             }
             _ => Ok(()),
         }

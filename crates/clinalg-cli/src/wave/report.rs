@@ -251,8 +251,7 @@ impl Document<Grid> {
             range: Some((-most, most)),
         };
         let picture = frames.picture(frame)?;
-        picture.field(&field)?;
-        self.run.pictures.push(picture.name());
+        self.run.pictures.push(picture.draw(&field)?);
         Ok(())
     }
 

@@ -10,7 +10,7 @@ use super::{Args, Mode};
 use crate::args::boxes::{self, Sides};
 use crate::data::zeros;
 use crate::data::{Given, Lattice};
-use crate::exit::Failure;
+use crate::exit::{Failure, usage};
 
 /// `x=absorbing,y0=free`.
 pub(super) fn sides(text: &str) -> Result<Sides<WaveSide>, String> {
@@ -140,9 +140,10 @@ impl Shape {
             let count = f64::from(counts[axis]);
             let (sine, halves) = match self.params.sides[axis] {
                 [Absorbing, _] | [_, Absorbing] => {
-                    let message = "--initial mode is for boxes without absorbing sides, which have no standing waves; \
-                                   give --initial gauss or a formula";
-                    return Err(Failure::usage(message));
+                    return usage!(
+                        "--initial mode is for boxes without absorbing sides, which have no standing waves; \
+                                   give --initial gauss or a formula"
+                    );
                 }
                 [Fixed, Fixed] => (true, count),
                 [Fixed, _] => (true, count - 0.5),

@@ -10,7 +10,7 @@ use serde::Serialize;
 use super::Args;
 use super::measured::Devices;
 use crate::args::DeviceName;
-use crate::exit::{Exit, Failure};
+use crate::exit::{Exit, Failure, usage};
 use crate::global::Global;
 use crate::output::Output;
 use crate::text::seconds;
@@ -46,13 +46,13 @@ struct Run {
 pub(super) fn run<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Result<Exit, Failure> {
     let devices = Devices::new(args, global)?;
     let Some(team) = devices.team() else {
-        return Err(Failure::usage("--study devices: give several devices with --devices"));
+        return usage!("--study devices: give several devices with --devices");
     };
     if team.local().len() < team.ranks() {
-        return Err(Failure::usage("--study devices takes the devices of one process; start `clinalg` in one"));
+        return usage!("--study devices takes the devices of one process; start `clinalg` in one");
     }
     if args.plot.is_some() {
-        return Err(Failure::usage("--plot: --study devices has no picture"));
+        return usage!("--plot: --study devices has no picture");
     }
     let problem = args.system.problem("bruss2d-mix", |_| 100)?;
     let options = args.options(problem.system.grid().shape())?;

@@ -14,7 +14,7 @@ use serde::Serialize;
 
 use super::Args;
 use crate::args::DeviceName;
-use crate::exit::{Exit, Failure};
+use crate::exit::{Exit, Failure, usage};
 use crate::global::Global;
 use crate::output::Output;
 use crate::plot::{Picture, Scaling};
@@ -91,15 +91,13 @@ impl Run {
 pub(super) fn run<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Result<Exit, Failure> {
     if global.is_shared() {
         let instead = global.on_one_device();
-        return Err(Failure::usage(format!("--study network takes one device: {instead}")));
+        return usage!("--study network takes one device: {instead}");
     }
     if args.windows != 1 {
-        return Err(Failure::usage("--windows: --study network has one window, of --steps steps"));
+        return usage!("--windows: --study network has one window, of --steps steps");
     }
     if args.eps.is_some() {
-        return Err(Failure::usage(
-            "--eps: --study network compares --iterations iterations, whatever their difference",
-        ));
+        return usage!("--eps: --study network compares --iterations iterations, whatever their difference");
     }
     let picture = args.plot.as_deref().map(Picture::new).transpose()?;
     let device = global.device()?;
@@ -278,7 +276,7 @@ fn print(document: &Document, out: &mut Output) -> Result<(), Failure> {
 }
 
 /// Ratio of step exchange to window exchange over the number of nodes, one curve per latency.
-fn draw(document: &Document, picture: &Picture) -> Result<(), Failure> {
+fn draw(document: &Document, picture: &Picture) -> Result<String, Failure> {
     let of = |latency: f64| document.runs.iter().filter(move |run| run.latency == latency);
     let curve =
         |latency: f64| (format!("latency {} us", 1e6 * latency), of(latency).map(Run::ratio).collect::<Vec<f64>>());
@@ -293,5 +291,5 @@ fn draw(document: &Document, picture: &Picture) -> Result<(), Failure> {
         document.device.name()
     );
     let names = ["nodes", "time of the best step exchange over that of a window"];
-    picture.scaling(&Scaling { title, subtitle, names, sizes: &sizes, curves: &LATENCIES.map(curve) })
+    picture.draw(&Scaling { title, subtitle, names, sizes: &sizes, curves: &LATENCIES.map(curve) })
 }

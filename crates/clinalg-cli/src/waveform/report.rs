@@ -115,7 +115,7 @@ impl Document {
     }
 
     /// The differences after the iterations of all windows, one after the other, on a logarithmic axis.
-    pub(super) fn draw(&self, eps: f64, picture: &Picture) -> Result<(), Failure> {
+    pub(super) fn draw(&self, eps: f64, picture: &Picture) -> Result<String, Failure> {
         let history: Vec<f64> = [&self.error_history.concat()[..], &self.unfinished].concat();
         // The axis begins at the first difference.
         let first = history.iter().copied().find(|e| *e > 0.0).unwrap_or(1.0);
@@ -126,7 +126,7 @@ impl Document {
         let residual = "difference of iterates over the first";
         let tolerance = eps / first;
         let steps = "iteration";
-        picture.convergence(&Convergence { title, subtitle, steps, residual, history: &scaled, tolerance, floor: None })
+        picture.draw(&Convergence { title, subtitle, steps, residual, history: &scaled, tolerance, floor: None })
     }
 }
 

@@ -10,7 +10,7 @@ use serde::Serialize;
 use super::measured::{Devices, Measured, Span, measure};
 use super::{Args, block, is_euler};
 use crate::args::DeviceName;
-use crate::exit::{Exit, Failure};
+use crate::exit::{Exit, Failure, usage};
 use crate::global::Global;
 use crate::output::Output;
 use crate::plot::{Picture, Scaling};
@@ -110,7 +110,7 @@ fn one<T: Real>(devices: &Devices, problem: &Problem, options: &WaveformOptions)
 /// Square blocks up to the grid or to the local memory of the device.
 fn blocks<T: Real>(args: &Args, devices: &Devices, problem: &Problem) -> Result<Vec<Run>, Failure> {
     if !args.variant.starts_with("block") || args.block.is_some() {
-        return Err(Failure::usage("--study blocks: give --variant block or --variant block-boundary, and no --block"));
+        return usage!("--study blocks: give --variant block or --variant block-boundary, and no --block");
     }
     let shape = problem.system.grid().shape();
     let mut runs = Vec::new();
@@ -141,7 +141,7 @@ fn sizes<T: Real>(args: &Args, devices: &Devices, largest: &Problem) -> Result<V
     Ok(runs)
 }
 
-fn draw(what: Varied, document: &Document, picture: &Picture) -> Result<(), Failure> {
+fn draw(what: Varied, document: &Document, picture: &Picture) -> Result<String, Failure> {
     let runs = &document.runs;
     let subtitle = format!(
         "{} steps of {} by {} in {} windows · {} · {}",
@@ -170,5 +170,5 @@ fn draw(what: Varied, document: &Document, picture: &Picture) -> Result<(), Fail
             ],
         ),
     };
-    picture.scaling(&Scaling { title, subtitle, names, sizes: &sizes, curves: &curves })
+    picture.draw(&Scaling { title, subtitle, names, sizes: &sizes, curves: &curves })
 }

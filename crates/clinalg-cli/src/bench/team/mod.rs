@@ -9,12 +9,13 @@ use clinalg::{Precision, Real};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-pub(super) use self::predict::{Network, network, run as predict, schema as predict_schema};
+pub(crate) use self::predict::Document as PredictDocument;
+pub(super) use self::predict::{Network, network, run as predict};
 pub(super) use self::solver::Solver;
 use self::transfer::{Route, Transfer};
 use super::Args;
 use crate::args::DeviceName;
-use crate::exit::{Exit, Failure};
+use crate::exit::{Exit, Failure, usage};
 use crate::global::Global;
 use crate::output::Output;
 use crate::plot::{Picture, Scaling};
@@ -31,7 +32,7 @@ const LARGEST: usize = 1 << 24;
 const SAMPLES: usize = 5;
 
 #[derive(Serialize, JsonSchema)]
-struct Document {
+pub(crate) struct Document {
     devices: Vec<DeviceName>,
     #[schemars(with = "String")]
     precision: Precision,
@@ -88,33 +89,26 @@ struct Run {
     efficiency: f64,
 }
 
-/// The schema of the JSON document.
-pub(super) fn schema() -> schemars::Schema {
-    crate::document::schema::<Document>()
-}
-
 pub(super) fn run<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Result<Exit, Failure> {
     if !args.only.is_empty() || args.kernels {
-        return Err(Failure::usage(
-            "--only and --kernels cannot be combined with --devices, --solvers or --plot; to choose solvers, use --solvers",
-        ));
+        return usage!(
+            "--only and --kernels cannot be combined with --devices, --solvers or --plot; to choose solvers, use --solvers"
+        );
     }
     let n = args.n.unwrap_or(N);
     if n < 9 {
-        return Err(Failure::usage(format!("--n {n}: several devices are measured with at least 9 points per side")));
+        return usage!("--n {n}: several devices are measured with at least 9 points per side");
     }
     let picture = args.plot.as_deref().map(Picture::new).transpose()?;
     let Some(team) = global.team()? else {
-        return Err(Failure::usage(
-            "--solvers and --plot need several devices or --predict; add --devices 0,1 or --devices all",
-        ));
+        return usage!("--solvers and --plot need several devices or --predict; add --devices 0,1 or --devices all");
     };
     team.each(|_, context| context.require::<T>())?;
     let ranks = team.ranks();
     if ranks == 1 && !args.solvers.is_empty() {
-        return Err(Failure::usage(
-            "--solvers measures scaling and needs at least 2 devices, but --devices gives 1; add devices (--devices 0,1 or all), or set POCL_DEVICES=\"pthread pthread\" to present a CPU as two",
-        ));
+        return usage!(
+            "--solvers measures scaling and needs at least 2 devices, but --devices gives 1; add devices (--devices 0,1 or all), or set POCL_DEVICES=\"pthread pthread\" to present a CPU as two"
+        );
     }
     let solvers: Vec<Solver> = match args.solvers.as_slice() {
         [] if ranks == 1 => Vec::new(),
@@ -322,7 +316,7 @@ impl Document {
     }
 
     /// Speed-ups of strong scaling over the number of devices, and those of the model; bandwidths over sizes of one device.
-    fn draw(&self, picture: &Picture) -> Result<(), Failure> {
+    fn draw(&self, picture: &Picture) -> Result<String, Failure> {
         let device = self.devices.first().map_or("", DeviceName::name);
         let subtitle = format!("{} · {} · {device}", count(self.devices.len()), self.precision);
         if self.teams.is_empty() {
@@ -331,7 +325,7 @@ impl Document {
             let curve = |way, name: &str| (name.to_owned(), of(way).map(|t| t.gb_per_s).collect());
             let curves = [curve(Route::Read, "device to host"), curve(Route::Write, "host to device")];
             let title = "Transfers through pinned memory".to_owned();
-            return picture.scaling(&Scaling {
+            return picture.draw(&Scaling {
                 title,
                 subtitle,
                 names: ["bytes", "GB/s"],
@@ -352,7 +346,7 @@ impl Document {
         });
         let curves: Vec<(String, Vec<f64>)> = curves.collect();
         let title = "Strong scaling, measured and by the model".to_owned();
-        picture.scaling(&Scaling { title, subtitle, names: ["devices", "speed-up"], sizes: &sizes, curves: &curves })
+        picture.draw(&Scaling { title, subtitle, names: ["devices", "speed-up"], sizes: &sizes, curves: &curves })
     }
 }
 

@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::super::Args;
 use super::{Solver, print_table};
-use crate::exit::{Exit, Failure};
+use crate::exit::{Exit, Failure, usage};
 use crate::output::Output;
 use crate::plot::{Picture, Scaling};
 use crate::text::{Align, seconds};
@@ -43,7 +43,7 @@ pub(in crate::bench) fn network(text: &str) -> Result<Network, String> {
 const USUAL: [(&str, f64, f64); 2] = [("InfiniBand NDR", 2e-6, 50e9), ("100 Gb/s Ethernet", 30e-6, 12.5e9)];
 
 #[derive(Serialize, JsonSchema)]
-struct Document {
+pub(crate) struct Document {
     /// The files that the model is fitted to
     measured: Vec<PathBuf>,
     /// Of an exchange through the host, both ways at the same time
@@ -78,11 +78,6 @@ struct Prediction {
     efficiency: f64,
 }
 
-/// The schema of the JSON document.
-pub(in crate::bench) fn schema() -> schemars::Schema {
-    crate::document::schema::<Document>()
-}
-
 /// Seconds by problem, size and number of devices; seconds of exchanges by bytes.
 #[derive(Default)]
 struct Measured {
@@ -112,9 +107,7 @@ impl Measured {
             }
         };
         if *self.single.get_or_insert(single) != single {
-            return Err(Failure::usage(
-                "--predict: the files have runs in single and in double precision; give those of one",
-            ));
+            return usage!("--predict: the files have runs in single and in double precision; give those of one");
         }
         for row in rows {
             self.add(&row).ok_or_else(|| {
@@ -164,9 +157,9 @@ pub(in crate::bench) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failu
     args.predict.iter().try_for_each(|path| measured.read(path))?;
     let exchanges: Vec<(usize, f64)> = measured.exchanges.iter().map(|(bytes, seconds)| (*bytes, *seconds)).collect();
     if exchanges.len() < 2 {
-        return Err(Failure::usage(
-            "--predict: the files have no times of exchanges of two sizes; measure with `clinalg bench --devices all --json`",
-        ));
+        return usage!(
+            "--predict: the files have no times of exchanges of two sizes; measure with `clinalg bench --devices all --json`"
+        );
     }
     let link = Link::fit(&exchanges)?;
     let networks: Vec<Network> = if args.network.is_empty() {
@@ -217,9 +210,9 @@ pub(in crate::bench) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failu
         }
     }
     if document.models.is_empty() {
-        return Err(Failure::usage(
-            "--predict: no solver has times on one device for two sizes; measure with `clinalg bench --devices all --json`",
-        ));
+        return usage!(
+            "--predict: no solver has times on one device for two sizes; measure with `clinalg bench --devices all --json`"
+        );
     }
     if let Some(picture) = &picture {
         document.draw(picture)?;
@@ -332,7 +325,7 @@ impl Document {
     }
 
     /// Efficiency of strong scaling over the number of devices, one curve per problem and network.
-    fn draw(&self, picture: &Picture) -> Result<(), Failure> {
+    fn draw(&self, picture: &Picture) -> Result<String, Failure> {
         let sizes: Vec<usize> = (0..=MOST).map(|k| 1 << k).collect();
         let curves = self.models.iter().flat_map(|m| {
             self.networks.iter().map(|network| {
@@ -355,7 +348,7 @@ impl Document {
             1e-9 * self.bandwidth
         );
         let title = "Strong scaling on clusters, by the model".to_owned();
-        picture.scaling(&Scaling { title, subtitle, names: ["devices", "efficiency"], sizes: &sizes, curves: &curves })
+        picture.draw(&Scaling { title, subtitle, names: ["devices", "efficiency"], sizes: &sizes, curves: &curves })
     }
 }
 
