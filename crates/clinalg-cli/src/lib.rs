@@ -43,7 +43,7 @@ use std::sync::Arc;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 pub use crate::exit::{Ended, Reason};
-use crate::exit::{Exit, Failure};
+use crate::exit::{Exit, Failure, check_options};
 use crate::global::Global;
 use crate::output::Output;
 pub use crate::processes::Processes;
@@ -126,28 +126,47 @@ enum Command {
     Schema(schema::Args),
 }
 
-impl Command {
-    /// Whether several devices can share its work.
-    fn takes_devices(&self) -> bool {
-        matches!(
-            self,
-            Command::Poisson(_)
-                | Command::Wave(_)
-                | Command::Waveform(_)
-                | Command::Solve(_)
-                | Command::Ode(_)
-                | Command::HeatBem(_)
-                | Command::Elastodynamics(_)
-                | Command::Bench(_)
-        )
+impl Cli {
+    /// An error for options of several devices and for several processes, where the command does not take them.
+    fn check_sharing(&self) -> Result<(), Failure> {
+        use Command::{Bench, Elastodynamics, HeatBem, Ode, Poisson, Solve, Wave, Waveform};
+        let (global, command) = (&self.global, &self.command);
+        let takes_processes = matches!(command, Poisson(_) | Wave(_) | Waveform(_) | Solve(_) | Ode(_));
+        let takes_devices = takes_processes || matches!(command, HeatBem(_) | Elastodynamics(_) | Bench(_));
+        let balances = matches!(command, Poisson(_) | Wave(_) | Waveform(_) | Ode(_) | HeatBem(_));
+        check_options(&[
+            (
+                global.devices.is_some() && !takes_devices,
+                "--devices works with poisson, wave, waveform, solve, ode, heat-bem, elastodynamics and bench; this command runs on one device; use --device",
+            ),
+            (
+                global.processes.0.is_some() && !takes_processes,
+                "poisson, wave, waveform, solve and ode run in several processes; start `clinalg` for the other commands",
+            ),
+            (global.balance && !global.is_shared(), "--balance is for several devices: add --devices"),
+            (global.balance && !balances, "--balance works with poisson, wave, waveform, ode and heat-bem"),
+        ])
     }
 
-    /// Whether several processes can share its work.
-    fn takes_processes(&self) -> bool {
-        matches!(
-            self,
-            Command::Poisson(_) | Command::Wave(_) | Command::Waveform(_) | Command::Solve(_) | Command::Ode(_)
-        )
+    fn run(&self, out: &mut Output) -> Result<Exit, Failure> {
+        let global = &self.global;
+        match &self.command {
+            Command::Devices(args) => devices::run(args, global, out),
+            Command::Doctor(args) => doctor::run(args, global, out),
+            Command::Poisson(args) => poisson::run(args, global, out),
+            Command::Wave(args) => wave::run(args, global, out),
+            Command::Waveform(args) => waveform::run(args, global, out),
+            Command::HeatBem(args) => heat_bem::run(args, global, out),
+            Command::Elastodynamics(args) => elastodynamics::run(args, global, out),
+            Command::Ode(args) => ode::run(args, global, out),
+            Command::Solve(args) => solve::run(args, global, out),
+            Command::Bench(args) => bench::run(args, global, out),
+            Command::Tune(args) => tune::run(args, global, out),
+            Command::Cache(args) => cache::run(args, global, out),
+            Command::Completions(args) => shell::completions(args, Cli::command(), out),
+            Command::Man(args) => shell::man(args, Cli::command(), out),
+            Command::Schema(args) => schema::run(args, out),
+        }
     }
 }
 
@@ -197,46 +216,7 @@ pub fn run(words: Vec<String>, processes: Option<Arc<dyn Processes>>) -> Ended {
         );
     }
     let mut out = Output::new(cli.global.json).quiet(cli.global.quiet).verbose(cli.global.verbose);
-    if cli.global.devices.is_some() && !cli.command.takes_devices() {
-        let words = "--devices works with poisson, wave, waveform, solve, ode, heat-bem, elastodynamics and bench; this command runs on one device; use --device";
-        return out.fail(&Failure::usage(words));
-    }
-    if cli.global.processes.0.is_some() && !cli.command.takes_processes() {
-        let words =
-            "poisson, wave, waveform, solve and ode run in several processes; start `clinalg` for the other commands";
-        return out.fail(&Failure::usage(words));
-    }
-    if cli.global.balance && !cli.global.is_shared() {
-        return out.fail(&Failure::usage("--balance is for several devices: add --devices"));
-    }
-    let balances = matches!(
-        cli.command,
-        Command::Poisson(_) | Command::Wave(_) | Command::Waveform(_) | Command::Ode(_) | Command::HeatBem(_)
-    );
-    if cli.global.balance && !balances {
-        let words = "--balance works with poisson, wave, waveform, ode and heat-bem";
-        return out.fail(&Failure::usage(words));
-    }
-    if let Err(failure) = overwrite::check(&matches, &program) {
-        return out.fail(&failure);
-    }
-    let done = match &cli.command {
-        Command::Devices(args) => devices::run(args, &cli.global, &mut out),
-        Command::Doctor(args) => doctor::run(args, &cli.global, &mut out),
-        Command::Poisson(args) => poisson::run(args, &cli.global, &mut out),
-        Command::Wave(args) => wave::run(args, &cli.global, &mut out),
-        Command::Waveform(args) => waveform::run(args, &cli.global, &mut out),
-        Command::HeatBem(args) => heat_bem::run(args, &cli.global, &mut out),
-        Command::Elastodynamics(args) => elastodynamics::run(args, &cli.global, &mut out),
-        Command::Ode(args) => ode::run(args, &cli.global, &mut out),
-        Command::Solve(args) => solve::run(args, &cli.global, &mut out),
-        Command::Bench(args) => bench::run(args, &cli.global, &mut out),
-        Command::Tune(args) => tune::run(args, &cli.global, &mut out),
-        Command::Cache(args) => cache::run(args, &cli.global, &mut out),
-        Command::Completions(args) => shell::completions(args, Cli::command(), &mut out),
-        Command::Man(args) => shell::man(args, Cli::command(), &mut out),
-        Command::Schema(args) => schema::run(args, &mut out),
-    };
+    let done = cli.check_sharing().and_then(|()| overwrite::check(&matches, &program)).and_then(|()| cli.run(&mut out));
     match done.and_then(|exit| out.flush().map(|()| exit)) {
         Ok(exit) => exit.into(),
         Err(failure) => out.fail(&failure),

@@ -25,11 +25,6 @@ impl Picture {
         match self.0 {}
     }
 
-    #[allow(dead_code, reason = "only frames ask for it")]
-    pub(crate) fn path(&self) -> &Path {
-        match self.0 {}
-    }
-
     pub(crate) fn draw<D>(&self, _: &D) -> Result<String, Failure> {
         match self.0 {}
     }

@@ -158,6 +158,24 @@ impl Document {
         }
     }
 
+    /// A table of the residuals by cycle.
+    fn print_residuals(&self, out: &mut Output) -> Result<(), Failure> {
+        let columns = [("cycle", Align::Right), ("relative residual", Align::Right), ("factor", Align::Right)];
+        let rows: Vec<Vec<String>> = self
+            .residual_history
+            .iter()
+            .enumerate()
+            .map(|(cycle, residual)| {
+                let factor = cycle.checked_sub(1).map(|before| residual / self.residual_history[before]);
+                vec![cycle.to_string(), format!("{residual:.3e}"), factor.map_or(String::new(), |f| format!("{f:.3}"))]
+            })
+            .collect();
+        for line in table(&columns, &rows) {
+            out.line(line)?;
+        }
+        Ok(())
+    }
+
     fn is_unit(&self) -> bool {
         self.size.iter().all(|&length| length == 1.0)
     }
@@ -310,19 +328,7 @@ impl Report for Document {
         let sizes = if self.regular { format!(" ({} to 3 points per side)", self.points[0]) } else { String::new() };
         out.field("levels", format!("{}{sizes}", self.levels))?;
         out.line("")?;
-        let columns = [("cycle", Align::Right), ("relative residual", Align::Right), ("factor", Align::Right)];
-        let rows: Vec<Vec<String>> = self
-            .residual_history
-            .iter()
-            .enumerate()
-            .map(|(cycle, residual)| {
-                let factor = cycle.checked_sub(1).map(|before| residual / self.residual_history[before]);
-                vec![cycle.to_string(), format!("{residual:.3e}"), factor.map_or(String::new(), |f| format!("{f:.3}"))]
-            })
-            .collect();
-        for line in table(&columns, &rows) {
-            out.line(line)?;
-        }
+        self.print_residuals(out)?;
         out.line("")?;
         let Document { cycles, relative_residual, tolerance, rounding_floor, .. } = self;
         let factor = self.convergence_factor.map_or(String::new(), |factor| format!(", factor {factor:.3}"));
