@@ -124,7 +124,7 @@ impl Fingerprint {
         names.into_iter().find_map(|name| {
             let [before, now] = [self, run].map(|of| find(of, name).unwrap_or_else(|| NOT_GIVEN.into()));
             let digests = before.starts_with(DIGEST) && now.starts_with(DIGEST);
-            let words = |value: &str| match value {
+            let description = |value: &str| match value {
                 NOT_GIVEN => format!("without {name}"),
                 value if value.starts_with(DIGEST) => format!("with {name}"),
                 value => format!("with {name} {value}"),
@@ -132,7 +132,11 @@ impl Fingerprint {
             match before == now {
                 true => None,
                 false if digests => Some(format!("{name} has other values than in the run that wrote it")),
-                false => Some(format!("it was written by a run {}, but is continued {}", words(&before), words(&now))),
+                false => Some(format!(
+                    "it was written by a run {}, but is continued {}",
+                    description(&before),
+                    description(&now)
+                )),
             }
         })
     }

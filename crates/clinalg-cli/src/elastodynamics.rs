@@ -23,11 +23,11 @@ use self::solver::Solver;
 use crate::args::{self, PrecisionArg};
 use crate::checkpoint::Checkpoints;
 use crate::data::{norm, read_points};
+use crate::executor::Executor;
 use crate::exit::{Exit, Failure, check_options, usage};
 use crate::global::Global;
 use crate::output::Output;
 use crate::paths::{check_outputs, write_text};
-use crate::place::Place;
 use crate::plot::Picture;
 
 /// Solve elastodynamics in the frequency domain by boundary elements
@@ -307,8 +307,8 @@ fn solve<S: ComplexScalar>(args: &Args, global: &Global, out: &mut Output) -> Re
     let mut sweep = Sweep::<S>::new(checkpoints.resumed(|| Ok(resume::fingerprint::<S>(args, &input)))?)?;
 
     out.phase("device");
-    let place = Place::new(global, Backend::Kernels)?;
-    let mut solver = Solver::set_up(args, &input, &place, out)?;
+    let executor = Executor::new(global, Backend::Kernels)?;
+    let mut solver = Solver::set_up(args, &input, &executor, out)?;
     let (last, checkpoint) = solver.run(&mut sweep, &checkpoints, out)?;
     if let Some(path) = &args.out {
         write_text(path, &sweep.table)?;
@@ -320,7 +320,7 @@ fn solve<S: ComplexScalar>(args: &Args, global: &Global, out: &mut Output) -> Re
     solver.progress.clear();
 
     let inside = report::inside(&input.points, &fields, &stresses);
-    let mut document = Document::new(args, &solver, &place, sweep.responses, inside);
+    let mut document = Document::new(args, &solver, &executor, sweep.responses, inside);
     document.files.checkpoint = checkpoint;
     if let Some(path) = &args.vtk {
         report::write_vtk(path, &input.mesh, &solution)?;
@@ -329,5 +329,5 @@ fn solve<S: ComplexScalar>(args: &Args, global: &Global, out: &mut Output) -> Re
         document.draw(picture, &input.mesh, &solution)?;
     }
     let norms = || Ok([("u", norm(solution.displacements())), ("t", norm(solution.tractions()))]);
-    out.report(&document, place.contexts(), norms)
+    out.report(&document, executor.contexts(), norms)
 }

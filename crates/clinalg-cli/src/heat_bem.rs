@@ -24,12 +24,12 @@ use self::solver::Solver;
 use crate::args::{self, PrecisionArg};
 use crate::checkpoint::Checkpoints;
 use crate::data::norm;
+use crate::executor::Executor;
 use crate::exit::{Exit, Failure, check_options, usage};
 use crate::global::Global;
 use crate::interrupt;
 use crate::output::Output;
 use crate::paths::check_outputs;
-use crate::place::Place;
 use crate::plot::Picture;
 
 /// Solve the heat equation by boundary elements
@@ -316,8 +316,8 @@ fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Result<Exit
     let input = Input::read(args, params)?;
 
     out.phase("device");
-    let place = Place::new(global, Backend::Kernels)?;
-    let (mut solver, right) = Solver::<T>::assemble(args, &input, &place, global, out)?;
+    let executor = Executor::new(global, Backend::Kernels)?;
+    let (mut solver, right) = Solver::<T>::assemble(args, &input, &executor, global, out)?;
     solver.progress.stage("boundary values");
     out.phase("boundary values and right-hand side");
     let data = input.boundary.data(input.problem, &input.mesh, &input.params)?;
@@ -349,7 +349,7 @@ fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Result<Exit
     solver.progress.clear();
 
     let values = data.whole(found);
-    let mut document = Document::new(args, &input, &solver, solved, &place);
+    let mut document = Document::new(args, &input, &solver, solved, &executor);
     document.error_l2 = error;
     document.seconds_per_apply = seconds_per_apply;
     (document.times, document.inside, document.block_norms) = (times, inside, block_norms);
@@ -361,5 +361,5 @@ fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Result<Exit
         document.write_vtk(path, &input.mesh, &values, &data.given)?;
     }
     document.warn_of_tolerance();
-    out.report(&document, place.contexts(), || Ok([("b", norm(&b.to_vec()?)), ("x", norm(&values))]))
+    out.report(&document, executor.contexts(), || Ok([("b", norm(&b.to_vec()?)), ("x", norm(&values))]))
 }

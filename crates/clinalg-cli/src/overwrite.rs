@@ -89,7 +89,7 @@ impl Named {
     fn check(&self, other: &Named) -> Result<(), Failure> {
         let Named { title, path, .. } = self;
         let (path, continues) = (path.display(), self.id == "checkpoint" && other.id == "resume");
-        let words = match other.title.starts_with("--") {
+        let message = match other.title.starts_with("--") {
             _ if other.identity != self.identity || continues => return Ok(()),
             _ if other.is_written => {
                 let (other, its) = (&other.title, other.path.display());
@@ -100,7 +100,7 @@ impl Named {
             }
             false => format!("{title} {path} is {}, which would be overwritten; give another name", other.title),
         };
-        Err(Failure::usage(words))
+        Err(Failure::usage(message))
     }
 }
 

@@ -24,11 +24,11 @@ use crate::args::boxes::{self, Each, Sides};
 use crate::args::{self, BackendArg};
 use crate::checkpoint::Checkpoints;
 use crate::data::{Target, Values};
+use crate::executor::{Executor, check_memory};
 use crate::exit::{Exit, Failure, check_options, usage};
 use crate::global::Global;
 use crate::interrupt;
 use crate::output::Output;
-use crate::place::{Place, check_memory};
 use crate::plot::Picture;
 use crate::progress::Progress;
 
@@ -293,19 +293,19 @@ impl Args {
 
     /// An error for what the place does not take, and where a device cannot hold u and f: of a square or cube on all levels, of which a level
     /// has 2^-dim of the points of the next, of others at the points and of the unknowns.
-    fn check_place<T: Real>(&self, problem: &Problem, place: &Place, global: &Global) -> Result<(), Failure> {
-        problem.check_options(place)?;
-        match place {
-            Place::Host => Ok(()),
-            Place::Device(context) => {
+    fn check_executor<T: Real>(&self, problem: &Problem, executor: &Executor, global: &Global) -> Result<(), Failure> {
+        problem.check_options(executor)?;
+        match executor {
+            Executor::Host => Ok(()),
+            Executor::Device(context) => {
                 let grid = problem.grid.len() as f64 * size_of::<T>() as f64;
                 let all = match problem.regular {
                     Some(_) => 2.0 * grid / (1.0 - 0.5_f64.powi(problem.grid.dim() as i32)),
                     None => 4.0 * grid,
                 };
-                check_memory(context, &problem.words(), grid, all)
+                check_memory(context, &problem.name(), grid, all)
             }
-            Place::Team(_) => {
+            Executor::Team(_) => {
                 let resumes = self.resume.is_some() || self.checkpoint.is_some();
                 let fault = |option: &str| format!("{option} of poisson: one device only; {}", global.on_one_device());
                 let faults = [
@@ -359,8 +359,8 @@ fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Result<Exit
     let checkpoints = Checkpoints::new("poisson", &args.checkpoint, &args.resume)?;
     let problem = Problem::new(args)?;
     out.phase("device");
-    let place = Place::new(global, problem.params.backend)?;
-    args.check_place::<T>(&problem, &place, global)?;
+    let executor = Executor::new(global, problem.params.backend)?;
+    args.check_executor::<T>(&problem, &executor, global)?;
 
     interrupt::watch();
     let progress = Progress::new(out, "cycle", problem.params.tolerance);
@@ -368,13 +368,13 @@ fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Result<Exit
     out.phase("set-up");
     let start = Instant::now();
     let (medium, boundary) = (args.medium::<T>(&problem)?, problem.boundary_values::<T>()?);
-    let mut solver = Solver::<T>::new(&place, &problem, &medium, &boundary, global)?;
+    let mut solver = Solver::<T>::new(&executor, &problem, &medium, &boundary, global)?;
     let fingerprint = |f: &[T]| resume::fingerprint(args, &problem, (&medium, &boundary), f);
     if let Some(loaded) = checkpoints.resumed(|| Ok(fingerprint(&solver.right_side()?)))? {
         let (u, memory) = resume::restored::<T>(loaded, problem.lattice.len())?;
         solver.resume(u, &memory)?;
     }
-    place.finish()?;
+    executor.finish()?;
     let setup = start.elapsed();
 
     out.phase("solve");
@@ -383,15 +383,15 @@ fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Result<Exit
         progress.step(cycle as u64, residual);
         interrupt::go_on()
     })?;
-    place.finish()?;
+    executor.finish()?;
     let times = [setup, start.elapsed()];
     drop(progress);
 
     out.phase("output");
     let cancelled = report.stop == Stop::Cancelled;
     let memory = solver.memory(&report.history)?;
-    let error_max = solver.error_max(&place)?;
-    let mut document = Document::new(args, &problem, (&place, global), report, times)?;
+    let error_max = solver.error_max(&executor)?;
+    let mut document = Document::new(args, &problem, (&executor, global), report, times)?;
     document.error_max = error_max;
     document.unknowns = solver.levels();
     document.warn_of_jumps(!matches!(medium, Medium::Constant));
@@ -407,7 +407,7 @@ fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Result<Exit
     if let (Some(picture), Some(u)) = (picture, &shown) {
         document.draw(&picture, &problem.lattice, u)?;
     }
-    out.report(&document, place.contexts(), || {
+    out.report(&document, executor.contexts(), || {
         let [f, u] = solver.norms()?;
         Ok([("f", f), ("u", u)])
     })

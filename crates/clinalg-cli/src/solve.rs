@@ -27,12 +27,12 @@ use self::system::{InputFiles, LinearSystem};
 use crate::args::{self, PrecisionArg};
 use crate::checkpoint::Checkpoints;
 use crate::data::norm;
+use crate::executor::Executor;
 use crate::exit::{Exit, Failure, usage};
 use crate::files;
 use crate::global::Global;
 use crate::interrupt;
 use crate::output::Output;
-use crate::place::Place;
 use crate::plot::Picture;
 use crate::progress::Progress;
 
@@ -273,15 +273,15 @@ fn solve<T: Number>(args: &Args, global: &Global, input: Input, out: &mut Output
 
     out.phase("device");
     let begin = Instant::now();
-    let place = Place::new(global, Backend::Kernels)?;
-    args.check_checkpoints(&place)?;
+    let executor = Executor::new(global, Backend::Kernels)?;
+    args.check_checkpoints(&executor)?;
     let stopping = args.stopping::<T>();
     let progress = Progress::new(out, "iteration", stopping.tolerance_of::<T>());
     progress.stage("setting up");
     out.phase("set-up");
     let job = Job {
         args,
-        place: &place,
+        executor: &executor,
         parts: &system.parts,
         b: &mut system.b,
         starts: system.starts.as_deref(),
@@ -302,12 +302,12 @@ fn solve<T: Number>(args: &Args, global: &Global, input: Input, out: &mut Output
         files::write(path, system.parts.cols, solved.columns.len(), &solved.x)?;
     }
     let norms = || Ok([("b", norm(&system.b)), ("x", norm(&solved.x))]);
-    let mut document = Document::new(args, &system, &solved, &place, global)?;
+    let mut document = Document::new(args, &system, &solved, &executor, global)?;
     document.files.pictures = pictures;
     if let Some(picture) = picture {
         document.draw(&picture)?;
     }
-    out.report(&document, place.contexts(), norms)
+    out.report(&document, executor.contexts(), norms)
 }
 
 /// The default of --seed.
@@ -342,11 +342,11 @@ impl Args {
     }
 
     /// An error for checkpoints of what has none.
-    fn check_checkpoints(&self, place: &Place) -> Result<(), Failure> {
+    fn check_checkpoints(&self, executor: &Executor) -> Result<(), Failure> {
         if self.checkpoint.is_none() && self.resume.is_none() {
             return Ok(());
         }
-        if matches!(place, Place::Team(_)) {
+        if matches!(executor, Executor::Team(_)) {
             return usage!(
                 "checkpoints are of solves on one device: leave --devices out, or --checkpoint and --resume"
             );

@@ -185,8 +185,8 @@ fn last_frame(path: &Path, system: &System) -> Result<Vec<f64>, Failure> {
         "csv" => csv::last_frame(path, system)?,
         "npy" | "mtx" => values(path)?,
         _ => {
-            let words = "expected FIELD=FORMULA or a file whose name ends in .npy, .csv or .mtx";
-            return usage!("--initial {}: {words}", path.display());
+            let expected = "expected FIELD=FORMULA or a file whose name ends in .npy, .csv or .mtx";
+            return usage!("--initial {}: {expected}", path.display());
         }
     };
     let components = system.components();

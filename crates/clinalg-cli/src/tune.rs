@@ -16,7 +16,7 @@ use crate::exit::{Exit, Failure, usage};
 use crate::global::Global;
 use crate::output::Output;
 use crate::plot::{Picture, Surface};
-use crate::text::{Align, seconds, table};
+use crate::text::{Align, precision, seconds, table};
 
 /// Search for the fastest launch parameters of this device and store them
 ///
@@ -190,13 +190,6 @@ fn search(context: &Context, options: &tuner::Options, out: &Output) -> Result<F
     Ok(found?)
 }
 
-fn short(precision: Precision) -> &'static str {
-    match precision {
-        Precision::F32 => "f32",
-        Precision::F64 => "f64",
-    }
-}
-
 /// One picture per result, named after it.
 fn plot(folder: &Path, found: &Found, context: &Context) -> Result<Vec<PathBuf>, Failure> {
     let mut pictures = Vec::new();
@@ -210,10 +203,10 @@ fn plot(folder: &Path, found: &Found, context: &Context) -> Result<Vec<PathBuf>,
             *best = best.min(candidate.seconds);
         }
         let log = tuned.elements.ilog2();
-        let path = folder.join(format!("{}-{}-2e{log}.png", tuned.operation, short(tuned.precision)));
+        let path = folder.join(format!("{}-{}-2e{log}.png", tuned.operation, precision(tuned.precision)));
         let picture = Picture::new(&path)?;
         picture.draw(&Surface {
-            title: format!("{}, {}, 2^{log} elements", tuned.operation, short(tuned.precision)),
+            title: format!("{}, {}, 2^{log} elements", tuned.operation, precision(tuned.precision)),
             subtitle: format!("{}; time, the best of the other parameters", context.device().name),
             x_name: op.operation.parameters[0].0,
             y_name: "elements per item",
@@ -274,28 +267,27 @@ impl Document {
             ("of limit", Align::Right),
             ("parameters", Align::Left),
         ];
-        let words = |parameters: &Parameters| {
-            let words: Vec<String> = parameters.iter().map(|(name, value)| format!("{name} {value}")).collect();
-            words.join(", ")
+        let list = |parameters: &Parameters| {
+            parameters.iter().map(|(name, value)| format!("{name} {value}")).collect::<Vec<_>>().join(", ")
         };
         let row = |r: &Row| {
             let same = r.default == r.best;
             vec![
                 r.operation.into(),
-                short(r.precision).into(),
+                precision(r.precision).into(),
                 format!("2^{}", r.elements.ilog2()),
                 seconds(r.seconds_default),
                 if same { "default".into() } else { seconds(r.seconds_tuned) },
                 seconds(r.seconds_limit),
                 format!("{:.0} %", 100.0 * r.seconds_limit / r.seconds_tuned),
-                words(&r.best),
+                list(&r.best),
             ]
         };
         for line in table(&columns, &self.tuned.iter().map(row).collect::<Vec<_>>()) {
             out.line(line)?;
         }
         for bad in &self.discarded {
-            let (operation, precision, parameters) = (bad.operation, short(bad.precision), words(&bad.parameters));
+            let (operation, precision, parameters) = (bad.operation, precision(bad.precision), list(&bad.parameters));
             out.line(format!("discarded: {operation} {precision}, {parameters}: {}", bad.why))?;
         }
         out.line("")?;

@@ -24,12 +24,12 @@ use crate::args::boxes::{Each, Sides};
 use crate::args::{self, BackendArg, PrecisionArg};
 use crate::checkpoint::{Checkpoints, Loaded};
 use crate::data::{Target, Values, norm};
+use crate::executor::Executor;
 use crate::exit::{Exit, Failure, usage};
 use crate::global::Global;
 use crate::interrupt;
 use crate::output::Output;
 use crate::paths;
-use crate::place::Place;
 use crate::plot::Frames;
 use crate::progress::Progress;
 use crate::series::Series;
@@ -311,8 +311,8 @@ fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Result<Exit
     let checkpoints = Checkpoints::new("wave", &args.checkpoint, &args.resume)?;
     let initial = shape.initial(args)?;
     out.phase("device");
-    let place = Place::new(global, args.backend.into())?;
-    args.check_place::<T>(&shape, &place, global)?;
+    let executor = Executor::new(global, args.backend.into())?;
+    args.check_executor::<T>(&shape, &executor, global)?;
     out.phase("options and files");
     let (data, amplitude) = PointData::<T>::read(args, lattice)?;
     let (params, steps) = args.params(&shape, data.c, checkpoints.unchecked())?;
@@ -323,7 +323,7 @@ fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Result<Exit
     out.phase("set-up");
     let start = Instant::now();
     let shown = pictures.is_some() || series.is_some();
-    let problem = Problem { args, shape: &shape, initial: &initial, data, params, place: &place };
+    let problem = Problem { args, shape: &shape, initial: &initial, data, params, executor: &executor };
     let mut wave = problem.motion(amplitude, global)?;
     let (mut u, implicit) = problem.start(&mut *wave, shown)?;
     let mut energies = Energies::new(&mut *wave, checkpoints.resumed(|| problem.fingerprint())?)?;
@@ -346,7 +346,7 @@ fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Result<Exit
     out.phase("output");
     energies.drift = integrated.drift;
     document.end(&*wave, first, steps, &integrated);
-    document.run.peak_device_bytes = place.peak_bytes_of_all()?;
+    document.run.peak_device_bytes = executor.peak_bytes_of_all()?;
     document.run.error_max = problem.error_max(&mut *wave)?;
     document.run.checkpoint = checkpoints.write(interrupt::interrupted(), |path| {
         energies.save(path, &mut *wave, problem.params.dt, problem.fingerprint()?)
@@ -357,7 +357,7 @@ fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Result<Exit
     if let Some(series) = series {
         series.finish()?;
     }
-    out.report(&document, place.contexts(), || Ok([("u", norm(&problem.displacement(&mut *wave)?))]))
+    out.report(&document, executor.contexts(), || Ok([("u", norm(&problem.displacement(&mut *wave)?))]))
 }
 
 #[cfg(test)]

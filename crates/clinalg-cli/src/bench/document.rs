@@ -68,8 +68,8 @@ impl Document {
         }
         for r in &self.results {
             if let (Some(flops), Some(evaluations)) = (r.flops_per_evaluation, r.evaluations_per_second) {
-                let words = format!("{flops:.2} operations per evaluation, {evaluations:.2e} evaluations/s");
-                out.field(&r.operation.name(), words)?;
+                let rate = format!("{flops:.2} operations per evaluation, {evaluations:.2e} evaluations/s");
+                out.field(&r.operation.name(), rate)?;
             }
         }
         out.line("")?;

@@ -56,8 +56,8 @@ impl Array {
             [only] => only.as_str(),
             _ if names.iter().any(|n| n == name) => name,
             _ => {
-                let words = format!("the file has the arrays {}, and none called {name}", names.join(", "));
-                return Err(failure(path, words));
+                let message = format!("the file has the arrays {}, and none called {name}", names.join(", "));
+                return Err(failure(path, message));
             }
         };
         Array::read_named(path, name, Limits { values: most, compressed: None })

@@ -2,7 +2,7 @@
 
 pub(crate) mod array;
 mod field;
-mod given;
+mod input;
 pub(crate) mod npy;
 mod points;
 mod source;
@@ -16,7 +16,7 @@ use crate::exit::Failure;
 
 pub(crate) use self::array::Array;
 pub(crate) use self::field::{Lattice, Values};
-pub(crate) use self::given::{Given, Place};
+pub(crate) use self::input::{CoefficientValues, InputField};
 pub(crate) use self::points::read_points;
 pub(crate) use self::target::{AXES, Target, write_names, write_rows};
 

@@ -16,10 +16,10 @@ use super::{Args, Method, ProblemArg};
 use crate::args::DeviceName;
 use crate::data::norm;
 use crate::document::BoundaryFiles;
+use crate::executor::{Executor, device_description};
 use crate::exit::{Exit, Failure};
 use crate::output::{Output, Report};
 use crate::paths;
-use crate::place::{Place, device_words};
 use crate::plot::{Body, Picture, Profile};
 use crate::text::{Align, bytes, precision, seconds, table};
 
@@ -196,7 +196,7 @@ impl Document {
     pub(super) fn new<S: ComplexScalar>(
         args: &Args,
         solver: &Solver<'_, S>,
-        place: &Place,
+        executor: &Executor,
         responses: Vec<Response>,
         points: Vec<Inside>,
     ) -> Document {
@@ -216,9 +216,9 @@ impl Document {
             last: responses[responses.len() - 1].clone(),
             responses,
             points,
-            peak_device_bytes: place.peak_bytes(),
+            peak_device_bytes: executor.peak_bytes(),
             device: context.device().into(),
-            devices: place.devices(),
+            devices: executor.devices(),
             kernel_family: context.family(),
             files: BoundaryFiles { vtk: paths::name(&args.vtk), out: paths::name(&args.out), ..Default::default() },
         }
@@ -303,7 +303,7 @@ impl Report for Document {
         };
         out.line(format!("Elastodynamics by boundary elements: {given}"))?;
         out.line("")?;
-        out.field("device", device_words(&self.devices, Some(self.kernel_family)))?;
+        out.field("device", device_description(&self.devices, Some(self.kernel_family)))?;
         let domain = if self.domain == Domain::Interior { "material inside" } else { "material outside" };
         out.field("mesh", format!("{}: {} elements, {} unknowns, {domain}", self.mesh, self.elements, self.unknowns))?;
         if let Some(count) = self.elements_per_wavelength {

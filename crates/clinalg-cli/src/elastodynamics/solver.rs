@@ -13,10 +13,10 @@ use super::report::{Response, append};
 use super::resume::{Sweep, fingerprint};
 use super::{AlgorithmArg, Args, Input, Method};
 use crate::checkpoint::Checkpoints;
+use crate::executor::Executor;
 use crate::exit::{Failure, usage};
 use crate::interrupt;
 use crate::output::Output;
-use crate::place::Place;
 use crate::progress::Progress;
 use crate::text::{bytes, precision};
 
@@ -27,7 +27,7 @@ const FEWEST_ELEMENTS: f64 = 4.0;
 pub(super) struct Solver<'a, S: ComplexScalar> {
     args: &'a Args,
     input: &'a Input,
-    place: &'a Place,
+    executor: &'a Executor,
     pub(super) progress: Progress,
     tolerance: f64,
     shared: Shared<S>,
@@ -44,22 +44,23 @@ impl<'a, S: ComplexScalar> Solver<'a, S> {
     pub(super) fn set_up(
         args: &'a Args,
         input: &'a Input,
-        place: &'a Place,
+        executor: &'a Executor,
         out: &mut Output,
     ) -> Result<Solver<'a, S>, Failure> {
         out.phase("geometry");
         let options = Options::default().rule(args.rule);
         if !args.otf {
-            Shared::<S>::check_memory(place.contexts(), &input.mesh, &options)?;
+            Shared::<S>::check_memory(executor.contexts(), &input.mesh, &options)?;
         }
         let tolerance = args.tol.unwrap_or(if S::PRECISION == Precision::F32 { 1e-5 } else { 1e-8 });
         let progress = Progress::new(out, "iteration", tolerance);
         progress.stage("Gauss points and static parts");
         let start = Instant::now();
-        let shared = Shared::<S>::new(place.contexts(), &input.mesh, input.material, input.domain, &options)?;
-        place.finish()?;
+        let shared = Shared::<S>::new(executor.contexts(), &input.mesh, input.material, input.domain, &options)?;
+        executor.finish()?;
         let seconds_geometry = start.elapsed().as_secs_f64();
-        let solver = Solver { args, input, place, progress, tolerance, shared, seconds_geometry, memory: Vec::new() };
+        let solver =
+            Solver { args, input, executor, progress, tolerance, shared, seconds_geometry, memory: Vec::new() };
         let (highest, per_wavelength) = (input.highest_frequency(), solver.elements_per_wavelength());
         if per_wavelength < FEWEST_ELEMENTS {
             log::warn!(
@@ -184,7 +185,7 @@ impl<'a, S: ComplexScalar> Solver<'a, S> {
         };
         let memory = std::mem::take(&mut self.memory);
         let assembly = if self.args.otf { None } else { Some(self.shared.assemble_in(algorithm, frequency, memory)?) };
-        self.place.finish()?;
+        self.executor.finish()?;
         Ok(assembly)
     }
 
@@ -200,7 +201,7 @@ impl<'a, S: ComplexScalar> Solver<'a, S> {
         out.phase("factorisation");
         let mut start = Instant::now();
         let factors = assembly.join()?.system(self.input.boundary.conditions())?.factorise()?;
-        self.place.finish()?;
+        self.executor.finish()?;
         response.seconds_factor = Some(start.elapsed().as_secs_f64());
         if interrupt::interrupted() {
             return Ok(None);

@@ -23,8 +23,8 @@ fn columns<T: Copy>(path: &Path, shape: &[usize], values: Vec<T>) -> Result<Colu
         [rows] => (rows, 1),
         [rows, cols] => (rows, cols),
         _ => {
-            let words = format!("an array of {} dimensions, expected one or two", shape.len());
-            return Err(fault(path, words));
+            let message = format!("an array of {} dimensions, expected one or two", shape.len());
+            return Err(fault(path, message));
         }
     };
     if rows == 1 || cols == 1 {
@@ -188,12 +188,12 @@ fn blocks<T: Scalar>(
     data: &[T],
 ) -> Result<CsrParts<T>, Fault> {
     let &[count, height, width] = of_data else {
-        let words = format!("array data has {} dimensions, expected blocks, rows and columns", of_data.len());
-        return Err(Fault::Content(words));
+        let message = format!("array data has {} dimensions, expected blocks, rows and columns", of_data.len());
+        return Err(Fault::Content(message));
     };
     if height == 0 || width == 0 || rows % height != 0 || cols % width != 0 {
-        let words = format!("blocks of {height} x {width} do not divide a matrix of {rows} x {cols}");
-        return Err(Fault::Content(words));
+        let message = format!("blocks of {height} x {width} do not divide a matrix of {rows} x {cols}");
+        return Err(Fault::Content(message));
     }
     let of_blocks = (rows / height, cols / width);
     let ones = vec![1f32; count];
@@ -229,8 +229,8 @@ fn diagonals<T: Scalar>(
     let length = match *of_data {
         [count, length] if count == offsets.len() => length,
         _ => {
-            let words = format!("array data has no row for each of the {} diagonals of array offsets", offsets.len());
-            return Err(Fault::Content(words));
+            let message = format!("array data has no row for each of the {} diagonals of array offsets", offsets.len());
+            return Err(Fault::Content(message));
         }
     };
     let mut entries = Vec::new();

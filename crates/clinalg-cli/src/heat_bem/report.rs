@@ -16,10 +16,10 @@ use super::solver::{Solved, Solver};
 use super::{Args, Input, Method, PreconditionerArg};
 use crate::args::DeviceName;
 use crate::document::BoundaryFiles;
+use crate::executor::{Executor, device_description};
 use crate::exit::{Exit, Failure};
 use crate::output::{Output, Report};
 use crate::paths;
-use crate::place::{Place, device_words};
 use crate::plot::{Body, Convergence, Picture};
 use crate::text::{bytes, precision, seconds};
 
@@ -78,7 +78,7 @@ impl Document {
         input: &Input,
         solver: &Solver<'_, T>,
         solved: Solved<T>,
-        place: &Place,
+        executor: &Executor,
     ) -> Document {
         let (Input { problem, mesh, .. }, Solved { report, time, peak_bytes, .. }) = (input, solved);
         let (matrix, context) = (solver.matrix(), solver.space.context());
@@ -98,7 +98,7 @@ impl Document {
             nodes: mesh.nodes().len(),
             steps: args.steps,
             device: context.device().into(),
-            devices: place.devices(),
+            devices: executor.devices(),
             kernel_family: context.family(),
             algorithm: solver.algorithm,
             plan: matrix.plan_description(),
@@ -206,7 +206,7 @@ impl Report for Document {
         };
         out.line(format!("Heat equation by boundary elements: {given} given on the surface, {found} computed"))?;
         out.line("")?;
-        out.field("device", device_words(&self.devices, None))?;
+        out.field("device", device_description(&self.devices, None))?;
         out.field("mesh", format!("{}: {} triangles, {} nodes", self.mesh, self.elements, self.nodes))?;
         let Quality { area, volume, smallest_angle, largest_angle, .. } = &self.quality;
         let angles = format!("{smallest_angle:.0} to {largest_angle:.0} degrees");

@@ -13,11 +13,11 @@ use super::inside::{self, Inside};
 use super::memory::Memory;
 use super::predicted::{self, Predicted};
 use super::{Apply, Args, Input, Method, PreconditionerArg};
+use crate::executor::Executor;
 use crate::exit::{Failure, usage};
 use crate::global::Global;
 use crate::interrupt;
 use crate::output::Output;
-use crate::place::Place;
 use crate::progress::Progress;
 use crate::text::bytes;
 
@@ -35,7 +35,7 @@ const RESTART: usize = 200;
 pub(super) struct Solver<'a, T: Real> {
     args: &'a Args,
     input: &'a Input,
-    place: &'a Place,
+    executor: &'a Executor,
     pub(super) method: Method,
     pub(super) progress: Progress,
     pub(super) tolerance: f64,
@@ -64,12 +64,12 @@ impl Args {
         self.restart.unwrap_or(RESTART)
     }
 
-    fn space<T: Real>(&self, input: &Input, place: &Place, global: &Global) -> Result<HeatSpace<T>, Failure> {
+    fn space<T: Real>(&self, input: &Input, executor: &Executor, global: &Global) -> Result<HeatSpace<T>, Failure> {
         let Input { mesh, params, .. } = input;
-        Ok(match place {
-            Place::Team(team) if global.balance => HeatSpace::<T>::balanced(team, mesh, params)?,
-            Place::Team(team) => HeatSpace::on_team(team, mesh, params, &vec![1.0; team.ranks()])?,
-            _ => HeatSpace::new(&place.contexts()[0], mesh, params)?,
+        Ok(match executor {
+            Executor::Team(team) if global.balance => HeatSpace::<T>::balanced(team, mesh, params)?,
+            Executor::Team(team) => HeatSpace::on_team(team, mesh, params, &vec![1.0; team.ranks()])?,
+            _ => HeatSpace::new(&executor.contexts()[0], mesh, params)?,
         })
     }
 
@@ -95,13 +95,13 @@ impl<'a, T: Real> Solver<'a, T> {
     pub(super) fn assemble(
         args: &'a Args,
         input: &'a Input,
-        place: &'a Place,
+        executor: &'a Executor,
         global: &Global,
         out: &mut Output,
     ) -> Result<(Solver<'a, T>, HeatOperator<T>), Failure> {
         let (problem, steps) = (input.problem, args.steps);
         let rows = problem.kinds().0.rows(&input.mesh);
-        let method = args.method.choose::<T>(args.asks_for_gmres(), &place.contexts()[0], rows, steps);
+        let method = args.method.choose::<T>(args.asks_for_gmres(), &executor.contexts()[0], rows, steps);
         let tolerance = args.tol.unwrap_or(if T::PRECISION == Precision::F32 { 1e-5 } else { 1e-8 });
         let progress = match method {
             Method::Gmres => Progress::new(out, "iteration", tolerance),
@@ -110,9 +110,9 @@ impl<'a, T: Real> Solver<'a, T> {
         progress.stage("assembling");
         out.phase("assembly");
         let mut start = Instant::now();
-        let space = args.space::<T>(input, place, global)?;
+        let space = args.space::<T>(input, executor, global)?;
         let may_change =
-            args.algorithm.is_none() && !matches!(args.apply, Apply::Assembled) && place.contexts().len() == 1;
+            args.algorithm.is_none() && !matches!(args.apply, Apply::Assembled) && executor.contexts().len() == 1;
         let (mut algorithm, mut options) = args.operator_options(may_change);
         progress.stage("predicting the time");
         let predicting = Instant::now();
@@ -136,7 +136,7 @@ impl<'a, T: Real> Solver<'a, T> {
             }
             result => result?,
         };
-        place.finish()?;
+        executor.finish()?;
         let assembly = start.elapsed();
         if args.report && !system.matrix().is_assembled() {
             return usage!(
@@ -148,7 +148,7 @@ impl<'a, T: Real> Solver<'a, T> {
         let solver = Solver {
             args,
             input,
-            place,
+            executor,
             method,
             progress,
             tolerance,
@@ -176,7 +176,7 @@ impl<'a, T: Real> Solver<'a, T> {
         if self.args.preconditioner == PreconditionerArg::Opposite {
             self.preconditioner = Some(self.system.operator_preconditioner(&self.options)?);
         }
-        self.place.finish()?;
+        self.executor.finish()?;
         self.assembly += start.elapsed();
         Ok(b)
     }
@@ -195,7 +195,7 @@ impl<'a, T: Real> Solver<'a, T> {
                 Some(self.system.forward()?)
             }
         };
-        self.place.finish()?;
+        self.executor.finish()?;
         // Nothing is solved before.
         interrupt::watch();
         let start = Instant::now();
@@ -212,8 +212,8 @@ impl<'a, T: Real> Solver<'a, T> {
             }
             (Memory::Forward(_), None) => unreachable!("made for this method"),
         };
-        self.place.finish()?;
-        Ok(Solved { x, report, time: start.elapsed(), peak_bytes: self.place.peak_bytes() })
+        self.executor.finish()?;
+        Ok(Solved { x, report, time: start.elapsed(), peak_bytes: self.executor.peak_bytes() })
     }
 
     /// The median time of a product; `None` after Ctrl-C.

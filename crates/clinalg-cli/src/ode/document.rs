@@ -6,11 +6,11 @@ use serde::Serialize;
 
 use super::integration::{Done, Integration, StepperInfo};
 use crate::args::DeviceName;
+use crate::executor::{Executor, device_description};
 use crate::exit::{Exit, Failure};
 use crate::global::Global;
 use crate::output::{Output, Report};
 use crate::paths;
-use crate::place::{Place, device_words};
 use crate::text::{bytes, precision, seconds};
 
 #[derive(Serialize, JsonSchema)]
@@ -90,7 +90,7 @@ impl Document {
     /// Of an integration; files and the error are still to be set.
     pub(super) fn new<T: Real>(
         integration: &Integration<'_, T>,
-        (place, global): (&Place, &Global),
+        (executor, global): (&Executor, &Global),
         done: Done<T>,
         stepper: StepperInfo,
     ) -> Result<Document, Failure> {
@@ -106,7 +106,7 @@ impl Document {
             order: method.order(),
             variant: stepper.variant,
             precision: T::PRECISION,
-            kernel_family: place.family(),
+            kernel_family: executor.family(),
             t: report.t,
             t_end: integration.t_end,
             h: args.h,
@@ -132,9 +132,9 @@ impl Document {
             seconds,
             seconds_download: done.download.as_secs_f64(),
             component_steps_per_second: components as f64 * report.accepted as f64 / seconds.max(f64::MIN_POSITIVE),
-            peak_device_bytes: place.peak_bytes_of_all()?,
-            device: place.device(),
-            devices: place.devices_of_all(global)?,
+            peak_device_bytes: executor.peak_bytes_of_all()?,
+            device: executor.device(),
+            devices: executor.devices_of_all(global)?,
             steps_per_exchange: stepper.steps_per_exchange,
             out: paths::name(&args.out),
             checkpoint: None,
@@ -151,7 +151,7 @@ impl Report for Document {
         out.line(format!("{}: {}", self.problem, self.title))?;
         out.line(format!("{} components, {}", self.components, precision(self.precision)))?;
         out.line("")?;
-        out.field("device", device_words(&self.devices, self.kernel_family))?;
+        out.field("device", device_description(&self.devices, self.kernel_family))?;
         if let Some(steps) = self.steps_per_exchange {
             out.field("halos", format!("exchanged every {steps} steps"))?;
         }

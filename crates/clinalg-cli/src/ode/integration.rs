@@ -14,9 +14,9 @@ use super::Args;
 use super::document::Invariant;
 use super::frame_buffer::FrameBuffer;
 use super::reference::exact;
+use crate::executor::Executor;
 use crate::exit::Failure;
 use crate::interrupt;
-use crate::place::Place;
 use crate::progress::Progress;
 use crate::series::Series;
 
@@ -128,16 +128,16 @@ impl<T: Real> Integration<'_, T> {
     /// Integrates where the place says; the solution is kept for the frames where the options say so.
     pub(super) fn run(
         &self,
-        place: &Place,
+        executor: &Executor,
         variant: Option<Variant>,
         balance: bool,
         frames: &mut Frames,
     ) -> Result<(Done<T>, StepperInfo), Failure> {
         let fixed = self.args.h.is_some() || self.args.is_stabilised();
         let steps = self.args.steps_at_once.unwrap_or(if fixed { AT_ONCE } else { 1 });
-        match (place, variant.map(|variant| DeviceOptions { variant, steps, tile: None })) {
-            (Place::Team(team), Some(options)) => self.on_team(team, options, balance, frames),
-            (Place::Device(context), Some(options)) => self.on_device(context, &options, frames),
+        match (executor, variant.map(|variant| DeviceOptions { variant, steps, tile: None })) {
+            (Executor::Team(team), Some(options)) => self.on_team(team, options, balance, frames),
+            (Executor::Device(context), Some(options)) => self.on_device(context, &options, frames),
             _ => self.on_host(frames),
         }
     }

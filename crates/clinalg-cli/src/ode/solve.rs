@@ -18,13 +18,13 @@ use super::{Args, PLAIN, default_n, variant};
 use crate::checkpoint::{self, Fingerprint, Loaded};
 use crate::data::Values;
 use crate::data::array::write_npy;
+use crate::executor::Executor;
 use crate::exit::{Exit, Failure, usage};
 use crate::files;
 use crate::global::Global;
 use crate::interrupt;
 use crate::output::Output;
 use crate::paths::ending;
-use crate::place::Place;
 use crate::plot::Frames as Pictures;
 use crate::processes;
 use crate::progress::Progress;
@@ -57,7 +57,7 @@ pub(super) fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> 
     progress.stage("setting up");
     out.phase("frames");
     let start = Instant::now();
-    let place = if variant.is_some() { Place::new(global, Backend::Kernels)? } else { Place::Host };
+    let executor = if variant.is_some() { Executor::new(global, Backend::Kernels)? } else { Executor::Host };
     let reached = resumed.as_ref().and_then(|state| state.numbers.first().copied());
     let before = reached.map_or(0, |t| options.save_at.iter().filter(|save| **save <= t).count());
     let buffer = pictures.is_some().then(|| FrameBuffer::new(&problem, field, before));
@@ -75,7 +75,7 @@ pub(super) fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> 
         progress: &progress,
         start,
     };
-    let (done, stepper) = integration.run(&place, variant, global.balance, &mut frames)?;
+    let (done, stepper) = integration.run(&executor, variant, global.balance, &mut frames)?;
     out.split_phase(&done.phases());
 
     out.phase("output");
@@ -90,7 +90,7 @@ pub(super) fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> 
     let error = reference::error(args.reference, &problem, &done, t_end)?;
     out.phase("output");
     let norms = done.summary.norms;
-    let mut document = Document::new(&integration, (&place, global), done, stepper)?;
+    let mut document = Document::new(&integration, (&executor, global), done, stepper)?;
     (document.files, document.times, document.checkpoint) = (files, times, checkpoint);
     (document.error_vs_reference, document.reference) = error.unzip();
     if let (Some(buffer), Some(pictures)) = (&frames.buffer, &pictures) {
@@ -98,7 +98,7 @@ pub(super) fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> 
         buffer.draw(&mut document, &problem, pictures)?;
     }
     progress.clear();
-    out.report(&document, place.contexts(), || Ok([("y0", norms[0]), ("y", norms[1])]))
+    out.report(&document, executor.contexts(), || Ok([("y0", norms[0]), ("y", norms[1])]))
 }
 
 impl Args {

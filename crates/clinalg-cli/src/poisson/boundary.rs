@@ -4,7 +4,7 @@ use clinalg::Real;
 use clinalg::multigrid::{Condition, End, Grid, SideValues};
 
 use crate::args::boxes::{self, side_name};
-use crate::data::{Given, Lattice};
+use crate::data::{InputField, Lattice};
 use crate::exit::{Failure, usage};
 
 const OPTION: &str = "--boundary";
@@ -23,9 +23,9 @@ pub(super) enum Boundary<T: Real> {
 pub(super) struct BoundaryData {
     /// As it was given.
     text: String,
-    all: Option<Given>,
+    all: Option<InputField>,
     /// Those of single sides.
-    sides: Vec<(usize, End, Given)>,
+    sides: Vec<(usize, End, InputField)>,
 }
 
 /// The side before the first equals sign, unless that is part of a comparison, and what stands behind it.
@@ -38,9 +38,9 @@ impl BoundaryData {
     /// Reads the values of the option, each a formula or a file, with `SIDE=` before it for some sides only; `None` where there are none.
     ///
     /// # Errors
-    /// Those of [`Given::new`]; [`Failure::Usage`] for a side that the grid does not have, one without values and one that is named twice.
+    /// Those of [`InputField::new`]; [`Failure::Usage`] for a side that the grid does not have, one without values and one that is named twice.
     pub(super) fn new(texts: &[String], grid: &Grid) -> Result<Option<BoundaryData>, Failure> {
-        let (mut all, mut sides): (Option<Given>, Vec<(usize, End, Given)>) = (None, Vec::new());
+        let (mut all, mut sides): (Option<InputField>, Vec<(usize, End, InputField)>) = (None, Vec::new());
         // A resumed run may repeat what the checkpoint has.
         for (_, text) in texts.iter().enumerate().filter(|(k, text)| !texts[..*k].contains(text)) {
             match split(text) {
@@ -49,9 +49,9 @@ impl BoundaryData {
                         "{OPTION} is given twice without a side; restrict one of them to a side, for example {OPTION} x0={text}"
                     );
                 }
-                None => all = Some(Given::new(OPTION, text, grid.dim())?),
+                None => all = Some(InputField::new(OPTION, text, grid.dim())?),
                 Some((side, rest)) => {
-                    let given = Given::new(OPTION, rest, grid.dim())?;
+                    let given = InputField::new(OPTION, rest, grid.dim())?;
                     side.each(OPTION, grid.dim(), |axis, end| {
                         let name = side_name(axis, end);
                         if matches!(grid.condition(axis, end), Condition::Periodic) {
@@ -79,7 +79,7 @@ impl BoundaryData {
     }
 
     /// What is given for a side; 0 where nothing is.
-    fn of(&self, axis: usize, end: End) -> Option<&Given> {
+    fn of(&self, axis: usize, end: End) -> Option<&InputField> {
         let own = self.sides.iter().find(|(a, e, _)| (*a, *e) == (axis, end)).map(|(.., given)| given);
         own.or(self.all.as_ref())
     }
@@ -121,8 +121,8 @@ impl BoundaryData {
         let values = SideValues::from_fn(grid, |axis, end, at| {
             let Some(given) = self.of(axis, end) else { return T::zero() };
             let value = given.at(&at[..grid.dim()]).unwrap_or_else(|| {
-                let words = "is a file; with --cells, or with sides other than dirichlet, give a formula";
-                usage!("{OPTION} {} {words}", given.text())
+                let message = "is a file; with --cells, or with sides other than dirichlet, give a formula";
+                usage!("{OPTION} {} {message}", given.text())
             });
             value.map(T::from_f64).unwrap_or_else(|error| {
                 failure.get_or_insert(error);
@@ -136,7 +136,7 @@ impl BoundaryData {
     fn at_points<T: Real>(&self, grid: &Grid, lattice: &Lattice) -> Result<Vec<T>, Failure> {
         let mut values = vec![T::zero(); grid.len()];
         let is_own = |side: (usize, End)| self.sides.iter().any(|&(axis, end, _)| (axis, end) == side);
-        let mut take = |given: &Given, is_wanted: &dyn Fn((usize, End)) -> bool| -> Result<(), Failure> {
+        let mut take = |given: &InputField, is_wanted: &dyn Fn((usize, End)) -> bool| -> Result<(), Failure> {
             let wanted = |k: usize| side_of(grid, k).is_some_and(is_wanted);
             let given: Vec<T> = given.at_points(lattice, wanted)?;
             given.into_iter().enumerate().filter(|(k, _)| wanted(*k)).for_each(|(k, value)| values[k] = value);

@@ -3,16 +3,16 @@
 
 use std::f64::consts::PI;
 
-use clinalg::multigrid::{Backend, Centring, Coefficient, Condition, Grid, PoissonParams, Separable, Smoother};
+use clinalg::multigrid::{Backend, Centring, Condition, Grid, PoissonParams, Separable, Smoother};
 use clinalg::{Context, Real, Vector};
 
 use super::boundary::{Boundary, BoundaryData, side_of};
 use super::{Args, RightSide};
 use crate::args;
 use crate::args::boxes::{self, ENDS};
-use crate::data::{self, Given, Lattice, random_numbers, zeros};
+use crate::data::{CoefficientValues, InputField, Lattice, random_numbers, zeros};
+use crate::executor::Executor;
 use crate::exit::{Failure, usage};
-use crate::place::Place;
 
 /// What is solved.
 pub(super) struct Problem {
@@ -28,9 +28,9 @@ pub(super) struct Problem {
     seed: u64,
     /// The solution of the problem without `--f` and with `--rhs sine`.
     sine: Option<Sine>,
-    pub(super) f: Option<Given>,
+    pub(super) f: Option<InputField>,
     pub(super) boundary: Option<BoundaryData>,
-    pub(super) coefficient: Option<Given>,
+    pub(super) coefficient: Option<InputField>,
 }
 
 /// u is a product of a sine or a cosine per direction, which meets the conditions on the sides with g = 0, and f the multiple of
@@ -80,36 +80,6 @@ impl Sine {
     }
 }
 
-/// The values of a coefficient.
-pub(super) enum Faces<T> {
-    Points(Vec<T>),
-    Cells(Vec<T>),
-}
-
-impl<T: Real> Faces<T> {
-    /// # Errors
-    /// As [`Given::coefficient`].
-    pub(super) fn new(given: &Given, lattice: &Lattice) -> Result<Faces<T>, Failure> {
-        let taken = |values: Vec<f64>| values.into_iter().map(T::from_f64).collect();
-        Ok(match given.coefficient(lattice)? {
-            data::Place::Points(values) => Faces::Points(taken(values)),
-            data::Place::Cells(values) => Faces::Cells(taken(values)),
-        })
-    }
-
-    pub(super) fn values(&self) -> &[T] {
-        let (Faces::Points(values) | Faces::Cells(values)) = self;
-        values
-    }
-
-    pub(super) fn borrowed(&self) -> Coefficient<'_, T> {
-        match self {
-            Faces::Points(values) => Coefficient::Points(values),
-            Faces::Cells(values) => Coefficient::Cells(values),
-        }
-    }
-}
-
 impl Problem {
     /// # Errors
     /// [`Failure::Usage`] and [`Failure::File`] for what cannot be read.
@@ -117,7 +87,7 @@ impl Problem {
         let points = args.points();
         let dim = points.len();
         let given =
-            |option, text: &Option<String>| text.as_deref().map(|text| Given::new(option, text, dim)).transpose();
+            |option, text: &Option<String>| text.as_deref().map(|text| InputField::new(option, text, dim)).transpose();
         let size = args.size.as_ref().map_or(vec![1.0; dim], |size| size.0.clone());
         boxes::check_count("--size", args.size.as_ref(), dim)?;
         boxes::check_count("--diffusion", args.diffusion.as_ref(), dim)?;
@@ -171,7 +141,7 @@ impl Problem {
     }
 
     /// An error for options that only squares and cubes with the fastest kernels have.
-    pub(super) fn check_options(&self, place: &Place) -> Result<(), Failure> {
+    pub(super) fn check_options(&self, executor: &Executor) -> Result<(), Failure> {
         if self.regular.is_some() {
             return Ok(());
         }
@@ -181,7 +151,7 @@ impl Problem {
             (backend == Backend::Reference, "--backend reference", "use --backend kernels"),
             (smoother != Smoother::RedBlack, "--smoother jacobi", "use --smoother rbgs"),
             (mixed_precision, "--precision mixed", "use --precision f64"),
-            (matches!(place, Place::Team(_)), "--devices", "leave it out, or name one device with --device"),
+            (matches!(executor, Executor::Team(_)), "--devices", "leave it out, or name one device with --device"),
         ];
         let Some((_, option, instead)) = given.iter().find(|(given, ..)| *given) else { return Ok(()) };
         let nearest = match self.grid.points() {
@@ -209,22 +179,22 @@ impl Problem {
     }
 
     fn zeros<T: Real>(&self) -> Result<Vec<T>, Failure> {
-        zeros(Some(self.grid.len()), || self.words())
+        zeros(Some(self.grid.len()), || self.name())
     }
 
     /// The numbers of points.
-    pub(super) fn words(&self) -> String {
+    pub(super) fn name(&self) -> String {
         self.grid.points().iter().map(usize::to_string).collect::<Vec<_>>().join(" x ")
     }
 
-    pub(super) fn faces<T: Real>(&self) -> Result<Option<Faces<T>>, Failure> {
-        self.coefficient.as_ref().map(|given| Faces::new(given, &self.lattice)).transpose()
+    pub(super) fn faces<T: Real>(&self) -> Result<Option<CoefficientValues<T>>, Failure> {
+        self.coefficient.as_ref().map(|given| given.coefficient(&self.lattice)).transpose()
     }
 
     /// The right-hand side of the sine problem, for devices that compute it; `None` for other problems and where the host
     /// does.
-    pub(super) fn separable_right_side(&self, place: &Place) -> Result<Option<Separable>, Failure> {
-        if place.computes_separable(self.lattice.len()) { self.sine_right_side() } else { Ok(None) }
+    pub(super) fn separable_right_side(&self, executor: &Executor) -> Result<Option<Separable>, Failure> {
+        if executor.computes_separable(self.lattice.len()) { self.sine_right_side() } else { Ok(None) }
     }
 
     fn sine_right_side(&self) -> Result<Option<Separable>, Failure> {
@@ -237,11 +207,11 @@ impl Problem {
     }
 
     /// The right-hand side on the device, computed there where possible.
-    pub(super) fn right_side_on<T: Real>(&self, place: &Place, context: &Context) -> Result<Vector<T>, Failure> {
+    pub(super) fn right_side_on<T: Real>(&self, executor: &Executor, context: &Context) -> Result<Vector<T>, Failure> {
         let points = self.lattice.len();
         match (self.sine_right_side()?, self.rhs) {
-            (Some(sine), _) => values_on(place, context, points, &sine),
-            (None, Some(_)) => random_on(place, context, points, self.seed),
+            (Some(sine), _) => values_on(executor, context, points, &sine),
+            (None, Some(_)) => random_on(executor, context, points, self.seed),
             (None, None) => Ok(Vector::from_slice(context, &self.right_side()?)?),
         }
     }
@@ -262,12 +232,12 @@ impl Problem {
 
 /// A separable function on a device, computed there where possible.
 pub(super) fn values_on<T: Real>(
-    place: &Place,
+    executor: &Executor,
     context: &Context,
     points: usize,
     formula: &Separable,
 ) -> Result<Vector<T>, Failure> {
-    if place.computes_separable(points) {
+    if executor.computes_separable(points) {
         return Ok(formula.vector(context)?);
     }
     let mut values = zeros(Some(points), || points.to_string())?;
@@ -277,12 +247,12 @@ pub(super) fn values_on<T: Real>(
 
 /// The random numbers of a seed on a device, computed there where it is worthwhile.
 pub(super) fn random_on<T: Real>(
-    place: &Place,
+    executor: &Executor,
     context: &Context,
     points: usize,
     seed: u64,
 ) -> Result<Vector<T>, Failure> {
-    if place.computes_values(points) {
+    if executor.computes_values(points) {
         return Ok(random_numbers(seed).vector(context, points)?);
     }
     let mut values = zeros(Some(points), || points.to_string())?;
@@ -291,8 +261,8 @@ pub(super) fn random_on<T: Real>(
 }
 
 /// The largest difference of values on a device from a separable function; NaN if a value is NaN.
-pub(super) fn error_on<T: Real>(place: &Place, exact: &Separable, u: &Vector<T>) -> Result<f64, Failure> {
-    if place.computes_separable(u.len()) {
+pub(super) fn error_on<T: Real>(executor: &Executor, exact: &Separable, u: &Vector<T>) -> Result<f64, Failure> {
+    if executor.computes_separable(u.len()) {
         return Ok(exact.error_max(u)?);
     }
     Ok(exact.error_max_host(&u.to_vec()?)?)

@@ -11,13 +11,13 @@ use serde::Serialize;
 use super::problem::{Problem, discretisation_error, product};
 use super::{Args, Arithmetic, RightSide, side_names};
 use crate::args::DeviceName;
-use crate::data::{Given, Lattice};
+use crate::data::{InputField, Lattice};
 use crate::document::SolutionFiles;
+use crate::executor::{Executor, device_description};
 use crate::exit::{Exit, Failure};
 use crate::global::Global;
 use crate::output::{Output, Report};
 use crate::paths;
-use crate::place::{Place, device_words};
 use crate::plot::{Convergence, Field, Picture};
 use crate::text::{Align, bytes, seconds, table};
 
@@ -93,12 +93,12 @@ impl Document {
     pub(super) fn new(
         args: &Args,
         problem: &Problem,
-        (place, global): (&Place, &Global),
+        (executor, global): (&Executor, &Global),
         report: PoissonReport,
         [setup, solve]: [Duration; 2],
     ) -> Result<Document, Failure> {
         let (params, dim) = (&problem.params, problem.grid.dim());
-        let text = |given: &Option<Given>| given.as_ref().map(|given| given.text().to_owned());
+        let text = |given: &Option<InputField>| given.as_ref().map(|given| given.text().to_owned());
         let stencil = problem.regular.filter(|_| problem.is_solved());
         Ok(Document {
             points: problem.grid.points().to_vec(),
@@ -107,7 +107,7 @@ impl Document {
             cells: args.cells,
             diffusion: params.diffusion[..dim].to_vec(),
             mixed: params.mixed_derivatives[..if dim == 3 { 3 } else { 1 }].to_vec(),
-            tensor: args.tensor.words(),
+            tensor: args.tensor.descriptions(),
             order: args.order,
             coefficient: text(&problem.coefficient),
             shift: args.shift,
@@ -123,9 +123,9 @@ impl Document {
             omega: (params.smoother == Smoother::Jacobi).then_some(params.omega),
             precision: args.precision,
             tolerance: params.tolerance,
-            device: place.device(),
-            devices: place.devices_of_all(global)?,
-            kernel_family: place.family(),
+            device: executor.device(),
+            devices: executor.devices_of_all(global)?,
+            kernel_family: executor.family(),
             levels: report.levels,
             cycles: report.cycles,
             stop: report.stop,
@@ -139,7 +139,7 @@ impl Document {
             discretisation_error: stencil.map(|n| discretisation_error(n, dim, args.shift)),
             seconds_setup: setup.as_secs_f64(),
             seconds_solve: solve.as_secs_f64(),
-            peak_device_bytes: place.peak_bytes_of_all()?,
+            peak_device_bytes: executor.peak_bytes_of_all()?,
             files: SolutionFiles { out: paths::name(&args.out), ..Default::default() },
             unknowns: Vec::new(),
             is_one_pass: params.cycle == Cycle::Full && params.max_cycles == 1,
@@ -297,7 +297,7 @@ impl Report for Document {
         let operator = self.operator();
         out.line(format!("Poisson problem {operator}{shift} = f, {points} {places}{size}, {}", self.precision()))?;
         out.line("")?;
-        out.field("device", device_words(&self.devices, self.kernel_family))?;
+        out.field("device", device_description(&self.devices, self.kernel_family))?;
         out.field("problem", self.source())?;
         if let Some(k) = &self.coefficient {
             out.field("", format!("k = {k}"))?;

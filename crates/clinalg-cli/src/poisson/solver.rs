@@ -8,12 +8,12 @@ use clinalg::team::{self, Team};
 use clinalg::{Real, Vector, ops};
 
 use super::boundary::Boundary;
-use super::problem::{Faces, Problem, error_on};
+use super::problem::{Problem, error_on};
 use super::tensor::Entries;
-use crate::data::norm;
+use crate::data::{CoefficientValues, norm};
+use crate::executor::Executor;
 use crate::exit::Failure;
 use crate::global::Global;
-use crate::place::Place;
 
 /// A solver with its right-hand side and its solution.
 pub(super) struct Solver<'a, T: Real> {
@@ -30,22 +30,22 @@ enum Engine<'a, T: Real> {
 /// What varies from point to point.
 pub(super) enum Medium<T> {
     Constant,
-    Coefficient(Faces<T>),
+    Coefficient(CoefficientValues<T>),
     Tensor(Entries<T>),
 }
 
 impl<'a, T: Real> Solver<'a, T> {
     /// A solver that starts from the values on the sides, 0 without them.
     pub(super) fn new(
-        place: &'a Place,
+        executor: &'a Executor,
         problem: &'a Problem,
         medium: &Medium<T>,
         boundary: &Boundary<T>,
         global: &Global,
     ) -> Result<Solver<'a, T>, Failure> {
         let Problem { grid, params, .. } = problem;
-        let engine = match place {
-            Place::Host => {
+        let engine = match executor {
+            Executor::Host => {
                 let faces = match medium {
                     Medium::Coefficient(faces) => Some(faces.borrowed()),
                     _ => None,
@@ -53,13 +53,13 @@ impl<'a, T: Real> Solver<'a, T> {
                 let (f, u) = (problem.right_side()?, problem.start(boundary)?);
                 Engine::Host { solver: Poisson::reference(grid, params, faces)?, f, u }
             }
-            Place::Device(context) => {
+            Executor::Device(context) => {
                 let mut solver = match medium {
                     Medium::Constant => Poisson::new(context, grid, params)?,
                     Medium::Coefficient(faces) => Poisson::with_coefficient(context, grid, params, faces.borrowed())?,
                     Medium::Tensor(tensor) => Poisson::with_tensor(context, grid, params, tensor.borrowed())?,
                 };
-                let f = problem.right_side_on(place, context)?;
+                let f = problem.right_side_on(executor, context)?;
                 let u = match boundary {
                     Boundary::Points(values) => Vector::from_slice(context, values)?,
                     _ => Vector::zeros(context, grid.len())?,
@@ -69,10 +69,10 @@ impl<'a, T: Real> Solver<'a, T> {
                 }
                 Engine::Device { solver, f, u }
             }
-            Place::Team(team) => {
+            Executor::Team(team) => {
                 let make = if global.balance { team::Poisson::balanced } else { team::Poisson::new };
                 let mut solver = make(team, grid, params)?;
-                match (problem.separable_right_side(place)?, boundary) {
+                match (problem.separable_right_side(executor)?, boundary) {
                     (Some(formula), Boundary::Zero) => solver.load_separable(&formula)?,
                     _ => solver.load(&problem.right_side()?, &problem.start(boundary)?)?,
                 }
@@ -157,11 +157,11 @@ impl<'a, T: Real> Solver<'a, T> {
     }
 
     /// The largest difference from the exact solution, where that is known; NaN if a value is NaN. All processes call it.
-    pub(super) fn error_max(&self, place: &Place) -> Result<Option<f64>, Failure> {
+    pub(super) fn error_max(&self, executor: &Executor) -> Result<Option<f64>, Failure> {
         let Some(exact) = self.problem.solution()? else { return Ok(None) };
         Ok(Some(match &self.engine {
-            Engine::Device { u, .. } => error_on(place, &exact, u)?,
-            Engine::Team { solver, .. } if place.computes_separable(self.problem.lattice.len()) => {
+            Engine::Device { u, .. } => error_on(executor, &exact, u)?,
+            Engine::Team { solver, .. } if executor.computes_separable(self.problem.lattice.len()) => {
                 solver.error_max(&exact)?
             }
             _ => exact.error_max_host(&self.solution()?)?,

@@ -3,7 +3,7 @@
 use clinalg::Real;
 use clinalg::multigrid::Tensor;
 
-use crate::data::{Given, Lattice};
+use crate::data::{InputField, Lattice};
 use crate::exit::{Failure, usage};
 
 /// The entries of the tensor.
@@ -55,7 +55,7 @@ impl TensorArgs {
     }
 
     /// `dxx = 1 + x`, ...; empty where none is given.
-    pub(super) fn words(&self) -> Vec<String> {
+    pub(super) fn descriptions(&self) -> Vec<String> {
         let given = |(option, text): (&str, &Option<String>)| {
             text.as_ref().map(|text| format!("{} = {text}", option.trim_start_matches('-')))
         };
@@ -74,7 +74,7 @@ impl TensorArgs {
         }
         let cells = lattice.cell_shape().iter().product();
         let values = |k: usize| match all[k] {
-            (option, Some(text)) => Given::new(option, text, dim)?.in_cells(lattice),
+            (option, Some(text)) => InputField::new(option, text, dim)?.in_cells(lattice),
             _ if k < 3 => Ok(vec![T::one(); cells]),
             _ => Ok(Vec::new()),
         };

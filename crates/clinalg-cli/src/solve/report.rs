@@ -13,11 +13,11 @@ use super::system::LinearSystem;
 use super::{Args, SEED};
 use crate::args::DeviceName;
 use crate::document::SolutionFiles;
+use crate::executor::{Executor, device_description};
 use crate::exit::{Exit, Failure};
 use crate::global::Global;
 use crate::output::{Output, Report};
 use crate::paths;
-use crate::place::{Place, device_words};
 use crate::plot::{Convergence, Picture};
 use crate::text::{bytes, seconds};
 
@@ -101,7 +101,7 @@ impl Document {
         args: &Args,
         system: &LinearSystem<T>,
         solved: &Outcome<T>,
-        place: &Place,
+        executor: &Executor,
         global: &Global,
     ) -> Result<Document, Failure> {
         let (parts, report, method) = (&system.parts, &solved.report, solved.method);
@@ -130,11 +130,11 @@ impl Document {
             idr_dimension: (method == Method::Idrs).then(dimensions),
             precision: T::PRECISION,
             tolerance: args.stopping::<T>().tolerance_of::<T>(),
-            device: place.device(),
-            devices: place.devices_of_all(global)?,
-            kernel_family: place.family(),
+            device: executor.device(),
+            devices: executor.devices_of_all(global)?,
+            kernel_family: executor.family(),
             verdict: solved.singularity.clone(),
-            advice: args.advice(parts, solved, matches!(place, Place::Team(_))),
+            advice: args.advice(parts, solved, matches!(executor, Executor::Team(_))),
             stop: report.stop,
             converged: report.stop.is_success(),
             iterations: report.iterations,
@@ -144,7 +144,7 @@ impl Document {
             seconds_read: system.time.as_secs_f64(),
             seconds_setup: solved.setup.as_secs_f64(),
             seconds_solve: solved.solved.as_secs_f64(),
-            peak_device_bytes: place.peak_bytes_of_all()?,
+            peak_device_bytes: executor.peak_bytes_of_all()?,
             files: SolutionFiles {
                 out: paths::name(&args.out),
                 checkpoint: solved.checkpoint.clone(),
@@ -157,7 +157,7 @@ impl Document {
         })
     }
 
-    fn method_words(&self) -> String {
+    fn method_description(&self) -> String {
         let method = match self.method {
             Method::Gmres => format!("GMRES({})", self.restart.unwrap_or_default()),
             Method::Idrs => format!("IDR({})", self.idr_dimension.unwrap_or_default()),
@@ -177,7 +177,7 @@ impl Document {
         let name = Path::new(&self.matrix).file_name().unwrap_or_default().to_string_lossy();
         let name = picture.draw(&Convergence {
             title: format!("{name}, {} equations: residual after each iteration", self.rows),
-            subtitle: format!("{} · {}", self.method_words(), self.device.as_ref().map_or("", DeviceName::name)),
+            subtitle: format!("{} · {}", self.method_description(), self.device.as_ref().map_or("", DeviceName::name)),
             steps: "iteration",
             residual: "relative residual of the recurrence, at the end |b − A x| / |b|",
             history: &self.residual_history,
@@ -198,7 +198,7 @@ impl Report for Document {
         if let Some(about) = &self.reorder_about {
             out.field("reordering", about)?;
         }
-        out.field("device", device_words(&self.devices, None))?;
+        out.field("device", device_description(&self.devices, None))?;
         let reason = match (self.is_chosen, self.method) {
             (false, _) => "",
             (true, Method::Minres) => " (chosen: the matrix is a symmetric saddle point)",
@@ -216,7 +216,7 @@ impl Report for Document {
             Some(before) => format!(" (from the best iterate of {}, which gave up)", before.title()),
             None => reason.to_owned(),
         };
-        out.field("method", format!("{}{reason}", self.method_words()))?;
+        out.field("method", format!("{}{reason}", self.method_description()))?;
         let explanation = self.explanation.as_deref().filter(|_| self.explains).unwrap_or_default();
         for (k, line) in explanation.lines().enumerate() {
             out.field("explanation", if k == 0 { line.to_owned() } else { format!("then {line}") })?;

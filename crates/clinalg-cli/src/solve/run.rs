@@ -19,18 +19,18 @@ use super::number::Number;
 use super::report::Column;
 use super::resume::{self, Solved};
 use crate::checkpoint::Checkpoints;
+use crate::executor::Executor;
 use crate::exit::{Failure, usage};
 use crate::interrupt;
 use crate::messages::tell;
 use crate::output::Output;
-use crate::place::Place;
 use crate::progress::Progress;
 use crate::text::bytes;
 
 /// What is to be solved.
 pub(super) struct Job<'j, T> {
     pub(super) args: &'j Args,
-    pub(super) place: &'j Place,
+    pub(super) executor: &'j Executor,
     pub(super) parts: &'j CsrParts<T>,
     /// The right-hand sides, column by column.
     pub(super) b: &'j mut Vec<T>,
@@ -71,11 +71,11 @@ pub(super) struct Outcome<T> {
 impl<T: Number> Job<'_, T> {
     /// Solves on one device or several.
     pub(super) fn solve(self, out: &mut Output) -> Result<Outcome<T>, Failure> {
-        if let Place::Team(team) = self.place {
+        if let Executor::Team(team) = self.executor {
             return T::on_team(team, self, out);
         }
         let parts = self.parts;
-        let a = Csr::from_parts(&self.place.contexts()[0], parts)?;
+        let a = Csr::from_parts(&self.executor.contexts()[0], parts)?;
         let space = OneDevice::with_parts(&a, parts);
         match self.args.method {
             Some(Method::BlockCg) => solve_block(space, self, out),
@@ -260,13 +260,13 @@ pub(super) fn solve_columns<S: Space>(
     out: &mut Output,
 ) -> Result<Outcome<S::Scalar>, Failure> {
     let Ready { mut system, null_part_removed, first, mut solved } = set_up(space, &mut job)?;
-    let Job { args, place, parts, progress, .. } = job;
+    let Job { args, executor, parts, progress, .. } = job;
     let (rows, cols) = (parts.rows.max(1), parts.cols);
     let zeros = vec![S::Scalar::from_f64(0.0); cols];
     let mut b = system.space().vector(&job.b[..parts.rows])?;
     let mut x = system.space().vector(&zeros)?;
     system.warm_up(&b)?;
-    place.finish()?;
+    executor.finish()?;
     let setup = job.begin.elapsed();
 
     out.phase("solve");
@@ -290,7 +290,7 @@ pub(super) fn solve_columns<S: Space>(
         solved.reports.push(report);
         solved.x.extend(x.to_host()?);
     }
-    place.finish()?;
+    executor.finish()?;
     let took = begin.elapsed();
     let Solved { reports, x, .. } = solved;
     let columns = reports.iter().map(Column::from).collect();
@@ -313,8 +313,8 @@ fn solve_block<T: Number>(
     out: &mut Output,
 ) -> Result<Outcome<T>, Failure> {
     let Ready { mut system, null_part_removed, first, .. } = set_up(space, &mut job)?;
-    let Job { args, place, parts, progress, .. } = job;
-    let context = &place.contexts()[0];
+    let Job { args, executor, parts, progress, .. } = job;
+    let context = &executor.contexts()[0];
     let (rows, count) = (parts.rows, job.b.len() / parts.rows.max(1));
     let b = Dense::from_column_major(context, rows, count, job.b)?;
     system.warm_up_block(&b)?;
@@ -322,13 +322,13 @@ fn solve_block<T: Number>(
         Some(starts) => Dense::from_column_major(context, parts.cols, count, starts)?,
         None => Dense::zeros(context, parts.cols, count)?,
     };
-    place.finish()?;
+    executor.finish()?;
     let setup = job.begin.elapsed();
 
     out.phase("solve");
     let begin = Instant::now();
     let found = system.solve_block(&b, &mut x, &mut |event| observe(args, progress, event))?;
-    place.finish()?;
+    executor.finish()?;
     let solved = begin.elapsed();
     let tolerance = job.stopping.tolerance_of::<T>();
     let column = |(&relative_residual, &iterate): (&f64, &usize)| {

@@ -9,10 +9,10 @@ use super::Args;
 use super::motion::Motion;
 use super::shape::{Initial, Shape};
 use crate::checkpoint::Fingerprint;
-use crate::data::{Given, Lattice};
+use crate::data::{InputField, Lattice};
+use crate::executor::{Executor, check_memory};
 use crate::exit::{Failure, usage};
 use crate::global::Global;
-use crate::place::{Place, check_memory};
 
 /// Values at the points, beside the displacement at the start.
 pub(super) struct PointData<T> {
@@ -27,7 +27,7 @@ impl<T: Real> PointData<T> {
     /// Those of the options, and the factor of the force.
     pub(super) fn read(args: &Args, lattice: &Lattice) -> Result<(PointData<T>, Amplitude), Failure> {
         let values = |option: &'static str, text: &Option<String>| -> Result<Option<Vec<f64>>, Failure> {
-            let given = text.as_deref().map(|text| Given::new(option, text, lattice.dim())).transpose()?;
+            let given = text.as_deref().map(|text| InputField::new(option, text, lattice.dim())).transpose()?;
             given.map(|given| given.at_points(lattice, |_| true)).transpose()
         };
         let velocity = values("--velocity", &args.velocity)?;
@@ -52,9 +52,14 @@ impl Args {
     }
 
     /// An error unless the place takes such a wave.
-    pub(super) fn check_place<T: Real>(&self, shape: &Shape, place: &Place, global: &Global) -> Result<(), Failure> {
-        match (place, self.backend.into()) {
-            (Place::Device(context), Backend::Kernels) if shape.is_box => {
+    pub(super) fn check_executor<T: Real>(
+        &self,
+        shape: &Shape,
+        executor: &Executor,
+        global: &Global,
+    ) -> Result<(), Failure> {
+        match (executor, self.backend.into()) {
+            (Executor::Device(context), Backend::Kernels) if shape.is_box => {
                 let one = shape.params.points.iter().map(|n| *n as f64).product::<f64>() * size_of::<T>() as f64;
                 // u, the step before, the speed, and the force.
                 let grids = if self.force.is_some() { 4.0 } else { 3.0 };
@@ -63,7 +68,7 @@ impl Args {
             _ if shape.is_box => usage!(
                 "--points runs on one device with --backend kernels; leave out --devices and any other --backend"
             ),
-            (Place::Team(_), _) if self.has_medium() => {
+            (Executor::Team(_), _) if self.has_medium() => {
                 usage!("--speed and --force take one device: {}", global.on_one_device())
             }
             _ => Ok(()),
@@ -78,7 +83,7 @@ pub(super) struct Problem<'a, T> {
     pub(super) initial: &'a Initial,
     pub(super) data: PointData<T>,
     pub(super) params: WaveParams,
-    pub(super) place: &'a Place,
+    pub(super) executor: &'a Executor,
 }
 
 impl<T: Real> Problem<'_, T> {
@@ -86,11 +91,11 @@ impl<T: Real> Problem<'_, T> {
     pub(super) fn motion(&self, amplitude: Amplitude, global: &Global) -> Result<Box<dyn Motion<T>>, Failure> {
         let (params, PointData { speed, force, .. }) = (&self.params, &self.data);
         let medium = Medium { speed: speed.as_deref(), force: force.as_deref().map(|force| (force, amplitude)) };
-        Ok(match self.place {
-            Place::Host => Box::new(Wave::<T>::with_medium(None, params, medium)?),
-            Place::Device(context) => Box::new(Wave::<T>::with_medium(Some(context), params, medium)?),
-            Place::Team(team) if global.balance => Box::new(team::Wave::<T>::balanced(team, params)?),
-            Place::Team(team) => Box::new(team::Wave::<T>::new(team, params)?),
+        Ok(match self.executor {
+            Executor::Host => Box::new(Wave::<T>::with_medium(None, params, medium)?),
+            Executor::Device(context) => Box::new(Wave::<T>::with_medium(Some(context), params, medium)?),
+            Executor::Team(team) if global.balance => Box::new(team::Wave::<T>::balanced(team, params)?),
+            Executor::Team(team) => Box::new(team::Wave::<T>::new(team, params)?),
         })
     }
 
@@ -117,7 +122,7 @@ impl<T: Real> Problem<'_, T> {
 
     /// Whether the devices compute standing waves.
     fn is_on_devices(&self) -> bool {
-        self.place.computes_separable(self.shape.lattice.len())
+        self.executor.computes_separable(self.shape.lattice.len())
     }
 
     pub(super) fn displacement(&self, wave: &mut dyn Motion<T>) -> Result<Vec<T>, Failure> {

@@ -14,10 +14,10 @@ use super::problem::Problem;
 use super::shape::{Initial, Shape};
 use super::time_loop::{Energies, Integrated};
 use crate::args::DeviceName;
+use crate::executor::device_description;
 use crate::exit::{Exit, Failure};
 use crate::global::Global;
 use crate::output::{Output, Report};
-use crate::place::device_words;
 use crate::plot::{Field, Frames};
 use crate::text::{bytes, precision, seconds};
 
@@ -40,7 +40,7 @@ pub(super) enum Grid {
 
 impl Grid {
     fn new<T: Real>(problem: &Problem<'_, T>, global: &Global) -> Result<Grid, Failure> {
-        let Problem { args, shape, params, place, .. } = problem;
+        let Problem { args, shape, params, executor, .. } = problem;
         if shape.is_box {
             let WaveParams { points, size, sponge, .. } = params.clone();
             return Ok(Grid::Box(Boxed { points, size, sides: shape.side_names(), sponge, dt_limit: params.limit()? }));
@@ -51,7 +51,7 @@ impl Grid {
             n: args.n,
             scheme: params.scheme,
             backend: params.backend,
-            devices: place.devices_of_all(global)?,
+            devices: executor.devices_of_all(global)?,
             courant: params.courant(),
             courant_limit: explicit.then_some(WaveParams::COURANT_LIMIT),
             steps_per_pass: passes.then_some(params.steps_per_pass),
@@ -170,11 +170,11 @@ impl Document<Grid> {
         setup: Duration,
         global: &Global,
     ) -> Result<Document<Grid>, Failure> {
-        let Problem { args, shape, initial, params, place, .. } = problem;
+        let Problem { args, shape, initial, params, executor, .. } = problem;
         let run = Run {
             precision: T::PRECISION,
-            device: place.device(),
-            kernel_family: place.family(),
+            device: executor.device(),
+            kernel_family: executor.family(),
             initial: args.initial_name(shape).to_owned(),
             velocity: args.velocity.clone(),
             speed: args.speed.clone(),
@@ -327,7 +327,7 @@ impl Report for Document<Grid> {
             Grid::Square(square) => &square.devices[..],
             Grid::Box(_) => run.device.as_slice(),
         };
-        out.field("device", device_words(devices, run.kernel_family))?;
+        out.field("device", device_description(devices, run.kernel_family))?;
         let velocity = run.velocity.as_ref().map_or("at rest".into(), |v| format!("u_t = {v}"));
         out.field("start", format!("{}, {velocity}", self.initial()))?;
         if let Some(speed) = &run.speed {

@@ -9,7 +9,7 @@ use clinalg::wave::{WaveParams, WaveSide};
 use super::{Args, Mode};
 use crate::args::boxes::{self, Sides};
 use crate::data::zeros;
-use crate::data::{Given, Lattice};
+use crate::data::{InputField, Lattice};
 use crate::exit::{Failure, usage};
 
 /// `x=absorbing,y0=free`.
@@ -47,7 +47,7 @@ pub(super) enum Initial {
     Gauss,
     /// A tent.
     Pluck,
-    Given(Given),
+    Field(InputField),
 }
 
 impl Shape {
@@ -129,7 +129,7 @@ impl Shape {
             }
             "gauss" => Initial::Gauss,
             "pluck" => Initial::Pluck,
-            text => Initial::Given(Given::new("--initial", text, self.dim())?),
+            text => Initial::Field(InputField::new("--initial", text, self.dim())?),
         })
     }
 
@@ -200,7 +200,7 @@ impl Shape {
                 };
                 self.sample(|at| at.iter().enumerate().map(height).fold(1.0, f64::min))
             }
-            Initial::Given(given) => given.at_points(&self.lattice, |_| true),
+            Initial::Field(field) => field.at_points(&self.lattice, |_| true),
         }
     }
 }

@@ -15,14 +15,14 @@ use clinalg_ode::{DeviceStepper, Variant};
 
 use super::{Args, SharingArg};
 use crate::args::DeviceName;
+use crate::executor::Executor;
 use crate::exit::Failure;
 use crate::global::Global;
-use crate::place::Place;
 use crate::{interrupt, processes};
 
 /// The device, or the devices.
 pub(super) struct Devices {
-    place: Place,
+    executor: Executor,
     pub(super) sharing: Sharing,
     balance: bool,
 }
@@ -34,22 +34,22 @@ impl Devices {
             let reason = format!("several devices take --variant block-boundary or --variant device; or {instead}");
             return Err(Failure::usage(reason));
         }
-        let place = Place::new(global, Backend::Kernels)?;
+        let executor = Executor::new(global, Backend::Kernels)?;
         let sharing = match args.sharing {
             SharingArg::General => Sharing::General,
             SharingArg::Limited => Sharing::Limited,
             SharingArg::EdgesFirst => Sharing::EdgesFirst,
         };
-        Ok(Devices { place, sharing, balance: global.balance })
+        Ok(Devices { executor, sharing, balance: global.balance })
     }
 
     pub(super) fn contexts(&self) -> &[Context] {
-        self.place.contexts()
+        self.executor.contexts()
     }
 
     /// Those of `--devices`, or of all processes.
     pub(super) fn team(&self) -> Option<&Team> {
-        if let Place::Team(team) = &self.place { Some(team) } else { None }
+        if let Executor::Team(team) = &self.executor { Some(team) } else { None }
     }
 
     pub(super) fn are_several(&self) -> bool {
@@ -57,17 +57,17 @@ impl Devices {
     }
 
     pub(super) fn peak_bytes_of_all(&self) -> Result<u64, Failure> {
-        self.place.peak_bytes_of_all()
+        self.executor.peak_bytes_of_all()
     }
 
     /// The first device.
     pub(super) fn context(&self) -> &Context {
-        &self.place.contexts()[0]
+        &self.executor.contexts()[0]
     }
 
     /// The names of [`Devices::team`].
     pub(super) fn names(&self, global: &Global) -> Result<Vec<DeviceName>, Failure> {
-        if self.are_several() { self.place.devices_of_all(global) } else { Ok(Vec::new()) }
+        if self.are_several() { self.executor.devices_of_all(global) } else { Ok(Vec::new()) }
     }
 
     fn relax<T: Real>(

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use clinalg::Real;
+use clinalg::multigrid::Coefficient;
 use clinalg_ode::Function;
 
 use super::array::{self, Array, READABLE};
@@ -12,7 +13,7 @@ use crate::paths::ending;
 
 /// The value of an option such as `--f`.
 #[derive(Debug, Clone)]
-pub(crate) struct Given {
+pub(crate) struct InputField {
     option: &'static str,
     text: String,
     source: Source,
@@ -30,18 +31,32 @@ const AXES: [&str; 3] = ["x", "y", "z"];
 /// So many values of an array are read, if only to say that their shape is another one than that of the grid.
 const MISSHAPEN: usize = 1 << 20;
 
-/// Where a coefficient is given.
-pub(crate) enum Place {
-    Points(Vec<f64>),
-    Cells(Vec<f64>),
+/// The values of a coefficient.
+pub(crate) enum CoefficientValues<T> {
+    Points(Vec<T>),
+    Cells(Vec<T>),
 }
 
-impl Given {
+impl<T> CoefficientValues<T> {
+    pub(crate) fn values(&self) -> &[T] {
+        let (CoefficientValues::Points(values) | CoefficientValues::Cells(values)) = self;
+        values
+    }
+
+    pub(crate) fn borrowed(&self) -> Coefficient<'_, T> {
+        match self {
+            CoefficientValues::Points(values) => Coefficient::Points(values),
+            CoefficientValues::Cells(values) => Coefficient::Cells(values),
+        }
+    }
+}
+
+impl InputField {
     /// Reads `text`, the value of `option`, as a formula in the coordinates of `dim` dimensions, or as the name of a file.
     ///
     /// # Errors
     /// [`Failure::Usage`] for a formula that cannot be read, [`Failure::File`] where the file is not there.
-    pub(crate) fn new(option: &'static str, text: &str, dim: usize) -> Result<Given, Failure> {
+    pub(crate) fn new(option: &'static str, text: &str, dim: usize) -> Result<InputField, Failure> {
         let path = Path::new(text);
         let named = READABLE.contains(&ending(path).as_str());
         let source = match Function::parse(text, &AXES[..dim]) {
@@ -60,7 +75,7 @@ impl Given {
                 );
             }
         };
-        Ok(Given { option, text: text.into(), source })
+        Ok(InputField { option, text: text.into(), source })
     }
 
     /// As it was given.
@@ -101,17 +116,22 @@ impl Given {
     }
 
     /// A coefficient: of a formula at the centres of the cells, of a file at the points or in the cells, by its shape.
-    pub(crate) fn coefficient(&self, lattice: &Lattice) -> Result<Place, Failure> {
-        let centres = || (0..lattice.dim()).map(|axis| lattice.centres(axis)).collect::<Vec<_>>();
-        let points = || (0..lattice.dim()).map(|axis| lattice.coordinates(axis)).collect::<Vec<_>>();
-        let place = match &self.source {
-            Source::Formula(formula) => Place::Cells(self.sample(formula, &centres(), |_| true)?),
+    pub(crate) fn coefficient<T: Real>(&self, lattice: &Lattice) -> Result<CoefficientValues<T>, Failure> {
+        let cells = |axis: usize| lattice.centres(axis);
+        let points = |axis: usize| lattice.coordinates(axis);
+        let axes = |of: &dyn Fn(usize) -> Vec<f64>| (0..lattice.dim()).map(of).collect::<Vec<_>>();
+        let (axes, values, in_cells) = match &self.source {
+            Source::Formula(formula) => {
+                let axes = axes(&cells);
+                let values = self.sample(formula, &axes, |_| true)?;
+                (axes, values, true)
+            }
             Source::File(path) => {
                 let Array { shape, values } = self.array(path, lattice)?;
                 if shape == lattice.shape() {
-                    Place::Points(values)
+                    (axes(&points), values, false)
                 } else if shape == lattice.cell_shape() {
-                    Place::Cells(values)
+                    (axes(&cells), values, true)
                 } else {
                     let wanted =
                         format!("{} (points) or {} (cells)", sizes(&lattice.shape()), sizes(&lattice.cell_shape()));
@@ -119,14 +139,11 @@ impl Given {
                 }
             }
         };
-        let (axes, values) = match &place {
-            Place::Points(values) => (points(), values),
-            Place::Cells(values) => (centres(), values),
-        };
-        match values.iter().position(|a| !(*a > 0.0 && a.is_finite())) {
-            Some(k) => Err(self.wrong(&axes, k, values[k], "a positive, finite number")),
-            None => Ok(place),
+        if let Some(k) = values.iter().position(|a| !(*a > 0.0 && a.is_finite())) {
+            return Err(self.wrong(&axes, k, values[k], "a positive, finite number"));
         }
+        let values = values.into_iter().map(T::from_f64).collect();
+        Ok(if in_cells { CoefficientValues::Cells(values) } else { CoefficientValues::Points(values) })
     }
 
     /// Finite values in the cells: of a formula at their centres, of a file with a value for each.
@@ -179,13 +196,14 @@ impl Given {
         let mut at = [0.0; 3];
         coordinates(axes, k, &mut at);
         let place: Vec<String> = AXES.iter().zip(&at[..axes.len()]).map(|(name, x)| format!("{name} = {x}")).collect();
-        let words = format!("{} {} is {value} at {}; {expected} is expected", self.option, self.text, place.join(", "));
-        Failure::usage(words)
+        let message =
+            format!("{} {} is {value} at {}; {expected} is expected", self.option, self.text, place.join(", "));
+        Failure::usage(message)
     }
 
     fn misshapen(&self, path: &Path, shape: &[usize], wanted: &str) -> Failure {
-        let words = format!("{}: the array has {} values, the grid needs {wanted}", self.option, sizes(shape));
-        array::failure(path, words)
+        let message = format!("{}: the array has {} values, the grid needs {wanted}", self.option, sizes(shape));
+        array::failure(path, message)
     }
 }
 
@@ -210,34 +228,41 @@ mod tests {
     #[test]
     fn formulas_are_taken_where_they_are_needed() {
         let lattice = Lattice::unit(3, 2);
-        let given = Given::new("--f", "x + 10*y", 2).unwrap();
+        let given = InputField::new("--f", "x + 10*y", 2).unwrap();
         let values: Vec<f64> = given.at_points(&lattice, |_| true).unwrap();
         assert_eq!(values, [0.0, 0.5, 1.0, 5.0, 5.5, 6.0, 10.0, 10.5, 11.0]);
         let edges: Vec<f64> = given.at_points(&lattice, |k| k != 4).unwrap();
         assert_eq!(edges[4], 0.0);
         // Not finite in the middle only.
-        let given = Given::new("--boundary", "1/(x - 0.5)", 2).unwrap();
+        let given = InputField::new("--boundary", "1/(x - 0.5)", 2).unwrap();
         let words = given.at_points::<f64>(&lattice, |_| true).unwrap_err().message();
         assert!(words.contains("x = 0.5, y = 0"), "{words}");
-        let jump = Given::new("--coefficient", "1 + 1000*(x>0.5)", 2).unwrap();
-        let Place::Cells(cells) = jump.coefficient(&lattice).unwrap() else { panic!("cells") };
+        let jump = InputField::new("--coefficient", "1 + 1000*(x>0.5)", 2).unwrap();
+        let CoefficientValues::Cells(cells) = jump.coefficient::<f64>(&lattice).unwrap() else { panic!("cells") };
         assert_eq!(cells, [1.0, 1001.0, 1.0, 1001.0]);
-        let words = Given::new("--coefficient", "x - 0.5", 2).unwrap().coefficient(&lattice).err().unwrap().message();
+        let words = InputField::new("--coefficient", "x - 0.5", 2)
+            .unwrap()
+            .coefficient::<f64>(&lattice)
+            .err()
+            .unwrap()
+            .message();
         assert!(words.contains("-0.25") && words.contains("positive"), "{words}");
     }
 
     #[test]
     fn what_is_neither_formula_nor_file_is_refused() {
-        let words = Given::new("--f", "x + q", 2).unwrap_err().message();
+        let words = InputField::new("--f", "x + q", 2).unwrap_err().message();
         assert!(words.contains("--f") && words.contains("`q`") && words.contains(".npy"), "{words}");
-        assert!(Given::new("--f", "z", 2).is_err() && Given::new("--f", "z", 3).is_ok());
-        assert!(Given::new("--f", "none.npy", 2).unwrap_err().message().contains("no such file"));
+        assert!(InputField::new("--f", "z", 2).is_err() && InputField::new("--f", "z", 3).is_ok());
+        assert!(InputField::new("--f", "none.npy", 2).unwrap_err().message().contains("no such file"));
         let file = tempfile::NamedTempFile::with_suffix(".csv").unwrap();
         std::fs::write(&file, "1,2\n3,4\n").unwrap();
-        let given = Given::new("--coefficient", file.path().to_str().unwrap(), 2).unwrap();
+        let given = InputField::new("--coefficient", file.path().to_str().unwrap(), 2).unwrap();
         assert!(
-            matches!(given.coefficient(&Lattice::unit(3, 2)).unwrap(), Place::Cells(v) if v == [1.0, 2.0, 3.0, 4.0])
+            matches!(given.coefficient::<f64>(&Lattice::unit(3, 2)).unwrap(), CoefficientValues::Cells(v) if v == [1.0, 2.0, 3.0, 4.0])
         );
-        assert!(matches!(given.coefficient(&Lattice::unit(5, 2)), Err(error) if error.message().contains("2 x 2")));
+        assert!(
+            matches!(given.coefficient::<f64>(&Lattice::unit(5, 2)), Err(error) if error.message().contains("2 x 2"))
+        );
     }
 }

@@ -15,31 +15,31 @@ use crate::text::bytes;
 const COMPUTED_POINTS: usize = 1 << 22;
 
 /// Plain Rust, a device, or several.
-pub(crate) enum Place {
+pub(crate) enum Executor {
     Host,
     Device(Context),
     Team(Team),
 }
 
-impl Place {
+impl Executor {
     /// As `--device` and `--devices` say; the backend `reference` takes no device.
-    pub(crate) fn new(global: &Global, backend: Backend) -> Result<Place, Failure> {
+    pub(crate) fn new(global: &Global, backend: Backend) -> Result<Executor, Failure> {
         Ok(match (global.team()?, backend) {
             (Some(_), Backend::Reference) => {
                 return usage!("--backend reference uses no device: {}", global.on_no_device());
             }
-            (Some(team), _) => Place::Team(team),
-            (None, Backend::Reference) => Place::Host,
-            (None, _) => Place::Device(global.context(false)?),
+            (Some(team), _) => Executor::Team(team),
+            (None, Backend::Reference) => Executor::Host,
+            (None, _) => Executor::Device(global.context(false)?),
         })
     }
 
     /// The contexts, in the order of the ranks.
     pub(crate) fn contexts(&self) -> &[Context] {
         match self {
-            Place::Host => &[],
-            Place::Device(context) => std::slice::from_ref(context),
-            Place::Team(team) => team.contexts(),
+            Executor::Host => &[],
+            Executor::Device(context) => std::slice::from_ref(context),
+            Executor::Team(team) => team.contexts(),
         }
     }
 
@@ -72,9 +72,9 @@ impl Place {
         self.contexts().iter().map(|context| context.memory().peak_bytes).sum()
     }
 
-    /// [`Place::peak_bytes`] with the devices of other processes.
+    /// [`Executor::peak_bytes`] with the devices of other processes.
     pub(crate) fn peak_bytes_of_all(&self) -> Result<u64, Failure> {
-        let Place::Team(team) = self else { return Ok(self.peak_bytes()) };
+        let Executor::Team(team) = self else { return Ok(self.peak_bytes()) };
         let of = |context: &Context| vec![context.memory().peak_bytes as f64];
         let bytes: Vec<Vec<f64>> = team.contexts().iter().map(of).collect();
         Ok(team.all_reduce(Reduction::Sum, &bytes)?[0] as u64)
@@ -93,9 +93,9 @@ impl Place {
     /// Waits for all devices.
     pub(crate) fn finish(&self) -> clinalg::Result<()> {
         match self {
-            Place::Host => Ok(()),
-            Place::Device(context) => context.finish(),
-            Place::Team(team) => team.finish(),
+            Executor::Host => Ok(()),
+            Executor::Device(context) => context.finish(),
+            Executor::Team(team) => team.finish(),
         }
     }
 }
@@ -119,7 +119,7 @@ pub(crate) fn check_memory(context: &Context, points: &str, one: f64, all: f64) 
 }
 
 /// The line of a report that names the devices.
-pub(crate) fn device_words(devices: &[DeviceName], family: Option<KernelFamily>) -> String {
+pub(crate) fn device_description(devices: &[DeviceName], family: Option<KernelFamily>) -> String {
     let family = match family {
         Some(KernelFamily::Cpu) => ", kernels for cpu",
         Some(KernelFamily::Gpu) => ", kernels for gpu",
