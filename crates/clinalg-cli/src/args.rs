@@ -9,6 +9,11 @@ use clinalg::{DeviceInfo, Precision};
 use schemars::JsonSchema;
 use serde::Serialize;
 
+/// The name of a value on the command line; empty for one that cannot be given.
+pub(crate) fn value_name(value: &impl ValueEnum) -> String {
+    value.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned())
+}
+
 /// `--precision`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum PrecisionArg {

@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
+use crate::args::value_name;
 use crate::data::Values;
 use crate::data::array::{self, Array, Content, Limits, Packing, failure};
 use crate::exit::{Failure, usage};
@@ -73,9 +74,7 @@ impl Fingerprint {
 
     /// An option whose values have names; `None` if it is not given.
     pub(crate) fn choice<V: ValueEnum>(mut self, name: &str, value: Option<V>) -> Fingerprint {
-        let given = value.and_then(|value| value.to_possible_value());
-        let word = given.map_or_else(|| NOT_GIVEN.to_owned(), |value| value.get_name().to_owned());
-        self.0.push((name.to_owned(), word));
+        self.0.push((name.to_owned(), value.as_ref().map_or_else(|| NOT_GIVEN.to_owned(), value_name)));
         self
     }
 

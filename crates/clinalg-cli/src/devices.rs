@@ -6,7 +6,7 @@ use clinalg::{Device, DeviceInfo};
 use crate::exit::{Exit, Failure};
 use crate::global::Global;
 use crate::output::Output;
-use crate::text::{Align, bytes, table};
+use crate::text::bytes;
 
 /// List the OpenCL devices of this machine
 ///
@@ -37,17 +37,17 @@ pub(crate) fn run(_: &Args, global: &Global, out: &mut Output) -> Result<Exit, F
     // A selector in CLINALG_DEVICE that matches nothing must not hide the list.
     let default = Device::default_device().ok().map(|d| d.info().index);
     let columns = [
-        ("", Align::Left),
-        ("index", Align::Right),
-        ("device", Align::Left),
-        ("kind", Align::Left),
-        ("platform", Align::Left),
-        ("driver", Align::Left),
-        ("fp64", Align::Left),
-        ("units", Align::Right),
-        ("memory", Align::Right),
-        ("largest buffer", Align::Right),
-        ("local", Align::Right),
+        "",
+        ">index",
+        "device",
+        "kind",
+        "platform",
+        "driver",
+        "fp64",
+        ">units",
+        ">memory",
+        ">largest buffer",
+        ">local",
     ];
     let rows: Vec<Vec<String>> = devices
         .iter()
@@ -67,9 +67,7 @@ pub(crate) fn run(_: &Args, global: &Global, out: &mut Output) -> Result<Exit, F
             ]
         })
         .collect();
-    for line in table(&columns, &rows) {
-        out.line(line)?;
-    }
+    out.table(&columns, rows)?;
     if default.is_some() {
         out.line("\n* the default; choose with --device or CLINALG_DEVICE")?;
     }

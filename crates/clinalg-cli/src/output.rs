@@ -9,7 +9,7 @@ use serde::Serialize;
 use crate::exit::{Ended, Exit, Failure};
 use crate::phases::{Phase, Phases};
 use crate::processes;
-use crate::text::{bytes, seconds};
+use crate::text::{bytes, seconds, table};
 
 /// The version of the documents that `clinalg schema` describes. It grows when a key changes its meaning or goes.
 pub(crate) const SCHEMA_VERSION: u32 = 1;
@@ -154,6 +154,16 @@ impl Output {
     /// A line of a report: what it tells in a column of its own, then the words.
     pub(crate) fn field(&mut self, name: &str, text: impl AsRef<str>) -> Result<(), Failure> {
         self.line(format!("{name:<15}{}", text.as_ref()))
+    }
+
+    /// The lines of a [`table`].
+    pub(crate) fn table(
+        &mut self,
+        columns: &[&str],
+        rows: impl IntoIterator<Item = Vec<String>>,
+    ) -> Result<(), Failure> {
+        let rows: Vec<Vec<String>> = rows.into_iter().collect();
+        table(columns, &rows).into_iter().try_for_each(|line| self.line(line))
     }
 
     /// The JSON document, an object, with the version of its schema; nothing where it is not wanted.

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use serde::Serialize;
 
-use crate::text::{Align, seconds, table};
+use crate::text::{seconds, table};
 
 /// A part of a run.
 #[derive(Debug, Clone, Serialize)]
@@ -65,7 +65,7 @@ impl Phases {
         };
         let mut rows: Vec<_> = phases.iter().map(|phase| row(phase.phase, phase.seconds)).collect();
         rows.push(row("all", all));
-        table(&[("phase", Align::Left), ("time", Align::Right), ("share", Align::Right)], &rows)
+        table(&["phase", ">time", ">share"], &rows)
     }
 }
 

@@ -4,6 +4,7 @@ use clap::ValueEnum;
 use schemars::{JsonSchema, Schema};
 use serde_json::Value;
 
+use crate::args::value_name;
 use crate::document::{self, schema};
 use crate::exit::{Exit, Failure};
 use crate::output::Output;
@@ -92,7 +93,7 @@ impl Document {
 
 pub(crate) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
     let mut schema = args.document.schema();
-    let name = args.document.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned());
+    let name = value_name(&args.document);
     let title = match args.document {
         Document::HeatBem => "heat-bem".into(),
         Document::WaveformDevices | Document::WaveformNetwork => name.replacen('-', " --study ", 1),

@@ -2,28 +2,22 @@
 
 use clinalg::Precision;
 
-/// Which side of its column a cell keeps to.
-#[derive(Clone, Copy)]
-pub(crate) enum Align {
-    Left,
-    Right,
-}
-
-/// Lines of a table with a header, columns two blanks apart.
-pub(crate) fn table(columns: &[(&str, Align)], rows: &[Vec<String>]) -> Vec<String> {
+/// Lines of a table with a header, columns two blanks apart; those whose titles begin with `>` are aligned right.
+pub(crate) fn table(columns: &[&str], rows: &[Vec<String>]) -> Vec<String> {
+    let title = |column: usize| columns[column].trim_start_matches('>');
     let width = |column: usize| {
         let cells = rows.iter().map(|row| row[column].chars().count());
-        cells.chain([columns[column].0.chars().count()]).max().unwrap_or(0)
+        cells.chain([title(column).chars().count()]).max().unwrap_or(0)
     };
     let widths: Vec<usize> = (0..columns.len()).map(width).collect();
     let line = |cells: &mut dyn Iterator<Item = &str>| {
-        let padded = cells.zip(&widths).zip(columns).map(|((cell, &width), (_, align))| match align {
-            Align::Left => format!("{cell:<width$}"),
-            Align::Right => format!("{cell:>width$}"),
+        let padded = cells.zip(&widths).zip(columns).map(|((cell, &width), column)| match column.starts_with('>') {
+            false => format!("{cell:<width$}"),
+            true => format!("{cell:>width$}"),
         });
         padded.collect::<Vec<_>>().join("  ").trim_end().to_owned()
     };
-    let header = line(&mut columns.iter().map(|(title, _)| *title));
+    let header = line(&mut (0..columns.len()).map(title));
     let body = rows.iter().map(|row| line(&mut row.iter().map(String::as_str)));
     [header].into_iter().chain(body).collect()
 }
@@ -107,7 +101,7 @@ mod tests {
     #[test]
     fn columns_line_up() {
         let rows = [vec!["a".into(), "1".into()], vec!["long".into(), "23".into()]];
-        let lines = table(&[("name", Align::Left), ("n", Align::Right)], &rows);
+        let lines = table(&["name", ">n"], &rows);
         assert_eq!(lines, ["name   n", "a      1", "long  23"]);
     }
 }

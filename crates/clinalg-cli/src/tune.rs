@@ -16,7 +16,7 @@ use crate::exit::{Exit, Failure, usage};
 use crate::global::Global;
 use crate::output::Output;
 use crate::plot::{Picture, Surface};
-use crate::text::{Align, precision, seconds, table};
+use crate::text::{precision, seconds};
 
 /// Search for the fastest launch parameters of this device and store them
 ///
@@ -257,16 +257,8 @@ impl Document {
         out.field("device", self.device.to_string())?;
         out.field("bandwidth", format!("copy {:.1} GB/s", self.copy_bandwidth))?;
         out.line("")?;
-        let columns = [
-            ("operation", Align::Left),
-            ("precision", Align::Left),
-            ("elements", Align::Right),
-            ("default", Align::Right),
-            ("tuned", Align::Right),
-            ("limit", Align::Right),
-            ("of limit", Align::Right),
-            ("parameters", Align::Left),
-        ];
+        let columns =
+            ["operation", "precision", ">elements", ">default", ">tuned", ">limit", ">of limit", "parameters"];
         let list = |parameters: &Parameters| {
             parameters.iter().map(|(name, value)| format!("{name} {value}")).collect::<Vec<_>>().join(", ")
         };
@@ -283,9 +275,7 @@ impl Document {
                 list(&r.best),
             ]
         };
-        for line in table(&columns, &self.tuned.iter().map(row).collect::<Vec<_>>()) {
-            out.line(line)?;
-        }
+        out.table(&columns, self.tuned.iter().map(row))?;
         for bad in &self.discarded {
             let (operation, precision, parameters) = (bad.operation, precision(bad.precision), list(&bad.parameters));
             out.line(format!("discarded: {operation} {precision}, {parameters}: {}", bad.why))?;

@@ -9,7 +9,7 @@ use super::operation::{Limit, Operation};
 use crate::args::DeviceName;
 use crate::exit::Failure;
 use crate::output::Output;
-use crate::text::{Align, seconds, table};
+use crate::text::seconds;
 
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct Document {
@@ -73,17 +73,8 @@ impl Document {
             }
         }
         out.line("")?;
-        let columns = [
-            ("operation", Align::Left),
-            ("MB moved", Align::Right),
-            ("time", Align::Right),
-            ("GB/s", Align::Right),
-            ("of copy", Align::Right),
-            ("of limit", Align::Right),
-            ("limit", Align::Left),
-            ("Gpoint/s", Align::Right),
-            ("GFLOP/s", Align::Right),
-        ];
+        let columns =
+            ["operation", ">MB moved", ">time", ">GB/s", ">of copy", ">of limit", "limit", ">Gpoint/s", ">GFLOP/s"];
         let row = |r: &Measured| {
             vec![
                 r.operation.name(),
@@ -102,19 +93,12 @@ impl Document {
                 r.flops_per_second.map_or(String::new(), |rate| format!("{:.1}", rate * 1e-9)),
             ]
         };
-        for line in table(&columns, &self.results.iter().map(row).collect::<Vec<_>>()) {
-            out.line(line)?;
-        }
+        out.table(&columns, self.results.iter().map(row))?;
         if !args.kernels {
             return Ok(());
         }
         out.line("")?;
-        let columns = [
-            ("operation", Align::Left),
-            ("kernel", Align::Left),
-            ("launches per call", Align::Right),
-            ("device time per call", Align::Right),
-        ];
+        let columns = ["operation", "kernel", ">launches per call", ">device time per call"];
         let rows: Vec<Vec<String>> = self
             .results
             .iter()
@@ -123,9 +107,7 @@ impl Document {
                 vec![operation, k.kernel.clone(), format!("{:.2}", k.launches_per_call), seconds(k.seconds_per_call)]
             })
             .collect();
-        for line in table(&columns, &rows) {
-            out.line(line)?;
-        }
+        out.table(&columns, rows)?;
         Ok(())
     }
 }

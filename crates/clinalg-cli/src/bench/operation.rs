@@ -5,6 +5,8 @@ use clinalg_bem::heat::Kind;
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use crate::args::value_name;
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[value(rename_all = "snake_case")]
@@ -121,7 +123,7 @@ impl Operation {
 
     /// As on the command line.
     pub(super) fn name(self) -> String {
-        self.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned())
+        value_name(&self)
     }
 }
 

@@ -21,7 +21,7 @@ use crate::exit::{Exit, Failure};
 use crate::output::{Output, Report};
 use crate::paths;
 use crate::plot::{Body, Picture, Profile};
-use crate::text::{Align, bytes, precision, seconds, table};
+use crate::text::{bytes, precision, seconds};
 
 /// Of the size of a body, how far its largest displacement is drawn.
 const DEFORMED: f64 = 0.1;
@@ -311,24 +311,14 @@ impl Report for Document {
         }
         out.line("")?;
         let number = |value: Option<f64>| value.map_or_else(String::new, |v| format!("{v:.3e}"));
-        let right = |name| (name, Align::Right);
-        let columns = [
-            right("frequency"),
-            right("residual"),
-            right("error u"),
-            right("error t"),
-            right("largest |u|"),
-            right("seconds"),
-        ];
+        let columns = [">frequency", ">residual", ">error u", ">error t", ">largest |u|", ">seconds"];
         let row = |r: &Response| {
             let time = r.seconds_assemble + r.seconds_factor.unwrap_or(0.0) + r.seconds_solve;
             let frequency = format!("{:.4}", r.frequency);
             let rest = [r.residual_identity, r.error_u, r.error_t, Some(r.largest_displacement)].map(number);
             [vec![frequency], rest.to_vec(), vec![seconds(time)]].concat()
         };
-        for line in table(&columns, &self.responses.iter().map(row).collect::<Vec<_>>()) {
-            out.line(line)?;
-        }
+        out.table(&columns, self.responses.iter().map(row))?;
         out.line("")?;
         for inside in &self.points {
             let text = inside.displacement.map(|[re, im]| format!("{re:.5e} {im:+.5e} i")).join(", ");

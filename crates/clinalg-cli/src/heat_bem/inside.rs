@@ -14,7 +14,7 @@ use crate::data::read_points;
 use crate::exit::{Failure, usage};
 use crate::output::Output;
 use crate::paths::write_text;
-use crate::text::{Align, table};
+use crate::text::table;
 
 /// Lines of a table of the report.
 const LINES: usize = 12;
@@ -121,7 +121,7 @@ pub(super) fn print_norms(norms: &[f64], time_step: f64, out: &mut Output) -> Re
             ]
         })
         .collect();
-    let columns = ["block", "time back", "Frobenius norm", "of the first"].map(|title| (title, Align::Right));
+    let columns = [">block", ">time back", ">Frobenius norm", ">of the first"];
     for (k, line) in table(&columns, &rows).iter().enumerate() {
         out.field(if k == 0 { "blocks" } else { "" }, line)?;
     }

@@ -12,7 +12,7 @@ use crate::args::DeviceName;
 use crate::exit::{Exit, Failure};
 use crate::global::Global;
 use crate::output::Output;
-use crate::text::{Align, precision, seconds, table};
+use crate::text::{precision, seconds};
 
 /// A variant with sizes of its tiles and the time of a step.
 #[derive(Serialize, JsonSchema)]
@@ -77,9 +77,7 @@ pub(super) fn compare<T: Real>(
         seconds: m.seconds,
     };
     let all: Vec<Compared> = found.measured.iter().map(one).collect();
-    let names = ["steps", "links", "items", "points", "words", "expected", "measured"];
-    let columns =
-        [&[("variant", Align::Left)][..], &names.map(|name| (name, Align::Right)), &[("", Align::Left)]].concat();
+    let columns = ["variant", ">steps", ">links", ">items", ">points", ">words", ">expected", ">measured", ""];
     let row = |(k, c): (usize, &Compared)| {
         let size = |n: Option<usize>| n.map_or("-".into(), |n| n.to_string());
         let marks = [(0, "model"), (found.tried, "trial"), (found.best, "fastest")];
@@ -96,9 +94,7 @@ pub(super) fn compare<T: Real>(
             marks.join(", "),
         ]
     };
-    for line in table(&columns, &all.iter().enumerate().map(row).collect::<Vec<_>>()) {
-        out.line(line)?;
-    }
+    out.table(&columns, all.iter().enumerate().map(row))?;
     out.line("")?;
     let copy = found.copy * 1e-9;
     out.line(format!(

@@ -11,7 +11,6 @@ use serde::Serialize;
 use super::Args;
 use crate::exit::{Exit, Failure};
 use crate::output::Output;
-use crate::text::{Align, table};
 
 /// A method's data flow after a transformation.
 #[derive(Serialize, JsonSchema)]
@@ -56,23 +55,13 @@ pub(super) fn draw(args: &Args, folder: &Path, out: &mut Output) -> Result<Exit,
         let (kernels, words, vectors) = (plan.groups().len(), plan.words(), plan.buffers());
         transformations.push(Transformed { name, kernels, words, vectors, weight: drawn.weight(), files });
     }
-    let right = |name| (name, Align::Right);
-    let columns = [
-        ("", Align::Left),
-        right("kernels"),
-        right("words"),
-        right("vectors"),
-        right("weight"),
-        ("files", Align::Left),
-    ];
+    let columns = ["", ">kernels", ">words", ">vectors", ">weight", "files"];
     let row = |t: &Transformed| {
         let numbers = [t.kernels, t.words, t.vectors].map(|n| n.to_string());
         let first = t.files.first().map(|f| f.replace(".txt", ".*")).unwrap_or_default();
         [vec![t.name.to_owned()], numbers.to_vec(), vec![format!("{:.1}", t.weight), first]].concat()
     };
-    for line in table(&columns, &transformations.iter().map(row).collect::<Vec<_>>()) {
-        out.line(line)?;
-    }
+    out.table(&columns, transformations.iter().map(row))?;
     out.line("")?;
     out.line("words: read and written per component and step. vectors: in memory. weight: by how much sums")?;
     out.line("amplify the rounding errors of their operands.")?;

@@ -8,7 +8,6 @@ use serde::Serialize;
 use super::{default_n, variants};
 use crate::exit::{Exit, Failure};
 use crate::output::Output;
-use crate::text::{Align, table};
 
 #[derive(Serialize, JsonSchema)]
 struct ListedProblem {
@@ -58,29 +57,13 @@ pub(super) fn list(out: &mut Output) -> Result<Exit, Failure> {
         })
     };
     let methods = METHODS.iter().map(method).collect::<Result<Vec<_>, Failure>>()?;
-    let columns = [
-        ("problem", Align::Left),
-        ("n", Align::Right),
-        ("components", Align::Right),
-        ("t end", Align::Right),
-        ("", Align::Left),
-    ];
+    let columns = ["problem", ">n", ">components", ">t end", ""];
     let rows: Vec<Vec<String>> = (problems.iter())
         .map(|p| vec![p.name.into(), p.n.to_string(), p.components.to_string(), p.t_end.to_string(), p.title.clone()])
         .collect();
-    for line in table(&columns, &rows) {
-        out.line(line)?;
-    }
+    out.table(&columns, rows)?;
     out.line("")?;
-    let right = |name| (name, Align::Right);
-    let columns = [
-        ("method", Align::Left),
-        right("order"),
-        right("estimate"),
-        right("evaluations"),
-        right("words basic"),
-        right("words fused"),
-    ];
+    let columns = ["method", ">order", ">estimate", ">evaluations", ">words basic", ">words fused"];
     let rows: Vec<Vec<String>> = (methods.iter())
         .map(|m| {
             let estimate = m.error_order.map_or("-".into(), |order| order.to_string());
@@ -88,9 +71,7 @@ pub(super) fn list(out: &mut Output) -> Result<Exit, Failure> {
             [vec![m.name.into(), m.order.to_string(), estimate], numbers.to_vec()].concat()
         })
         .collect();
-    for line in table(&columns, &rows) {
-        out.line(line)?;
-    }
+    out.table(&columns, rows)?;
     out.line("")?;
     out.line("rkc: the stabilised method of order 2, with as many evaluations as stability requires.")?;
     out.line("n: the default of --n. estimate: the order of the error estimate; methods without one need")?;

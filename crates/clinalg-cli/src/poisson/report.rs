@@ -19,7 +19,7 @@ use crate::global::Global;
 use crate::output::{Output, Report};
 use crate::paths;
 use crate::plot::{Convergence, Field, Picture};
-use crate::text::{Align, bytes, seconds, table};
+use crate::text::{bytes, seconds};
 
 /// The largest estimate of the relative residual that rounding leaves at which the solution has a digit.
 const MOST_FLOOR: f64 = 0.1;
@@ -160,7 +160,7 @@ impl Document {
 
     /// A table of the residuals by cycle.
     fn print_residuals(&self, out: &mut Output) -> Result<(), Failure> {
-        let columns = [("cycle", Align::Right), ("relative residual", Align::Right), ("factor", Align::Right)];
+        let columns = [">cycle", ">relative residual", ">factor"];
         let rows: Vec<Vec<String>> = self
             .residual_history
             .iter()
@@ -170,9 +170,7 @@ impl Document {
                 vec![cycle.to_string(), format!("{residual:.3e}"), factor.map_or(String::new(), |f| format!("{f:.3}"))]
             })
             .collect();
-        for line in table(&columns, &rows) {
-            out.line(line)?;
-        }
+        out.table(&columns, rows)?;
         Ok(())
     }
 

@@ -7,6 +7,7 @@ use clinalg::precond::Ordering;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::args::value_name;
 use crate::exit::Failure;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize, Deserialize, JsonSchema)]
@@ -39,19 +40,8 @@ pub(crate) enum Method {
 
 impl Method {
     /// The name on the command line.
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Method::Cg => "cg",
-            Method::BlockCg => "block-cg",
-            Method::Fcg => "fcg",
-            Method::Minres => "minres",
-            Method::BiCgStab => "bicgstab",
-            Method::Idrs => "idrs",
-            Method::Gmres => "gmres",
-            Method::Richardson => "richardson",
-            Method::Lsqr => "lsqr",
-            Method::Lsmr => "lsmr",
-        }
+    pub(crate) fn name(self) -> String {
+        value_name(&self)
     }
 
     /// As a heading names it.
@@ -129,23 +119,8 @@ pub(crate) enum Precond {
 
 impl Precond {
     /// The name on the command line.
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Precond::Auto => "auto",
-            Precond::None => "none",
-            Precond::Jacobi => "jacobi",
-            Precond::Amg => "amg",
-            Precond::Sa => "sa",
-            Precond::Classical => "classical",
-            Precond::Spai0 => "spai0",
-            Precond::Ssor => "ssor",
-            Precond::Ilu => "ilu",
-            Precond::Ilut => "ilut",
-            Precond::Lu => "lu",
-            Precond::Ic => "ic",
-            Precond::Fsai => "fsai",
-            Precond::Saddle => "saddle",
-        }
+    pub(crate) fn name(self) -> String {
+        if self == Precond::Lu { "lu".into() } else { value_name(&self) }
     }
 
     /// As a heading names it.

@@ -18,7 +18,6 @@ use crate::exit::{Exit, Failure, usage};
 use crate::global::Global;
 use crate::output::Output;
 use crate::plot::{Picture, Scaling};
-use crate::text::{Align, table};
 
 /// Latencies in seconds, bandwidth in bytes per second.
 const LATENCIES: [f64; 3] = [1e-6, 1e-5, 1e-4];
@@ -243,7 +242,6 @@ fn print(document: &Document, out: &mut Output) -> Result<(), Failure> {
         document.bytes_per_step, document.steps, document.iterations
     ))?;
     out.line("\nwhat the network adds to a step, in us: ranks in threads, and the model")?;
-    let right = |names: &[&'static str]| -> Vec<_> { names.iter().map(|name| (*name, Align::Right)).collect() };
     let rows: Vec<Vec<String>> = document
         .checks
         .iter()
@@ -252,10 +250,8 @@ fn print(document: &Document, out: &mut Output) -> Result<(), Failure> {
             std::iter::once(c.ranks.to_string()).chain(numbers.map(us)).collect()
         })
         .collect();
-    let names = ["ranks", "latency", "step exchange", "model", "iteration of a window", "model"];
-    for line in table(&right(&names), &rows) {
-        out.line(line)?;
-    }
+    let columns = [">ranks", ">latency", ">step exchange", ">model", ">iteration of a window", ">model"];
+    out.table(&columns, rows)?;
     out.line("\nseconds of a step by the model, in us")?;
     let rows: Vec<Vec<String>> = document
         .runs
@@ -267,11 +263,9 @@ fn print(document: &Document, out: &mut Output) -> Result<(), Failure> {
             vec![latency, nodes, step, best, every, window, format!("{:.3}", run.ratio())]
         })
         .collect();
-    let names =
-        ["latency", "nodes", "exchange every step", "every few", "steps", "window exchange", "step over window"];
-    for line in table(&right(&names), &rows) {
-        out.line(line)?;
-    }
+    let columns =
+        [">latency", ">nodes", ">exchange every step", ">every few", ">steps", ">window exchange", ">step over window"];
+    out.table(&columns, rows)?;
     Ok(())
 }
 

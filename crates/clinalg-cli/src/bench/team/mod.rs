@@ -20,7 +20,7 @@ use crate::global::Global;
 use crate::output::Output;
 use crate::plot::{Picture, Scaling};
 use crate::progress::Progress;
-use crate::text::{Align, bytes, seconds, table};
+use crate::text::{bytes, seconds};
 
 /// Points per side by default.
 const N: usize = 513;
@@ -240,14 +240,7 @@ impl Document {
             out.field(&format!("rank {rank}"), device.to_string())?;
         }
         out.line("\ntransfers through pinned memory of the host: time, and bytes of a message over its time")?;
-        let columns = [
-            ("transfer", Align::Left),
-            ("from", Align::Left),
-            ("to", Align::Left),
-            ("bytes", Align::Right),
-            ("time", Align::Right),
-            ("GB/s", Align::Right),
-        ];
+        let columns = ["transfer", "from", "to", ">bytes", ">time", ">GB/s"];
         let row = |t: &Transfer| {
             let (way, host) = match t.transfer {
                 Route::Read => ("read", "host"),
@@ -266,12 +259,12 @@ impl Document {
                 format!("{:.3}", t.gb_per_s),
             ]
         };
-        print_table(&columns, self.transfers.iter().map(row), out)?;
+        out.table(&columns, self.transfers.iter().map(row))?;
         if self.teams.is_empty() {
             return out.line("\none device: exchanges, reductions and scaling take several, --devices 0,1 or all");
         }
         out.line("\nwhat the model takes of exchanges, reductions and devices that work at the same time")?;
-        let columns = ["devices", "latency", "GB/s", "all-reduce", "contention"].map(|name| (name, Align::Right));
+        let columns = [">devices", ">latency", ">GB/s", ">all-reduce", ">contention"];
         let row = |m: &Measured| {
             vec![
                 m.devices.to_string(),
@@ -281,19 +274,9 @@ impl Document {
                 format!("{:.2}", m.contention),
             ]
         };
-        print_table(&columns, self.teams.iter().map(row), out)?;
+        out.table(&columns, self.teams.iter().map(row))?;
         out.line("\nscaling: medians, and what the model predicts")?;
-        let columns = [
-            ("problem", Align::Left),
-            ("scaling", Align::Left),
-            ("n", Align::Right),
-            ("devices", Align::Right),
-            ("time", Align::Right),
-            ("per", Align::Left),
-            ("model", Align::Right),
-            ("difference", Align::Right),
-            ("efficiency", Align::Right),
-        ];
+        let columns = ["problem", "scaling", ">n", ">devices", ">time", "per", ">model", ">difference", ">efficiency"];
         let row = |run: &Run| {
             let kind = match run.scaling {
                 Kind::Fit => "(fit)",
@@ -312,7 +295,7 @@ impl Document {
                 if run.scaling == Kind::Fit { String::new() } else { format!("{:.0} %", 100.0 * run.efficiency) },
             ]
         };
-        print_table(&columns, self.runs.iter().map(row), out)
+        out.table(&columns, self.runs.iter().map(row))
     }
 
     /// Speed-ups of strong scaling over the number of devices, and those of the model; bandwidths over sizes of one device.
@@ -352,12 +335,4 @@ impl Document {
 
 fn count(devices: usize) -> String {
     if devices == 1 { "1 device".into() } else { format!("{devices} devices") }
-}
-
-fn print_table(
-    columns: &[(&str, Align)],
-    rows: impl Iterator<Item = Vec<String>>,
-    out: &mut Output,
-) -> Result<(), Failure> {
-    table(columns, &rows.collect::<Vec<_>>()).into_iter().try_for_each(|line| out.line(line))
 }

@@ -9,11 +9,11 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::super::Args;
-use super::{Solver, print_table};
+use super::Solver;
 use crate::exit::{Exit, Failure, usage};
 use crate::output::Output;
 use crate::plot::{Picture, Scaling};
-use crate::text::{Align, seconds};
+use crate::text::seconds;
 
 /// The largest number of devices is 2 to this power.
 const MOST: u32 = 10;
@@ -274,14 +274,7 @@ impl Document {
             ))?;
         }
         out.line("\nmeasured, and by the model")?;
-        let columns = [
-            ("problem", Align::Left),
-            ("n", Align::Right),
-            ("devices", Align::Right),
-            ("time", Align::Right),
-            ("model", Align::Right),
-            ("difference", Align::Right),
-        ];
+        let columns = ["problem", ">n", ">devices", ">time", ">model", ">difference"];
         let row = |c: &Check| {
             let difference = format!("{:+.0} %", 100.0 * c.relative_difference);
             vec![
@@ -293,21 +286,14 @@ impl Document {
                 difference,
             ]
         };
-        print_table(&columns, self.checks.iter().map(row), out)?;
+        out.table(&columns, self.checks.iter().map(row))?;
         for network in &self.networks {
             let (latency, bandwidth) = (seconds(network.latency), 1e-9 * network.bandwidth);
             out.line(format!(
                 "\nby the model on nodes of one device: {}, {latency} and {bandwidth:.1} GB/s",
                 network.network
             ))?;
-            let columns = [
-                ("problem", Align::Left),
-                ("scaling", Align::Left),
-                ("n", Align::Right),
-                ("devices", Align::Right),
-                ("time", Align::Right),
-                ("efficiency", Align::Right),
-            ];
+            let columns = ["problem", "scaling", ">n", ">devices", ">time", ">efficiency"];
             let rows = self.predictions.iter().filter(|p| p.network == network.network).map(|p| {
                 let efficiency = format!("{:.1} %", 100.0 * p.efficiency);
                 vec![
@@ -319,7 +305,7 @@ impl Document {
                     efficiency,
                 ]
             });
-            print_table(&columns, rows, out)?;
+            out.table(&columns, rows)?;
         }
         Ok(())
     }

@@ -19,6 +19,7 @@ use serde::{Deserialize, Serialize};
 
 use super::super::case::{poisson5, random};
 use super::super::median;
+use crate::args::value_name;
 use crate::exit::Failure;
 
 /// Cycles, iterations, or steps of a run.
@@ -54,7 +55,7 @@ pub(in crate::bench) enum Solver {
 
 impl Solver {
     pub(super) fn name(self) -> String {
-        self.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned())
+        value_name(&self)
     }
 
     /// What is repeated.
