@@ -15,7 +15,7 @@ use sha2::{Digest, Sha256};
 
 use crate::args::value_name;
 use crate::data::Values;
-use crate::data::array::{self, Array, Content, Limits, Packing, failure};
+use crate::data::array::{self, Array, Content, Limits, Packing};
 use crate::exit::{Failure, usage};
 use crate::options::{is_command, value_of};
 use crate::overwrite::is_written;
@@ -232,9 +232,9 @@ fn limits(path: &Path) -> Limits {
 fn about(path: &Path) -> Result<About, Failure> {
     let bytes = array::read_bytes(path, ABOUT, limits(path))?;
     let about: About = serde_json::from_slice(&bytes)
-        .map_err(|error| failure(path, format!("it is no checkpoint of this program: {error}")))?;
+        .map_err(|error| Failure::file(path, format!("it is no checkpoint of this program: {error}")))?;
     if about.version != VERSION {
-        return Err(failure(path, format!("a checkpoint of version {}, expected {VERSION}", about.version)));
+        return Err(Failure::file(path, format!("a checkpoint of version {}, expected {VERSION}", about.version)));
     }
     Ok(about)
 }
@@ -271,12 +271,14 @@ impl Loaded {
     /// The part `key` of the state.
     pub(crate) fn part<D: DeserializeOwned>(&self, key: &str) -> Result<D, Failure> {
         D::deserialize(&self.state[key])
-            .map_err(|error| failure(&self.path, format!("`{key}` of the checkpoint: {error}")))
+            .map_err(|error| Failure::file(&self.path, format!("`{key}` of the checkpoint: {error}")))
     }
 
     /// The number `key` of the state.
     pub(crate) fn number(&self, key: &str) -> Result<f64, Failure> {
-        self.state[key].as_f64().ok_or_else(|| failure(&self.path, format!("the checkpoint has no number `{key}`")))
+        self.state[key]
+            .as_f64()
+            .ok_or_else(|| Failure::file(&self.path, format!("the checkpoint has no number `{key}`")))
     }
 }
 
@@ -355,7 +357,7 @@ pub(crate) fn save(
     }
     let arguments = ARGUMENTS.get().cloned().unwrap_or_default();
     let about = serde_json::to_vec(&About { version: VERSION, arguments, fingerprint, state })
-        .map_err(|error| failure(path, error))?;
+        .map_err(|error| Failure::file(path, error))?;
     let mut content: Vec<(&str, Content<'_>)> = vec![(ABOUT, Content::Bytes(&about))];
     content.extend(arrays.iter().map(|(name, values)| (*name, Content::Numbers { shape: vec![values.len()], values })));
     array::write_npz(path, Packing::Plain, &content)

@@ -27,7 +27,7 @@ use crate::executor::Executor;
 use crate::exit::{Exit, Failure, check_options, usage};
 use crate::global::Global;
 use crate::output::Output;
-use crate::paths::{check_outputs, write_text};
+use crate::paths::{check_outputs, write_file};
 use crate::plot::Picture;
 
 /// Solve elastodynamics in the frequency domain by boundary elements
@@ -311,7 +311,7 @@ fn solve<S: ComplexScalar>(args: &Args, global: &Global, out: &mut Output) -> Re
     let mut solver = Solver::set_up(args, &input, &executor, out)?;
     let (last, checkpoint) = solver.run(&mut sweep, &checkpoints, out)?;
     if let Some(path) = &args.out {
-        write_text(path, &sweep.table)?;
+        write_file(path, sweep.table.as_bytes())?;
     }
     let Some((solution, fields)) = last else {
         return usage!("--resume: all frequencies of the checkpoint are done; nothing is left to compute");

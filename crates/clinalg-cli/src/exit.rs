@@ -1,6 +1,7 @@
 //! What a command ends with: exit codes and failures.
 
-use std::path::PathBuf;
+use std::fmt::Display;
+use std::path::{Path, PathBuf};
 
 use clinalg::Error;
 
@@ -102,6 +103,11 @@ pub(crate) fn check_options(faults: &[(bool, &str)]) -> Result<(), Failure> {
 impl Failure {
     pub(crate) fn usage(message: impl Into<String>) -> Failure {
         Failure::Usage(message.into())
+    }
+
+    /// One that names a file.
+    pub(crate) fn file(path: &Path, reason: impl Display) -> Failure {
+        Failure::File { path: path.to_owned(), reason: reason.to_string() }
     }
 
     pub(crate) fn exit(&self) -> Exit {

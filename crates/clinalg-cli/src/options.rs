@@ -6,7 +6,6 @@ use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use toml::{Table, Value};
 
-use crate::data::array::failure;
 use crate::exit::{Failure, usage};
 
 /// Options that no file has: what they do ends with a run.
@@ -22,11 +21,11 @@ const COMMAND: &str = "command";
 pub(crate) fn arguments(given: Vec<String>, program: &Command) -> Result<(Vec<String>, bool), Failure> {
     let Some(path) = value_of(&given, "--options") else { return Ok((given, false)) };
     let path = Path::new(&path);
-    let text = clinalg::io::read_text(path).map_err(|error| failure(path, error))?;
-    let mut table: Table = text.parse().map_err(|error| failure(path, error))?;
+    let text = clinalg::io::read_text(path).map_err(|error| Failure::file(path, error))?;
+    let mut table: Table = text.parse().map_err(|error| Failure::file(path, error))?;
     let own = match table.remove(COMMAND) {
         Some(Value::String(name)) => Some(name),
-        Some(other) => return Err(failure(path, format!("{COMMAND} = {other}: expected the name of a command"))),
+        Some(other) => return Err(Failure::file(path, format!("{COMMAND} = {other}: expected the name of a command"))),
         None => None,
     };
     let at = given.iter().skip(1).position(|word| is_command(program, word)).map(|at| at + 1);
@@ -40,7 +39,7 @@ pub(crate) fn arguments(given: Vec<String>, program: &Command) -> Result<(Vec<St
         }
     };
     let Some(command) = program.find_subcommand(&name) else {
-        return Err(failure(path, format!("there is no command `{name}`")));
+        return Err(Failure::file(path, format!("there is no command `{name}`")));
     };
     let mut words = vec![given[0].clone(), name.clone()];
     for (key, value) in &table {
@@ -70,7 +69,7 @@ fn words_of(path: &Path, command: &Command, key: &str, value: &Value) -> Result<
     let Some(arg) = command.get_arguments().find(fits) else {
         let known: Vec<&str> = kept(command).map(name).collect();
         let message = format!("`{key}` is no option of {}; expected {}", command.get_name(), known.join(", "));
-        return Err(failure(path, message));
+        return Err(Failure::file(path, message));
     };
     let word = |value: &Value| -> Result<String, Failure> {
         let text = match value {
@@ -78,14 +77,14 @@ fn words_of(path: &Path, command: &Command, key: &str, value: &Value) -> Result<
             Value::Integer(number) => number.to_string(),
             // 1e-9 as it was written.
             Value::Float(number) => format!("{number:?}"),
-            other => return Err(failure(path, format!("{key} = {other}: expected a number or a text"))),
+            other => return Err(Failure::file(path, format!("{key} = {other}: expected a number or a text"))),
         };
         Ok(if arg.is_positional() { text } else { format!("--{key}={text}") })
     };
     match (takes_value(arg), value) {
         (false, Value::Boolean(true)) => Ok(vec![format!("--{key}")]),
         (false, Value::Boolean(false)) => Ok(Vec::new()),
-        (false, other) => Err(failure(path, format!("{key} = {other}: expected true or false"))),
+        (false, other) => Err(Failure::file(path, format!("{key} = {other}: expected true or false"))),
         (true, Value::Array(values)) => values.iter().map(word).collect(),
         (true, value) => Ok(vec![word(value)?]),
     }

@@ -28,14 +28,14 @@ pub(crate) fn check_target(path: &Path) -> Result<(), Failure> {
     }
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
     if let Some(folder) = folder.filter(|folder| !folder.is_dir()) {
-        return Err(Failure::File { path: folder.to_owned(), reason: "no such folder".into() });
+        return Err(Failure::file(folder, "no such folder"));
     }
     // What is no regular file is opened when it is written: a reader of a pipe sees one writer.
     if path.metadata().is_ok_and(|found| !found.is_file() && !found.is_dir()) {
         return Ok(());
     }
     let created = AtomicFile::create(path).map(drop);
-    created.map_err(|error| Failure::File { path: path.to_owned(), reason: error.to_string() })
+    created.map_err(|error| Failure::file(path, error))
 }
 
 /// An error unless the name of a file to write ends in one of these, in small or capital letters.
@@ -64,13 +64,12 @@ pub(crate) fn check_outputs(files: &[(&str, &Option<PathBuf>, &[&str])]) -> Resu
     )
 }
 
-/// Writes a text, which takes the place of an earlier file when it is complete.
+/// Writes a file, which takes the place of an earlier one when it is complete.
 ///
 /// # Errors
 /// [`Failure::File`].
-pub(crate) fn write_text(path: &Path, text: &str) -> Result<(), Failure> {
-    let written = AtomicFile::write(path, |file| file.write_all(text.as_bytes()));
-    written.map_err(|error| Failure::File { path: path.to_owned(), reason: error.to_string() })
+pub(crate) fn write_file(path: &Path, content: &[u8]) -> Result<(), Failure> {
+    AtomicFile::write(path, |file| file.write_all(content)).map_err(|error| Failure::file(path, error))
 }
 
 /// [`check_target`] for files in `folder`, which is created with the first of them.

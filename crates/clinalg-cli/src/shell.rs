@@ -1,15 +1,15 @@
 //! `clinalg completions` and `clinalg man`: what a shell and `man` know of the program.
 
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::Command;
 use clap_complete::Shell;
 use clap_mangen::Man;
-use clinalg::io::AtomicFile;
 
 use crate::exit::{Exit, Failure};
 use crate::output::Output;
+use crate::paths::write_file;
 
 /// Print the completions of a shell
 ///
@@ -53,15 +53,12 @@ pub(crate) fn man(args: &ManArgs, program: Command, out: &mut Output) -> Result<
     match &args.out {
         None => out.raw(&page(program)?)?,
         Some(folder) => {
-            let failed =
-                |path: &Path, error: std::io::Error| Failure::File { path: path.to_owned(), reason: error.to_string() };
-            std::fs::create_dir_all(folder).map_err(|error| failed(folder, error))?;
+            std::fs::create_dir_all(folder).map_err(|error| Failure::file(folder, error))?;
             for command in program.get_subcommands().chain([&program]) {
                 // `clinalg-poisson` of a subcommand.
                 let name = command.get_display_name().unwrap_or(command.get_name());
                 let path = folder.join(format!("{name}.1"));
-                let page = page(command.clone())?;
-                AtomicFile::write(&path, |file| file.write_all(&page)).map_err(|error| failed(&path, error))?;
+                write_file(&path, &page(command.clone())?)?;
             }
         }
     }

@@ -137,8 +137,7 @@ impl SystemArgs {
 
     /// The system of a file.
     fn described(&self, path: &Path) -> Result<Problem, Failure> {
-        let failed = |error: std::io::Error| Failure::File { path: path.to_owned(), reason: error.to_string() };
-        let text = clinalg::io::read_text(path).map_err(failed)?;
+        let text = clinalg::io::read_text(path).map_err(|error| Failure::file(path, error))?;
         let mut description = Description::read(&text)?;
         if let Some(n) = self.n {
             description.set_points(n);
@@ -192,10 +191,10 @@ fn last_frame(path: &Path, system: &System) -> Result<Vec<f64>, Failure> {
     let components = system.components();
     if all.is_empty() || !all.len().is_multiple_of(components) {
         let reason = format!("{} numbers, expected one for each of {components} components", all.len());
-        return Err(Failure::File { path: path.to_owned(), reason });
+        return Err(Failure::file(path, reason));
     }
     if let Some(k) = all.iter().position(|v| !v.is_finite()) {
-        return Err(Failure::File { path: path.to_owned(), reason: format!("number {} is not finite", k + 1) });
+        return Err(Failure::file(path, format!("number {} is not finite", k + 1)));
     }
     Ok(all[all.len() - components..].to_vec())
 }

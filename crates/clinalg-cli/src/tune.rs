@@ -123,7 +123,7 @@ pub(crate) fn run(args: &Args, global: &Global, out: &mut Output) -> Result<Exit
         return usage!("CLINALG_TUNE_DIR is empty: there is no folder for the table; --dry-run needs none");
     }
     if let Some(folder) = args.plot.as_ref().filter(|folder| !folder.is_dir()) {
-        return Err(Failure::File { path: folder.clone(), reason: "no such folder".into() });
+        return Err(Failure::file(folder, "no such folder"));
     }
     let options = options(args, &context)?;
     let found = search(&context, &options, out)?;

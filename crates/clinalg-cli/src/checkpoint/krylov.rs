@@ -5,7 +5,6 @@ use clinalg::solve::{KrylovMemory, KrylovState};
 
 use super::Loaded;
 use crate::data::Values;
-use crate::data::array::failure;
 use crate::exit::Failure;
 
 /// Real numbers themselves; real and imaginary parts of complex ones, one after the other.
@@ -47,7 +46,7 @@ impl Loaded {
 
     /// The memory of [`arrays`] and [`scalars`], which are the part `krylov` of the state.
     pub(crate) fn krylov<T: Scalar>(&self, [x, vectors]: [&str; 2]) -> Result<KrylovMemory<T>, Failure> {
-        let unread = || failure(&self.path, "`krylov` of the checkpoint cannot be read");
+        let unread = || Failure::file(&self.path, "`krylov` of the checkpoint cannot be read");
         let digits = self.part::<Option<String>>("krylov")?;
         let state = digits.map(|digits| state_of(&digits).ok_or_else(unread)).transpose()?;
         let (x, vectors) = (self.scalars(x)?, self.scalars(vectors)?);

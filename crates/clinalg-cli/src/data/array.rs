@@ -28,11 +28,6 @@ pub(crate) struct Array {
 /// Extensions of the files that [`Array::read`] reads.
 pub(crate) const READABLE: [&str; 4] = ["npy", "npz", "csv", "txt"];
 
-/// A failure that names the file.
-pub(crate) fn failure(path: &Path, reason: impl ToString) -> Failure {
-    Failure::File { path: path.to_owned(), reason: reason.to_string() }
-}
-
 impl Array {
     /// Reads the array of a file; of several in a `.npz` the one called `name`, of at most `most` values.
     ///
@@ -40,13 +35,13 @@ impl Array {
     /// [`Failure::File`].
     pub(crate) fn read(path: &Path, name: &str, most: usize) -> Result<Array, Failure> {
         match ending(path).as_str() {
-            "npy" => real(read_numbers(path, None, Limits::NONE)?).map_err(|reason| failure(path, reason)),
+            "npy" => real(read_numbers(path, None, Limits::NONE)?).map_err(|reason| Failure::file(path, reason)),
             "npz" => Array::read_npz(path, name, most),
             "csv" | "txt" => {
-                let text = read_text(path).map_err(|error| failure(path, error))?;
-                rows(&text).map_err(|reason| failure(path, reason))
+                let text = read_text(path).map_err(|error| Failure::file(path, error))?;
+                rows(&text).map_err(|reason| Failure::file(path, reason))
             }
-            _ => Err(failure(path, format!("arrays are read from files .{}", READABLE.join(", .")))),
+            _ => Err(Failure::file(path, format!("arrays are read from files .{}", READABLE.join(", .")))),
         }
     }
 
@@ -57,7 +52,7 @@ impl Array {
             _ if names.iter().any(|n| n == name) => name,
             _ => {
                 let message = format!("the file has the arrays {}, and none called {name}", names.join(", "));
-                return Err(failure(path, message));
+                return Err(Failure::file(path, message));
             }
         };
         Array::read_named(path, name, Limits { values: most, compressed: None })
@@ -65,7 +60,8 @@ impl Array {
 
     /// Reads the array `name` of a `.npz`.
     pub(crate) fn read_named(path: &Path, name: &str, limits: Limits) -> Result<Array, Failure> {
-        real(read_numbers(path, Some(name), limits)?).map_err(|reason| failure(path, format!("array {name} {reason}")))
+        real(read_numbers(path, Some(name), limits)?)
+            .map_err(|reason| Failure::file(path, format!("array {name} {reason}")))
     }
 }
 
@@ -113,23 +109,23 @@ fn read_from<A>(
     read: impl FnOnce(Source<'_>) -> Result<A, String>,
 ) -> Result<A, Failure> {
     let Some(name) = name else {
-        let file = File::open(path).map_err(|error| failure(path, error))?;
+        let file = File::open(path).map_err(|error| Failure::file(path, error))?;
         let read = match file.metadata() {
             Ok(about) if about.is_file() && about.len() > LARGE => {
                 read(Source::Part(Part::new(&file, 0, about.len(), None)))
             }
             _ => read(Source::Stream(&mut BufReader::new(file))),
         };
-        return read.map_err(|reason| failure(path, format!("the file {reason}")));
+        return read.map_err(|reason| Failure::file(path, format!("the file {reason}")));
     };
     let mut archive = npz(path)?;
     let there = names(&archive).join(", ");
     let mut member = archive.by_name(&format!("{name}.npy")).map_err(|error| match error {
         ZipError::FileNotFound => {
             let there = if there.is_empty() { "no arrays".to_owned() } else { format!("the arrays {there}") };
-            failure(path, format!("the file has {there}, and none called {name}, which is expected"))
+            Failure::file(path, format!("the file has {there}, and none called {name}, which is expected"))
         }
-        error => failure(path, format!("array {name} is damaged ({error}); {AGAIN}")),
+        error => Failure::file(path, format!("array {name} is damaged ({error}); {AGAIN}")),
     })?;
     let is_large = member.compression() == CompressionMethod::Stored && member.size() > LARGE;
     let read = if is_large {
@@ -139,7 +135,7 @@ fn read_from<A>(
     } else {
         read(Source::Stream(&mut member))
     };
-    read.map_err(|reason| failure(path, format!("array {name} {reason}")))
+    read.map_err(|reason| Failure::file(path, format!("array {name} {reason}")))
 }
 
 /// Writes a `.npy` of complex numbers.
@@ -152,7 +148,7 @@ fn write_elements<T: Number>(path: &Path, shape: &[usize], values: &[T]) -> Resu
         npy::write(&mut BufWriter::new(&mut file), shape, values)?;
         file.commit()
     });
-    written.map_err(|error| failure(path, error))
+    written.map_err(|error| Failure::file(path, error))
 }
 
 /// Reads the array `name` of bytes of a `.npz`.
@@ -165,12 +161,14 @@ const AGAIN: &str = "copy it again, or write it again with scipy.sparse.save_npz
 
 /// Opens a `.npz`.
 pub(crate) fn npz(path: &Path) -> Result<ZipArchive<BufReader<File>>, Failure> {
-    let file = File::open(path).map_err(|error| failure(path, error))?;
+    let file = File::open(path).map_err(|error| Failure::file(path, error))?;
     let is_empty = file.metadata().is_ok_and(|about| about.is_file() && about.len() == 0);
     ZipArchive::new(BufReader::new(file)).map_err(|error| match error {
-        ZipError::Io(error) if error.kind() != ErrorKind::UnexpectedEof => failure(path, error),
-        _ if is_empty => failure(path, format!("the file is empty, expected an archive of arrays; {AGAIN}")),
-        _ => failure(path, format!("the file is not an archive of arrays (.npz), or its end is missing; {AGAIN}")),
+        ZipError::Io(error) if error.kind() != ErrorKind::UnexpectedEof => Failure::file(path, error),
+        _ if is_empty => Failure::file(path, format!("the file is empty, expected an archive of arrays; {AGAIN}")),
+        _ => {
+            Failure::file(path, format!("the file is not an archive of arrays (.npz), or its end is missing; {AGAIN}"))
+        }
     })
 }
 
@@ -295,7 +293,7 @@ pub(crate) fn write_npz(path: &Path, packing: Packing, arrays: &[(&str, Content<
         Packing::Compressed => CompressionMethod::Deflated,
     };
     let options = SimpleFileOptions::default().compression_method(method);
-    let mut target = AtomicFile::create(path).map_err(|error| failure(path, error))?;
+    let mut target = AtomicFile::create(path).map_err(|error| Failure::file(path, error))?;
     let refused = RefCell::new(None);
     let archive = Archive { file: &mut target, refused: &refused, position: 0, end: 0 };
     let write = || {
@@ -314,11 +312,11 @@ pub(crate) fn write_npz(path: &Path, packing: Packing, arrays: &[(&str, Content<
         }
         file.finish().map(drop)
     };
-    write().map_err(|error: ZipError| failure(path, error))?;
+    write().map_err(|error: ZipError| Failure::file(path, error))?;
     if let Some(error) = refused.into_inner() {
-        return Err(failure(path, error));
+        return Err(Failure::file(path, error));
     }
-    target.commit().map_err(|error| failure(path, error))
+    target.commit().map_err(|error| Failure::file(path, error))
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use clinalg::Real;
 use clinalg::multigrid::Coefficient;
 use clinalg_ode::Function;
 
-use super::array::{self, Array, READABLE};
+use super::array::{Array, READABLE};
 use super::field::Lattice;
 use crate::exit::{Failure, usage};
 use crate::paths::ending;
@@ -62,7 +62,7 @@ impl InputField {
         let source = match Function::parse(text, &AXES[..dim]) {
             _ if named || path.is_file() => {
                 if !path.is_file() {
-                    return Err(array::failure(path, "no such file"));
+                    return Err(Failure::file(path, "no such file"));
                 }
                 Source::File(path.to_owned())
             }
@@ -203,7 +203,7 @@ impl InputField {
 
     fn misshapen(&self, path: &Path, shape: &[usize], wanted: &str) -> Failure {
         let message = format!("{}: the array has {} values, the grid needs {wanted}", self.option, sizes(shape));
-        array::failure(path, message)
+        Failure::file(path, message)
     }
 }
 

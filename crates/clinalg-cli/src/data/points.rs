@@ -2,7 +2,6 @@
 
 use std::path::Path;
 
-use super::array::failure;
 use crate::exit::Failure;
 
 /// Reads points, three numbers per line with commas or blanks between them; empty lines are passed over.
@@ -10,16 +9,16 @@ use crate::exit::Failure;
 /// # Errors
 /// [`Failure::File`] with the line that is not three finite numbers, and where there is no point.
 pub(crate) fn read_points(path: &Path) -> Result<Vec<[f64; 3]>, Failure> {
-    let text = clinalg::io::read_text(path).map_err(|error| failure(path, error))?;
+    let text = clinalg::io::read_text(path).map_err(|error| Failure::file(path, error))?;
     let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
     let point = |(k, line): (usize, &str)| {
         let words = line.split(|c: char| c == ',' || c.is_whitespace()).filter(|word| !word.is_empty());
         let numbers: Option<Vec<f64>> = words.map(|word| word.parse().ok().filter(|v: &f64| v.is_finite())).collect();
         let point = numbers.and_then(|numbers| <[f64; 3]>::try_from(numbers).ok());
-        point.ok_or_else(|| failure(path, format!("line {}: `{}` is not three numbers", k + 1, line.trim())))
+        point.ok_or_else(|| Failure::file(path, format!("line {}: `{}` is not three numbers", k + 1, line.trim())))
     };
     let points: Vec<_> = lines.map(point).collect::<Result<_, Failure>>()?;
-    if points.is_empty() { Err(failure(path, "it has no points, three numbers per line")) } else { Ok(points) }
+    if points.is_empty() { Err(Failure::file(path, "it has no points, three numbers per line")) } else { Ok(points) }
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use clinalg::io::AtomicFile;
 
-use super::array::{self, Content, Packing, failure};
+use super::array::{self, Content, Packing};
 use super::field::{Lattice, Values};
 use super::vtk;
 use crate::exit::Failure;
@@ -53,10 +53,10 @@ impl Target {
                     write_names(file, None, &axes, &[name])?;
                     write_rows(file, None, &axes, 1, values)
                 });
-                written.map_err(|error| failure(path, error))
+                written.map_err(|error| Failure::file(path, error))
             }
-            "vti" => vtk::write_vti(path, &lattice.axes(), &[name], values).map_err(|error| failure(path, error)),
-            _ => vtk::write_vtu(path, lattice, name, values).map_err(|error| failure(path, error)),
+            "vti" => vtk::write_vti(path, &lattice.axes(), &[name], values).map_err(|error| Failure::file(path, error)),
+            _ => vtk::write_vtu(path, lattice, name, values).map_err(|error| Failure::file(path, error)),
         }
     }
 }

@@ -11,7 +11,7 @@ use clinalg::io::{AtomicFile, check_expansion, read_bytes};
 use clinalg::{Complex, CsrParts, Scalar};
 use flate2::read::ZlibDecoder;
 
-use super::{Columns, Role, Stored, check_size, fault};
+use super::{Columns, Role, Stored, check_size};
 use crate::exit::Failure;
 
 /// Types of data elements.
@@ -405,28 +405,28 @@ fn sparse<T: Scalar>(
 pub(super) fn read(path: &Path, role: Role) -> Result<Stored, Failure> {
     let mut head = Vec::new();
     let opened = File::open(path).and_then(|file| file.take(HEADER as u64).read_to_end(&mut head));
-    opened.map_err(|error| fault(path, error))?;
-    let of_array = |name: &str, reason: String| fault(path, format!("{name} {reason}"));
+    opened.map_err(|error| Failure::file(path, error))?;
+    let of_array = |name: &str, reason: String| Failure::file(path, format!("{name} {reason}"));
     if head.starts_with(b"MATLAB 7.3") || head.starts_with(b"\x89HDF\r\n\x1a\n") {
-        let mut found = hdf5::variables(path, role.names()).map_err(|reason| fault(path, reason))?;
+        let mut found = hdf5::variables(path, role.names()).map_err(|reason| Failure::file(path, reason))?;
         let k = chosen(role, &found.iter().map(|v| (v.name.as_str(), v.kind())).collect::<Vec<_>>());
-        let variable = found.swap_remove(k.map_err(|reason| fault(path, reason))?);
+        let variable = found.swap_remove(k.map_err(|reason| Failure::file(path, reason))?);
         let name = variable.name.clone();
         return variable.read().map_err(|reason| of_array(&name, reason));
     }
-    let is_big_endian = byte_order(&head).map_err(|reason| fault(path, reason))?;
-    let bytes = read_bytes(path).map_err(|error| fault(path, error))?;
+    let is_big_endian = byte_order(&head).map_err(|reason| Failure::file(path, reason))?;
+    let bytes = read_bytes(path).map_err(|error| Failure::file(path, error))?;
     let mut search = Search { found: Vec::new(), wanted: None, stored: None };
-    parse(&bytes, is_big_endian, role, &mut search).map_err(|reason| fault(path, reason))?;
+    parse(&bytes, is_big_endian, role, &mut search).map_err(|reason| Failure::file(path, reason))?;
     let found: Vec<(&str, Kind)> = search.found.iter().map(|(name, kind)| (name.as_str(), *kind)).collect();
-    let wanted = chosen(role, &found).map_err(|reason| fault(path, reason))?;
+    let wanted = chosen(role, &found).map_err(|reason| Failure::file(path, reason))?;
     let name = search.found.swap_remove(wanted).0;
     let mut search = Search { found: Vec::new(), wanted: Some(wanted), stored: None };
-    parse(&bytes, is_big_endian, role, &mut search).map_err(|reason| fault(path, reason))?;
+    parse(&bytes, is_big_endian, role, &mut search).map_err(|reason| Failure::file(path, reason))?;
     let stored = search.stored.unwrap_or_else(|| Err("is not found again".into()));
     stored.map_err(|reason| match reason.as_str() {
-        CUT => fault(path, of_file(&reason)),
-        NO_MEMORY => fault(path, reason),
+        CUT => Failure::file(path, of_file(&reason)),
+        NO_MEMORY => Failure::file(path, reason),
         _ => of_array(&name, reason),
     })
 }
@@ -535,7 +535,7 @@ pub(super) fn write<T: Scalar>(path: &Path, rows: usize, cols: usize, values: &[
     let (Ok(bytes), Ok(high), Ok(wide)) =
         (u32::try_from(40 + (8 + 8 * values.len()) * parts), i32::try_from(rows), i32::try_from(cols))
     else {
-        return Err(fault(path, "an array of 4 GiB or more does not fit the format; write .npy or .mtx"));
+        return Err(Failure::file(path, "an array of 4 GiB or more does not fit the format; write .npy or .mtx"));
     };
     let mut out = Vec::with_capacity(HEADER + 8 + bytes as usize);
     let mut text = b"MATLAB 5.0 MAT-file, written by clinalg".to_vec();
@@ -554,5 +554,5 @@ pub(super) fn write<T: Scalar>(path: &Path, rows: usize, cols: usize, values: &[
         let of = |value: &T| if part == 0 { value.widen().re() } else { value.widen().im() };
         values.iter().for_each(|value| out.extend(of(value).to_le_bytes()));
     }
-    AtomicFile::write(path, |file| file.write_all(&out)).map_err(|error| fault(path, error))
+    AtomicFile::write(path, |file| file.write_all(&out)).map_err(|error| Failure::file(path, error))
 }

@@ -76,15 +76,11 @@ impl Role {
     }
 }
 
-fn fault(path: &Path, reason: impl std::fmt::Display) -> Failure {
-    Failure::File { path: path.to_owned(), reason: reason.to_string() }
-}
-
 /// The failure of reading `path` that an error of a matrix's values is.
 fn of_content(path: &Path, error: Error) -> Failure {
     match error {
         error @ (Error::Io { .. } | Error::Format { .. }) => error.into(),
-        error => fault(path, error),
+        error => Failure::file(path, error),
     }
 }
 
@@ -141,7 +137,7 @@ impl Loaded {
             Ok(CsrParts { rows: parts.rows, cols: parts.cols, offsets: parts.offsets, indices: parts.indices, values })
         }
         fn dense<W: Scalar<Real = f64>, T: Scalar>(path: &Path, dense: &Columns<W>) -> Result<CsrParts<T>, Failure> {
-            check_size(dense.rows, dense.cols, dense.values.len()).map_err(|reason| fault(path, reason))?;
+            check_size(dense.rows, dense.cols, dense.values.len()).map_err(|reason| Failure::file(path, reason))?;
             let parts = CsrParts::from_dense(dense.rows, dense.cols, &dense.values);
             sparse(path, parts.map_err(|error| of_content(path, error))?)
         }
@@ -153,7 +149,7 @@ impl Loaded {
             Stored::ComplexDense(dense) => (dense.rows, dense.cols),
         };
         if rows == 0 || cols == 0 {
-            return Err(fault(&self.path, format!("a matrix of {rows} x {cols}: there is nothing to solve")));
+            return Err(Failure::file(&self.path, format!("a matrix of {rows} x {cols}: there is nothing to solve")));
         }
         match self.stored {
             Stored::Market(file) => file.to_csr_parts().map_err(|error| of_content(&self.path, error)),
@@ -170,7 +166,7 @@ impl Loaded {
         let expanded = |rows: usize, cols: usize, entries: usize| {
             let values = rows.saturating_mul(cols);
             match values > MANY_VALUES && values / VALUES_PER_ENTRY > entries {
-                true => Err(fault(
+                true => Err(Failure::file(
                     path,
                     format!(
                         "{rows} x {cols} values with {entries} entries are too sparse for vectors, which are dense"
@@ -210,7 +206,7 @@ fn compressed(path: &Path) -> Result<matrix_market::MatrixMarket, Failure> {
     let bytes = file.metadata().map_err(io)?.len();
     let text = BufReader::with_capacity(1 << 18, MultiGzDecoder::new(BufReader::new(file)));
     matrix_market::read_decompressed(text, path, bytes).map_err(|error| match error {
-        Error::Io { source, .. } => fault(
+        Error::Io { source, .. } => Failure::file(
             path,
             format!("the file is no gzip file or is damaged ({source}); copy it again, or compress it again with gzip"),
         ),
@@ -226,12 +222,12 @@ fn narrowed<W: Scalar<Real = f64>, T: Scalar>(path: &Path, values: Vec<W>) -> Re
     }
     let values = values.unwrap_or_default();
     if W::IS_COMPLEX && !T::IS_COMPLEX {
-        return Err(fault(path, "the values are complex, expected real ones"));
+        return Err(Failure::file(path, "the values are complex, expected real ones"));
     }
     let part = |part: f64| {
         <T::Real as Real>::narrowed(part).ok_or_else(|| {
             let fault_is = if part.abs() > 1.0 { "large" } else { "small" };
-            fault(path, format!("{part:e} is too {fault_is} for {}; use --precision f64", T::PRECISION))
+            Failure::file(path, format!("{part:e} is too {fault_is} for {}; use --precision f64", T::PRECISION))
         })
     };
     values.iter().map(|value| Ok(T::from_parts(part(value.re())?, part(value.im())?))).collect()

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use clinalg::{Complex, CsrParts, Scalar};
 
-use super::{Columns, Stored, check_size, fault};
+use super::{Columns, Stored, check_size};
 use crate::data::Values;
 use crate::data::array::{self, Array, Either, Limits};
 use crate::exit::Failure;
@@ -24,7 +24,7 @@ fn columns<T: Copy>(path: &Path, shape: &[usize], values: Vec<T>) -> Result<Colu
         [rows, cols] => (rows, cols),
         _ => {
             let message = format!("an array of {} dimensions, expected one or two", shape.len());
-            return Err(fault(path, message));
+            return Err(Failure::file(path, message));
         }
     };
     if rows == 1 || cols == 1 {
@@ -39,11 +39,11 @@ pub(super) fn read_npz(path: &Path) -> Result<Stored, Failure> {
     let format = format_of(path)?;
     if !["csr", "csc", "coo", "bsr", "dia"].contains(&format.as_str()) {
         let advice = "expected csr, csc, coo, bsr or dia: save it with scipy.sparse.save_npz(FILE, A.tocsr())";
-        return Err(fault(path, format!("a matrix in the format {format}; {advice}")));
+        return Err(Failure::file(path, format!("a matrix in the format {format}; {advice}")));
     }
     let made = |error: Fault| match error {
         Fault::File(failure) => failure,
-        Fault::Content(reason) => fault(path, reason),
+        Fault::Content(reason) => Failure::file(path, reason),
     };
     let (shape, layout) = layout(path, &format).map_err(made)?;
     Ok(match array::read_either(path, Some("data"), layout.limits(path, shape))? {
@@ -246,10 +246,10 @@ fn diagonals<T: Scalar>(
 fn format_of(path: &Path) -> Result<String, Failure> {
     let mut archive = array::npz(path)?;
     let no_matrix = "no matrix of scipy.sparse.save_npz: the archive has no array `format`";
-    let mut entry = archive.by_name("format.npy").map_err(|_| fault(path, no_matrix))?;
+    let mut entry = archive.by_name("format.npy").map_err(|_| Failure::file(path, no_matrix))?;
     let mut bytes = Vec::new();
     // A header and a word.
-    entry.by_ref().take(1 << 12).read_to_end(&mut bytes).map_err(|error| fault(path, error))?;
+    entry.by_ref().take(1 << 12).read_to_end(&mut bytes).map_err(|error| Failure::file(path, error))?;
     let content = &bytes[bytes.len().saturating_sub(12)..];
     let letters: String = content.iter().filter(|b| b.is_ascii_lowercase()).map(|&b| b as char).collect();
     Ok(letters[letters.len().saturating_sub(3)..].to_owned())

@@ -13,7 +13,7 @@ use super::boundary::BoundaryValues;
 use crate::data::read_points;
 use crate::exit::{Failure, usage};
 use crate::output::Output;
-use crate::paths::write_text;
+use crate::paths::write_file;
 use crate::text::table;
 
 /// Lines of a table of the report.
@@ -85,7 +85,7 @@ pub(super) fn write(path: &Path, times: &[f64], inside: &[Inside]) -> Result<(),
             let _ = writeln!(text, "{time:e},{x:e},{y:e},{z:e},{:e}", u[step]);
         }
     }
-    write_text(path, &text)
+    write_file(path, text.as_bytes())
 }
 
 /// The temperatures at the last middle of a time step.

@@ -1,9 +1,7 @@
 //! `clinalg ode --graph`.
 
-use std::io::Write;
 use std::path::Path;
 
-use clinalg::io::AtomicFile;
 use clinalg_ode::{Method, Plan, Variant};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -11,6 +9,7 @@ use serde::Serialize;
 use super::Args;
 use crate::exit::{Exit, Failure};
 use crate::output::Output;
+use crate::paths::write_file;
 
 /// A method's data flow after a transformation.
 #[derive(Serialize, JsonSchema)]
@@ -33,11 +32,7 @@ pub(crate) struct Document {
 pub(super) fn draw(args: &Args, folder: &Path, out: &mut Output) -> Result<Exit, Failure> {
     let method = Method::named(&args.method)?;
     let graph = args.method()?.graph().clone();
-    let failed = |path: &Path| {
-        let path = path.to_owned();
-        move |error: std::io::Error| Failure::File { path, reason: error.to_string() }
-    };
-    std::fs::create_dir_all(folder).map_err(failed(folder))?;
+    std::fs::create_dir_all(folder).map_err(|error| Failure::file(folder, error))?;
     let mut all = vec![("basic", Plan::new(method.graph(), Variant::Basic))];
     if args.recover_stages {
         all.push(("recovered", Plan::new(&graph, Variant::Basic)));
@@ -49,7 +44,7 @@ pub(super) fn draw(args: &Args, folder: &Path, out: &mut Output) -> Result<Exit,
         let drawn = plan.graph();
         for (ending, text) in [("txt", plan.explain()), ("dot", drawn.to_dot()), ("svg", drawn.to_svg())] {
             let path = folder.join(format!("{}-{k}-{name}.{ending}", method.name()));
-            AtomicFile::write(&path, |file| file.write_all(text.as_bytes())).map_err(failed(&path))?;
+            write_file(&path, text.as_bytes())?;
             files.push(path.display().to_string());
         }
         let (kernels, words, vectors) = (plan.groups().len(), plan.words(), plan.buffers());

@@ -1,16 +1,14 @@
 //! Files to draw into.
 
-use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Once;
 
-use clinalg::io::AtomicFile;
 use plotters::prelude::*;
 use plotters::style::register_font;
 
 use super::axes::{Drawing, FONT};
 use crate::exit::Failure;
-use crate::paths::{check_ending, check_folder, check_target, ending};
+use crate::paths::{check_ending, check_folder, check_target, ending, write_file};
 use crate::processes;
 
 /// Width and height of a picture in pixels.
@@ -68,24 +66,23 @@ impl Picture {
             return Ok(name);
         }
         register_font_once();
-        let failed = |reason: String| Failure::File { path: self.path.clone(), reason };
         let content = match self.format {
             Format::Png => {
                 let mut pixels = vec![0; 3 * SIZE.0 as usize * SIZE.1 as usize];
                 drawing
                     .draw(&BitMapBackend::with_buffer(&mut pixels, SIZE).into_drawing_area())
-                    .map_err(|error| failed(error.to_string()))?;
-                encoded(&pixels).map_err(|error| failed(error.to_string()))?
+                    .map_err(|error| Failure::file(&self.path, error))?;
+                encoded(&pixels).map_err(|error| Failure::file(&self.path, error))?
             }
             Format::Svg => {
                 let mut text = String::new();
                 drawing
                     .draw(&SVGBackend::with_string(&mut text, SIZE).into_drawing_area())
-                    .map_err(|error| failed(error.to_string()))?;
+                    .map_err(|error| Failure::file(&self.path, error))?;
                 text.into_bytes()
             }
         };
-        AtomicFile::write(&self.path, |file| file.write_all(&content)).map_err(|error| failed(error.to_string()))?;
+        write_file(&self.path, &content)?;
         Ok(name)
     }
 }
@@ -135,8 +132,7 @@ impl Frames {
     pub(crate) fn picture(&self, frame: usize) -> Result<Picture, Failure> {
         let Frames { folder, stem, extension, digits } = self;
         if processes::writes() && !folder.as_os_str().is_empty() && !folder.is_dir() {
-            std::fs::create_dir(folder)
-                .map_err(|error| Failure::File { path: folder.clone(), reason: error.to_string() })?;
+            std::fs::create_dir(folder).map_err(|error| Failure::file(folder, error))?;
         }
         Picture::new(&folder.join(format!("{stem}-{frame:0digits$}.{extension}")))
     }

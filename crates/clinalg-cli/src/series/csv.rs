@@ -38,7 +38,7 @@ impl Sink for Csv {
 /// # Errors
 /// [`Failure::File`] for a missing column, too few rows or a cell that is not a number.
 pub(crate) fn last_frame(path: &Path, system: &System) -> std::result::Result<Vec<f64>, Failure> {
-    let fail = |reason: String| Failure::File { path: path.to_owned(), reason };
+    let fail = |reason: String| Failure::file(path, reason);
     let text = clinalg::io::read_text(path).map_err(|error| fail(error.to_string()))?;
     let mut lines = text.lines().filter(|line| !line.trim().is_empty());
     let names: Vec<&str> = lines.next().unwrap_or_default().split(',').map(str::trim).collect();

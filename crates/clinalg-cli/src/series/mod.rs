@@ -222,7 +222,7 @@ fn check_series(option: &str, path: &Path, is_resumed: bool) -> Result<(), Failu
 
 fn failure(path: &Path) -> impl Fn(std::io::Error) -> Failure + use<> {
     let path = path.to_owned();
-    move |error| Failure::File { path: path.clone(), reason: error.to_string() }
+    move |error| Failure::file(&path, error)
 }
 
 impl Drop for Series {

@@ -90,7 +90,7 @@ struct Measured {
 impl Measured {
     /// Adds the runs of a file: a document of `bench --devices --json`, or the lines of the example `team`.
     fn read(&mut self, path: &Path) -> Result<(), Failure> {
-        let failed = |reason: String| Failure::File { path: path.to_owned(), reason };
+        let failed = |reason: String| Failure::file(path, reason);
         let text = clinalg::io::read_text(path).map_err(|error| failed(error.to_string()))?;
         let mut single = false;
         let rows = match serde_json::from_str::<Value>(&text) {
