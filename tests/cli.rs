@@ -1689,7 +1689,7 @@ fn solvers_go_on_where_bicgstab_breaks_down() {
     let skew = "%%MatrixMarket matrix coordinate real skew-symmetric\n4 4 2\n2 1 -1\n4 3 -2\n";
     let path = file(&folder, "skew.mtx", skew);
     let report = words(&format!("solve {path} --json")).json();
-    assert_eq!((report["method"].as_str(), report["gave_up"].as_str()), (Some("gmres"), Some("bicgstab")));
+    assert_eq!((report["method"].as_str(), report["failed_method"].as_str()), (Some("gmres"), Some("bicgstab")));
     assert_eq!(report["stop"], "converged");
     assert_eq!(numbers(&report, "residual_history").len(), number(&report, "iterations") as usize + 1);
     let done = words(&format!("solve {path} --method bicgstab"));
@@ -2000,7 +2000,7 @@ fn boundary_elements_meet_the_published_errors() {
         // Other ways to the same solution.
         let others = [
             "--method forward --apply otf",
-            "--preconditioner opposite --apply assembled",
+            "--preconditioner operator --apply assembled",
             "--algorithm 2 --apply otf",
             "--precision f32",
         ];
@@ -2095,7 +2095,7 @@ fn boundary_elements_refuse_in_words() {
         ("--refine 10".into(), 2, "at most 1048576"),
         ("--tol 2".into(), 2, "between 0 and 1"),
         ("--algorithm 6".into(), 2, "1..=5"),
-        ("--method forward --preconditioner opposite".into(), 2, "direct"),
+        ("--method forward --preconditioner operator".into(), 2, "direct"),
         ("--vtk w.vtk".into(), 2, "end in .vtu"),
         ("--plot w.gif".into(), 2, ".png or .svg"),
         (format!("--vtk {}/nowhere/w.vtu", folder.path().display()), 5, "no such folder"),
@@ -2307,7 +2307,7 @@ fn a_preconditioner_is_chosen_from_the_matrix() {
         let content =
             format!("%%MatrixMarket matrix coordinate real symmetric\n{n} {n} {}\n{}\n", lines.len(), lines.join("\n"));
         let report = run(&["solve", &file(&folder, "indefinite.mtx", &content), "--json"]).json();
-        let names = ["gave_up", "method", "precond"].map(|key| report[key].as_str().unwrap_or_default());
+        let names = ["failed_method", "method", "precond"].map(|key| report[key].as_str().unwrap_or_default());
         assert_eq!(names, ["cg", "gmres", "lu"], "{report}");
         assert_eq!(report["converged"], true, "{report}");
     }

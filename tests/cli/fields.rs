@@ -342,7 +342,7 @@ fn heat_goes_on_from_its_checkpoint() {
     let folder = folder();
     let run = |line: String| run_in(folder.path(), &line.split(' ').collect::<Vec<_>>());
     let line = "heat-bem --refine 0 --steps 8 --json";
-    for rest in ["--restart 5", "--problem neumann --preconditioner opposite"] {
+    for rest in ["--restart 5", "--problem neumann --preconditioner operator"] {
         let straight = run(format!("{line} {rest} --vtk straight.vtu")).json();
         let count = number(&straight, "iterations") as usize;
         assert!(straight["converged"] == true && straight["checkpoint"].is_null() && count > 4, "{straight:#}");

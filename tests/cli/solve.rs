@@ -64,7 +64,11 @@ fn a_solve_goes_on_from_its_checkpoint() {
         ("skew.mtx --rhs b60.mtx --precond none", true),
     ] {
         let straight = inside(folder.path(), &format!("solve {line} --out straight.npy --json")).json();
-        assert_eq!((straight["gave_up"].is_null(), straight["checkpoint"].is_null()), (!gives_up, true), "{line}");
+        assert_eq!(
+            (straight["failed_method"].is_null(), straight["checkpoint"].is_null()),
+            (!gives_up, true),
+            "{line}"
+        );
         let limit = "--checkpoint c.npz --json --max-iterations";
         let some = inside(folder.path(), &format!("solve {line} {limit} 4"));
         assert_eq!((some.code, &some.json()["checkpoint"]), (1, &"c.npz".into()), "{line}: {}", some.stdout);
@@ -72,7 +76,7 @@ fn a_solve_goes_on_from_its_checkpoint() {
         assert_eq!(more["checkpoint"], "c.npz", "{line}: {more:#}");
         let all = "solve --resume c.npz --max-iterations 10000 --out resumed.npy --json";
         let resumed = inside(folder.path(), all).json();
-        for key in ["method", "gave_up", "stop", "iterations", "residual_history", "columns"] {
+        for key in ["method", "failed_method", "stop", "iterations", "residual_history", "columns"] {
             assert_eq!(resumed[key], straight[key], "{line}: {key}");
         }
         assert!(number(&straight, "iterations") > 9.0 && straight["converged"] == true, "{line}: {straight:#}");
@@ -405,9 +409,9 @@ fn systems_without_a_solution_are_reported() {
     file(&folder, "singular.mtx", &format!("{general}\n2 2 4\n1 1 1\n1 2 1\n2 1 2\n2 2 2\n"));
     let done = inside(folder.path(), "solve singular.mtx --method gmres --json");
     let report = done.json();
-    let verdict = report["verdict"].as_str().unwrap_or_default();
+    let singularity = report["singularity"].as_str().unwrap_or_default();
     assert!(
-        done.code == 1 && verdict.contains("3.2e-1 of its norm") && verdict.contains("--method lsmr"),
+        done.code == 1 && singularity.contains("3.2e-1 of its norm") && singularity.contains("--method lsmr"),
         "{report:#}"
     );
     // Null vectors that are not constant, and of an unsymmetric matrix alone; b has a part along those of A'.
@@ -428,8 +432,8 @@ fn systems_without_a_solution_are_reported() {
         file(&folder, name, &format!("{general}\n{n} {n} {}\n{}\n", lines.len(), lines.join("\n")));
         let done = inside(folder.path(), &format!("solve {name} --json"));
         let report = done.json();
-        let verdict = report["verdict"].as_str().unwrap_or_default();
-        assert!(done.code == 1 && verdict.contains("A is singular to "), "{name}: {report:#}");
+        let singularity = report["singularity"].as_str().unwrap_or_default();
+        assert!(done.code == 1 && singularity.contains("A is singular to "), "{name}: {report:#}");
         assert!(number(&report, "relative_residual") <= 1.0, "{name}: {report:#}");
     }
     // Rows 1 to 3 have entries in columns 1 and 2 alone: w is along (-1, 0, 1, 0), and b has a component of 2 / (sqrt 2 sqrt 10) along it.
@@ -449,8 +453,8 @@ fn systems_without_a_solution_are_reported() {
     ] {
         let done = inside(folder.path(), &format!("solve {line} --json"));
         let report = done.json();
-        let verdict = report["verdict"].as_str().unwrap_or_default();
-        assert!(done.code == 1 && needles.iter().all(|needle| verdict.contains(needle)), "{line}: {report:#}");
+        let singularity = report["singularity"].as_str().unwrap_or_default();
+        assert!(done.code == 1 && needles.iter().all(|needle| singularity.contains(needle)), "{line}: {report:#}");
     }
     file(&folder, "row.mtx", &format!("{general}\n2 2 2\n1 1 1\n1 2 1\n"));
     file(&folder, "nan.mtx", &format!("{general}\n2 2 2\n1 1 1\n2 2 nan\n"));
@@ -491,7 +495,7 @@ fn indefinite_matrices_are_solved_with_complete_factors() {
     file(&folder, "graph.mtx", &format!("{header}\n{n} {n} {}\n{lines}", edges.len()));
     let report = inside(folder.path(), "solve graph.mtx --out x.mtx --json").json();
     assert!(report["converged"] == true && number(&report, "iterations") <= 20.0, "{report:#}");
-    assert!(report["precond"] == "lu" || report["gave_up"].is_null(), "{report:#}");
+    assert!(report["precond"] == "lu" || report["failed_method"].is_null(), "{report:#}");
     let x = array(&folder.path().join("x.mtx"));
     let mut r = vec![1.0; n];
     for &(i, j) in &edges {
@@ -597,11 +601,11 @@ fn a_column_that_failed_leaves_the_next_one_to_the_first_method() {
     file(&folder, "b.mtx", &format!("%%MatrixMarket matrix array real general\n{n} 2\n{b}"));
     let done = inside(folder.path(), "solve scaled.mtx --precond jacobi --json");
     let report = done.json();
-    assert_eq!((&report["method"], &report["gave_up"]), (&"minres".into(), &"cg".into()), "{report:#}");
+    assert_eq!((&report["method"], &report["failed_method"]), (&"minres".into(), &"cg".into()), "{report:#}");
     assert!(done.stderr.contains("without the preconditioner given by --precond jacobi"), "{}", done.stderr);
     for precond in ["jacobi", "auto"] {
         let report = inside(folder.path(), &format!("solve scaled.mtx --rhs b.mtx --precond {precond} --json")).json();
-        let columns = ["method", "gave_up"].map(|key| report[key].clone());
+        let columns = ["method", "failed_method"].map(|key| report[key].clone());
         assert_eq!(columns, ["cg".into(), Value::Null], "{precond}: {report:#}");
         assert_eq!(report["columns"][1]["stop"], "converged", "{precond}: {report:#}");
     }
@@ -900,7 +904,7 @@ fn amg_falls_back_to_one_unknown_per_node() {
     assert!(found.stderr.contains("continuing with one unknown per node"), "{}", found.stderr);
     let about = report["precond_about"].as_str().unwrap();
     assert!(about.contains("one unknown per node, as the hierarchy with 2 could not be set up"), "{report:#}");
-    assert!(report["converged"] == true && report["gave_up"].is_null(), "{report:#}");
+    assert!(report["converged"] == true && report["failed_method"].is_null(), "{report:#}");
 }
 
 /// A singular system without a solution, whose null vector is not constant.
@@ -1110,7 +1114,7 @@ fn multigrid_is_a_solver_of_its_own() {
         let report = inside(folder.path(), &format!("solve {line} --method richardson --json")).json();
         let names = (report["method"].as_str(), report["precond"].as_str());
         assert_eq!(names, (Some("richardson"), Some(precond)), "{line}: {report:#}");
-        assert!(report["converged"] == true && report["gave_up"].is_null(), "{line}: {report:#}");
+        assert!(report["converged"] == true && report["failed_method"].is_null(), "{line}: {report:#}");
     }
     let done = inside(folder.path(), "solve a.mtx --method richardson");
     assert!(done.stdout.contains("Richardson iteration, algebraic multigrid, f64"), "{}", done.stdout);

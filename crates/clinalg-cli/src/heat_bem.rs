@@ -188,7 +188,7 @@ enum Method {
 enum PreconditionerArg {
     None,
     /// Operator (Calderon-type) preconditioning: D for V, V for D, on the same mesh
-    Opposite,
+    Operator,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, ValueEnum)]

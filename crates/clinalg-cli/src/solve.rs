@@ -95,9 +95,9 @@ preconditioners none, jacobi, amg, sa and classical.
 
 JSON keys: matrix, rows, cols, nnz, symmetric (up to rounding; of complex matrices: Hermitian),
 complex, rhs, null_vectors (number of null vectors found), null_part_removed (whether their
-component was removed from b), verdict (what the residual of a failed solve shows about A),
+component was removed from b), singularity (what the residual of a failed solve shows about A),
 advice (options with which a failed solve may succeed, or null),
-seed, method, gave_up (the method that failed before this one, or null), precond,
+seed, method, failed_method (the method that failed before this one, or null), precond,
 precond_about, order, sweeps, reorder, reorder_about, explanation (why auto chose it, and in
 further lines what took its place, or null), restart, idr_dimension, precision, tolerance,
 device, devices, kernel_family, stop, converged, iterations, iterate (the number of the

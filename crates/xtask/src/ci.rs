@@ -9,10 +9,10 @@ use crate::checks::{
     amd, bare, barriers, capi, cargo, dist, drivers, kernels, layers, licences, mpi, nvidia, oclgrind, package, words,
 };
 use crate::matlab;
+use crate::outcome::Outcome;
 use crate::setup::{self, Installer, Need};
 use crate::system::{self, Workspace};
 use crate::test_programs::Counts;
-use crate::verdict::Verdict;
 
 struct Check {
     name: &'static str,
@@ -23,7 +23,7 @@ struct Check {
     /// Runs at the same time as its neighbours that do so, too: many wait for one program at their end. Alone run those
     /// that compile the workspace, whose lock the others would wait for, and those that take the time.
     beside: bool,
-    run: fn(&Workspace) -> Result<Verdict>,
+    run: fn(&Workspace) -> Result<Outcome>,
 }
 
 const CHECKS: [Check; 22] = [
@@ -224,34 +224,34 @@ pub(crate) fn run(workspace: &Workspace, installer: &Installer, names: &[String]
     let one = |check: &&Check| {
         println!("\n== {}: {}", check.name, check.about);
         let start = Instant::now();
-        let verdict = match check.needs.iter().find(|need| !need.is_there(workspace)) {
+        let outcome = match check.needs.iter().find(|need| !need.is_there(workspace)) {
             Some(Need::Loader | Need::Pocl) if system::on_ci() && check.name == "pocl" => {
-                Verdict::failed("PoCL is missing, which CI must have")
+                Outcome::failed("PoCL is missing, which CI must have")
             }
-            Some(need) => Verdict::skipped(format!("{} is missing", need.name())),
+            Some(need) => Outcome::skipped(format!("{} is missing", need.name())),
             None => (check.run)(workspace).unwrap_or_else(|error| {
                 println!("{}: {error:#}", check.name);
                 let line = error.to_string();
-                Verdict::failed(line.lines().next().unwrap_or_default())
+                Outcome::failed(line.lines().next().unwrap_or_default())
             }),
         };
-        (check.name, verdict, start.elapsed())
+        (check.name, outcome, start.elapsed())
     };
     let together = checks.chunk_by(|a, b| a.beside && b.beside);
     let rows: Vec<_> = together.flat_map(|some| system::parallel(some, one)).collect();
     println!("\n{}", table(&rows));
-    let failed = rows.iter().any(|(_, verdict, _)| matches!(verdict, Verdict::Failed(_)));
+    let failed = rows.iter().any(|(_, outcome, _)| matches!(outcome, Outcome::Failed(_)));
     Ok(if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
 
-fn table(rows: &[(&str, Verdict, Duration)]) -> String {
+fn table(rows: &[(&str, Outcome, Duration)]) -> String {
     let mut text = format!("{:<11} {:<8} {:>7}  note\n", "check", "result", "seconds");
     let mut counts = Counts::default();
-    for (name, verdict, time) in rows {
-        let (count, word, note) = match verdict {
-            Verdict::Ok(note) => (&mut counts.passed, "ok", note),
-            Verdict::Failed(why) => (&mut counts.failed, "FAILED", why),
-            Verdict::Skipped(why) => (&mut counts.skipped, "skipped", why),
+    for (name, outcome, time) in rows {
+        let (count, word, note) = match outcome {
+            Outcome::Ok(note) => (&mut counts.passed, "ok", note),
+            Outcome::Failed(why) => (&mut counts.failed, "FAILED", why),
+            Outcome::Skipped(why) => (&mut counts.skipped, "skipped", why),
         };
         *count += 1;
         let line = format!("{name:<11} {word:<8} {:>7.1}  {note}", time.as_secs_f64());
@@ -283,9 +283,9 @@ mod tests {
     #[test]
     fn the_table_hides_nothing() {
         let rows = [
-            ("fmt", Verdict::ok(""), Duration::from_millis(1500)),
-            ("amd", Verdict::failed("3 kernels spill"), Duration::from_secs(20)),
-            ("intel", Verdict::skipped("no network"), Duration::ZERO),
+            ("fmt", Outcome::ok(""), Duration::from_millis(1500)),
+            ("amd", Outcome::failed("3 kernels spill"), Duration::from_secs(20)),
+            ("intel", Outcome::skipped("no network"), Duration::ZERO),
         ];
         assert_eq!(
             table(&rows),

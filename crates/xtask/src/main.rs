@@ -8,12 +8,12 @@ mod install;
 mod matlab;
 mod notices;
 mod opencl_c;
+mod outcome;
 mod packages;
 mod products;
 mod setup;
 mod system;
 mod test_programs;
-mod verdict;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;

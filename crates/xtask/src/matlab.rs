@@ -7,10 +7,10 @@ use std::process::Command;
 use anyhow::{Context, Result, bail, ensure};
 
 use crate::install;
+use crate::outcome::Outcome;
 use crate::products::Products;
 use crate::system::{self, Profile, Workspace};
 use crate::test_programs;
-use crate::verdict::Verdict;
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 /// The folder for both hosts, below the root.
@@ -176,7 +176,7 @@ const STAGED: [&str; 6] = ["test_examples", "test_fuzz", "test_help", "test_life
 
 /// Runs the stand-in host with many random calls and the suite, without the long cases its parts in [`STAGED`], against the folder
 /// for both hosts; installs the package in a folder of its own, uses it and removes it.
-pub(crate) fn check(workspace: &Workspace) -> Result<Verdict> {
+pub(crate) fn check(workspace: &Workspace) -> Result<Outcome> {
     let products = Products::build(workspace)?;
     let built = stage(workspace, &products)?;
     let programs = test_programs::build(workspace)?;
@@ -197,7 +197,7 @@ pub(crate) fn check(workspace: &Workspace) -> Result<Verdict> {
 
     let mut host = workspace.command("octave-cli");
     try_package(&mut host, &built.package, &workspace.path(PACKAGES).join("prefix"))?;
-    Ok(Verdict::ok(format!("{passed}; the package installs and goes")))
+    Ok(Outcome::ok(format!("{passed}; the package installs and goes")))
 }
 
 /// Installs a package below `prefix` in Octave, uses it and removes it.

@@ -225,7 +225,7 @@ impl Report for Document {
         out.line("")?;
         let what = match (self.method, self.preconditioner) {
             (Method::Forward, _) => ("passes of forward elimination", "pass of forward elimination"),
-            (_, PreconditionerArg::Opposite) => ("iterations, preconditioned", "iteration, preconditioned"),
+            (_, PreconditionerArg::Operator) => ("iterations, preconditioned", "iteration, preconditioned"),
             _ => ("iterations", "iteration"),
         };
         let what = if self.iterations == 1 { what.1 } else { what.0 };

@@ -173,7 +173,7 @@ impl<'a, T: Real> Solver<'a, T> {
         let start = Instant::now();
         let b = self.system.right_side(&right, &data.homogeneous)?;
         drop(right);
-        if self.args.preconditioner == PreconditionerArg::Opposite {
+        if self.args.preconditioner == PreconditionerArg::Operator {
             self.preconditioner = Some(self.system.operator_preconditioner(&self.options)?);
         }
         self.executor.finish()?;

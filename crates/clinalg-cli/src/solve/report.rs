@@ -34,7 +34,7 @@ pub(crate) struct Document {
     null_part_removed: bool,
     seed: Option<u64>,
     method: Method,
-    gave_up: Option<Method>,
+    failed_method: Option<Method>,
     precond: Precond,
     precond_about: Option<String>,
     order: Option<Order>,
@@ -51,7 +51,7 @@ pub(crate) struct Document {
     devices: Vec<DeviceName>,
     #[schemars(with = "Option<String>")]
     kernel_family: Option<clinalg::KernelFamily>,
-    verdict: Option<String>,
+    singularity: Option<String>,
     advice: Option<String>,
     #[schemars(with = "String")]
     stop: Stop,
@@ -118,7 +118,7 @@ impl Document {
             null_part_removed: solved.null_part_removed,
             seed: (args.rhs == "random").then_some(args.seed.unwrap_or(SEED)),
             method,
-            gave_up: solved.failed_method,
+            failed_method: solved.failed_method,
             precond: solved.precond,
             precond_about: Some(solved.precond_description.clone()).filter(|description| !description.is_empty()),
             order: args.order,
@@ -133,7 +133,7 @@ impl Document {
             device: executor.device(),
             devices: executor.devices_of_all(global)?,
             kernel_family: executor.family(),
-            verdict: solved.singularity.clone(),
+            singularity: solved.singularity.clone(),
             advice: args.advice(parts, solved, matches!(executor, Executor::Team(_))),
             stop: report.stop,
             converged: report.stop.is_success(),
@@ -212,7 +212,7 @@ impl Report for Document {
             (true, _) if self.complex => " (chosen: the matrix is not Hermitian)",
             (true, _) => " (chosen: the matrix is not symmetric)",
         };
-        let reason = match self.gave_up {
+        let reason = match self.failed_method {
             Some(before) => format!(" (from the best iterate of {}, which gave up)", before.title()),
             None => reason.to_owned(),
         };
@@ -229,8 +229,8 @@ impl Report for Document {
             out.field("systems", format!("{} of {} converged; below, the worst", met, columns.len()))?;
         }
         out.field("stop", format!("{} ({iterations} iterations)", self.stop))?;
-        if let Some(verdict) = &self.verdict {
-            out.field("verdict", verdict)?;
+        if let Some(singularity) = &self.singularity {
+            out.field("singularity", singularity)?;
         }
         if let Some(advice) = &self.advice {
             out.field("advice", advice)?;

@@ -7,9 +7,9 @@ use anyhow::{Context, Result};
 
 use super::kernels::{self, Build, Precision};
 use super::passed::PassedCompilations;
+use crate::outcome::Outcome;
 use crate::setup;
 use crate::system::{self, Workspace};
-use crate::verdict::Verdict;
 
 /// A compilation target.
 struct Target {
@@ -42,7 +42,7 @@ const FOLDER: &str = "target/ci/amd";
 const TABLE: &str = "target/ci/amd.txt";
 
 /// Compiles every build for the targets and judges the kernels that run on GPUs.
-pub(crate) fn run(workspace: &Workspace) -> Result<Verdict> {
+pub(crate) fn run(workspace: &Workspace) -> Result<Outcome> {
     let libraries = device_libraries(workspace)?;
     let [builds, generated] = [kernels::builds(workspace)?, kernels::generated_builds(workspace)?].map(|mut builds| {
         builds.retain(|build| build.for_gpus() && build.capability() == 0);
@@ -97,12 +97,12 @@ pub(crate) fn run(workspace: &Workspace) -> Result<Verdict> {
         println!("{fault}");
     }
     Ok(match faults.len() {
-        0 => Verdict::ok(format!(
+        0 => Outcome::ok(format!(
             "{kernels_checked} kernels checked in {} compilations, see {TABLE}; {} compilations skipped, unchanged since they passed",
             jobs.len(),
             count - jobs.len()
         )),
-        n => Verdict::failed(format!("{n} faults, see above and {TABLE}")),
+        n => Outcome::failed(format!("{n} faults, see above and {TABLE}")),
     })
 }
 

@@ -6,10 +6,10 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 
+use crate::outcome::Outcome;
 use crate::products::Products;
 use crate::setup::{self, Need};
 use crate::system::{self, Workspace};
-use crate::verdict::Verdict;
 
 /// Commands that need a device; each must fail with words and the exit code for it.
 const WITH_DEVICE: [&[&str]; 4] = [&["devices"], &["devices", "--json"], &["poisson", "--n", "65"], &["doctor"]];
@@ -22,7 +22,7 @@ const LIMIT: Duration = Duration::from_secs(1);
 const NO_SUCH_PROGRAM: i32 = 127;
 
 /// Runs the program in a folder that holds nothing else, and with a loader that knows no driver.
-pub(crate) fn run(workspace: &Workspace) -> Result<Verdict> {
+pub(crate) fn run(workspace: &Workspace) -> Result<Outcome> {
     let program = Products::build(workspace)?.program();
     let mut faults = Vec::new();
     let mut left_out = Vec::new();
@@ -48,10 +48,10 @@ pub(crate) fn run(workspace: &Workspace) -> Result<Verdict> {
         println!("{fault}");
     }
     Ok(match (faults.len(), left_out.len()) {
-        (0, 0) => Verdict::ok("without a loader and without a driver"),
-        (0, 1) => Verdict::ok(format!("left out {}", left_out[0])),
-        (0, _) => Verdict::skipped(left_out.join("; ")),
-        (n, _) => Verdict::failed(format!("{n} faults, see above")),
+        (0, 0) => Outcome::ok("without a loader and without a driver"),
+        (0, 1) => Outcome::ok(format!("left out {}", left_out[0])),
+        (0, _) => Outcome::skipped(left_out.join("; ")),
+        (n, _) => Outcome::failed(format!("{n} faults, see above")),
     })
 }
 

@@ -17,11 +17,11 @@ use anyhow::Result;
 
 use super::kernels;
 use crate::opencl_c::{Kind, Source, Token};
+use crate::outcome::Outcome;
 use crate::system::Workspace;
-use crate::verdict::Verdict;
 
 /// Checks every kernel file, and a sample of those that are made at run time.
-pub(crate) fn run(workspace: &Workspace) -> Result<Verdict> {
+pub(crate) fn run(workspace: &Workspace) -> Result<Outcome> {
     let mut findings = Vec::new();
     let (mut kernels_seen, mut barriers_seen) = (0, 0);
     let paths = |folder: &str, names: Vec<String>, extension: &str| -> Vec<String> {
@@ -44,10 +44,10 @@ pub(crate) fn run(workspace: &Workspace) -> Result<Verdict> {
         println!("{finding}");
     }
     Ok(match findings.len() {
-        0 => Verdict::ok(format!(
+        0 => Outcome::ok(format!(
             "{barriers_seen} barriers, {kernels_seen} kernels (macros that make kernels count once)"
         )),
-        n => Verdict::failed(format!("{n} against the barrier rule")),
+        n => Outcome::failed(format!("{n} against the barrier rule")),
     })
 }
 

@@ -8,10 +8,10 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail, ensure};
 
 use crate::install;
+use crate::outcome::Outcome;
 use crate::products::Products;
 use crate::setup;
 use crate::system::{self, Workspace};
-use crate::verdict::Verdict;
 
 /// Below the root.
 const FOLDER: &str = "target/ci/capi";
@@ -125,11 +125,11 @@ fn output_of(command: &mut Command) -> Result<String> {
 }
 
 /// Installs, moves, and builds and runs the examples with CMake and with pkg-config.
-pub(crate) fn run(workspace: &Workspace) -> Result<Verdict> {
+pub(crate) fn run(workspace: &Workspace) -> Result<Outcome> {
     let installed = Installed::new(workspace, "first")?;
     let installed = installed.move_to(workspace.path(FOLDER).join("moved"))?;
     installed.try_examples(workspace)?;
-    Ok(Verdict::ok("CMake and pkg-config, C99 and C++11, shared and static"))
+    Ok(Outcome::ok("CMake and pkg-config, C99 and C++11, shared and static"))
 }
 
 /// Builds and runs the examples with the library below `prefix`, their programs in `programs`.
@@ -193,7 +193,7 @@ fn first(text: &str) -> Result<()> {
 }
 
 /// A million random calls, checked against a model and by sanitizers, and eight threads at once.
-pub(crate) fn fuzz(workspace: &Workspace) -> Result<Verdict> {
+pub(crate) fn fuzz(workspace: &Workspace) -> Result<Outcome> {
     let installed = Installed::new(workspace, "fuzz")?;
     let sanitizers = ["-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-lm"];
     let fuzz = installed.compile(workspace, &C, "tests/capi/fuzz.c", &sanitizers)?;
@@ -207,14 +207,14 @@ pub(crate) fn fuzz(workspace: &Workspace) -> Result<Verdict> {
     let threads = installed.compile(workspace, &CXX, "tests/capi/threads.cpp", &["-pthread"])?;
     let of_threads = output_of(&mut installed.program(workspace, &threads))?;
     Ok(if output.status.success() {
-        Verdict::ok(format!("{said}; {of_threads}"))
+        Outcome::ok(format!("{said}; {of_threads}"))
     } else {
-        Verdict::failed(format!("the random calls ended with {}", output.status))
+        Outcome::failed(format!("the random calls ended with {}", output.status))
     })
 }
 
 /// The host part under valgrind: no wrong access, and nothing lost but what the suppressions list.
-pub(crate) fn valgrind(workspace: &Workspace) -> Result<Verdict> {
+pub(crate) fn valgrind(workspace: &Workspace) -> Result<Outcome> {
     let installed = Installed::new(workspace, "valgrind")?;
     let fuzz = installed.compile(workspace, &C, "tests/capi/fuzz.c", &["-lm"])?;
     let log = workspace.path(FOLDER).join("valgrind.log");
@@ -234,7 +234,7 @@ pub(crate) fn valgrind(workspace: &Workspace) -> Result<Verdict> {
     }
     let calls = said.lines().find(|line| line.contains(" calls, ")).unwrap_or_default();
     println!("{calls}");
-    Ok(Verdict::ok(calls))
+    Ok(Outcome::ok(calls))
 }
 
 #[cfg(test)]

@@ -2,21 +2,21 @@
 
 use anyhow::Result;
 
+use crate::outcome::Outcome;
 use crate::system::{self, Workspace};
-use crate::verdict::Verdict;
 
-pub(crate) fn fmt(workspace: &Workspace) -> Result<Verdict> {
+pub(crate) fn fmt(workspace: &Workspace) -> Result<Outcome> {
     system::run(workspace.cargo().args(["fmt", "--all", "--check"]))?;
-    Ok(Verdict::ok(""))
+    Ok(Outcome::ok(""))
 }
 
-pub(crate) fn clippy(workspace: &Workspace) -> Result<Verdict> {
+pub(crate) fn clippy(workspace: &Workspace) -> Result<Outcome> {
     system::run(workspace.cargo().args(["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"]))?;
-    Ok(Verdict::ok(""))
+    Ok(Outcome::ok(""))
 }
 
-pub(crate) fn docs(workspace: &Workspace) -> Result<Verdict> {
+pub(crate) fn docs(workspace: &Workspace) -> Result<Outcome> {
     let mut cargo = workspace.cargo();
     system::run(cargo.args(["doc", "--workspace", "--no-deps"]).env("RUSTDOCFLAGS", "-D warnings"))?;
-    Ok(Verdict::ok(""))
+    Ok(Outcome::ok(""))
 }

@@ -9,10 +9,10 @@ use crate::checks::capi;
 use crate::dist::{self, Archives};
 use crate::install;
 use crate::matlab;
+use crate::outcome::Outcome;
 use crate::products::Products;
 use crate::setup::{self, Need};
 use crate::system::{self, Profile, Workspace};
-use crate::verdict::Verdict;
 
 /// What trying the archives needs, and making them.
 pub(crate) const NEEDS: [Need; 7] =
@@ -22,12 +22,12 @@ pub(crate) const NEEDS: [Need; 7] =
 const FOLDER: &str = "target/ci/dist";
 
 /// Packs and tries what the other checks use.
-pub(crate) fn run(workspace: &Workspace) -> Result<Verdict> {
+pub(crate) fn run(workspace: &Workspace) -> Result<Outcome> {
     let products = Products::portable(workspace, Profile::Dist)?;
     let archives = dist::pack(workspace, &products, &workspace.path(FOLDER).join("archives"))?;
     try_all(workspace, &archives)?;
     let (major, minor) = archives.glibc;
-    Ok(Verdict::ok(format!("four archives for glibc {major}.{minor} or newer, each unpacked and used")))
+    Ok(Outcome::ok(format!("four archives for glibc {major}.{minor} or newer, each unpacked and used")))
 }
 
 /// Unpacks each archive and uses it.

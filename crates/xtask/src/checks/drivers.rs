@@ -6,11 +6,11 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail};
 use serde_json::Value;
 
+use crate::outcome::Outcome;
 use crate::products::Products;
 use crate::setup;
 use crate::system::{self, Workspace};
 use crate::test_programs;
-use crate::verdict::Verdict;
 
 /// The families of kernels, as `CLINALG_KERNEL_FAMILY` names them.
 const FAMILIES: [&str; 2] = ["cpu", "gpu"];
@@ -18,7 +18,7 @@ const FAMILIES: [&str; 2] = ["cpu", "gpu"];
 /// What PoCL's platform is called.
 const POCL: &str = "Portable Computing Language";
 
-pub(crate) fn pocl(workspace: &Workspace) -> Result<Verdict> {
+pub(crate) fn pocl(workspace: &Workspace) -> Result<Outcome> {
     let library = setup::pocl_icd().context("PoCL's ICD file is gone")?;
     let folder = setup::icd_folder(workspace, "pocl", &library)?;
     let products = Products::build(workspace)?;
@@ -32,7 +32,7 @@ pub(crate) fn pocl(workspace: &Workspace) -> Result<Verdict> {
     on(workspace, &folder)
 }
 
-pub(crate) fn intel(workspace: &Workspace) -> Result<Verdict> {
+pub(crate) fn intel(workspace: &Workspace) -> Result<Outcome> {
     let library = setup::intel_driver(workspace).context("Intel's driver library is gone")?;
     on(workspace, &setup::icd_folder(workspace, "intel", &library.display().to_string())?)
 }
@@ -52,7 +52,7 @@ const PROGRAMS: [(&str, &[&str]); 2] = [
 ];
 
 /// The core's tests and the program's self-test with no other driver than that of the folder.
-fn on(workspace: &Workspace, icd_folder: &Path) -> Result<Verdict> {
+fn on(workspace: &Workspace, icd_folder: &Path) -> Result<Outcome> {
     let programs = test_programs::build(workspace)?;
     // The modules that run of a program, if it runs; all without a name.
     let runs = |package: &str, name: &str| -> Option<&[&str]> {
@@ -75,7 +75,7 @@ fn on(workspace: &Workspace, icd_folder: &Path) -> Result<Verdict> {
     if !failed.is_empty() {
         failed.iter().for_each(|failure| println!("{failure}"));
         let names: Vec<_> = failed.iter().map(|failure| failure.name.as_str()).collect();
-        return Ok(Verdict::failed(format!("tests failed: {}", names.join(", "))));
+        return Ok(Outcome::failed(format!("tests failed: {}", names.join(", "))));
     }
     let products = Products::build(workspace)?;
     self_test(workspace, &products, icd_folder, &FAMILIES).map(|checks| said("the tests", checks))
@@ -153,10 +153,10 @@ fn folders(of: &Path) -> Result<Vec<PathBuf>> {
     Ok(paths.into_iter().filter(|path| path.is_dir()).collect())
 }
 
-fn said(tests: &str, checks: Option<usize>) -> Verdict {
+fn said(tests: &str, checks: Option<usize>) -> Outcome {
     match checks {
-        Some(0) | None => Verdict::failed("the self-test reports no checks, or one that does not hold"),
-        Some(n) => Verdict::ok(format!("{tests}; {n} checks of the self-test")),
+        Some(0) | None => Outcome::failed("the self-test reports no checks, or one that does not hold"),
+        Some(n) => Outcome::ok(format!("{tests}; {n} checks of the self-test")),
     }
 }
 

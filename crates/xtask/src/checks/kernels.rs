@@ -9,8 +9,8 @@ use anyhow::{Context, Result};
 use clinalg_build::KernelFile;
 
 use crate::opencl_c::Source;
+use crate::outcome::Outcome;
 use crate::system::{self, Workspace};
-use crate::verdict::Verdict;
 
 const KERNELS: &str = "kernels";
 /// Where the kernels that the library makes at run time are written for the checks.
@@ -192,7 +192,7 @@ fn unknown_switches(text: &str, defines: &BTreeSet<&str>) -> Vec<String> {
 }
 
 /// Compiles every build with warnings as errors, for a neutral target where there is one.
-pub(crate) fn run(workspace: &Workspace) -> Result<Verdict> {
+pub(crate) fn run(workspace: &Workspace) -> Result<Outcome> {
     let builds = builds(workspace)?;
     let mut failures = Vec::new();
     let named = |names: Vec<String>, extension: &'static str| {
@@ -217,8 +217,8 @@ pub(crate) fn run(workspace: &Workspace) -> Result<Verdict> {
         println!("{failure}");
     }
     Ok(match failures.len() {
-        0 => Verdict::ok(format!("{} builds", builds.len())),
-        n => Verdict::failed(format!("{n} of {} builds", builds.len())),
+        0 => Outcome::ok(format!("{} builds", builds.len())),
+        n => Outcome::failed(format!("{n} of {} builds", builds.len())),
     })
 }
 

@@ -10,8 +10,8 @@ use std::path::Path;
 
 use anyhow::{Context, Result};
 
+use crate::outcome::Outcome;
 use crate::system::Workspace;
-use crate::verdict::Verdict;
 use graph::{Arrow, Graph};
 use table::{CrateRules, Table};
 
@@ -21,7 +21,7 @@ const TABLE: &str = ".ci/layers.toml";
 const PAGE: &str = "docs/internals/architecture.md";
 const DESCRIBED: [&str; 5] = ["clinalg", "clinalg-bem", "clinalg-ode", "clinalg-handles", "clinalg-cli"];
 
-pub(crate) fn run(workspace: &Workspace) -> Result<Verdict> {
+pub(crate) fn run(workspace: &Workspace) -> Result<Outcome> {
     let text = std::fs::read_to_string(workspace.path(TABLE)).with_context(|| format!("cannot read {TABLE}"))?;
     let table = Table::parse(&text).with_context(|| format!("{TABLE} is not a table of layers"))?;
     let mut faults = table.check_crates(workspace)?;
@@ -46,8 +46,8 @@ pub(crate) fn run(workspace: &Workspace) -> Result<Verdict> {
         println!("{fault}");
     }
     Ok(match faults.len() {
-        0 => Verdict::ok(format!("{files} files, {arrows} arrows between files, {exceptions} exceptions")),
-        n => Verdict::failed(format!("{n} faults against {TABLE}")),
+        0 => Outcome::ok(format!("{files} files, {arrows} arrows between files, {exceptions} exceptions")),
+        n => Outcome::failed(format!("{n} faults against {TABLE}")),
     })
 }
 

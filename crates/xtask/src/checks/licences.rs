@@ -5,14 +5,14 @@ use std::collections::BTreeSet;
 use anyhow::{Context, Result, bail};
 use serde_json::Value;
 
+use crate::outcome::Outcome;
 use crate::system::{self, Workspace};
-use crate::verdict::Verdict;
 
 /// SPDX identifiers, one a line, of what a dependency may be under.
 const LIST: &str = ".ci/licences.txt";
 
 /// Every package of the lock file must be under a licence of the list.
-pub(crate) fn licences(workspace: &Workspace) -> Result<Verdict> {
+pub(crate) fn licences(workspace: &Workspace) -> Result<Outcome> {
     let list = std::fs::read_to_string(workspace.path(LIST)).with_context(|| format!("cannot read {LIST}"))?;
     let allowed = allowed(&list);
     let metadata = system::capture_ok(workspace.cargo().args(["metadata", "--format-version", "1", "--locked"]))?;
@@ -35,19 +35,19 @@ pub(crate) fn licences(workspace: &Workspace) -> Result<Verdict> {
         }
     }
     Ok(match faults {
-        0 => Verdict::ok(format!("{} packages", packages.len())),
-        n => Verdict::failed(format!("{n} of {} packages", packages.len())),
+        0 => Outcome::ok(format!("{} packages", packages.len())),
+        n => Outcome::failed(format!("{n} of {} packages", packages.len())),
     })
 }
 
 /// Asks a tool with a database of advisories, if one is installed.
-pub(crate) fn advisories(workspace: &Workspace) -> Result<Verdict> {
+pub(crate) fn advisories(workspace: &Workspace) -> Result<Outcome> {
     let tools: [(&str, &[&str]); 2] = [("cargo-deny", &["deny", "check", "advisories"]), ("cargo-audit", &["audit"])];
     let Some((_, args)) = tools.into_iter().find(|(program, _)| system::find_program(program).is_some()) else {
-        return Ok(Verdict::skipped("neither cargo-deny nor cargo-audit is installed"));
+        return Ok(Outcome::skipped("neither cargo-deny nor cargo-audit is installed"));
     };
     system::run(workspace.cargo().args(args))?;
-    Ok(Verdict::ok(format!("cargo {}", args.join(" "))))
+    Ok(Outcome::ok(format!("cargo {}", args.join(" "))))
 }
 
 fn allowed(list: &str) -> BTreeSet<&str> {

@@ -2,16 +2,16 @@
 
 use anyhow::{Context, Result};
 
+use crate::outcome::Outcome;
 use crate::setup;
 use crate::system::{self, Workspace};
 use crate::test_programs;
-use crate::verdict::Verdict;
 
 /// The feature, of the whole workspace: for one package alone dependencies would have other features, and all be built again.
 const FEATURE: [&str; 2] = ["--features", "clinalg-mpi/mpi"];
 
 /// Clippy, then the tests, which start ranks on PoCL by `mpirun`.
-pub(crate) fn run(workspace: &Workspace) -> Result<Verdict> {
+pub(crate) fn run(workspace: &Workspace) -> Result<Outcome> {
     let library = setup::pocl_icd().context("PoCL's ICD file is gone")?;
     let folder = setup::icd_folder(workspace, "pocl", &library)?;
     let mut clippy = workspace.cargo();
@@ -22,8 +22,8 @@ pub(crate) fn run(workspace: &Workspace) -> Result<Verdict> {
     let outcome = test_programs::run(&programs, &[("OCL_ICD_VENDORS", folder.as_path())]);
     outcome.failed.iter().for_each(|failure| println!("{failure}"));
     Ok(match (outcome.failed.is_empty(), outcome.counts.skipped) {
-        (false, _) => Verdict::failed(outcome.counts.to_string()),
-        (true, 0) => Verdict::ok(outcome.counts.to_string()),
-        (true, _) => Verdict::skipped(format!("{}: see what was skipped", outcome.counts)),
+        (false, _) => Outcome::failed(outcome.counts.to_string()),
+        (true, 0) => Outcome::ok(outcome.counts.to_string()),
+        (true, _) => Outcome::skipped(format!("{}: see what was skipped", outcome.counts)),
     })
 }

@@ -9,9 +9,9 @@ use anyhow::{Context, Result, bail};
 
 use super::kernels::{self, Build};
 use super::passed::PassedCompilations;
+use crate::outcome::Outcome;
 use crate::setup;
 use crate::system::{self, Workspace};
-use crate::verdict::Verdict;
 
 /// Compute capabilities, times ten.
 const TARGETS: [u64; 2] = [70, 90];
@@ -19,7 +19,7 @@ const FOLDER: &str = "target/ci/nvidia";
 const TABLE: &str = "target/ci/nvidia.txt";
 
 /// Compiles every build for every target and judges the kernels that run on GPUs.
-pub(crate) fn run(workspace: &Workspace) -> Result<Verdict> {
+pub(crate) fn run(workspace: &Workspace) -> Result<Outcome> {
     let libclc = setup::libclc().context("libclc is gone")?;
     let ptxas = setup::ptxas(workspace).context("ptxas is gone")?;
     let mut builds = kernels::builds(workspace)?;
@@ -62,12 +62,12 @@ pub(crate) fn run(workspace: &Workspace) -> Result<Verdict> {
         println!("{fault}");
     }
     Ok(match faults.len() {
-        0 => Verdict::ok(format!(
+        0 => Outcome::ok(format!(
             "{kernels_checked} kernels checked in {} compilations, see {TABLE}; {} compilations skipped, unchanged since they passed",
             builds.len(),
             count - builds.len()
         )),
-        n => Verdict::failed(format!("{n} faults, see above and {TABLE}")),
+        n => Outcome::failed(format!("{n} faults, see above and {TABLE}")),
     })
 }
 

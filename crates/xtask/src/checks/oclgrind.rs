@@ -7,24 +7,24 @@ use std::path::Path;
 
 use anyhow::{Context, Result};
 
+use crate::outcome::Outcome;
 use crate::products::Products;
 use crate::setup;
 use crate::system::{self, Workspace};
-use crate::verdict::Verdict;
 
 const FOLDER: &str = "target/ci/oclgrind";
 /// Lines of a log that are shown.
 const LINES: usize = 40;
 
 /// Runs the small self-test with the kernels of both shapes; Oclgrind must have nothing to say.
-pub(crate) fn run(workspace: &Workspace) -> Result<Verdict> {
+pub(crate) fn run(workspace: &Workspace) -> Result<Outcome> {
     let products = Products::build(workspace)?;
     let driver = setup::oclgrind_driver().context("Oclgrind's driver library is gone")?;
     let icd = setup::icd_folder(workspace, "oclgrind", &driver.display().to_string())?;
     system::fresh_folder(&workspace.path(FOLDER))?;
     let found = system::parallel(&["cpu", "gpu"], |shape| self_test(workspace, &products, &icd, shape));
     let faults = found.into_iter().collect::<Result<Vec<_>>>()?.concat();
-    Ok(if faults.is_empty() { Verdict::ok("both shapes") } else { Verdict::failed(faults.join("; ")) })
+    Ok(if faults.is_empty() { Outcome::ok("both shapes") } else { Outcome::failed(faults.join("; ")) })
 }
 
 /// What is wrong with the self-test by the kernels of one shape.

@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail};
 use serde_json::Value;
 
+use crate::outcome::Outcome;
 use crate::setup::Need;
 use crate::system::{self, Workspace};
-use crate::verdict::Verdict;
 
 /// Where the packages are unpacked.
 const FOLDER: &str = "target/ci/package";
@@ -45,7 +45,7 @@ fn main() -> clinalg::Result<()> {
 }
 "#;
 
-pub(crate) fn run(workspace: &Workspace) -> Result<Verdict> {
+pub(crate) fn run(workspace: &Workspace) -> Result<Outcome> {
     let folder = workspace.path(FOLDER);
     system::fresh_folder(&folder)?;
     let packages = published(workspace)?;
@@ -74,7 +74,7 @@ pub(crate) fn run(workspace: &Workspace) -> Result<Verdict> {
         cargo(&["check", "--quiet", "--no-default-features", "--package", &package.name])?;
     }
     if !Need::Pocl.is_there(workspace) {
-        return Ok(Verdict::skipped(format!(
+        return Ok(Outcome::skipped(format!(
             "{} crates pass the compiler; there is no PoCL to run a program on",
             packages.len()
         )));
@@ -84,9 +84,9 @@ pub(crate) fn run(workspace: &Workspace) -> Result<Verdict> {
     let output = system::capture_ok(&mut workspace.command(program))?;
     let said = system::text(&output);
     if !said.contains("solved on ") {
-        return Ok(Verdict::failed(format!("the program that uses the packages said: {}", said.trim())));
+        return Ok(Outcome::failed(format!("the program that uses the packages said: {}", said.trim())));
     }
-    Ok(Verdict::ok(format!(
+    Ok(Outcome::ok(format!(
         "{} crates pass the compiler from their packages, also without default features, and a program that uses them runs",
         packages.len()
     )))

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 use serde::Deserialize;
 
+use crate::outcome::Outcome;
 use crate::system::Workspace;
-use crate::verdict::Verdict;
 
 /// The phrases.
 const TABLE: &str = ".ci/words.toml";
@@ -25,7 +25,7 @@ struct Table {
     say: BTreeMap<String, String>,
 }
 
-pub(crate) fn run(workspace: &Workspace) -> Result<Verdict> {
+pub(crate) fn run(workspace: &Workspace) -> Result<Outcome> {
     let text = std::fs::read_to_string(workspace.path(TABLE)).with_context(|| format!("cannot read {TABLE}"))?;
     let table: Table = toml::from_str(&text).with_context(|| format!("{TABLE} is not a table of words"))?;
     let mut files = Vec::new();
@@ -49,8 +49,8 @@ pub(crate) fn run(workspace: &Workspace) -> Result<Verdict> {
         }
     }
     Ok(match found {
-        0 => Verdict::ok(format!("{} phrases in none of {} files", table.say.len(), files.len())),
-        n => Verdict::failed(format!("{n} times a phrase of {TABLE}")),
+        0 => Outcome::ok(format!("{} phrases in none of {} files", table.say.len(), files.len())),
+        n => Outcome::failed(format!("{n} times a phrase of {TABLE}")),
     })
 }
 
