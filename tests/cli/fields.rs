@@ -355,7 +355,7 @@ fn heat_goes_on_from_its_checkpoint() {
         let bytes = |name: &str| std::fs::read(folder.path().join(name)).expect("written");
         assert!(bytes("resumed.vtu") == bytes("straight.vtu"), "{rest}");
     }
-    let done = run("heat-bem --resume c.npz --source 0,0,3".into());
+    let done = run("heat-bem --resume c.npz --source 0,0,4".into());
     assert!(done.code == 2 && done.stderr.contains("--boundary has other values"), "{}", done.stderr);
 }
 

@@ -63,7 +63,7 @@ u must be 0, or --initial, at t = 0. The exact solution is unknown: error_l2 is 
 size, where a polynomial of degree 40 must approximate it: it must have no jumps, kinks or poles there.
 
 Examples:
-  clinalg heat-bem                           the cube of 768 triangles, 32 steps
+  clinalg heat-bem                           the cube of 768 triangles, 16 steps
   clinalg heat-bem --mesh sphere --boundary 't^2*(1+z)' --plot w.png
   clinalg heat-bem --problem neumann --boundary 'if(nz > 0.9, 1, 0)' --vtk u.vtu
   clinalg heat-bem --problem neumann --plot u.png
@@ -87,7 +87,7 @@ pub(crate) struct Args {
     #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(..=10), value_name = "TIMES", allow_hyphen_values = true)]
     refine: u32,
     /// Number of time steps
-    #[arg(long, default_value_t = 32, value_parser = args::positive, allow_hyphen_values = true)]
+    #[arg(long, default_value_t = 16, value_parser = args::positive, allow_hyphen_values = true)]
     steps: usize,
     /// End of the time interval, which starts at 0
     #[arg(long, default_value_t = 1.0, value_parser = args::above_zero, value_name = "T", allow_hyphen_values = true)]
@@ -105,7 +105,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "EXPR", allow_hyphen_values = true)]
     initial: Option<String>,
     /// Position of the point source of `--boundary fundamental`, outside the surface
-    #[arg(long, value_parser = args::point, default_value = "0,0,1.5", value_name = "X,Y,Z", allow_hyphen_values = true)]
+    #[arg(long, value_parser = args::point, default_value = "0,0,3", value_name = "X,Y,Z", allow_hyphen_values = true)]
     source: args::Place,
     /// Solver of the system
     #[arg(long, value_enum, default_value_t = MethodArg::Auto)]

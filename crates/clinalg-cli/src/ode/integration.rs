@@ -220,7 +220,7 @@ impl<T: Real> Integration<'_, T> {
         Ok(done)
     }
 
-    /// What is told about the solutions at the beginning and at the end.
+    /// The errors and invariants of the solutions at the beginning and at the end.
     fn summarise(&self, y0: Stored<'_, T>, y: Stored<'_, T>, report: &Report) -> Result<Summary, Failure> {
         let (problem, start) = (self.problem, Instant::now());
         let at_end = report.t == self.t_end;

@@ -262,9 +262,9 @@ pub(super) fn solve_columns<S: Space>(
     let Ready { mut system, null_part_removed, first, mut solved } = set_up(space, &mut job)?;
     let Job { args, executor, parts, progress, .. } = job;
     let (rows, cols) = (parts.rows.max(1), parts.cols);
-    let zeros = vec![S::Scalar::from_f64(0.0); cols];
-    let mut b = system.space().vector(&job.b[..parts.rows])?;
-    let mut x = system.space().vector(&zeros)?;
+    let first_column = solved.reports.len();
+    let mut b = system.space().vector(job.b.chunks(rows).nth(first_column).unwrap_or(&job.b[..parts.rows]))?;
+    let mut x = system.space().initial_guess()?;
     system.warm_up(&b)?;
     executor.finish()?;
     let setup = job.begin.elapsed();
@@ -275,10 +275,14 @@ pub(super) fn solve_columns<S: Space>(
     // Only what a checkpoint can hold is kept.
     let is_resumable = !S::IS_TEAM && args.method.is_none_or(Method::is_resumable);
     let mut observe = |event: Event<'_>| observe(args, progress, event);
-    for (k, right) in job.b.chunks(rows).enumerate().skip(solved.reports.len()) {
-        b.set_from_host(right)?;
-        let start = job.starts.map_or(&zeros[..], |starts| &starts[k * cols..(k + 1) * cols]);
-        x.set_from_host(start)?;
+    for (k, right) in job.b.chunks(rows).enumerate().skip(first_column) {
+        if k > first_column {
+            b.set_from_host(right)?;
+        }
+        match job.starts {
+            Some(starts) => x.set_from_host(&starts[k * cols..(k + 1) * cols])?,
+            None => x.set_all(S::Scalar::from_f64(0.0))?,
+        }
         let mut state = std::mem::take(&mut solved.state);
         let report = match is_resumable {
             true => system.solve_from(&mut state, &b, &mut x, &mut observe)?,
@@ -288,7 +292,11 @@ pub(super) fn solve_columns<S: Space>(
             left = Some(Solved { state, ..solved.clone() });
         }
         solved.reports.push(report);
-        solved.x.extend(x.to_host()?);
+        let column = x.to_host()?;
+        match solved.x.is_empty() {
+            true => solved.x = column,
+            false => solved.x.extend(column),
+        }
     }
     executor.finish()?;
     let took = begin.elapsed();

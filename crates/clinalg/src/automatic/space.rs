@@ -72,6 +72,12 @@ pub trait Space {
     /// Those of an allocation.
     fn zeros(&self) -> Result<Self::Vector>;
 
+    /// A vector of zeros, as long as the matrix has columns: an initial guess.
+    ///
+    /// # Errors
+    /// Those of an allocation.
+    fn initial_guess(&self) -> Result<Self::Vector>;
+
     /// The matrix.
     fn operator(&self) -> &dyn Operator<Self::Scalar, Self::Vector>;
 
@@ -263,6 +269,10 @@ impl<T: SystemScalar> Space for OneDevice<'_, T> {
         Vector::zeros(self.a.context(), self.a.rows())
     }
 
+    fn initial_guess(&self) -> Result<Vector<T>> {
+        Vector::zeros(self.a.context(), self.a.cols())
+    }
+
     fn operator(&self) -> &dyn Operator<T> {
         self.a
     }
@@ -432,6 +442,10 @@ impl<T: Real + SystemScalar> Space for OnTeam<'_, T> {
     }
 
     fn zeros(&self) -> Result<team::Vector<T>> {
+        self.a.vector()
+    }
+
+    fn initial_guess(&self) -> Result<team::Vector<T>> {
         self.a.vector()
     }
 

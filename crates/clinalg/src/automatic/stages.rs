@@ -256,8 +256,7 @@ impl<S: Space> Automatic<S> {
     /// # Errors
     /// Those of the method.
     pub fn warm_up(&mut self, b: &S::Vector) -> Result<()> {
-        let zeros = vec![num_traits::Zero::zero(); self.inspection.cols];
-        let mut x = self.space.vector(&zeros)?;
+        let mut x = self.space.initial_guess()?;
         self.solver.stopping_mut().max_iterations = 1;
         let warmed = self.by_method(None, None, b, &mut x, &mut unobserved);
         self.solver.stopping_mut().max_iterations = self.params.stopping.max_iterations;
