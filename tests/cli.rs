@@ -1975,7 +1975,7 @@ fn a_cache_that_cannot_be_used_is_no_error() {
 }
 
 /// The published problem of 96 triangles and 4 time steps.
-const HEAT: &str = "heat-bem --mesh cube24 --refine 1 --steps 4 --end-time 1 --alpha 0.5";
+const HEAT: &str = "heat-bem --mesh cube24 --refine 1 --steps 4 --end-time 1 --alpha 0.5 --source 0,0,1.5";
 
 fn heat(options: &str) -> Value {
     let done = words(&format!("{HEAT} --json {options}"));

@@ -263,6 +263,23 @@ pub(crate) struct Norms {
     pub(crate) size: Option<f64>,
 }
 
+/// What u is before the relaxations of a pass over a level, numbered as in the kernels.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Start {
+    /// What it holds.
+    Current = 0,
+    FromZero = 1,
+    /// What it holds plus the interpolated coarse grid.
+    Corrected = 2,
+}
+
+impl Start {
+    /// Zero, or what u holds.
+    pub(crate) fn zero_if(zero: bool) -> Start {
+        if zero { Start::FromZero } else { Start::Current }
+    }
+}
+
 /// Relaxations in a row.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Sweeps {

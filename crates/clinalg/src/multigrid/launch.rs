@@ -2,8 +2,18 @@
 
 use super::cycle::StartNorms;
 use crate::ops::reduce::{REDUCE_GROUPS_PER_UNIT, REDUCE_PARTIALS};
-use crate::runtime::{KernelFamily, Range};
+use crate::runtime::{KernelFamily, Out, Range};
 use crate::{Context, Real, Result};
+
+/// What a pass does after the relaxations.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum After<'a, T> {
+    Nothing,
+    /// Restricts the defect.
+    Restricted,
+    /// The place for the sums of the squares of the defect.
+    Summed(Out<'a, T>),
+}
 
 /// Items of a two-dimensional work-group along a row, where the group has as many.
 const LOCAL_WIDTH: usize = 32;

@@ -1,6 +1,6 @@
 //! Cycles whose visits of a level are passes over strips of it, on GPUs.
 
-use super::cycle::{Components, FusedCycle, Hierarchy, Norms, Order, Plan, StartNorms, Sweeps};
+use super::cycle::{Components, FusedCycle, Hierarchy, Norms, Order, Plan, Start, StartNorms, Sweeps};
 use super::launch;
 use crate::{Buffer, Context, Real, Result, Vector};
 
@@ -12,14 +12,6 @@ pub(crate) const MOST_FUSED: usize = 3;
 const BATCH: usize = 16;
 /// Stands for no sums in the kernels.
 const NEVER: u64 = 255;
-
-/// What u is before the first sweep; numbered as in the kernels.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Start {
-    Given = 0,
-    FromZero = 1,
-    Corrected = 2,
-}
 
 /// What a pass over a level does.
 #[derive(Debug, Clone, Copy)]
@@ -45,7 +37,7 @@ pub(crate) struct Grids<'a, T: Real> {
 
 impl Pass {
     pub(crate) fn smoothing(sweeps: Sweeps) -> Pass {
-        Pass { start: Start::Given, sweeps, summed: None, restricted: false }
+        Pass { start: Start::Current, sweeps, summed: None, restricted: false }
     }
 
     /// Half-sweeps.
@@ -68,7 +60,7 @@ impl Pass {
     fn of_descent(sweeps: Sweeps, zero: bool) -> impl Iterator<Item = Pass> {
         let last = sweeps.count.div_ceil(TOGETHER).saturating_sub(1);
         parts(sweeps).enumerate().map(move |(k, sweeps)| {
-            let start = if zero && k == 0 { Start::FromZero } else { Start::Given };
+            let start = Start::zero_if(zero && k == 0);
             Pass { start, sweeps, summed: None, restricted: k == last }
         })
     }
@@ -76,7 +68,7 @@ impl Pass {
     /// The passes of [`Components::ascend`].
     fn of_ascent(sweeps: Sweeps) -> impl Iterator<Item = Pass> {
         parts(sweeps).enumerate().map(|(k, sweeps)| {
-            let start = if k == 0 { Start::Corrected } else { Start::Given };
+            let start = if k == 0 { Start::Corrected } else { Start::Current };
             Pass { start, sweeps, summed: None, restricted: false }
         })
     }

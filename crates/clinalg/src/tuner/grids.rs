@@ -1,9 +1,9 @@
 //! How the passes over grids are tried.
 
 use super::{Trial, Tunable, both_precisions, first_difference, whole_numbers};
-use crate::multigrid::cycle::{Order, Sweeps};
+use crate::multigrid::cycle::{Order, Start, Sweeps};
 use crate::multigrid::launch::Rows;
-use crate::multigrid::passes::{Grids, Pass, Start};
+use crate::multigrid::passes::{Grids, Pass};
 use crate::multigrid::poisson2::fused::{self, JACOBI_TOGETHER};
 use crate::multigrid::poisson2::tuning::{FUSED, JACOBI, LEAST_ROWS, RESTRICTED, SWEEP};
 use crate::multigrid::sequential::stencil::Stencil;

@@ -2,10 +2,10 @@
 
 use super::axis::{Interpolation, REACH};
 use super::levels::{self, Level, Part};
-use super::sweep::{self, After, Start, Sweep};
+use super::sweep::{self, Sweep};
 use crate::multigrid::conjugate::Space;
-use crate::multigrid::cycle::{Components, Hierarchy, Norms, Order, Sweeps};
-use crate::multigrid::launch;
+use crate::multigrid::cycle::{Components, Hierarchy, Norms, Order, Start, Sweeps};
+use crate::multigrid::launch::{self, After};
 use crate::runtime::kernels::boxes;
 use crate::runtime::{KernelFamily, Out, Range};
 use crate::{Buffer, Context, Dense, Real, Result, Vector, ops};
@@ -270,7 +270,7 @@ impl<T: Real> Hierarchy for Boxes<T> {
 
     fn defect_norm(&mut self, level: usize, u: &Vector<T>, f: &Vector<T>) -> Result<f64> {
         let none = Sweeps { count: 0, order: Order::RedFirst };
-        match self.summed_pass(level, (Start::Given, none), u, f, f)? {
+        match self.summed_pass(level, (Start::Current, none), u, f, f)? {
             Some(norm) => Ok(norm),
             None => self.levels[level].lines.residual_norm(u, f),
         }
@@ -346,7 +346,7 @@ impl<T: Real> Components for Boxes<T> {
         sweeps: Sweeps,
         coarse: &mut Vector<T>,
     ) -> Result<()> {
-        let start = if zero { Start::FromZero } else { Start::Given };
+        let start = Start::zero_if(zero);
         if self.pass(level, (start, sweeps, After::Restricted), u, f, coarse)? {
             return Ok(());
         }

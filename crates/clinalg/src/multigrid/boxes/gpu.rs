@@ -5,8 +5,8 @@ use super::device::Boxes;
 use super::levels::Level;
 use super::strips::Strips;
 use super::tiles::Tiles;
-use crate::multigrid::cycle::{Components, Hierarchy, Plan, Sweeps};
-use crate::multigrid::passes::{Grids, InPasses, Pass, Passes, Start};
+use crate::multigrid::cycle::{Components, Hierarchy, Plan, Start, Sweeps};
+use crate::multigrid::passes::{Grids, InPasses, Pass, Passes};
 use crate::{Context, Real, Result, Vector};
 
 /// Cycles on boxes by kernels for GPUs.
@@ -53,14 +53,14 @@ impl<T: Real> Walks<T> {
     ) -> Result<()> {
         if let Some(tiles) = self.tiles[level].as_ref().filter(|_| sweeps.count > 0) {
             for sweep in 0..sweeps.count {
-                let start = if sweep == 0 { start } else { Start::Given };
+                let start = if sweep == 0 { start } else { Start::Current };
                 tiles.sweep(start, sweeps.order, [u, f, coarse], &self.spare[level])?;
                 std::mem::swap(u, &mut self.spare[level]);
             }
             return Ok(());
         }
         match start {
-            Start::Given => {}
+            Start::Current => {}
             Start::FromZero => self.boxes.clear(u)?,
             Start::Corrected => self.boxes.interpolate_add(level, coarse, u)?,
         }
@@ -88,7 +88,7 @@ impl<T: Real> Components for Walks<T> {
     }
 
     fn smooth(&mut self, level: usize, u: &mut Vector<T>, f: &Vector<T>, sweeps: Sweeps) -> Result<()> {
-        self.smooth_from(level, Start::Given, sweeps, u, f, f)
+        self.smooth_from(level, Start::Current, sweeps, u, f, f)
     }
 
     fn restrict_defect(&mut self, level: usize, u: &Vector<T>, f: &Vector<T>, coarse: &mut Vector<T>) -> Result<()> {
@@ -111,7 +111,7 @@ impl<T: Real> Components for Walks<T> {
         sweeps: Sweeps,
         coarse: &mut Vector<T>,
     ) -> Result<()> {
-        let start = if zero { Start::FromZero } else { Start::Given };
+        let start = Start::zero_if(zero);
         self.smooth_from(level, start, sweeps, u, f, f)?;
         self.restrict_defect(level, u, f, coarse)
     }

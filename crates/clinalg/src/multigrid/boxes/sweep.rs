@@ -3,8 +3,8 @@
 use super::axis::{Factors, Interpolation, REACH};
 use super::device::{Lines, Transfer};
 use super::levels::Level;
-use crate::multigrid::cycle::Sweeps;
-use crate::multigrid::launch;
+use crate::multigrid::cycle::{Start, Sweeps};
+use crate::multigrid::launch::{self, After};
 use crate::runtime::kernels::boxes_sweep;
 use crate::runtime::{KernelFamily, Out, Range};
 use crate::{Buffer, Context, Real, Result, Vector};
@@ -18,23 +18,6 @@ const LARGE: usize = 1 << 16;
 
 /// How many rows ahead a pass prefetches, as [`Poisson`](crate::multigrid::Poisson) does.
 const ROWS_AHEAD: u64 = 2;
-
-/// What happens to a level before its relaxations; numbered as in the kernel.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Start {
-    Given = 0,
-    FromZero = 1,
-    Corrected = 2,
-}
-
-/// What happens after them.
-#[derive(Debug, Clone, Copy)]
-pub(super) enum After<'a, T> {
-    Nothing,
-    Restricted,
-    /// The place for the sums of the bands and seams.
-    Summed(Out<'a, T>),
-}
 
 /// A run of columns where the couplings are all equal; none of them the first or the last.
 fn even_columns(factors: &Factors) -> (usize, usize) {

@@ -2,8 +2,7 @@
 
 use super::levels::Level;
 use super::tables::Tables;
-use crate::multigrid::cycle::Order;
-use crate::multigrid::passes::Start;
+use crate::multigrid::cycle::{Order, Start};
 use crate::runtime::kernels::boxes_tile;
 use crate::runtime::{Out, Range};
 use crate::{Context, Real, Result, Vector};

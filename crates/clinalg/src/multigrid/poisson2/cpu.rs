@@ -1,8 +1,8 @@
 //! The components as kernels for CPUs: a band of rows per item, all of a visit in one pass.
 
 use super::Levels;
-use crate::multigrid::cycle::{Components, Hierarchy, Norms, Order, Sweeps};
-use crate::multigrid::launch;
+use crate::multigrid::cycle::{Components, Hierarchy, Norms, Order, Start, Sweeps};
+use crate::multigrid::launch::{self, After};
 use crate::multigrid::params::Smoother;
 use crate::multigrid::poisson2;
 use crate::runtime::kernels::{grid2, grid2_cubic, grid2_sweep};
@@ -30,23 +30,6 @@ struct Pass {
     bands: usize,
     /// Values that a band copies or keeps beside the grid.
     stride: usize,
-}
-
-/// What happens to a row before its relaxations; numbered as in the kernel.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Start {
-    Given = 0,
-    FromZero = 1,
-    Corrected = 2,
-}
-
-/// What happens after them.
-#[derive(Debug, Clone, Copy)]
-enum After<'a, T> {
-    Nothing,
-    Restricted,
-    /// The place for the sums of the bands.
-    Summed(Out<'a, T>),
 }
 
 /// No sweeps.
@@ -170,11 +153,11 @@ impl<T: Real> Components for Poisson2Cpu<T> {
     }
 
     fn smooth(&mut self, level: usize, u: &mut Vector<T>, f: &Vector<T>, sweeps: Sweeps) -> Result<()> {
-        self.sweep(level, sweeps, (Start::Given, After::Nothing), u, f, f)
+        self.sweep(level, sweeps, (Start::Current, After::Nothing), u, f, f)
     }
 
     fn restrict_defect(&mut self, level: usize, u: &Vector<T>, f: &Vector<T>, coarse: &mut Vector<T>) -> Result<()> {
-        self.sweep(level, NONE, (Start::Given, After::Restricted), u, f, coarse)
+        self.sweep(level, NONE, (Start::Current, After::Restricted), u, f, coarse)
     }
 
     fn interpolate_add(&mut self, level: usize, coarse: &Vector<T>, u: &mut Vector<T>) -> Result<()> {
@@ -190,7 +173,7 @@ impl<T: Real> Components for Poisson2Cpu<T> {
         sweeps: Sweeps,
         coarse: &mut Vector<T>,
     ) -> Result<()> {
-        let start = if zero { Start::FromZero } else { Start::Given };
+        let start = Start::zero_if(zero);
         self.sweep(level, sweeps, (start, After::Restricted), u, f, coarse)
     }
 

@@ -1,8 +1,7 @@
 //! 3-D grids on a GPU: tiles of columns that walk up the planes.
 
 use super::{Levels, Relaxed};
-use crate::multigrid::cycle::Order;
-use crate::multigrid::cycle::{Components, Hierarchy, Norms, StartNorms, Sweeps};
+use crate::multigrid::cycle::{Components, Hierarchy, Norms, Order, Start, StartNorms, Sweeps};
 use crate::multigrid::launch::{self, Rows};
 use crate::multigrid::params::Smoother;
 use crate::runtime::kernels::grid3_sweep;
@@ -17,14 +16,6 @@ const RIM: usize = 2;
 const GROUPS_PER_UNIT: usize = 4;
 /// Most and fewest planes of a part (NVIDIA H200 at 513^3: 64 to 258 planes make no difference beyond 3 %).
 const PLANES: [usize; 2] = [4, 128];
-
-/// What a sweep starts from, numbered as in the kernel.
-#[derive(Debug, Clone, Copy)]
-enum Start {
-    Given = 0,
-    FromZero = 1,
-    Corrected = 2,
-}
 
 /// Kernels for GPUs: tiles of columns that walk up the planes, or an item per column or point.
 pub(crate) struct Poisson3Gpu<T: Real> {
@@ -122,7 +113,7 @@ impl<T: Real> Poisson3Gpu<T> {
         let red_black = self.levels.omega == T::zero();
         if !red_black || sweeps.count == 0 {
             match start {
-                Start::Given => {}
+                Start::Current => {}
                 Start::FromZero => u.fill(T::zero())?,
                 Start::Corrected => self.levels.interpolate_add(level, coarse, u)?,
             }
@@ -130,7 +121,7 @@ impl<T: Real> Poisson3Gpu<T> {
         for sweep in 0..sweeps.count {
             match red_black {
                 true => {
-                    let start = if sweep == 0 { start } else { Start::Given };
+                    let start = if sweep == 0 { start } else { Start::Current };
                     self.sweep(level, start, sweeps.order, u, f, coarse)?;
                 }
                 false => self.levels.jacobi(level, u, f)?,
@@ -153,7 +144,7 @@ impl<T: Real> Components for Poisson3Gpu<T> {
     }
 
     fn smooth(&mut self, level: usize, u: &mut Vector<T>, f: &Vector<T>, sweeps: Sweeps) -> Result<()> {
-        self.smooth_from(level, Start::Given, sweeps, u, f, f)
+        self.smooth_from(level, Start::Current, sweeps, u, f, f)
     }
 
     fn restrict_defect(&mut self, level: usize, u: &Vector<T>, f: &Vector<T>, coarse: &mut Vector<T>) -> Result<()> {
@@ -179,7 +170,7 @@ impl<T: Real> Components for Poisson3Gpu<T> {
         sweeps: Sweeps,
         coarse: &mut Vector<T>,
     ) -> Result<()> {
-        let start = if zero { Start::FromZero } else { Start::Given };
+        let start = Start::zero_if(zero);
         self.smooth_from(level, start, sweeps, u, f, coarse)?;
         self.restrict_defect(level, u, f, coarse)
     }
