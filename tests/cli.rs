@@ -203,7 +203,7 @@ fn help_teaches() {
 }
 
 #[test]
-fn wrong_usage_is_told_with_exit_code_2() {
+fn wrong_usage_has_exit_code_2() {
     let folder = folder();
     let matrix = file(&folder, "a.mtx", SPD);
     let rectangular = file(&folder, "r.mtx", "%%MatrixMarket matrix coordinate real general\n2 3 1\n1 1 1.0\n");
@@ -309,7 +309,7 @@ fn wrong_usage_is_told_with_exit_code_2() {
 }
 
 #[test]
-fn a_missing_or_damaged_file_is_told_with_its_line() {
+fn a_damaged_file_is_reported_with_its_line() {
     let folder = folder();
     let header = "%%MatrixMarket matrix coordinate real general\n";
     let cases = [
@@ -353,7 +353,7 @@ fn a_missing_or_damaged_file_is_told_with_its_line() {
 }
 
 #[test]
-fn no_opencl_is_told_in_words_within_a_second() {
+fn no_opencl_is_an_error_within_a_second() {
     let folder = folder();
     let matrix = file(&folder, "a.mtx", SPD);
     for line in ["devices", "doctor", "poisson", "ode --problem heat2d", "bench", "tune", &format!("solve {matrix}")] {
@@ -585,7 +585,7 @@ fn the_rounding_floor_is_a_success_and_too_few_cycles_are_not() {
 }
 
 #[test]
-fn too_large_a_problem_is_told_with_exit_code_4() {
+fn too_large_a_problem_has_exit_code_4() {
     if !device() {
         return;
     }
@@ -754,7 +754,7 @@ fn a_force_changes_the_energy() {
 }
 
 #[test]
-fn a_time_step_past_the_limit_is_told_with_the_limit() {
+fn the_error_of_a_large_time_step_has_the_limit() {
     for args in ["--courant 0.75", "--dt 0.02", "--dt 0.01 --c 2"] {
         let done = words(&format!("wave --backend reference --n 65 {args} --json"));
         assert_eq!(done.code, 2);
@@ -1393,7 +1393,7 @@ fn two_devices_share_a_problem() {
     {
         let both = solve(&format!("--devices 0,1 {rest}"));
         assert_eq!(both["converged"], true, "{rest}: {both}");
-        assert!(both["precond_about"].as_str().unwrap().contains(about), "{rest}: {both}");
+        assert!(both["precond_description"].as_str().unwrap().contains(about), "{rest}: {both}");
         let difference = number(&both, "iterations") - number(&one, "iterations");
         assert!(difference.abs() <= 3.0, "{rest}: {both}");
     }
@@ -1835,7 +1835,7 @@ fn bench_measures_what_it_is_asked_for() {
 }
 
 #[test]
-fn tune_keeps_a_table_and_a_table_that_cannot_be_used_is_told() {
+fn tune_keeps_a_table_and_warns_of_one_that_cannot_be_used() {
     if !device() {
         return;
     }
@@ -2066,7 +2066,7 @@ fn many_time_steps_are_eliminated() {
 }
 
 #[test]
-fn boundary_elements_refuse_in_words() {
+fn unusable_boundary_elements_are_errors() {
     if !device() {
         return;
     }

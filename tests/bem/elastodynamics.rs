@@ -591,7 +591,7 @@ fn a_rigid_disc_on_the_half_space_is_as_stiff_as_the_solutions_say() {
 }
 
 #[test]
-fn what_makes_no_problem_is_said() {
+fn inconsistent_problems_are_errors() {
     let value = |error: clinalg::Error, words: &str| assert!(error.to_string().contains(words), "{error}");
     for (shear, poisson, density) in
         [(0.0, 0.3, 1.0), (1.0, 0.5, 1.0), (1.0, -1.0, 1.0), (1.0, 0.3, 0.0), (1.0, 0.3, -1.0), (f64::NAN, 0.3, 1.0)]

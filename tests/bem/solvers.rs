@@ -190,7 +190,7 @@ fn many_time_steps_need_small_tables() {
 }
 
 #[test]
-fn short_time_steps_are_told() {
+fn short_time_steps_give_a_warning() {
     let mesh = Mesh::cube12().refined().unwrap();
     let of = |steps: usize| HeatParams::new(0.5, 1.0, steps).shortness(&mesh).unwrap();
     // Triangles of area 1/2; the weights of the rule of order 4 are 0.22338 and 0.10995, three times each.

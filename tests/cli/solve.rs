@@ -377,7 +377,7 @@ fn another_numbering_is_undone_in_the_solution() {
     };
     let report = solve("--reorder rcm --precond ic --out x.mtx");
     assert_eq!(report["reorder"], "rcm");
-    let about = report["reorder_about"].as_str().unwrap();
+    let about = report["reorder_description"].as_str().unwrap();
     assert!(about.ends_with("before, 1 now"), "{about}");
     // In the order of a chain, IC(0) is exact.
     assert!(number(&report, "iterations") <= 2.0, "{report:#}");
@@ -573,7 +573,7 @@ fn replaced_pivots_and_complete_factors_are_reported() {
     let report = done.json();
     assert!(report["converged"] == true && report["precond"] == "lu", "{report:#}");
     let words = |key: &str| report[key].as_str().unwrap().to_owned();
-    assert!(words("precond_about").contains("1 zero pivot replaced"), "{report:#}");
+    assert!(words("precond_description").contains("1 zero pivot replaced"), "{report:#}");
     assert!(words("explanation").contains("complete LU factors: ILUT cannot be computed"), "{report:#}");
 }
 
@@ -731,7 +731,7 @@ fn small_files_do_not_exhaust_the_memory() {
 }
 
 #[test]
-fn damaged_files_are_named_in_plain_words() {
+fn damaged_files_are_named() {
     if !device() {
         return;
     }
@@ -815,8 +815,8 @@ fn the_hierarchy_is_shaped_by_options() {
         assert!(number(&report, "iterations") < 60.0, "{rest}: {report:#}");
     }
     assert!(number(&solve("--steps 4"), "iterations") < plain);
-    assert!(solve("--aggressive")["precond_about"].as_str().unwrap().contains("aggressive"));
-    assert!(solve("--coarse-size 20")["precond_about"].as_str().unwrap().contains("3 levels"));
+    assert!(solve("--aggressive")["precond_description"].as_str().unwrap().contains("aggressive"));
+    assert!(solve("--coarse-size 20")["precond_description"].as_str().unwrap().contains("3 levels"));
     let iterations = |rest: &str| number(&solve(rest), "iterations");
     // By colours, over-relaxation does not pay.
     let natural = "--precond ssor --order natural";
@@ -902,7 +902,7 @@ fn amg_falls_back_to_one_unknown_per_node() {
     let found = inside(folder.path(), &format!("{line} --json"));
     let report = found.json();
     assert!(found.stderr.contains("continuing with one unknown per node"), "{}", found.stderr);
-    let about = report["precond_about"].as_str().unwrap();
+    let about = report["precond_description"].as_str().unwrap();
     assert!(about.contains("one unknown per node, as the hierarchy with 2 could not be set up"), "{report:#}");
     assert!(report["converged"] == true && report["failed_method"].is_null(), "{report:#}");
 }
@@ -1138,7 +1138,7 @@ fn multigrid_is_a_solver_of_its_own() {
 }
 
 #[test]
-fn what_several_devices_do_not_solve_is_said_in_their_words() {
+fn errors_of_several_devices_name_their_options() {
     let Some(pair) = two_devices() else { return };
     let folder = folder();
     let a = file(&folder, "a.mtx", &laplace(6, true));

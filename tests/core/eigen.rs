@@ -227,7 +227,7 @@ fn mass_matrices_that_are_not_positive_definite_are_errors() {
 }
 
 #[test]
-fn what_makes_no_sense_is_refused_and_what_ends_early_is_said() {
+fn unusable_arguments_are_errors_and_early_ends_are_reported() {
     let Some(context) = contexts().first() else { return };
     let a = Csr::from_parts(context, &laplacian::<f32>(40, 30)).unwrap();
     let refused = |solver: Lobpcg<'_, f32>, params: EigenParams, word: &str| {

@@ -476,7 +476,7 @@ fn very_large_and_very_small_data_are_solved() {
 }
 
 #[test]
-fn what_cannot_converge_is_said_to_stagnate_or_diverge() {
+fn a_solve_that_cannot_converge_stagnates_or_diverges() {
     for context in capable::<f64>() {
         let n = 33;
         let f = noise::<f64>(n * n, 16);

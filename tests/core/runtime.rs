@@ -167,8 +167,8 @@ fn refused(id: &str, in_words: &str) {
 }
 
 #[test]
-fn no_loader_is_an_error_in_words() {
-    let name = "no_loader_is_an_error_in_words";
+fn no_loader_is_an_error() {
+    let name = "no_loader_is_an_error";
     if in_child() {
         return refused("clinalg:device:noLoader", "apt-get install");
     }
@@ -185,8 +185,8 @@ fn no_loader_is_an_error_in_words() {
 }
 
 #[test]
-fn no_platform_is_an_error_in_words() {
-    let name = "no_platform_is_an_error_in_words";
+fn no_platform_is_an_error() {
+    let name = "no_platform_is_an_error";
     if in_child() {
         return refused("clinalg:device:noPlatform", "OCL_ICD_VENDORS");
     }
@@ -202,8 +202,8 @@ fn no_platform_is_an_error_in_words() {
 }
 
 #[test]
-fn a_platform_without_devices_is_an_error_in_words() {
-    let name = "a_platform_without_devices_is_an_error_in_words";
+fn a_platform_without_devices_is_an_error() {
+    let name = "a_platform_without_devices_is_an_error";
     if in_child() {
         return refused("clinalg:device:noDevice", "POCL_CACHE_DIR");
     }
@@ -447,7 +447,7 @@ fn allocations_are_counted() {
 }
 
 #[test]
-fn too_large_an_allocation_is_an_error_in_words() {
+fn too_large_an_allocation_is_an_error() {
     let Some(context) = own_context() else { return };
     let info = context.device().clone();
     let refused = |len: usize| {

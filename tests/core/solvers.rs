@@ -68,13 +68,13 @@ on_every_device!(
     colourings,
     zero_right_hand_side,
     start_already_exact,
-    indefinite_is_said,
+    indefinite_is_reported,
     singular_without_solution_ends,
     singular_with_solution_is_solved,
-    breakdowns_are_said,
-    not_finite_is_said,
+    breakdowns_are_reported,
+    not_finite_is_reported,
     iteration_limits,
-    rounding_floor_is_said,
+    rounding_floor_is_reported,
     the_floor_is_claimed_after_restarts,
     bicgstab_changes_its_shadow,
     bicgstab_returns_its_best_iterate,
@@ -749,7 +749,7 @@ fn start_already_exact<T: Real>(context: &Context) {
     }
 }
 
-fn indefinite_is_said<T: Real>(context: &Context) {
+fn indefinite_is_reported<T: Real>(context: &Context) {
     let rhs = [1.0, -1.0, 1.0];
     let b = vector::<T>(context, &rhs);
     let cases = [
@@ -823,7 +823,7 @@ fn singular_with_solution_is_solved<T: Real>(context: &Context) {
     }
 }
 
-fn breakdowns_are_said<T: Real>(context: &Context) {
+fn breakdowns_are_reported<T: Real>(context: &Context) {
     // Skew-symmetric A: r'Ar = 0, so BiCGStab cannot make its first step; GMRES can.
     let a = parts(4, &[(0, 1, 1.0), (1, 0, -1.0), (2, 3, 2.0), (3, 2, -2.0)]);
     let rhs = [1.0, 2.0, 3.0, 4.0];
@@ -845,7 +845,7 @@ fn breakdowns_are_said<T: Real>(context: &Context) {
     }
 }
 
-fn not_finite_is_said<T: Real>(context: &Context) {
+fn not_finite_is_reported<T: Real>(context: &Context) {
     let good = poisson_1d(20);
     for bad in [f64::NAN, f64::INFINITY] {
         let mut poisoned = good.clone();
@@ -890,7 +890,7 @@ fn iteration_limits<T: Real>(context: &Context) {
 
 /// A tolerance far below the precision: the solvers stop where a backward stable solution would
 /// and say so.
-fn rounding_floor_is_said<T: Real>(context: &Context) {
+fn rounding_floor_is_reported<T: Real>(context: &Context) {
     let n = 31;
     let a = stencil(n, 0.0);
     let (device_a, b) = (upload::<T>(context, &a), vector::<T>(context, &waves(n).0));

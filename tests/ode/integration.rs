@@ -537,7 +537,7 @@ fn steps_can_be_taken_by_hand_and_looked_into() {
 }
 
 #[test]
-fn progress_is_told_and_can_end_the_integration() {
+fn the_progress_callback_can_end_the_integration() {
     let system = van_der_pol("2");
     let mut stepper = Reference::<f64>::new(&Method::named("bs32").unwrap(), &system);
     let mut told = Vec::new();
@@ -570,7 +570,7 @@ fn stiffness_is_noticed_and_only_that() {
 }
 
 #[test]
-fn what_goes_wrong_is_told() {
+fn failed_integrations_are_errors() {
     let system = System::builder(Grid::unit(&[1])).field("u", "if(t > 0.5, log(-1), -u)").build().unwrap();
     let run = |options: Options, t_end: f64| {
         let mut stepper = Reference::<f64>::new(&Method::named("dopri54").unwrap(), &system);

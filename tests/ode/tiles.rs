@@ -29,16 +29,16 @@ fn system(n: &[usize], boundary: Boundary, layout: Layout) -> System {
 }
 
 /// Where steps begin, and their size.
-struct Course {
+struct Trajectory {
     y0: Vec<f64>,
     t0: f64,
     h: f64,
 }
 
-impl Course {
-    fn of(system: &System) -> Course {
+impl Trajectory {
+    fn of(system: &System) -> Trajectory {
         let value = |f: usize, [x, y, z]: [f64; 3]| 1.0 + 0.3 * f as f64 + (3.0 * x + 2.0 * y + z).sin() / 3.0;
-        Course { y0: system.sample(value), t0: 0.0, h: 0.02 }
+        Trajectory { y0: system.sample(value), t0: 0.0, h: 0.02 }
     }
 }
 
@@ -47,10 +47,10 @@ fn run(
     context: &Context,
     method: &Method,
     system: &System,
-    course: &Course,
+    course: &Trajectory,
     options: &DeviceOptions,
 ) -> Result<(Vec<u64>, f64), Error> {
-    let Course { y0, t0, h } = course;
+    let Trajectory { y0, t0, h } = course;
     let mut stepper = DeviceStepper::<f64>::with(context, method, system, options)?;
     let start = |k: usize| y0.iter().map(|v| v + 0.01 * k as f64).collect();
     stepper.set(&(0..method.inputs().len()).map(start).collect::<Vec<_>>())?;
@@ -71,10 +71,10 @@ fn run(
 const TOLERANCE: Tolerance = Tolerance { relative: 1e-3, absolute: 1e-4, norm: Norm::Max };
 
 fn compare(context: &Context, method: &Method, system: &System, options: &[DeviceOptions]) {
-    compare_on(&Course::of(system), context, method, system, options);
+    compare_on(&Trajectory::of(system), context, method, system, options);
 }
 
-fn compare_on(course: &Course, context: &Context, method: &Method, system: &System, options: &[DeviceOptions]) {
+fn compare_on(course: &Trajectory, context: &Context, method: &Method, system: &System, options: &[DeviceOptions]) {
     let basic = DeviceOptions { variant: Variant::Basic, ..DeviceOptions::default() };
     let expected = run(context, method, system, course, &basic).unwrap();
     for option in options {
@@ -367,7 +367,7 @@ fn of_steps_on_tiles_the_errors_are_those_of_single_steps_and_a_part_can_be_kept
     let method = Method::named("bs32").unwrap();
     let lap = "u[-1,0] + u[0,1] + 0.1*u[1,-1] - 2*u";
     let system = System::builder(Grid::unit(&[6, 50])).field("u", format!("{lap} + t*u^2")).build().unwrap();
-    let y0 = Course::of(&system).y0;
+    let y0 = Trajectory::of(&system).y0;
     let (h, steps) = (0.02, 3);
     let bits = |y: Vec<f64>| y.into_iter().map(f64::to_bits).collect::<Vec<_>>();
     for context in contexts() {
@@ -413,7 +413,7 @@ fn fields_that_read_the_same_neighbours_of_short_rows() {
     let grid = Grid::unit(&[6, 50]);
     let builder = System::builder(grid).field("u", "u[-1,0] - 2*u + u[1,0] + v").field("v", "u[1,0]*v[0,1] - u[-1,0]");
     let system = builder.build().unwrap();
-    let y0 = Course::of(&system).y0;
+    let y0 = Trajectory::of(&system).y0;
     for context in contexts() {
         let mut solutions = Vec::new();
         for variant in [Variant::Basic, Variant::Fused, Variant::Overlapped] {
@@ -438,7 +438,7 @@ fn a_step_rejected_in_the_middle_of_a_tile_leaves_those_before_it() {
     let method = Method::named("bs32").unwrap();
     let formula = "u[-1] - 2*u + u[1] + if(t > 0.5, 40*cos(60*t), 0)";
     let system = System::builder(Grid::unit(&[90])).field("u", formula).build().unwrap();
-    let Course { y0, .. } = Course::of(&system);
+    let Trajectory { y0, .. } = Trajectory::of(&system);
     let (t, h) = (0.48, 0.0125);
     for context in contexts() {
         let variant = if context.family() == KernelFamily::Gpu { Variant::Overlapped } else { Variant::Wavefront };
@@ -481,7 +481,7 @@ fn whole_integrations_across_a_stop_have_the_bits_of_the_basic_kernels() {
     let method = Method::named("bs32").unwrap();
     let system =
         System::builder(Grid::unit(&[150])).field("u", "u[-1] - 2*u + u[1] + if(t >= 0.3, x*u, 0)").build().unwrap();
-    let y0 = Course::of(&system).y0;
+    let y0 = Trajectory::of(&system).y0;
     for context in contexts() {
         for fixed_step in [None, Some(0.07)] {
             let options = Options { fixed_step, stops: vec![0.3], norm: Norm::Max, ..Options::default() };
@@ -516,7 +516,7 @@ fn problems_and_methods_in_every_variant() {
         // The steps go over the first jump of the right-hand side where there is one.
         let h = 1e-4 * (problem.t_end - problem.t0);
         let t0 = problem.stops.first().map_or(problem.t0, |t| t - 1.5 * h);
-        let course = Course { y0: problem.y0().unwrap(), t0, h };
+        let course = Trajectory { y0: problem.y0().unwrap(), t0, h };
         let contexts = contexts();
         for (c, context) in contexts.iter().enumerate() {
             if !long() && c % contexts.len() != k % contexts.len() {

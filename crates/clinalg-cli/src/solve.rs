@@ -98,7 +98,7 @@ complex, rhs, null_vectors (number of null vectors found), null_part_removed (wh
 component was removed from b), singularity (what the residual of a failed solve shows about A),
 advice (options with which a failed solve may succeed, or null),
 seed, method, failed_method (the method that failed before this one, or null), precond,
-precond_about, order, sweeps, reorder, reorder_about, explanation (why auto chose it, and in
+precond_description, order, sweeps, reorder, reorder_description, explanation (why auto chose it, and in
 further lines what took its place, or null), restart, idr_dimension, precision, tolerance,
 device, devices, kernel_family, stop, converged, iterations, iterate (the number of the
 iterate that is returned as x: the best one where the solve did not converge),

@@ -95,7 +95,7 @@ fn a_machine_without_devices_gives_advice() {
 }
 
 #[test]
-fn a_host_that_lacks_a_function_is_told_which() {
+fn a_missing_function_of_the_host_is_named() {
     let folder = build("lacking", &["-DLACKS_STRUCTURES"]);
     for errors in ["throw", "jump"] {
         let text = run(&mut host(&folder, "missing", "global", errors)).unwrap();

@@ -445,7 +445,7 @@ mod tests {
     }
 
     #[test]
-    fn where_nothing_may_be_installed_the_command_is_said() {
+    fn the_command_is_printed_where_nothing_may_be_installed() {
         let installer = Installer { forbidden: Some("--no-install was given") };
         let error = installer.system(Some(Manager::Apt), &["pocl-opencl-icd"], "PoCL").unwrap_err().to_string();
         assert_eq!(

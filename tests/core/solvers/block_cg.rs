@@ -107,7 +107,7 @@ fn dependent_columns_leave_the_block<T: Real>(context: &Context) {
     assert!(worst(&small, &all, &x) <= tolerance::<T>() + 200.0 * eps::<T>());
 }
 
-fn ends_are_told<T: Real>(context: &Context) {
+fn ends_are_reported<T: Real>(context: &Context) {
     let n = 12;
     let a = stencil(n, 0.0);
     let device = upload::<T>(context, &a);
@@ -164,7 +164,7 @@ fn ends_are_told<T: Real>(context: &Context) {
 fn several_right_hand_sides() {
     crate::on_every_device!(columns_share_their_directions);
     crate::on_every_device!(dependent_columns_leave_the_block);
-    crate::on_every_device!(ends_are_told);
+    crate::on_every_device!(ends_are_reported);
 }
 
 /// A Hermitian matrix, and an operator that is not a matrix in compressed rows.

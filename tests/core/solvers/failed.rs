@@ -209,7 +209,7 @@ fn minres_finds_hermitian_least_squares_solutions() {
 }
 
 /// A residual of several per cent is not said to be rounding, however large x is.
-fn growth_is_not_said_to_be_rounding<T: Real>(context: &Context) {
+fn growth_is_not_reported_as_rounding<T: Real>(context: &Context) {
     let n = 200;
     let host = free_path(n, |i| 1.0 + (i % 5) as f64);
     let a = upload::<T>(context, &host);
@@ -247,8 +247,8 @@ fn minres_ends_at_least_squares_solutions() {
 }
 
 #[test]
-fn growth_of_x_is_told() {
-    crate::on_every_device!(growth_is_not_said_to_be_rounding);
+fn growth_of_x_is_reported() {
+    crate::on_every_device!(growth_is_not_reported_as_rounding);
 }
 
 /// A smooth residual of an ill-conditioned system is nearly orthogonal to the range of A, yet the system has a solution.

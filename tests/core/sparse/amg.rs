@@ -315,7 +315,7 @@ fn aggressive_coarsening_takes_fewer_entries() {
 
 /// The estimate is compared with the most memory that the account has seen.
 #[test]
-fn memory_is_told_before_it_is_taken() {
+fn memory_is_reported_before_it_is_allocated() {
     for shared in capable::<f64>() {
         let options = ContextOptions { family: Some(shared.family()), ..ContextOptions::default() };
         let context = &Context::new(&devices().unwrap()[shared.device().index], &options).unwrap();
@@ -441,7 +441,7 @@ fn hierarchies_are_filled_again_kept_in_single_precision_and_solve_alone() {
 }
 
 #[test]
-fn singular_and_unfit_matrices_are_told() {
+fn singular_and_unfit_matrices_are_errors() {
     for context in capable::<f64>() {
         // The Laplacian of a graph: constants are in its null space.
         let mut parts = diffusion(40, [1.0, 1.0], |_, _| 1.0);

@@ -36,11 +36,11 @@ pub(crate) struct Document {
     method: Method,
     failed_method: Option<Method>,
     precond: Precond,
-    precond_about: Option<String>,
+    precond_description: Option<String>,
     order: Option<Order>,
     sweeps: Option<usize>,
     reorder: Reorder,
-    reorder_about: Option<String>,
+    reorder_description: Option<String>,
     explanation: Option<String>,
     restart: Option<usize>,
     idr_dimension: Option<usize>,
@@ -120,11 +120,11 @@ impl Document {
             method,
             failed_method: solved.failed_method,
             precond: solved.precond,
-            precond_about: Some(solved.precond_description.clone()).filter(|description| !description.is_empty()),
+            precond_description: Some(solved.precond_description.clone()).filter(|description| !description.is_empty()),
             order: args.order,
             sweeps: args.sweeps,
             reorder: args.reorder,
-            reorder_about: system.renumbered.as_ref().map(|renumbered| renumbered.description.clone()),
+            reorder_description: system.renumbered.as_ref().map(|renumbered| renumbered.description.clone()),
             explanation: solved.explanation.clone(),
             restart: (method == Method::Gmres).then(|| args.restart()),
             idr_dimension: (method == Method::Idrs).then(dimensions),
@@ -195,7 +195,7 @@ impl Report for Document {
         let kind = if self.symmetric { symmetric.to_owned() } else { format!("not {symmetric}") };
         let Document { rows, cols, nnz, iterations, relative_residual, tolerance, .. } = self;
         out.field("matrix", format!("{}: {rows} x {cols}, {nnz} entries, {kind}", self.matrix))?;
-        if let Some(about) = &self.reorder_about {
+        if let Some(about) = &self.reorder_description {
             out.field("reordering", about)?;
         }
         out.field("device", device_description(&self.devices, None))?;
@@ -221,7 +221,7 @@ impl Report for Document {
         for (k, line) in explanation.lines().enumerate() {
             out.field("explanation", if k == 0 { line.to_owned() } else { format!("then {line}") })?;
         }
-        if let Some(about) = &self.precond_about {
+        if let Some(about) = &self.precond_description {
             out.field("preconditioner", about)?;
         }
         if let Some(columns) = &self.columns {

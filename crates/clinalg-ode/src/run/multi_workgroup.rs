@@ -28,8 +28,8 @@ impl Common {
 
     /// Whether no group has waited in vain.
     pub(super) fn met(&self) -> Result<bool> {
-        let mut gave_up = [0];
-        self.sync.read_range(1, &mut gave_up)?;
-        Ok(gave_up == [0])
+        let mut failed = [0];
+        self.sync.read_range(1, &mut failed)?;
+        Ok(failed == [0])
     }
 }

@@ -116,7 +116,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_does_not_fit_is_told_with_what_each_variant_needs() {
+    fn an_error_of_memory_has_what_each_variant_needs() {
         let Some(context) = clinalg_testing::found(Context::global()) else { return };
         let lap = "u[-1,0] + u[1,0] + u[0,-1] + u[0,1] - 4*u";
         let system = System::builder(crate::Grid::unit(&[64, 64])).field("u", lap).build().unwrap();

@@ -52,7 +52,7 @@ pub struct WaveformState<T> {
 }
 
 /// The windows and iterations of a relaxation.
-pub(crate) struct Course<'a, T> {
+pub(crate) struct TimeLoop<'a, T> {
     control: Control<'a, T>,
     windows: Windows,
     pub(crate) report: Report,
@@ -72,7 +72,7 @@ pub(crate) struct Window {
     pub(crate) history: Vec<f64>,
 }
 
-impl<'a, T> Course<'a, T> {
+impl<'a, T> TimeLoop<'a, T> {
     /// # Errors
     /// [`Error::Value`] for states where several devices share the work, and for a state of other options.
     pub(crate) fn new(
@@ -80,23 +80,24 @@ impl<'a, T> Course<'a, T> {
         ranks: usize,
         report: Report,
         control: Control<'a, T>,
-    ) -> Result<Course<'a, T>> {
+    ) -> Result<TimeLoop<'a, T>> {
         if ranks > 1 && (control.keep_state || control.resume.is_some()) {
             return Err(Error::value("keep_state", "false, and no state, on several devices", ranks));
         }
-        let mut course = Course { windows: options.schedule(), report, before: 0, count: 0, stopped: false, control };
-        if let Some(state) = course.control.resume {
+        let mut time_loop =
+            TimeLoop { windows: options.schedule(), report, before: 0, count: 0, stopped: false, control };
+        if let Some(state) = time_loop.control.resume {
             let [begin, length] = state.steps;
             let sound = begin < options.steps && (1..=options.window()).contains(&length);
             if !sound || (options.adaptive.is_none() && length != options.window()) {
                 let expected = "the steps of a window of the same options";
                 return Err(Error::value("resume", expected, format!("{:?}", state.steps)));
             }
-            course.windows.go_to(begin, length);
-            course.report = state.report.clone();
-            course.count = state.report.count();
+            time_loop.windows.go_to(begin, length);
+            time_loop.report = state.report.clone();
+            time_loop.count = state.report.count();
         }
-        Ok(course)
+        Ok(time_loop)
     }
 
     /// The state to continue from, for the window that comes next; none for those after it.

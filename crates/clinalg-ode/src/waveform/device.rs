@@ -12,7 +12,7 @@ use crate::run::check_access;
 use crate::schedule::candidates::available;
 use crate::team::TeamOptions;
 use crate::waveform::boundary::Boundary;
-use crate::waveform::control::{Control, Course, WaveformState, Window};
+use crate::waveform::control::{Control, TimeLoop, WaveformState, Window};
 use crate::waveform::difference::{Difference, largest};
 use crate::waveform::kernel;
 use crate::waveform::options::{Guess, Relaxation, Report, Storage, WaveformOptions};
@@ -200,12 +200,12 @@ pub fn relax_with<T: Real>(
         0 => None,
         copied => Some(Buffer::<T>::zeroed(context, d * copied)?),
     };
-    let mut course = Course::new(options, 1, Report::new(memory_bytes, options.words(1.0, count)), control)?;
+    let mut time_loop = TimeLoop::new(options, 1, Report::new(memory_bytes, options.words(1.0, count)), control)?;
     let mut solution = vec![T::zero(); d];
-    while let Some(Window { steps: range, number: window, mut history }) = course.next() {
+    while let Some(Window { steps: range, number: window, mut history }) = time_loop.next() {
         let (steps, begun) = (range.len(), Instant::now());
         let rows = steps * count;
-        match course.take_state() {
+        match time_loop.take_state() {
             Some(state) => {
                 check_state(state, [d, values, if state.before.is_empty() { 0 } else { values }])?;
                 old.write_range(0, &state.iterate)?;
@@ -213,7 +213,7 @@ pub fn relax_with<T: Real>(
                 next.write_range(0, &state.start)?;
             }
             None => {
-                let args = begin_args(options, 0..d, course.before * count, rows, [old.arg(), next.arg()]);
+                let args = begin_args(options, 0..d, time_loop.before * count, rows, [old.arg(), next.arg()]);
                 // SAFETY: the arguments are those of the kernel, in its order; rows up to the end of the window before and of this
                 // one are among the rows of d values that both waveforms have, and there is a step before the row that a line
                 // begins at.
@@ -225,7 +225,7 @@ pub fn relax_with<T: Real>(
         let mut ended = false;
         // Finite termination: the iteration after as many others as rows changes nothing.
         for iteration in history.len() + 1..=rows + 1 {
-            if course.stopped() {
+            if time_loop.stopped() {
                 break;
             }
             let more: Vec<Arg> = copies.iter().map(Buffer::arg).collect();
@@ -239,33 +239,33 @@ pub fn relax_with<T: Real>(
             }
             history.push(difference);
             std::mem::swap(&mut old, &mut next);
-            course.iterated(difference);
+            time_loop.iterated(difference);
             ended = options.ends(iteration, difference);
             if ended {
                 break;
             }
         }
-        if !ended && course.stopped() {
+        if !ended && time_loop.stopped() {
             old.read_range(0, &mut solution)?;
-            let state = course.stop(&range, history, begun.elapsed(), || {
+            let state = time_loop.stop(&range, history, begun.elapsed(), || {
                 let before = if options.adaptive.is_some() { next.to_vec()? } else { Vec::new() };
                 Ok([solution.clone(), old.to_vec()?, before])
             })?;
-            let (t, report) = (options.time(t0, range.start), course.report);
+            let (t, report) = (options.time(t0, range.start), time_loop.report);
             return Ok(Relaxation { solution, t, stopped: true, state, waveform: Vec::new(), report });
         }
         options.terminated(window, &history)?;
-        course.ended(steps, history, begun.elapsed());
-        if let Some(see) = course.see() {
+        time_loop.ended(steps, history, begun.elapsed());
+        if let Some(see) = time_loop.see() {
             old.read_range(rows * d, &mut solution)?;
             see(options.time(t0, range.end), &solution)?;
         }
     }
-    let before = course.before;
+    let before = time_loop.before;
     old.read_range(before * count * d, &mut solution)?;
     let mut waveform = if options.keep { old.to_vec()? } else { Vec::new() };
     waveform.truncate((before * count + 1) * d);
-    let (t, report) = (options.time(t0, options.steps), course.report);
+    let (t, report) = (options.time(t0, options.steps), time_loop.report);
     Ok(Relaxation { solution, t, stopped: false, state: None, waveform, report })
 }
 

@@ -20,7 +20,7 @@ use crate::run::check_access;
 use crate::schedule::candidates::available;
 use crate::team::slabs::Slabs;
 use crate::team::{TeamOptions, at, measure, reach, share_out};
-use crate::waveform::control::{Control, Course, See, WaveformState, Window};
+use crate::waveform::control::{Control, See, TimeLoop, WaveformState, Window};
 use crate::waveform::device::{all_items, begin_args, check_state};
 use crate::waveform::difference::{Difference, largest};
 use crate::waveform::options::{Relaxation, Report, Storage, WaveformOptions};
@@ -365,30 +365,30 @@ pub(super) fn run<T: Real>(
     }
     let bytes: Vec<_> = blocks.parts.iter().map(|part| vec![part.bytes() as f64]).collect();
     let memory_bytes = team.all_reduce(Reduction::Sum, &bytes)?[0] as u64;
-    let mut course =
-        Course::new(options, team.ranks(), Report::new(memory_bytes, blocks.parts[0].stepper.words()), control)?;
+    let mut time_loop =
+        TimeLoop::new(options, team.ranks(), Report::new(memory_bytes, blocks.parts[0].stepper.words()), control)?;
     let mut solution = vec![T::zero(); system.components()];
     // Rows of the window before.
     let mut before = 0;
     team.finish()?;
-    while let Some(Window { steps: range, number: window, mut history }) = course.next() {
+    while let Some(Window { steps: range, number: window, mut history }) = time_loop.next() {
         let begun = Instant::now();
         let times = options.times(t0, range.clone());
         let rows = times.len().div_ceil(steps_per_row);
-        match course.take_state() {
+        match time_loop.take_state() {
             Some(state) => blocks.each(|part| part.restore(state))?,
             None => blocks.each(|part| part.first_guess(options, before, rows))?,
         };
         let mut ended = false;
         // Finite termination: the iteration after as many others as rows changes nothing.
         for iteration in history.len() + 1..=rows + 1 {
-            if course.stopped() {
+            if time_loop.stopped() {
                 break;
             }
             blocks.each(|part| part.iterate(&times, options.h, steps_per_row))?;
             let difference = blocks.exchange(rows)?;
             history.push(difference);
-            course.iterated(difference);
+            time_loop.iterated(difference);
             ended = options.ends(iteration, difference);
             if !difference.is_finite() || ended && blocks.is_broken()? {
                 let component = blocks.collect(&mut solution)?.unwrap_or(0);
@@ -399,29 +399,29 @@ pub(super) fn run<T: Real>(
             }
         }
         let input = blocks.parts[0].stepper.method().begin();
-        if !ended && course.stopped() {
+        if !ended && time_loop.stopped() {
             // Where solutions are collected from.
             blocks.each(|part| Ok(part.stepper.input_mut(input).copy_from(&part.start)?))?;
             blocks.collect(&mut solution)?;
-            let state = course.stop(&range, history, begun.elapsed(), || {
+            let state = time_loop.stop(&range, history, begun.elapsed(), || {
                 // States are those of one device.
                 let part = &blocks.parts[0];
                 let before = if options.adaptive.is_some() { part.next.to_vec()? } else { Vec::new() };
                 Ok([part.start.to_vec()?, part.old.to_vec()?, before])
             })?;
-            let (t, report) = (options.time(t0, range.start), course.report);
+            let (t, report) = (options.time(t0, range.start), time_loop.report);
             return Ok(Relaxation { solution, t, stopped: true, state, waveform: Vec::new(), report });
         }
         blocks.each(|part| Ok(part.start.copy_from(part.stepper.slot(Slot::Input(input)))?))?;
         options.terminated(window, &history)?;
-        course.ended(times.len(), history, begun.elapsed());
+        time_loop.ended(times.len(), history, begun.elapsed());
         before = rows;
-        if let Some(see) = course.see() {
+        if let Some(see) = time_loop.see() {
             blocks.collect(&mut solution)?;
             see(options.time(t0, range.end), &solution)?;
         }
     }
     blocks.collect(&mut solution)?;
-    let (t, report) = (options.time(t0, options.steps), course.report);
+    let (t, report) = (options.time(t0, options.steps), time_loop.report);
     Ok(Relaxation { solution, t, stopped: false, state: None, waveform: Vec::new(), report })
 }

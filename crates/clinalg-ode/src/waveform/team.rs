@@ -14,7 +14,7 @@ use crate::model::System;
 use crate::run::check_access;
 use crate::team::{TeamOptions, at, measure};
 use crate::waveform::boundary::Boundary;
-use crate::waveform::control::{Control, Course, See, WaveformState, Window};
+use crate::waveform::control::{Control, See, TimeLoop, WaveformState, Window};
 use crate::waveform::device::{Sweep, all_items, begin_args, check_state, constants, fits};
 use crate::waveform::difference::{Difference, largest};
 use crate::waveform::options::{Relaxation, Report, Storage, WaveformOptions};
@@ -554,31 +554,31 @@ pub(super) fn run<T: Real>(
         blocks = Blocks::new(&case, y0, case.ranks(&weights)?)?;
     }
     let part = case.boundary.points.len() as f64 / system.grid().points() as f64;
-    let mut course =
-        Course::new(options, team.ranks(), Report::new(memory_bytes, options.words(part, count)), control)?;
+    let mut time_loop =
+        TimeLoop::new(options, team.ranks(), Report::new(memory_bytes, options.words(part, count)), control)?;
     let mut solution = vec![T::zero(); y0.len()];
     team.finish()?;
-    while let Some(Window { steps: range, number: window, mut history }) = course.next() {
+    while let Some(Window { steps: range, number: window, mut history }) = time_loop.next() {
         let (steps, begun) = (range.len(), Instant::now());
         let (rows, times) = (steps * count, times_of(range.clone()));
-        match course.take_state() {
+        match time_loop.take_state() {
             Some(state) => blocks.each(|part| part.restore(state, &times, n))?,
             None => blocks.each(|part| {
-                if course.before > 0 {
+                if time_loop.before > 0 {
                     std::mem::swap(&mut part.start, &mut part.end);
                 }
-                part.first_guess(options, &times, rows, n, fields, course.before * count)
+                part.first_guess(options, &times, rows, n, fields, time_loop.before * count)
             })?,
         }
         let mut ended = false;
         // Finite termination: the iteration after as many others as rows changes nothing.
         for iteration in history.len() + 1..=rows + 1 {
-            if course.stopped() {
+            if time_loop.stopped() {
                 break;
             }
             let difference = blocks.iterate(steps)?;
             history.push(difference);
-            course.iterated(difference);
+            time_loop.iterated(difference);
             ended = options.ends(iteration, difference);
             if !difference.is_finite() || ended && blocks.is_broken()? {
                 let component = blocks.collect(End::Last, &mut solution)?.unwrap_or(0);
@@ -588,25 +588,25 @@ pub(super) fn run<T: Real>(
                 break;
             }
         }
-        if !ended && course.stopped() {
+        if !ended && time_loop.stopped() {
             blocks.collect(End::First, &mut solution)?;
-            let state = course.stop(&range, history, begun.elapsed(), || {
+            let state = time_loop.stop(&range, history, begun.elapsed(), || {
                 // States are those of one device.
                 let part = &blocks.parts[0];
                 let before = if options.adaptive.is_some() { part.next.to_vec()? } else { Vec::new() };
                 Ok([solution.clone(), part.old.to_vec()?, before])
             })?;
-            let (t, report) = (options.time(t0, range.start), course.report);
+            let (t, report) = (options.time(t0, range.start), time_loop.report);
             return Ok(Relaxation { solution, t, stopped: true, state, waveform: Vec::new(), report });
         }
         options.terminated(window, &history)?;
-        course.ended(steps, history, begun.elapsed());
-        if let Some(see) = course.see() {
+        time_loop.ended(steps, history, begun.elapsed());
+        if let Some(see) = time_loop.see() {
             blocks.collect(End::Last, &mut solution)?;
             see(options.time(t0, range.end), &solution)?;
         }
     }
     blocks.collect(End::Last, &mut solution)?;
-    let (t, report) = (options.time(t0, options.steps), course.report);
+    let (t, report) = (options.time(t0, options.steps), time_loop.report);
     Ok(Relaxation { solution, t, stopped: false, state: None, waveform: Vec::new(), report })
 }

@@ -433,7 +433,7 @@ mod tests {
     }
 
     #[test]
-    fn damage_is_told() {
+    fn a_damaged_table_is_reported() {
         let device = h200();
         let text = sample(&device).text();
         let half = &text[..text.len() / 2];

@@ -1,4 +1,4 @@
-//! The project's words: phrases that documents, comments and strings do not use, with what they say instead.
+//! The project's words: phrases that documents, comments and strings do not use, and identifiers that code does not, with what stands instead.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -15,7 +15,7 @@ const TABLE: &str = ".ci/words.toml";
 /// Where they are looked for, besides the Markdown files at the top.
 const FOLDERS: [&str; 6] = ["docs", "crates", "kernels", "matlab", "tests", "examples"];
 
-/// Extensions of the files looked at.
+/// Extensions of the files looked at; those of code begin at the second.
 const EXTENSIONS: [&str; 9] = ["md", "rs", "cl", "clh", "c", "cpp", "h", "hpp", "m"];
 
 #[derive(Deserialize)]
@@ -23,6 +23,8 @@ const EXTENSIONS: [&str; 9] = ["md", "rs", "cl", "clh", "c", "cpp", "h", "hpp", 
 struct Table {
     /// Phrase in lower case to replacement.
     say: BTreeMap<String, String>,
+    /// Identifier to replacement; `*` at its beginning or end stands for anything.
+    identifiers: BTreeMap<String, String>,
 }
 
 pub(crate) fn run(workspace: &Workspace) -> Result<Outcome> {
@@ -42,15 +44,26 @@ pub(crate) fn run(workspace: &Workspace) -> Result<Outcome> {
     let mut found = 0;
     for file in &files {
         let text = std::fs::read_to_string(file).with_context(|| format!("cannot read {}", file.display()))?;
+        let name = file.strip_prefix(workspace.path(".")).unwrap_or(file).display();
         for (line, phrase) in search(&text, table.say.keys().map(String::as_str)) {
-            let name = file.strip_prefix(workspace.path(".")).unwrap_or(file).display();
             println!("{name}:{line}: `{phrase}`; say: {}", table.say[phrase]);
+            found += 1;
+        }
+        if file.extension().is_some_and(|e| e == EXTENSIONS[0]) {
+            continue;
+        }
+        for (line, identifier, pattern) in identifiers(&text, &table.identifiers) {
+            println!("{name}:{line}: `{identifier}`; say: {}", table.identifiers[pattern]);
             found += 1;
         }
     }
     Ok(match found {
-        0 => Outcome::ok(format!("{} phrases in none of {} files", table.say.len(), files.len())),
-        n => Outcome::failed(format!("{n} times a phrase of {TABLE}")),
+        0 => {
+            let Table { say, identifiers } = &table;
+            let (phrases, names, count) = (say.len(), identifiers.len(), files.len());
+            Outcome::ok(format!("{phrases} phrases and {names} identifiers in none of {count} files"))
+        }
+        n => Outcome::failed(format!("{n} times a phrase or identifier of {TABLE}")),
     })
 }
 
@@ -91,6 +104,26 @@ fn search<'a>(text: &str, phrases: impl Iterator<Item = &'a str>) -> Vec<(usize,
     found
 }
 
+/// Lines, from 1 on, with an identifier that a pattern matches, and the pattern.
+fn identifiers<'t, 'p>(text: &'t str, patterns: &'p BTreeMap<String, String>) -> Vec<(usize, &'t str, &'p str)> {
+    let words = |line: &'t str| line.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
+    let all = text.lines().enumerate().flat_map(|(k, line)| words(line).map(move |word| (k + 1, word)));
+    let matched = |word: &str| patterns.keys().find(|pattern| matches(word, pattern)).map(String::as_str);
+    all.filter_map(|(line, word)| Some((line, word, matched(word)?))).collect()
+}
+
+/// Whether a pattern with `*` at its beginning or end, or at neither, matches.
+fn matches(word: &str, pattern: &str) -> bool {
+    let (core, open_begin) = pattern.strip_prefix('*').map_or((pattern, false), |rest| (rest, true));
+    let (core, open_end) = core.strip_suffix('*').map_or((core, false), |rest| (rest, true));
+    match (open_begin, open_end) {
+        (true, true) => word.contains(core),
+        (true, false) => word.ends_with(core),
+        (false, true) => word.starts_with(core),
+        (false, false) => word == core,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -111,11 +144,22 @@ mod tests {
     }
 
     #[test]
+    fn identifiers_are_found_whole_or_by_their_ends() {
+        let patterns = ["Whale", "*_swims", "red_*", "*fish*"];
+        let patterns = patterns.map(|pattern| (pattern.to_owned(), String::new())).into();
+        let text = "struct Whale;\nfn it_swims() { red_shoe(Whales, catfishes, it_swims_so, bored_) }";
+        let found: Vec<_> = identifiers(text, &patterns).into_iter().map(|(line, word, _)| (line, word)).collect();
+        assert_eq!(found, [(1, "Whale"), (2, "it_swims"), (2, "red_shoe"), (2, "catfishes")]);
+    }
+
+    #[test]
     fn the_table_is_in_lower_case_and_names_a_replacement() {
         let table: Table = toml::from_str(include_str!("../../../../.ci/words.toml")).unwrap();
-        assert!(!table.say.is_empty());
-        for (phrase, say) in &table.say {
+        assert!(!table.say.is_empty() && !table.identifiers.is_empty());
+        for phrase in table.say.keys() {
             assert_eq!(*phrase, phrase.to_lowercase());
+        }
+        for (phrase, say) in table.say.iter().chain(&table.identifiers) {
             assert!(!say.is_empty(), "{phrase}");
         }
     }
