@@ -499,6 +499,127 @@ fn doctor_is_content() {
     );
 }
 
+/// `clinalg doctor` on the first device, with its child process each time it has one.
+#[cfg(target_os = "linux")]
+struct Doctor {
+    parent: std::process::Child,
+    _folder: tempfile::TempDir,
+}
+
+#[cfg(target_os = "linux")]
+impl Doctor {
+    fn start(args: &[&str], family: &str) -> Doctor {
+        let folder = folder();
+        let mut command = program();
+        command.args(["doctor", "--device", "0"]).args(args).env("CLINALG_KERNEL_FAMILY", family);
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).current_dir(folder.path());
+        Doctor { parent: command.spawn().expect("the program starts"), _folder: folder }
+    }
+
+    /// The process that runs the checks.
+    fn child(&self) -> u32 {
+        let parent = self.parent.id();
+        let children = std::fs::read_to_string(format!("/proc/{parent}/task/{parent}/children")).expect("a list");
+        children.trim().parse().expect("one process")
+    }
+}
+
+#[cfg(target_os = "linux")]
+fn send(signal: &str, process: u32) {
+    assert!(Command::new("kill").args([signal, &process.to_string()]).status().expect("kill").success());
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_crash_in_doctor_does_not_end_the_other_runs() {
+    use std::io::BufRead;
+    if !device() {
+        return;
+    }
+    let mut doctor = Doctor::start(&["--quick"], "");
+    let mut lines = std::io::BufReader::new(doctor.parent.stdout.take().expect("a pipe")).lines().map(Result::unwrap);
+    let mut text = Vec::new();
+    // LLVM, which some drivers compile with, catches the signals of real crashes at first where another process sends them.
+    for (family, signal) in [("cpu", "-ALRM"), ("gpu", "-KILL")] {
+        let title = format!("kernels for {family}:");
+        while text.last().is_none_or(|line: &String| line.trim() != title) {
+            text.push(lines.next().unwrap_or_else(|| panic!("no {family}: {text:#?}")));
+        }
+        // The header of the table, and the first check.
+        text.extend(lines.by_ref().take(2));
+        send(signal, doctor.child());
+    }
+    text.extend(lines);
+    assert_eq!(doctor.parent.wait().expect("an end").code(), Some(1));
+    let text = text.join("\n");
+    let (_, runs) = text.split_once("kernels for cpu:").expect("the cpu family");
+    let (cpu, gpu) = runs.split_once("kernels for gpu:").expect("the gpu family");
+    for (run, status, other) in [(cpu, "signal: 14 (SIGALRM)", "gpu"), (gpu, "signal: 9 (SIGKILL)", "cpu")] {
+        let (checks, error) = run.split_once("FAILED: ").unwrap_or_else(|| panic!("no error in {run}"));
+        let last: Vec<&str> = checks.trim().lines().last().expect("a check").split_whitespace().collect();
+        let error = error.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(error.starts_with(&format!("the process that ran the checks ended ({status}")), "{error}");
+        assert!(error.contains(&format!("after the check {}", last[0])), "{error}, {last:?}");
+        assert!(error.contains(&format!("CLINALG_KERNEL_FAMILY={other} ")), "{error}");
+    }
+    assert!(gpu.contains("2 kernel families did not finish"), "{gpu}");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn the_document_of_doctor_has_the_checks_before_a_crash() {
+    use std::io::BufRead;
+    if !device() {
+        return;
+    }
+    let mut doctor = Doctor::start(&["--quick", "--json", "--verbose"], "cpu");
+    let mut stderr = std::io::BufReader::new(doctor.parent.stderr.take().expect("a pipe")).lines().map(Result::unwrap);
+    // The checks of vectors, which come first, have ended by then.
+    assert!(stderr.any(|line| line.contains("building csr.cl")));
+    send("-KILL", doctor.child());
+    // Both pipes need a reader.
+    let rest = std::thread::spawn(move || stderr.for_each(drop));
+    let out = doctor.parent.wait_with_output().expect("an end");
+    rest.join().expect("the end of stderr");
+    assert_eq!(out.status.code(), Some(1));
+    let report: Value = serde_json::from_slice(&out.stdout).expect("a document");
+    schema::meets("doctor", &report);
+    let examined = &report["devices"][0];
+    assert!(report["passed"] == false && examined["passed"] == false, "{report:#}");
+    let runs = examined["runs"].as_array().expect("runs");
+    assert_eq!((runs.len(), &runs[0]["kernel_family"]), (1, &Value::from("cpu")));
+    let checks = runs[0]["checks"].as_array().expect("checks");
+    assert!(checks.iter().any(|check| check["name"] == "axpby") && checks.iter().all(|check| check["passed"] == true));
+    let last = checks.last().expect("a check");
+    let place = format!("after the check {} f32;", last["name"].as_str().expect("a name"));
+    let error = runs[0]["error"].as_str().expect("an error");
+    assert!(error.contains("signal: 9 (SIGKILL)") && error.contains(&place), "{error}, {last:#}");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn ctrl_c_ends_the_checks_of_doctor() {
+    use std::io::BufRead;
+    if !device() {
+        return;
+    }
+    // The sizes that take longest.
+    let mut doctor = Doctor::start(&[], "gpu");
+    let lines = std::io::BufReader::new(doctor.parent.stdout.take().expect("a pipe")).lines().map(Result::unwrap);
+    assert!(lines.skip_while(|line| line.trim() != "kernels for gpu:").nth(2).is_some());
+    let child = doctor.child();
+    // That of an ended process is empty, or gone.
+    let runs = || std::fs::read(format!("/proc/{child}/cmdline")).is_ok_and(|line| !line.is_empty());
+    assert!(runs());
+    send("-INT", doctor.parent.id());
+    assert!(!doctor.parent.wait().expect("an end").success());
+    let start = Instant::now();
+    while runs() {
+        assert!(start.elapsed() < Duration::from_secs(5), "the checks go on without their parent");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
 const POISSON_KEYS: [&str; 15] = [
     "points",
     "rhs",

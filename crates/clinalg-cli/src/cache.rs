@@ -1,8 +1,7 @@
 //! `clinalg cache`.
 
-use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
@@ -12,6 +11,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::args::{self, DeviceName};
+use crate::child;
 use crate::exit::{Exit, Failure};
 use crate::global::Global;
 use crate::interrupt;
@@ -114,13 +114,10 @@ pub(crate) fn run(args: &Args, global: &Global, out: &mut Output) -> Result<Exit
 
 /// Runs each command in each precision in a process of its own, some side by side.
 fn warm(args: &Args, device: usize, fp64: bool, out: &mut Output) -> Result<Vec<Run>, Failure> {
-    let failure =
-        |path: &Path, error: std::io::Error| Failure::File { path: path.to_owned(), reason: error.to_string() };
-    let program = std::env::current_exe().map_err(|error| failure(Path::new("clinalg"), error))?;
-    let folder = tempfile::tempdir().map_err(|error| failure(&std::env::temp_dir(), error))?;
+    let folder = tempfile::tempdir().map_err(|error| Failure::file(&std::env::temp_dir(), error))?;
     for (name, wind) in [("symmetric.mtx", 0.0), ("unsymmetric.mtx", 0.5)] {
         let path = folder.path().join(name);
-        std::fs::write(&path, system(wind)).map_err(|error| failure(&path, error))?;
+        std::fs::write(&path, system(wind)).map_err(|error| Failure::file(&path, error))?;
     }
     let precisions = if fp64 { &["f64", "f32"][..] } else { &["f32"] };
     let lines: Vec<String> = precisions
@@ -143,7 +140,7 @@ fn warm(args: &Args, device: usize, fp64: bool, out: &mut Output) -> Result<Vec<
             let Some(line) = lines.get(place).filter(|_| !interrupt::interrupted()) else { return done };
             bar.set_message(line.clone());
             let start = Instant::now();
-            let error = single(&program, folder.path(), line, device).err();
+            let error = single(folder.path(), line, device).err();
             bar.inc(1);
             done.push((place, Run { command: line.clone(), seconds: start.elapsed().as_secs_f64(), error }));
         }
@@ -163,11 +160,9 @@ fn warm(args: &Args, device: usize, fp64: bool, out: &mut Output) -> Result<Vec<
 }
 
 /// Runs a command of this program in `folder`; the error is what it printed.
-fn single(program: &Path, folder: &Path, line: &str, device: usize) -> Result<(), String> {
-    let mut words: Vec<OsString> = line.split(' ').map(OsString::from).collect();
-    words.extend(["--quiet".into(), "--device".into(), device.to_string().into()]);
-    let mut command = Command::new(program);
-    command.args(words).current_dir(folder).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
+fn single(folder: &Path, line: &str, device: usize) -> Result<(), String> {
+    let mut command = child::command(line, device).map_err(|failure| failure.message())?;
+    command.arg("--quiet").current_dir(folder).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
     let ended = command.output().map_err(|error| error.to_string())?;
     if ended.status.success() {
         return Ok(());

@@ -5,6 +5,7 @@ mod args;
 mod bench;
 mod cache;
 mod checkpoint;
+mod child;
 mod data;
 mod devices;
 mod doctor;

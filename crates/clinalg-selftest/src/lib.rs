@@ -26,11 +26,12 @@ mod sparse;
 mod vectors;
 mod waves;
 
+use std::borrow::Cow;
 use std::time::Instant;
 
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
-use serde::Serialize;
+use serde::{Deserialize, Deserializer, Serialize};
 
 use clinalg::{Complex, Context, Precision, Real, Result, Scalar};
 
@@ -42,18 +43,20 @@ pub struct Options {
 }
 
 /// The outcome of one check.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Check {
     /// What was checked, such as `dot` or `mv_csr_short_rows`.
-    pub name: &'static str,
+    pub name: Cow<'static, str>,
     /// The precision, where the check has one.
     pub precision: Option<Precision>,
     /// The size (values, rows, points per side) at which the error came closest to the tolerance.
     pub size: usize,
     /// The largest error, relative to the sum of the magnitudes of the terms; infinite where a result that must be exact
     /// is not.
+    #[serde(deserialize_with = "infinite_for_null")]
     pub max_error: f64,
     /// What rounding allows at that size.
+    #[serde(deserialize_with = "infinite_for_null")]
     pub tolerance: f64,
     /// Whether all was right.
     pub passed: bool,
@@ -61,6 +64,11 @@ pub struct Check {
     pub seconds: f64,
     /// What went wrong, or what was found out.
     pub detail: String,
+}
+
+/// JSON has no infinity: it is written as null.
+fn infinite_for_null<'de, D: Deserializer<'de>>(value: D) -> std::result::Result<f64, D::Error> {
+    Ok(Option::deserialize(value)?.unwrap_or(f64::INFINITY))
 }
 
 /// Runs every check that the device of `context` can take, with the kernels of the context's shape.
@@ -111,7 +119,7 @@ impl Suite<'_> {
             worst.fail(error.to_string());
         }
         let check = Check {
-            name,
+            name: name.into(),
             precision,
             size: worst.size,
             max_error: worst.error,

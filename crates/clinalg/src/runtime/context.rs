@@ -29,6 +29,21 @@ pub enum KernelFamily {
     Gpu,
 }
 
+impl KernelFamily {
+    /// The family that the environment variable `CLINALG_KERNEL_FAMILY` names; `None` where it is not set, or empty.
+    ///
+    /// # Errors
+    /// [`Error::Value`] when it is neither `cpu` nor `gpu`.
+    pub fn from_environment() -> Result<Option<KernelFamily>> {
+        match std::env::var("CLINALG_KERNEL_FAMILY").as_deref() {
+            Ok("cpu") => Ok(Some(KernelFamily::Cpu)),
+            Ok("gpu") => Ok(Some(KernelFamily::Gpu)),
+            Ok(other) if !other.is_empty() => Err(Error::value("CLINALG_KERNEL_FAMILY", "`cpu` or `gpu`", other)),
+            _ => Ok(None),
+        }
+    }
+}
+
 /// Options of a context.
 #[derive(Debug, Clone, Default)]
 pub struct ContextOptions {
@@ -337,14 +352,9 @@ impl Drop for Inner {
 }
 
 fn choose_family(options: &ContextOptions, info: &DeviceInfo) -> Result<KernelFamily> {
-    let wanted = match (options.family, std::env::var("CLINALG_KERNEL_FAMILY").as_deref()) {
-        (Some(family), _) => Some(family),
-        (None, Ok("cpu")) => Some(KernelFamily::Cpu),
-        (None, Ok("gpu")) => Some(KernelFamily::Gpu),
-        (None, Ok(other)) if !other.is_empty() => {
-            return Err(Error::value("CLINALG_KERNEL_FAMILY", "`cpu` or `gpu`", other));
-        }
-        _ => None,
+    let wanted = match options.family {
+        Some(family) => Some(family),
+        None => KernelFamily::from_environment()?,
     };
     let small = info.max_work_group < SMALLEST_GROUP;
     match wanted {
