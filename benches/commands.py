@@ -4,8 +4,8 @@
     cargo build --release -p clinalg-cli
     python3 benches/commands.py [--cold] [--turns K] [--out FILE.jsonl] PROGRAM [PROGRAM ...]
 
-Needs numpy and scipy. Each command runs once before the turns that count, so that kernels come from the cache. With --cold the defaults of the commands
-run instead, each with empty caches of the library and the driver, then again with those that it filled. Lines of --out have the wall time and the phases; the table on stdout has the medians. The matrices are read from uncompressed files in the page cache, which `numpy.load` and
+Needs numpy and scipy. Each command runs once before the turns that count, so that kernels come from the cache. With --cold the commands run with
+their defaults instead: first with empty caches of the library and the driver, then with the caches that this run filled. Lines of --out have the wall time and the phases; the table on stdout has the medians. The matrices are read from uncompressed files in the page cache, which `numpy.load` and
 `scipy.sparse.load_npz` read as well.
 """
 
@@ -54,7 +54,7 @@ def laplacian(n, dimensions):
     return a
 
 
-def caches(folder):
+def cache_environment(folder):
     """The environment of a run that keeps all its caches in `folder`."""
     places = {"XDG_CACHE_HOME": "user", "CLINALG_TUNE_DIR": "tuning", "CUDA_CACHE_PATH": "cuda", "POCL_CACHE_DIR": "pocl"}
     for place in places.values():
@@ -91,7 +91,7 @@ def cold(programs, turns, folder):
         for turn in range(turns):
             for program in programs:
                 with tempfile.TemporaryDirectory() as place:
-                    environment = caches(place)
+                    environment = cache_environment(place)
                     pair = [run(program, command, folder, environment) for _ in range(2)]
                 lines += [{**line, "turn": turn, "caches": name} for line, name in zip(pair, ["empty", "filled"])]
                 seen[program].append([line["wall"] for line in pair])
@@ -131,7 +131,7 @@ def warm(programs, turns, folder):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("programs", nargs="+", metavar="PROGRAM")
-    parser.add_argument("--cold", action="store_true", help="the defaults of the commands with empty caches")
+    parser.add_argument("--cold", action="store_true", help="run the commands with their defaults, with empty and with filled caches")
     parser.add_argument("--turns", type=int, default=3)
     parser.add_argument("--out", type=Path)
     args = parser.parse_args()

@@ -5,7 +5,7 @@
 // Traffic, f64: 12 B per entry of A for kernels that read values, 4 B (and 8 B of states from cache) for kernels that look at neighbours.
 //@ build
 //@ build CPU=1
-//@ whole
+//@ one_program
 #include "sparse.clh"
 #include "amg.clh"
 

@@ -5,7 +5,7 @@
 //   ROWS_ITEM   rows; both only for GPUs
 //   PROCESSOR   only for CPUs
 //
-// Work: one floating-point instruction per entry and time step behind it. Traffic: 8 B (f64) per entry read.
+// Work: one floating-point instruction per entry and later time step. Traffic: 8 B (f64) per entry read.
 //@ crate clinalg-bem
 //@ build
 //@ build STEPS_ITEM=1 ROWS_ITEM=2

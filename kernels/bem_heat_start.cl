@@ -6,7 +6,7 @@
 //@ build KIND=2
 //@ build KIND=3
 //@ build POINTS=7
-//@ whole
+//@ one_program
 #include "bem_heat.clh"
 #include "bem_heat_antiderivatives.clh"
 #include "bem_heat_entries.clh"

@@ -12,7 +12,7 @@
 #include "wide.clh"
 #include "krylov.clh"
 
-// What an iteration of BiCGStab starts from and finds out: the shadow residual's product with r, r'r, the largest |A
+// The scalars of an iteration of BiCGStab, before and after it: the shadow residual's product with r, r'r, the largest |A
 // M^-1 p|^2 / |p|^2 so far, whether to stop before the iteration; for v = A M^-1 p the shadow's product with v, v'v and
 // p'p; r'r after the half step; for t = A M^-1 r the products t'r and t't; how far the iteration went.
 #define BI_RHO 0

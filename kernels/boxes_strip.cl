@@ -416,7 +416,7 @@ box_strip(ulong nx, ulong ny, ulong mx, ulong my, uint periodic, uint band, REAL
         barrier(CLK_LOCAL_MEM_FENCE);
     }
 #if SUMMED != NEVER
-    LEAVE_STRIP_SUMS(memory, item, w.total, w.size, partial, place);
+    STORE_STRIP_SUMS(memory, item, w.total, w.size, partial, place);
 #else
     (void)place;
     (void)partial;

@@ -1,13 +1,13 @@
 // All that one visit of a cycle does on a level of a box, in one pass over memory, for CPUs; notation of boxes.cl. A
 // unit is a row in 2-D, a plane in 3-D.
 //
-// An item owns a band of units, down which runs a wave: when unit r is read, stage 1 relaxes one colour of unit r - 1,
+// An item owns a band of units, and a wavefront passes down the band: when unit r is read, stage 1 relaxes one colour of unit r - 1,
 // stage 2 the other colour of unit r - 2, and so on; after the last stage come the residual and its restriction. A
 // stage reads what the stage before left of the units beside, so that in `phase` 0 the band becomes shorter by a unit
 // per stage at either end. What is left out, two triangles between two bands, is done in `phase` 1, an item per seam.
 // No item reads what another one writes in the same launch, and the bits do not depend on the number of bands.
 //
-// In two dimensions the wavefront advances along the rows by blocks of columns, so that all active rows stay in the L1
+// In two dimensions the wavefront advances along the rows in blocks of columns, so that all active rows stay in the L1
 // cache: from the neighbouring rows a stage needs only the columns it relaxes, and the previous stage finished its own
 // row when the wavefront was one row back.
 //

@@ -6,7 +6,7 @@
 //@ build WIDTH=2
 //@ build WIDTH=4
 //@ build CPU=1
-//@ whole
+//@ one_program
 #include "common.clh"
 #include "reduce.clh"
 #include "wide.clh"
@@ -28,9 +28,9 @@
 #define MADE 7
 #define NUMBERS 8
 
-// The step length of an iteration, zero where it must not be made: after a stop, and where a quotient is not positive
-// to working precision. `unsound` is a little more than that precision, so that what the host will judge as an end is
-// one.
+// The step length of an iteration, zero if the iteration must not be made: after a stop, or if a quotient is not positive
+// to working precision. `unsound` is slightly larger than that precision, so that the kernel stops wherever the host
+// will.
 inline REAL step_length(__global const REAL *row, REAL curvature, REAL unsound)
 {
     const REAL rho = row[RHO];

@@ -6,7 +6,7 @@
 // makes the result independent of the order of the scatter.
 //@ build
 //@ build CPU=1
-//@ whole
+//@ one_program
 //@ build CPU=1 ENTRIES_AHEAD=16
 //@ build SCALAR_COMPLEX=1
 //@ build CPU=1 SCALAR_COMPLEX=1

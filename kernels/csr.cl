@@ -89,7 +89,7 @@ mv_csr(ulong rows, SCALAR alpha, __global const uint *offset, __global const uin
     }
 }
 #else
-// LANES neighbouring items per row, or one; leaves dot products; `row_tiles` tiles of LOCAL / LANES rows per work-group.
+// LANES neighbouring items per row, or one; stores partial dot products; `row_tiles` tiles of LOCAL / LANES rows per work-group.
 __kernel __attribute__((reqd_work_group_size(LOCAL, 1, 1))) void
 mv_csr(ulong rows, uint row_tiles, SCALAR alpha, __global const uint *offset, __global const uint *column,
        __global const SCALAR *value, __global const SCALAR *x, SCALAR beta,

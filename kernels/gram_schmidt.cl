@@ -5,7 +5,7 @@
 //@ build WIDTH=2
 //@ build WIDTH=4
 //@ build CPU=1
-//@ whole
+//@ one_program
 #include "common.clh"
 #include "reduce.clh"
 #include "wide.clh"

@@ -251,7 +251,7 @@ relax_strip(ulong points, ulong part_height, ulong skip, uint own_low, uint own_
         barrier(CLK_LOCAL_MEM_FENCE);
     }
 #if SUMMED != NEVER
-    LEAVE_STRIP_SUMS(memory, item, w.total, w.size, partial, place);
+    STORE_STRIP_SUMS(memory, item, w.total, w.size, partial, place);
 #else
     (void)place;
     (void)partial;

@@ -10,7 +10,7 @@
 // precision; the tests against 64 units of roundoff need no more. What exceeds the largest number in single precision is infinite.
 //@ build
 //@ build CPU=1
-//@ whole
+//@ one_program
 //@ build SCALAR_COMPLEX=1
 //@ build CPU=1 SCALAR_COMPLEX=1
 //@ rounded

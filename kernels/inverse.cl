@@ -6,7 +6,7 @@
 // Work, f64, a sweep of n rows: 2 BLOCK n^2 flops; traffic 16 n^2 B.
 //@ build
 //@ build CPU=1
-//@ whole
+//@ one_program
 #include "common.clh"
 
 #define BLOCK 32

@@ -336,8 +336,8 @@ inline REAL sum_of_rest(ulong group, ulong end, uint lanes, __global const REAL 
 }
 
 #ifndef DOTS
-// The sum of row r of a block, of which 0 is the rest of an earlier one, to `rest`, and the others to y, which begins with row 1.
-inline void leave_row(uint r, REAL alpha, REAL sum, REAL beta, __global REAL *rest, __global REAL *y)
+// Stores the sum of row r of a block: row 0 continues a row of the previous block and goes to `rest`; the others go to y, which begins with row 1.
+inline void store_row(uint r, REAL alpha, REAL sum, REAL beta, __global REAL *rest, __global REAL *y)
 {
     if (r == 0) {
         *rest = sum;
@@ -412,7 +412,7 @@ mm_cut_balanced(ulong height, ulong left, uint columns, __global const uint *sta
             const uint2 place = r == item / lanes ? ends : ends_of(r, rows, row, offset);
             sum = item_sum(entries_of(r, place, first, entries), lane, lanes, product);
             if (lanes == 1) {
-                leave_row(r, alpha, sum, beta, partial + q * get_num_groups(0) + group, out + row);
+                store_row(r, alpha, sum, beta, partial + q * get_num_groups(0) + group, out + row);
             }
         }
         LEAVE_SUM(lanes, sum);
@@ -420,7 +420,7 @@ mm_cut_balanced(ulong height, ulong left, uint columns, __global const uint *sta
             JOIN_HALVES(item / lanes < rows);
         }
         if (lanes > 1 && lane == 0 && item / lanes < rows) {
-            leave_row(item / lanes, alpha, sums[item], beta, partial + q * get_num_groups(0) + group, out + row);
+            store_row(item / lanes, alpha, sums[item], beta, partial + q * get_num_groups(0) + group, out + row);
         }
     }
 }
@@ -485,7 +485,7 @@ mv_cut_balanced(__global const uint *start, __global const uint *begin, SHORT_AR
         const uint2 place = r == item / lanes ? ends : ends_of(r, rows, row, offset);
         sum = item_sum(entries_of(r, place, first, entries), lane, lanes, product);
         if (lanes == 1) {
-            leave_row(r, alpha, sum, beta, partial + group, y + row);
+            store_row(r, alpha, sum, beta, partial + group, y + row);
         }
     }
     LEAVE_SUM(lanes, sum);
@@ -493,7 +493,7 @@ mv_cut_balanced(__global const uint *start, __global const uint *begin, SHORT_AR
         JOIN_HALVES(item / lanes < rows);
     }
     if (lanes > 1 && lane == 0 && item / lanes < rows) {
-        leave_row(item / lanes, alpha, sums[item], beta, partial + group, y + row);
+        store_row(item / lanes, alpha, sums[item], beta, partial + group, y + row);
     }
 }
 
@@ -522,7 +522,7 @@ join_balanced(ulong rows, uint far, __global const uint *cut, __global const uin
 #else
 // Row r of a block, of which 0 is the rest of an earlier one and `row` the next; `end` is the first entry after the block.
 // Returns what the row adds to the dot products, if it ends here.
-inline REAL2 leave_row(uint r, bool there, size_t block, size_t row, uint end, REAL alpha, REAL sum, REAL beta,
+inline REAL2 store_row(uint r, bool there, size_t block, size_t row, uint end, REAL alpha, REAL sum, REAL beta,
                        __global const uint *offset, __global REAL *rest, __global REAL *y, __global const REAL *u,
                        __global const REAL *w)
 {
@@ -576,7 +576,7 @@ mv_cut_balanced(uint blocks, uint turns, uint parts, __global const uint *start,
             const uint2 place = r == item / lanes ? ends : ends_of(r, rows, row, offset);
             sum = item_sum(entries_of(r, place, first, entries), lane, lanes, product);
             if (lanes == 1) {
-                dots += leave_row(r, block < blocks, block, row, first + entries, alpha, sum, beta, offset, rest, y, u, w);
+                dots += store_row(r, block < blocks, block, row, first + entries, alpha, sum, beta, offset, rest, y, u, w);
             }
         }
         LEAVE_SUM(lanes, sum);
@@ -584,7 +584,7 @@ mv_cut_balanced(uint blocks, uint turns, uint parts, __global const uint *start,
             JOIN_HALVES(item / lanes < rows);
         }
         if (lanes > 1 && lane == 0 && item / lanes < rows) {
-            dots += leave_row(item / lanes, block < blocks, block, row, first + entries, alpha, sums[item], beta, offset,
+            dots += store_row(item / lanes, block < blocks, block, row, first + entries, alpha, sums[item], beta, offset,
                               rest, y, u, w);
         }
     }

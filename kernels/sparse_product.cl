@@ -21,7 +21,7 @@
 //@ variant Long LONG_ROWS=1
 //@ build Long
 //@ build Long SCALAR_COMPLEX=1
-//@ whole
+//@ one_program
 #include "sparse.clh"
 #include "sparse_product.clh"
 #include "sparse_product_table.clh"

@@ -3,7 +3,7 @@
 // Traffic: as sparse_product.cl.
 //@ build
 //@ build SCALAR_COMPLEX=1
-//@ whole
+//@ one_program
 #include "sparse.clh"
 #include "sparse_product.clh"
 

@@ -1,5 +1,5 @@
 // Products of sparse matrices on GPUs: bounds and estimates of the sizes of the rows, and the rows listed by size.
-//@ whole
+//@ one_program
 #include "sparse.clh"
 #include "sparse_product.clh"
 #include "sparse_product_table.clh"

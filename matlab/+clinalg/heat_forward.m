@@ -15,7 +15,7 @@ function F = heat_forward(A)
 %
 %   See also MexHeatForward, clinalg.heat_operator, clinalg.heat_operator_preconditioner.
 if nargin < 1 || ~isa(A, 'clinalg.array')
-  error('clinalg:argument:class', 'clinalg.heat_forward: argument 1 `A` is an operator of clinalg.heat_operator');
+  error('clinalg:argument:class', 'clinalg.heat_forward: argument 1 `A` must be an operator V or D of clinalg.heat_operator');
 end
 F = clinalg.factor(clinalg_mex('MexHeatForward', 0, A.h), 'block forward elimination');
 end

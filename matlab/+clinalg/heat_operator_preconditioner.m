@@ -3,8 +3,8 @@ function M = heat_operator_preconditioner(A, form)
 %   M = clinalg.heat_operator_preconditioner(A, form)
 %
 %   A is an operator V or D of clinalg.heat_operator. M \ r approximates A \ r by operator (Calderon-type)
-%   preconditioning, D for V and V for D, on the same surface and time steps; form is as for clinalg.heat_operator and
-%   applies to the preconditioning operator. clinalg.gmres accepts M.
+%   preconditioning: D preconditions V and V preconditions D, on the same surface and time steps. form is as for
+%   clinalg.heat_operator and applies to the preconditioning operator. clinalg.gmres accepts M.
 %
 %   Example:
 %     nodes = [0 0 0; 1 0 0; 0 1 0; 0 0 1];
@@ -14,7 +14,7 @@ function M = heat_operator_preconditioner(A, form)
 %
 %   See also MexHeatOperatorPreconditioner, clinalg.heat_operator, clinalg.heat_forward, clinalg.gmres.
 if nargin < 1 || ~isa(A, 'clinalg.array')
-  error('clinalg:argument:class', 'clinalg.heat_operator_preconditioner: argument 1 `A` must be an operator of clinalg.heat_operator');
+  error('clinalg:argument:class', 'clinalg.heat_operator_preconditioner: argument 1 `A` must be an operator V or D of clinalg.heat_operator');
 end
 if nargin < 2, form = []; end
 if isa(form, 'string'), form = char(form); end

@@ -100,7 +100,7 @@ static void check_solvers(uint32_t kind)
     clinalg_solver_options solver;
     clinalg_report plain, report;
     clinalg_object_info info;
-    clinalg_handle a = 0, forward = 0, opposite = 0, b = 0, x = 0, y = 0;
+    clinalg_handle a = 0, forward = 0, preconditioner = 0, b = 0, x = 0, y = 0;
     static double values[TRIANGLES * STEPS];
     double history[3];
     size_t k;
@@ -112,7 +112,7 @@ static void check_solvers(uint32_t kind)
     OK(clinalg_object_get_info(a, &info));
     OK(clinalg_vector_create(CLINALG_PRECISION_F64, values, info.rows, &b));
     OK(clinalg_heat_forward_create(a, &forward));
-    OK(clinalg_heat_operator_preconditioner_create(a, CLINALG_STORAGE_ASSEMBLED, &opposite));
+    OK(clinalg_heat_operator_preconditioner_create(a, CLINALG_STORAGE_ASSEMBLED, &preconditioner));
     OK(clinalg_matrix_mv(1.0, forward, b, 0.0, &x));
     CHECK(misfit(a, x, b) < 1e-10);
     OK(clinalg_solver_options_default(&solver, sizeof solver));
@@ -122,7 +122,7 @@ static void check_solvers(uint32_t kind)
     CHECK(plain.stop == CLINALG_STOP_CONVERGED);
     OK(clinalg_object_release(y));
     y = 0;
-    solver.inverse = opposite;
+    solver.inverse = preconditioner;
     OK(clinalg_system_solve(&solver, a, b, &y, &report, history, 3));
     CHECK(report.stop == CLINALG_STOP_CONVERGED && report.iterations < plain.iterations && history[0] == 1);
     CHECK(misfit(a, y, b) < 1e-9);
@@ -142,7 +142,7 @@ static void check_solvers(uint32_t kind)
     FAILS(clinalg_heat_forward_create(forward, &y), CLINALG_STATUS_SHAPE);
     FAILS(clinalg_heat_forward_create(a, NULL), CLINALG_STATUS_NULL_POINTER);
     FAILS(clinalg_heat_operator_preconditioner_create(a, 9, &y), CLINALG_STATUS_VALUE);
-    FAILS(clinalg_heat_operator_preconditioner_create(opposite, CLINALG_STORAGE_AUTO, &y), CLINALG_STATUS_SHAPE);
+    FAILS(clinalg_heat_operator_preconditioner_create(preconditioner, CLINALG_STORAGE_AUTO, &y), CLINALG_STATUS_SHAPE);
     FAILS(clinalg_heat_operator_preconditioner_create(a, CLINALG_STORAGE_AUTO, NULL), CLINALG_STATUS_NULL_POINTER);
 
     /* Both keep the operator. */
@@ -150,9 +150,9 @@ static void check_solvers(uint32_t kind)
     OK(clinalg_matrix_mv(-1.0, forward, b, 1.0, &x));
     OK(clinalg_array_norm_inf(x, values));
     CHECK(values[0] == 0);
-    OK(clinalg_matrix_mv(1.0, opposite, b, 0.0, &x));
+    OK(clinalg_matrix_mv(1.0, preconditioner, b, 0.0, &x));
     OK(clinalg_object_release(forward));
-    OK(clinalg_object_release(opposite));
+    OK(clinalg_object_release(preconditioner));
     OK(clinalg_object_release(b));
     OK(clinalg_object_release(x));
     OK(clinalg_object_release(y));

@@ -35,7 +35,7 @@ pub(crate) struct Header {
     pub(crate) builds: Vec<Build>,
     pub(crate) is_rounded: bool,
     pub(crate) has_doubles: bool,
-    pub(crate) is_whole: bool,
+    pub(crate) is_one_program: bool,
 }
 
 /// Without a `crate` line the file belongs to `clinalg`; without a `build` line there is one build without defines.
@@ -43,7 +43,7 @@ pub(crate) fn parse(text: &str) -> Result<Header> {
     let mut owner = "clinalg".to_owned();
     let mut variants = vec![Variant::default()];
     let mut builds = Vec::new();
-    let (mut is_rounded, mut has_doubles, mut is_whole) = (false, false, false);
+    let (mut is_rounded, mut has_doubles, mut is_one_program) = (false, false, false);
     for (k, line) in text.lines().enumerate() {
         let Some(rest) = line.strip_prefix("//@") else { continue };
         let fault = |reason: String| Error::new(format!("line {}: {reason}", k + 1));
@@ -67,11 +67,11 @@ pub(crate) fn parse(text: &str) -> Result<Header> {
             }
             Some("rounded") => is_rounded = true,
             Some("doubles") => has_doubles = true,
-            Some("whole") => is_whole = true,
+            Some("one_program") => is_one_program = true,
             other => {
                 let got = other.unwrap_or_default();
                 return Err(fault(format!(
-                    "expected `build`, `variant`, `crate`, `rounded`, `doubles` or `whole` behind //@, found `{got}`"
+                    "expected `build`, `variant`, `crate`, `rounded`, `doubles` or `one_program` after //@, found `{got}`"
                 )));
             }
         }
@@ -79,7 +79,7 @@ pub(crate) fn parse(text: &str) -> Result<Header> {
     if builds.is_empty() {
         builds.push(Build { variant: 0, defines: Vec::new() });
     }
-    Ok(Header { owner, variants, builds, is_rounded, has_doubles, is_whole })
+    Ok(Header { owner, variants, builds, is_rounded, has_doubles, is_one_program })
 }
 
 fn defines<'w>(words: impl Iterator<Item = &'w str>) -> Result<Vec<(String, String)>, String> {
@@ -96,11 +96,11 @@ mod tests {
 
     #[test]
     fn builds_have_the_defines_of_their_variant() {
-        let text = "//@ crate bem\n//@ build\n//@ build A=1 B=2\n//@ variant Dots DOTS=1\n//@ build Dots A=3\n//@ rounded\n//@ doubles\n//@ whole\n";
-        let Header { owner, variants, builds, is_rounded, has_doubles, is_whole } = parse(text).unwrap();
+        let text = "//@ crate bem\n//@ build\n//@ build A=1 B=2\n//@ variant Dots DOTS=1\n//@ build Dots A=3\n//@ rounded\n//@ doubles\n//@ one_program\n";
+        let Header { owner, variants, builds, is_rounded, has_doubles, is_one_program } = parse(text).unwrap();
         assert!(is_rounded && !parse("//@ build\n").unwrap().is_rounded);
         assert!(has_doubles && !parse("//@ build\n").unwrap().has_doubles);
-        assert!(is_whole && !parse("//@ build\n").unwrap().is_whole);
+        assert!(is_one_program && !parse("//@ build\n").unwrap().is_one_program);
         assert_eq!(owner, "bem");
         assert_eq!(variants.iter().map(|v| v.name.as_str()).collect::<Vec<_>>(), ["", "Dots"]);
         assert_eq!(builds.iter().map(Build::defines_text).collect::<Vec<_>>(), ["", "A=1 B=2", "DOTS=1 A=3"]);
@@ -117,7 +117,7 @@ mod tests {
             ("//@ variant X A=1\n//@ variant X B=1\n", "line 2: there are two variants X"),
             (
                 "//@ binaries\n",
-                "line 1: expected `build`, `variant`, `crate`, `rounded`, `doubles` or `whole` behind //@, found `binaries`",
+                "line 1: expected `build`, `variant`, `crate`, `rounded`, `doubles` or `one_program` after //@, found `binaries`",
             ),
         ] {
             let error = parse(text).unwrap_err().to_string();

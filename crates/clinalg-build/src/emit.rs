@@ -38,13 +38,13 @@ pub fn generate(file: &KernelFile, target: Target<'_>) -> String {
     );
     line(&mut out, 1, &format!("use {root}::{{Real, Result, Scalar}};"));
     let rounded = if file.is_rounded { ".rounded()" } else { "" };
-    let whole = if file.is_whole { ".whole()" } else { "" };
+    let one_program = if file.is_one_program { ".one_program()" } else { "" };
     line(&mut out, 1, "/// The file.");
     line(
         &mut out,
         1,
         &format!(
-            "pub(crate) static FILE: File = File::embedded({name:?}, include_str!(concat!(env!(\"OUT_DIR\"), \"/{name}.cl\")), &KERNELS){rounded}{whole};"
+            "pub(crate) static FILE: File = File::embedded({name:?}, include_str!(concat!(env!(\"OUT_DIR\"), \"/{name}.cl\")), &KERNELS){rounded}{one_program};"
         ),
     );
     line(&mut out, 1, &format!("static KERNELS: [KernelText; {}] = [", texts.len()));

@@ -9,12 +9,12 @@
 //! //@ build Dots LANES=8
 //! //@ crate clinalg-bem
 //! //@ rounded
-//! //@ whole
+//! //@ one_program
 //! ```
 //!
 //! A `crate` line names the crate that embeds the file, if it is not `clinalg`. With a `rounded` line, divisions and square roots in single
 //! precision are correctly rounded where the device can. With a `doubles` line, kernels take doubles in single precision too, and only devices
-//! with double precision build them. With a `whole` line, the first kernel that is launched builds all kernels of the file in one program: for files whose
+//! with double precision build them. With a `one_program` line, the first kernel that is launched builds all kernels of the file in one program: for files whose
 //! kernels are launched together, as each program costs a driver a fixed time. Without it each kernel is a program. A `build` line is a set of defines that is in use; its values are samples for the checks, its names become the setters
 //! of the generated program type. A `variant` names defines that change the arguments of kernels; it becomes a program type of
 //! its own, made with [`From`] of those whose defines are part of its own. A kernel of different arguments in the two families has a
@@ -89,7 +89,7 @@ pub struct KernelFile {
     /// Whether kernels take doubles in single precision too, so that only devices with double precision build them.
     pub has_doubles: bool,
     /// Whether all kernels are built in one program.
-    pub is_whole: bool,
+    pub is_one_program: bool,
 }
 
 impl KernelFile {
@@ -118,7 +118,7 @@ impl KernelFile {
     /// # Errors
     /// As [`KernelFile::read`].
     pub fn parse(name: &str, text: &str) -> Result<KernelFile> {
-        let Header { owner, variants, builds, is_rounded, has_doubles, is_whole } = builds::parse(text)?;
+        let Header { owner, variants, builds, is_rounded, has_doubles, is_one_program } = builds::parse(text)?;
         let mut kernels: Vec<Vec<Kernel>> = vec![Vec::new(); variants.len()];
         for build in &builds {
             let tokens = preprocess::preprocess(name, text, &build.defines)?;
@@ -140,7 +140,7 @@ impl KernelFile {
             list.sort_by_key(|kernel| kernel.spans[0]);
         }
         let (name, text) = (name.to_owned(), text.to_owned());
-        Ok(KernelFile { name, owner, text, variants, builds, kernels, is_rounded, has_doubles, is_whole })
+        Ok(KernelFile { name, owner, text, variants, builds, kernels, is_rounded, has_doubles, is_one_program })
     }
 
     /// Whether its kernels take values of a scalar type that may be complex.

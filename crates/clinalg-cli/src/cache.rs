@@ -18,19 +18,20 @@ use crate::interrupt;
 use crate::output::Output;
 use crate::text::{bytes, seconds};
 
-/// Show the cache of compiled kernels, or fill it ahead
+/// Show the cache of compiled kernels, or fill it in advance
 ///
-/// The driver compiles each kernel at its first use, which takes seconds per command. With --warm the default run of each command is done
-/// once, in both precisions if the device has them, so that later ones find their kernels compiled. Several processes do so side by side, as most drivers
-/// compile one kernel at a time in a process.
+/// The driver compiles each kernel at its first use, which takes seconds per command. --warm runs each command once with its defaults, in single precision
+/// and, if the device has it, in double precision. Later runs then find their kernels compiled. Most drivers compile only one kernel at a time
+/// per process, so --warm starts several processes.
 #[derive(clap::Args)]
 #[command(after_help = "\
-A new version of the driver or of clinalg compiles its kernels again. A run with other options than the default may
-need a few more.
+After an update of the driver or of clinalg, the kernels are compiled again. A run with options other than
+the defaults may need further kernels.
 
 JSON: {\"device\", \"folder\", \"files\", \"bytes\", \"runs\": [{\"command\", \"seconds\", \"error\"}]}.
-folder, files and bytes are of the library's own cache, and null where the driver alone keeps
-compiled kernels; runs is empty without --warm; error is null for a run that succeeded.
+folder, files and bytes describe the library's own cache. They are null if only the driver keeps
+compiled kernels, or if CLINALG_CACHE_DIR is empty. runs is empty without --warm. error is null
+for a run that succeeded.
 
 Examples:
   clinalg cache                     where the kernels of the default device are, and how many
@@ -42,7 +43,7 @@ pub(crate) struct Args {
     /// Compile the kernels of all commands
     #[arg(long)]
     warm: bool,
-    /// Number of processes side by side [default: the number of cores, at most 8]
+    /// Number of concurrent processes [default: the number of cores, at most 8]
     #[arg(long, requires = "warm", value_parser = args::positive, value_name = "COUNT", allow_hyphen_values = true)]
     processes: Option<usize>,
 }
@@ -92,12 +93,15 @@ pub(crate) fn run(args: &Args, global: &Global, out: &mut Output) -> Result<Exit
     match &cache {
         Some(cache) => {
             let KernelCache { folder, files, bytes: size, .. } = cache;
-            out.field("cache", format!("{} in {files} files in {}", bytes(*size), folder.display()))?;
+            out.field("cache", format!("{}: {files} files, {}", folder.display(), bytes(*size)))?;
         }
         None if std::env::var_os("CLINALG_CACHE_DIR").is_some() => {
-            out.field("cache", "none: CLINALG_CACHE_DIR is empty")?;
+            out.field("cache", "none, because CLINALG_CACHE_DIR is empty; unset it to use the default folder")?;
         }
-        None => out.field("cache", "that of the driver, which keeps compiled kernels itself")?,
+        None => out.field(
+            "cache",
+            "kept by the driver; set CLINALG_CACHE_DIR to a folder to use the library's cache as well",
+        )?,
     }
     if args.warm {
         out.field("runs", format!("{} of {} succeeded", runs.len() - failed, runs.len()))?;
@@ -140,7 +144,7 @@ fn warm(args: &Args, device: usize, fp64: bool, out: &mut Output) -> Result<Vec<
             let Some(line) = lines.get(place).filter(|_| !interrupt::interrupted()) else { return done };
             bar.set_message(line.clone());
             let start = Instant::now();
-            let error = single(folder.path(), line, device).err();
+            let error = run_command(folder.path(), line, device).err();
             bar.inc(1);
             done.push((place, Run { command: line.clone(), seconds: start.elapsed().as_secs_f64(), error }));
         }
@@ -160,7 +164,7 @@ fn warm(args: &Args, device: usize, fp64: bool, out: &mut Output) -> Result<Vec<
 }
 
 /// Runs a command of this program in `folder`; the error is what it printed.
-fn single(folder: &Path, line: &str, device: usize) -> Result<(), String> {
+fn run_command(folder: &Path, line: &str, device: usize) -> Result<(), String> {
     let mut command = child::command(line, device).map_err(|failure| failure.message())?;
     command.arg("--quiet").current_dir(folder).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
     let ended = command.output().map_err(|error| error.to_string())?;

@@ -232,9 +232,12 @@ fn limits(path: &Path) -> Limits {
 fn about(path: &Path) -> Result<About, Failure> {
     let bytes = array::read_bytes(path, ABOUT, limits(path))?;
     let about: About = serde_json::from_slice(&bytes)
-        .map_err(|error| Failure::file(path, format!("it is no checkpoint of this program: {error}")))?;
+        .map_err(|error| Failure::file(path, format!("it is not a checkpoint of this program: {error}")))?;
     if about.version != VERSION {
-        return Err(Failure::file(path, format!("a checkpoint of version {}, expected {VERSION}", about.version)));
+        return Err(Failure::file(
+            path,
+            format!("the checkpoint has version {}, expected {VERSION}; start again without --resume", about.version),
+        ));
     }
     Ok(about)
 }
@@ -294,8 +297,8 @@ impl Checkpoints {
     /// Those of `--checkpoint` and `--resume`.
     ///
     /// # Errors
-    /// [`Failure::Usage`] where the name is not that of a `.npz`; [`Failure::File`] where it cannot be written, or the checkpoint of
-    /// `--resume` not be read.
+    /// [`Failure::Usage`] if the name does not end in `.npz`; [`Failure::File`] if the file cannot be written, or if the checkpoint of
+    /// `--resume` cannot be read.
     pub(crate) fn new(
         command: &'static str,
         path: &Option<PathBuf>,

@@ -286,7 +286,7 @@ impl Input {
             ),
             (
                 args.otf && args.algorithm == AlgorithmArg::Pairwise,
-                "--otf assembles no matrix: it takes no --algorithm",
+                "--algorithm pairwise is for assembled matrices, but --otf assembles none: leave out one of them",
             ),
         ];
         check_options(&faults)?;

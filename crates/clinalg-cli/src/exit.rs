@@ -86,13 +86,13 @@ impl From<clinalg_ode::Error> for Failure {
     }
 }
 
-/// An error for options that make no sense, with a message in the manner of [`format!`].
+/// An error for invalid options, with a message formatted as by [`format!`].
 macro_rules! usage {
     ($($message:tt)*) => { Err($crate::exit::Failure::Usage(format!($($message)*))) };
 }
 pub(crate) use usage;
 
-/// The first message whose condition holds is an error: combinations of options that make no sense.
+/// Checks combinations of options: the first message whose condition is true is the error.
 ///
 /// # Errors
 /// [`Failure::Usage`].

@@ -226,7 +226,10 @@ impl Args {
         };
         let triangles = mesh.triangles().len() << (2 * self.refine);
         if triangles > MOST_TRIANGLES {
-            return usage!("--refine {} makes {triangles} triangles; at most {MOST_TRIANGLES}", self.refine);
+            return usage!(
+                "--refine {} makes {triangles} triangles, but at most {MOST_TRIANGLES} are possible: refine fewer times",
+                self.refine
+            );
         }
         let times = self.refine as usize;
         Ok(if self.mesh == "sphere" { Mesh::icosphere(times)? } else { mesh.refined_times(times)? })
@@ -258,7 +261,7 @@ impl Args {
     }
 
     /// Whether an option of GMRES is given.
-    fn asks_for_gmres(&self) -> bool {
+    fn has_gmres_options(&self) -> bool {
         self.preconditioner != PreconditionerArg::None || self.restart.is_some() || self.max_iterations.is_some()
     }
 

@@ -64,7 +64,7 @@ Examples:
   clinalg solve A.mtx --out x.mtx   solve a sparse system from a file
   clinalg bench                     measure operations against the memory bandwidth
   clinalg tune                      search for this device's launch parameters
-  clinalg cache --warm              compile the kernels of all commands ahead
+  clinalg cache --warm              compile the kernels of all commands in advance
   clinalg completions bash          completions of a shell; clinalg man: this manual
 
 Environment:
@@ -142,7 +142,7 @@ impl Cli {
             ),
             (
                 global.processes.0.is_some() && !takes_processes,
-                "poisson, wave, waveform, solve and ode run in several processes; start `clinalg` for the other commands",
+                "this command runs in one process only: start it with `clinalg`, without mpirun; poisson, wave, waveform, solve and ode run in several processes",
             ),
             (global.balance && !global.is_shared(), "--balance is for several devices: add --devices"),
             (global.balance && !balances, "--balance works with poisson, wave, waveform, ode and heat-bem"),

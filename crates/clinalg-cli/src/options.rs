@@ -69,7 +69,8 @@ fn words_of(path: &Path, command: &Command, key: &str, value: &Value) -> Result<
     let fits = |arg: &&Arg| name(arg) == key && !NOT_KEPT.contains(&arg.get_id().as_str());
     let Some(arg) = command.get_arguments().find(fits) else {
         let known: Vec<&str> = kept(command).map(name).collect();
-        let message = format!("`{key}` is no option of {}; expected {}", command.get_name(), known.join(", "));
+        let message =
+            format!("`{key}` is not an option of {}; expected one of {}", command.get_name(), known.join(", "));
         return Err(Failure::file(path, message));
     };
     let word = |value: &Value| -> Result<String, Failure> {

@@ -28,7 +28,7 @@ struct Versioned<'a, T> {
 pub(crate) trait Report: Serialize {
     /// Prints the text.
     fn print(&self, out: &mut Output) -> Result<(), Failure>;
-    /// Whether the run reached what it was to reach.
+    /// The exit code, which says whether the run reached its goal.
     fn exit(&self) -> Exit;
 }
 

@@ -291,7 +291,7 @@ impl Args {
         }
     }
 
-    /// An error for what the place does not take, and where a device cannot hold u and f: of a square or cube on all levels, of which a level
+    /// An error for options that the executor does not support, and where a device cannot hold u and f: of a square or cube on all levels, of which a level
     /// has 2^-dim of the points of the next, of others at the points and of the unknowns.
     fn check_executor<T: Real>(&self, problem: &Problem, executor: &Executor, global: &Global) -> Result<(), Failure> {
         problem.check_options(executor)?;
@@ -307,7 +307,7 @@ impl Args {
             }
             Executor::Team(_) => {
                 let resumes = self.resume.is_some() || self.checkpoint.is_some();
-                let fault = |option: &str| format!("{option} of poisson: one device only; {}", global.on_one_device());
+                let fault = |option: &str| format!("{option}: only on one device; {}", global.on_one_device());
                 let faults = [
                     (problem.coefficient.is_some(), &*fault("--coefficient")),
                     (resumes, &*fault("--checkpoint and --resume")),

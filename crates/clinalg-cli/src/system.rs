@@ -105,7 +105,9 @@ impl SystemArgs {
         };
         if let Some(path) = self.initial.iter().find(|text| formula(text).is_none()) {
             if self.initial.len() > 1 {
-                return usage!("--initial {path}: a file has the initial values of all fields");
+                return usage!(
+                    "--initial {path}: the file gives the initial values of all fields; leave out the other --initial options"
+                );
             }
             let values = last_frame(Path::new(path), &problem.system)?;
             problem.set_y0(problem.system.from_fields(&values))?;
@@ -122,7 +124,7 @@ impl SystemArgs {
     /// A test problem.
     fn named(&self, name: &str, points: &impl Fn(&str) -> usize) -> Result<Problem, Failure> {
         if let Some((data, _)) = self.data.first() {
-            return usage!("--data {data}: test problems take no data");
+            return usage!("--data {data}: test problems take no data; leave out --data");
         }
         let n = self.n.unwrap_or_else(|| points(name));
         let mut problem = problems::problem(name, n)?;

@@ -223,7 +223,7 @@ impl Mode {
     fn along(&self, dim: usize) -> Result<Mode, Failure> {
         let mut counts = self.0.clone();
         if counts.len() > dim {
-            return usage!("--mode has {} numbers for {dim} directions", counts.len());
+            return usage!("--mode has {} numbers, the problem has {dim} directions; they must agree", counts.len());
         }
         counts.resize(dim, 1);
         Ok(Mode(counts))
@@ -232,7 +232,7 @@ impl Mode {
 
 pub(crate) fn run(args: &Args, global: &Global, out: &mut Output) -> Result<Exit, Failure> {
     if args.points.is_some() && args.scheme == SchemeArg::Implicit {
-        return usage!("--scheme implicit is for the square: leave out --points, or use explicit");
+        return usage!("--scheme implicit is for the square: leave out --points, or use --scheme explicit");
     }
     match args.precision {
         PrecisionArg::F32 => solve::<f32>(args, global, out),
@@ -285,7 +285,9 @@ impl Args {
         // A quotient that rounding put just above a whole number needs no step more.
         let count = (end / dt * (1.0 - 1e-12)).ceil().max(1.0);
         if count > 1e15 {
-            return usage!("--end-time {end:?} needs {count:e} steps of {dt:e}, which are too many");
+            return usage!(
+                "--end-time {end:?} needs {count:e} steps of {dt:e}; at most 1e15 are possible: choose an earlier end time"
+            );
         }
         let fits = (count * dt / end - 1.0).abs() <= 1e-12;
         Ok((if kept.is_some() || fits { dt } else { end / count }, count as usize))

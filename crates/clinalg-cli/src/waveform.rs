@@ -278,7 +278,7 @@ fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Result<Exit
     let explained = explain::<T>(devices.context(), &problem.system, &options)?;
     if devices.are_several() && (args.checkpoint.is_some() || args.resume.is_some()) {
         let instead = global.on_one_device();
-        return usage!("--checkpoint and --resume of waveform: one device only; {instead}");
+        return usage!("--checkpoint and --resume work on one device only; {instead}");
     }
     let checkpoints = Checkpoints::new("waveform", &args.checkpoint, &args.resume)?;
     let fingerprint = || args.fingerprint(&problem, &options, T::PRECISION);

@@ -68,7 +68,7 @@ fn inverses_behind_handles() {
             .unwrap();
             let b = registry.mv(1.0, a, x, 0.0, None).unwrap();
             let inverse = forward_handle(&registry, a).unwrap();
-            let opposite = operator_preconditioner_handle(&registry, a, Form::Otf).unwrap();
+            let preconditioner = operator_preconditioner_handle(&registry, a, Form::Otf).unwrap();
             assert_eq!(registry.info(inverse).unwrap().rows, n);
             // y = A^-1 b, then y = y - A^-1 b.
             let y = registry.mv(1.0, inverse, b, 0.0, None).unwrap();
@@ -77,7 +77,7 @@ fn inverses_behind_handles() {
             assert!(registry.norm2(difference).unwrap() <= tolerance * registry.norm2(b).unwrap());
             registry.mv(-1.0, inverse, b, 1.0, Some(y)).unwrap();
             assert!(registry.norm2(y).unwrap() <= 1e-12 * registry.norm2(x).unwrap());
-            // One iteration with the inverse, fewer with the opposite operator than without.
+            // One iteration with the inverse, fewer with operator preconditioning than without.
             let solver = Stopping::default().tolerance(tolerance);
             let solve = |how| {
                 let (y, report) = registry.solve(Method::Gmres(n), how, a, b, None, &solver).unwrap();
@@ -86,7 +86,7 @@ fn inverses_behind_handles() {
                 report.iterations
             };
             let (plain, direct) = (solve(Preconditioning::None), solve(Preconditioning::Inverse(inverse)));
-            let preconditioned = solve(Preconditioning::Inverse(opposite));
+            let preconditioned = solve(Preconditioning::Inverse(preconditioner));
             assert!(direct <= 2 && preconditioned < plain, "{kind:?}: {plain}, {direct}, {preconditioned}");
             // The operator is kept by its inverse.
             registry.release(a, Object::OPERATOR).unwrap();

@@ -41,7 +41,7 @@ impl Array {
                 let text = read_text(path).map_err(|error| Failure::file(path, error))?;
                 rows(&text).map_err(|reason| Failure::file(path, reason))
             }
-            _ => Err(Failure::file(path, format!("arrays are read from files .{}", READABLE.join(", .")))),
+            _ => Err(Failure::file(path, format!("expected a file whose name ends in .{}", READABLE.join(", .")))),
         }
     }
 
@@ -51,7 +51,7 @@ impl Array {
             [only] => only.as_str(),
             _ if names.iter().any(|n| n == name) => name,
             _ => {
-                let message = format!("the file has the arrays {}, and none called {name}", names.join(", "));
+                let message = format!("the file has the arrays {}; expected one called {name}", names.join(", "));
                 return Err(Failure::file(path, message));
             }
         };
@@ -123,7 +123,7 @@ fn read_from<A>(
     let mut member = archive.by_name(&format!("{name}.npy")).map_err(|error| match error {
         ZipError::FileNotFound => {
             let there = if there.is_empty() { "no arrays".to_owned() } else { format!("the arrays {there}") };
-            Failure::file(path, format!("the file has {there}, and none called {name}, which is expected"))
+            Failure::file(path, format!("the file has {there}; expected an array called {name}"))
         }
         error => Failure::file(path, format!("array {name} is damaged ({error}); {AGAIN}")),
     })?;

@@ -196,8 +196,7 @@ impl InputField {
         let mut at = [0.0; 3];
         coordinates(axes, k, &mut at);
         let place: Vec<String> = AXES.iter().zip(&at[..axes.len()]).map(|(name, x)| format!("{name} = {x}")).collect();
-        let message =
-            format!("{} {} is {value} at {}; {expected} is expected", self.option, self.text, place.join(", "));
+        let message = format!("{} {} is {value} at {}; expected {expected}", self.option, self.text, place.join(", "));
         Failure::usage(message)
     }
 

@@ -18,7 +18,11 @@ pub(crate) fn read_points(path: &Path) -> Result<Vec<[f64; 3]>, Failure> {
         point.ok_or_else(|| Failure::file(path, format!("line {}: `{}` is not three numbers", k + 1, line.trim())))
     };
     let points: Vec<_> = lines.map(point).collect::<Result<_, Failure>>()?;
-    if points.is_empty() { Err(Failure::file(path, "it has no points, three numbers per line")) } else { Ok(points) }
+    if points.is_empty() {
+        Err(Failure::file(path, "it has no points; expected three numbers per line"))
+    } else {
+        Ok(points)
+    }
 }
 
 #[cfg(test)]

@@ -37,7 +37,7 @@ pub(super) struct Solver<'a, S: ComplexScalar> {
 }
 
 /// The last solution, and its displacements at the points in the material.
-pub(super) type Last = (Solution, Vec<[C64; 3]>);
+pub(super) type LastSolution = (Solution, Vec<[C64; 3]>);
 
 impl<'a, S: ComplexScalar> Solver<'a, S> {
     /// Computes the Gauss points and the static parts of the integrals.
@@ -90,7 +90,7 @@ impl<'a, S: ComplexScalar> Solver<'a, S> {
         sweep: &mut Sweep<S>,
         checkpoints: &Checkpoints,
         out: &mut Output,
-    ) -> Result<(Option<Last>, Option<String>), Failure> {
+    ) -> Result<(Option<LastSolution>, Option<String>), Failure> {
         let Input { mesh, points, frequencies, .. } = self.input;
         let (mut last, mut written) = (None, None);
         let first = sweep.responses.len();

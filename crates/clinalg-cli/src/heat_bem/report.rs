@@ -1,4 +1,4 @@
-//! The report on a solution, in words, pictures and JSON.
+//! The report on a solution, as text, pictures and JSON.
 
 use std::path::Path;
 

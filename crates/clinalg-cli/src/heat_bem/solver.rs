@@ -101,7 +101,7 @@ impl<'a, T: Real> Solver<'a, T> {
     ) -> Result<(Solver<'a, T>, HeatOperator<T>), Failure> {
         let (problem, steps) = (input.problem, args.steps);
         let rows = problem.kinds().0.rows(&input.mesh);
-        let method = args.method.choose::<T>(args.asks_for_gmres(), &executor.contexts()[0], rows, steps);
+        let method = args.method.choose::<T>(args.has_gmres_options(), &executor.contexts()[0], rows, steps);
         let tolerance = args.tol.unwrap_or(if T::PRECISION == Precision::F32 { 1e-5 } else { 1e-8 });
         let progress = match method {
             Method::Gmres => Progress::new(out, "iteration", tolerance),

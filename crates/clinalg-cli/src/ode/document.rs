@@ -196,7 +196,7 @@ impl Report for Document {
             out.field("error", format!("{error:.4e} at most in a component, against {what}"))?;
         }
         for Invariant { name, start, end } in &self.invariants {
-            out.field("kept", format!("{name}: {start:.6e}, changed by {:+.1e}", end - start))?;
+            out.field("invariant", format!("{name}: {start:.6e}, changed by {:+.1e}", end - start))?;
         }
         let rate = self.component_steps_per_second;
         let time = format!("set-up {}, integration {}", seconds(self.seconds_setup), seconds(self.seconds));

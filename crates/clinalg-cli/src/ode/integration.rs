@@ -125,7 +125,7 @@ pub(super) struct Integration<'a, T: Real> {
 }
 
 impl<T: Real> Integration<'_, T> {
-    /// Integrates where the place says; the solution is kept for the frames where the options say so.
+    /// Integrates on the executor; keeps the solution for the frames if the options require it.
     pub(super) fn run(
         &self,
         executor: &Executor,
@@ -232,7 +232,7 @@ impl<T: Real> Integration<'_, T> {
         Ok(Summary { error, invariants, norms, comparing, summing: start.elapsed().saturating_sub(comparing) })
     }
 
-    /// Integrates from initial values that are where the steps are computed; the way there took the time `upload` of the set-up.
+    /// Integrates from initial values that are already on the executor; `upload` is the part of the set-up that their transfer took.
     fn integrate<S: Stepper<T>>(
         &self,
         stepper: &mut S,

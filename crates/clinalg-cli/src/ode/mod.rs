@@ -326,7 +326,7 @@ impl Args {
             return Ok(Method::rkc(STAGES)?);
         }
         if self.radius.is_some() {
-            return usage!("--radius is for --method {STABILISED}, not {}", self.method);
+            return usage!("--radius is for --method {STABILISED}, not for {}", self.method);
         }
         if !METHODS.contains(&self.method.as_str()) {
             return usage!("--method {}: expected one of {}, {STABILISED}", self.method, METHODS.join(", "));

@@ -109,7 +109,7 @@ impl Args {
         match self.alone(variant.is_none()) {
             Some(option) if global.is_shared() => {
                 let instead = global.on_no_device();
-                usage!("{option} takes one device, by --device, or none: {instead}")
+                usage!("{option} takes one device or none: {instead}")
             }
             _ => Ok(()),
         }

@@ -1,4 +1,4 @@
-//! The report on a solution, in words, pictures and JSON.
+//! The report on a solution, as text, pictures and JSON.
 
 use std::time::Duration;
 
@@ -76,7 +76,7 @@ pub(crate) struct Document {
     /// Of each direction on each level; none on a team.
     #[serde(skip)]
     pub(super) unknowns: Vec<[usize; 3]>,
-    /// Whether one pass of full multigrid was asked for.
+    /// Whether the method is one pass of full multigrid.
     #[serde(skip)]
     is_one_pass: bool,
     /// Whether it is a square or a cube with the fastest kernels.

@@ -26,7 +26,7 @@ macro_rules! numbers {
 
         impl Number for Complex<$real> {
             fn on_team(_: &Team, _: Job<'_, Self>, _: &mut Output) -> Result<Outcome<Self>, Failure> {
-                usage!("--devices works with real systems, this one is complex: leave --devices out")
+                usage!("--devices works with real systems only, but this one is complex: leave out --devices")
             }
         }
     )*};

@@ -213,7 +213,7 @@ impl Report for Document {
             (true, _) => " (chosen: the matrix is not symmetric)",
         };
         let reason = match self.failed_method {
-            Some(before) => format!(" (from the best iterate of {}, which gave up)", before.title()),
+            Some(before) => format!(" (from the best iterate of {}, which failed)", before.title()),
             None => reason.to_owned(),
         };
         out.field("method", format!("{}{reason}", self.method_description()))?;

@@ -114,7 +114,7 @@ impl Args {
     fn check_complex(&self) -> Result<(), Failure> {
         let message = match (self.method, self.precond) {
             (Some(Method::Richardson), _) => {
-                "--method richardson is for real systems, this one is complex; use gmres or bicgstab"
+                "--method richardson is for real systems only, but this one is complex: use --method gmres or bicgstab"
             }
             (_, Precond::Saddle) => "--precond saddle is for real matrices; use ilut",
             (_, Precond::Amg | Precond::Sa | Precond::Classical) => MULTIGRID_IS_REAL,

@@ -51,7 +51,7 @@ impl Args {
         self.speed.is_some() || self.force.is_some()
     }
 
-    /// An error unless the place takes such a wave.
+    /// An error unless the executor supports such a wave.
     pub(super) fn check_executor<T: Real>(
         &self,
         shape: &Shape,

@@ -1,4 +1,4 @@
-//! The report on a wave, in words, pictures and JSON.
+//! The report on a wave, as text, pictures and JSON.
 
 use std::time::Duration;
 
@@ -349,11 +349,11 @@ impl Report for Document<Grid> {
             )?;
         }
         out.line("")?;
-        let of = if run.energy == 0.0 { "" } else { " of it" };
+        let of = if run.energy == 0.0 { "" } else { " relative to the start" };
         let verb = if run.absorbs { "changed" } else { "drifted" };
         let change = run
             .energy_drift
-            .map_or("the force changes it".to_owned(), |drift| format!("it {verb} by {drift:.1e}{of} at most"));
+            .map_or("the force changes it".to_owned(), |drift| format!("it {verb} by at most {drift:.1e}{of}"));
         out.field("energy", format!("{:.6e}, at the end {:.6e}; {change}", run.energy, run.energy_end))?;
         run.print_end(out)
     }

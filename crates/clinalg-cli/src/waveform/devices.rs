@@ -49,10 +49,10 @@ pub(super) fn run<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Re
         return usage!("--study devices: give several devices with --devices");
     };
     if team.local().len() < team.ranks() {
-        return usage!("--study devices takes the devices of one process; start `clinalg` in one");
+        return usage!("--study devices runs in one process: start `clinalg` without mpirun");
     }
     if args.plot.is_some() {
-        return usage!("--plot: --study devices has no picture");
+        return usage!("--study devices draws no picture: leave out --plot");
     }
     let problem = args.system.problem("bruss2d-mix", |_| 100)?;
     let options = args.options(problem.system.grid().shape())?;

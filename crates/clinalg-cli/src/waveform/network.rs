@@ -93,10 +93,10 @@ pub(super) fn run<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Re
         return usage!("--study network takes one device: {instead}");
     }
     if args.windows != 1 {
-        return usage!("--windows: --study network has one window, of --steps steps");
+        return usage!("--study network has one window, of --steps steps: leave out --windows");
     }
     if args.eps.is_some() {
-        return usage!("--eps: --study network compares --iterations iterations, whatever their difference");
+        return usage!("--study network makes a fixed number of iterations, --iterations: leave out --eps");
     }
     let picture = args.plot.as_deref().map(Picture::new).transpose()?;
     let device = global.device()?;

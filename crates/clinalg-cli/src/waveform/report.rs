@@ -1,4 +1,4 @@
-//! The report on a relaxation, in words, pictures and JSON.
+//! The report on a relaxation, as text, pictures and JSON.
 
 use clinalg::{Precision, Real};
 use clinalg_ode::problems::Problem;
@@ -150,7 +150,7 @@ impl Report for Document {
         if !self.files.is_empty() {
             out.field("frames", format!("{} in {}", self.times.len(), self.files.join(", ")))?;
         }
-        out.field("time", format!("{}, and {} for setting up", seconds(self.seconds), seconds(self.seconds_setup)))?;
+        out.field("time", format!("set-up {}, relaxation {}", seconds(self.seconds_setup), seconds(self.seconds)))?;
         let (Some(method_seconds), Some(difference)) = (self.method_seconds, self.max_difference) else {
             return Ok(());
         };

@@ -128,7 +128,7 @@ fn blocks<T: Real>(args: &Args, devices: &Devices, problem: &Problem) -> Result<
     Ok(runs)
 }
 
-/// Grids of 10, 20, 40, ... points per axis, and the one that was asked for.
+/// Grids of 10, 20, 40, ... points per axis, and the grid of the problem.
 fn sizes<T: Real>(args: &Args, devices: &Devices, largest: &Problem) -> Result<Vec<Run>, Failure> {
     let most = largest.system.grid().shape()[0];
     let mut all: Vec<usize> = (0..).map(|k| 10 << k).take_while(|n| *n < most).collect();

@@ -86,7 +86,10 @@ pub(super) fn entries<'a, T: Scalar>(a: &Matrix<'a, T>) -> Result<&'a Csr<T>> {
     }
 }
 
-fn kept<T: Scalar + Coarsened>(preconditioning: Preconditioning, a: &Matrix<'_, T>) -> Result<SolverPreconditioner<T>> {
+fn solver_preconditioner<T: Scalar + Coarsened>(
+    preconditioning: Preconditioning,
+    a: &Matrix<'_, T>,
+) -> Result<SolverPreconditioner<T>> {
     Ok(match preconditioning {
         Preconditioning::None | Preconditioning::Inverse(_) => SolverPreconditioner::None,
         Preconditioning::Jacobi => SolverPreconditioner::Jacobi(jacobi(&a.diagonal()?)?),
@@ -145,7 +148,7 @@ impl Registry {
                 }
                 let preconditioner = match inverse {
                     Some(inverse) => SolverPreconditioner::Inverse(inverse),
-                    None => kept(preconditioning, &a)?,
+                    None => solver_preconditioner(preconditioning, &a)?,
                 };
                 let solver = solver_of(method, &Vector::<T>::zeros(context, n)?, stopping)?;
                 Ok(Object::from(KrylovSolver::new(Krylov { solver, preconditioner, a: cell })))

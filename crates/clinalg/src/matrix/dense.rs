@@ -146,7 +146,7 @@ impl<T: Scalar> Dense<T> {
     }
 
     /// What was made for products with these rows in this context.
-    fn kept(&self) -> Option<&PreparedProducts<T>> {
+    fn prepared_products(&self) -> Option<&PreparedProducts<T>> {
         self.kept.as_ref().filter(|kept| kept.rows == self.rows() && kept.context.same(self.context()))
     }
 
@@ -173,7 +173,7 @@ impl<T: Scalar> Dense<T> {
 
     /// How its products are launched, computed before the first.
     pub(crate) fn products(&self) -> &DenseProducts<T> {
-        self.products.get_or_init(|| match self.kept() {
+        self.products.get_or_init(|| match self.prepared_products() {
             Some(kept) => kept.products.clone(),
             None => Arc::new(DenseProducts::new(self.context(), self.rows(), self.cols)),
         })
@@ -189,7 +189,7 @@ impl<T: Scalar> Dense<T> {
     /// Memory for the sums of `parts` parts of the columns, the same number in every call; locked from the kernel that writes them
     /// to the one that reads.
     pub(crate) fn partial(&self, parts: usize) -> Result<MutexGuard<'_, Buffer<T>>> {
-        let make = || match self.kept().and_then(|kept| kept.partial.clone()) {
+        let make = || match self.prepared_products().and_then(|kept| kept.partial.clone()) {
             Some(partial) => Ok(partial),
             None => Buffer::uninit(self.context(), parts * self.rows()).map(|partial| Arc::new(Mutex::new(partial))),
         };

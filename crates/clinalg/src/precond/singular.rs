@@ -462,8 +462,8 @@ fn small(name: &str, ratio: f64, other: &str) -> String {
 }
 
 /// Says whether A is singular, in three steps: [`singularity`]; if that finds nothing, inverse iteration with complete factors of A and A'; if these would
-/// take more than seconds, least squares from x, whose remaining residual lies along null vectors of A' if the system has no solution. If `progress`
-/// ends the last step, the iterate reached is judged.
+/// take more than a few seconds, least squares from x, whose remaining residual lies along null vectors of A' if the system has no solution. If `progress`
+/// ends the last step, the last iterate is examined.
 ///
 /// # Errors
 /// Those of the device.

@@ -45,8 +45,8 @@ const NOTED: Duration = Duration::from_secs(24 * 3600);
 /// After so long nobody is still writing a file.
 const ABANDONED: Duration = Duration::from_secs(3600);
 /// How long a process waits for another that builds the same program, and how often it looks.
-const PATIENCE: Duration = Duration::from_secs(60);
-const LOOK: Duration = Duration::from_millis(5);
+const MAX_WAIT: Duration = Duration::from_secs(60);
+const POLL_INTERVAL: Duration = Duration::from_millis(5);
 /// The folder is looked through at the first of so many stores of a process.
 const STORES: u32 = 32;
 
@@ -125,7 +125,7 @@ pub struct KernelCache {
 }
 
 impl KernelCache {
-    /// That of `device`; `None` where its driver alone keeps compiled kernels, and where `CLINALG_CACHE_DIR` is empty.
+    /// The cache of `device`; `None` if only its driver keeps compiled kernels, or if `CLINALG_CACHE_DIR` is empty.
     pub fn of(device: &DeviceInfo) -> Option<KernelCache> {
         let folder = folder(device)?;
         let entries = std::fs::read_dir(&folder).into_iter().flatten().flatten();
@@ -165,17 +165,17 @@ pub(super) fn load(folder: &Path, key: &Key) -> Option<Vec<u8>> {
     binary
 }
 
-/// Held while a program is built for a folder: other processes wait for the file rather than build the same program.
-pub(super) struct Turn {
+/// A lock, held while a program is built: other processes wait for the file instead of building the same program.
+pub(super) struct BuildLock {
     path: PathBuf,
-    /// Whether another process had it before, which has stored the program since unless it failed.
+    /// Whether another process held the lock before. Unless that process failed, it has stored the program.
     pub(super) waited: bool,
     _locked: File,
 }
 
-impl Turn {
-    /// `None` where the folder takes no locks, and where the other process is still building after [`PATIENCE`].
-    pub(super) fn take(folder: &Path, key: &Key) -> Option<Turn> {
+impl BuildLock {
+    /// `None` where the folder takes no locks, and where the other process is still building after [`MAX_WAIT`].
+    pub(super) fn acquire(folder: &Path, key: &Key) -> Option<BuildLock> {
         trusted::make_folder(folder).ok()?;
         let path = folder.join(trusted::name_while_written(&key.file_name(), "building"));
         let file = trusted::create(&path).ok()?;
@@ -183,8 +183,8 @@ impl Turn {
         let mut waited = false;
         loop {
             match file.try_lock() {
-                Ok(()) => return Some(Turn { path, waited, _locked: file }),
-                Err(TryLockError::WouldBlock) if started.elapsed() < PATIENCE => std::thread::sleep(LOOK),
+                Ok(()) => return Some(BuildLock { path, waited, _locked: file }),
+                Err(TryLockError::WouldBlock) if started.elapsed() < MAX_WAIT => std::thread::sleep(POLL_INTERVAL),
                 Err(_) => return None,
             }
             waited = true;
@@ -192,9 +192,9 @@ impl Turn {
     }
 }
 
-impl Drop for Turn {
+impl Drop for BuildLock {
     fn drop(&mut self) {
-        // Whoever waits has the file open; one that stays is removed with the leftovers of killed processes.
+        // A waiting process has the file open. If the file remains, it is removed with the leftovers of killed processes.
         let _ = std::fs::remove_file(&self.path);
     }
 }
@@ -383,14 +383,14 @@ mod tests {
     fn the_second_to_build_a_program_waits_for_the_first() {
         let folder = tempfile::tempdir().unwrap();
         let folder = folder.path();
-        let first = Turn::take(folder, &key("a")).unwrap();
-        assert!(!first.waited && !Turn::take(folder, &key("b")).unwrap().waited);
+        let first = BuildLock::acquire(folder, &key("a")).unwrap();
+        assert!(!first.waited && !BuildLock::acquire(folder, &key("b")).unwrap().waited);
         std::thread::scope(|scope| {
             let second = scope.spawn(|| {
-                let turn = Turn::take(folder, &key("a")).unwrap();
-                (turn.waited, load(folder, &key("a")))
+                let lock = BuildLock::acquire(folder, &key("a")).unwrap();
+                (lock.waited, load(folder, &key("a")))
             });
-            std::thread::sleep(10 * LOOK);
+            std::thread::sleep(10 * POLL_INTERVAL);
             assert!(!second.is_finished());
             store(folder, &key("a"), b"binary a");
             drop(first);

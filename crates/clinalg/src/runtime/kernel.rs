@@ -16,7 +16,7 @@ pub struct File {
     kernels: &'static [KernelText],
     flushes: bool,
     is_rounded: bool,
-    is_whole: bool,
+    is_one_program: bool,
 }
 
 /// A kernel of an embedded [`File`]; made by the build script.
@@ -41,7 +41,7 @@ impl File {
 
     /// As [`File::new`], with the kernels that the file defines.
     pub const fn embedded(name: &'static str, source: &'static str, kernels: &'static [KernelText]) -> File {
-        File { name, source, kernels, flushes: false, is_rounded: false, is_whole: false }
+        File { name, source, kernels, flushes: false, is_rounded: false, is_one_program: false }
     }
 
     /// The same with numbers below the normal range taken as zero where the device gains by that: GPUs save a test around
@@ -58,8 +58,8 @@ impl File {
 
     /// The same with all its kernels in one program, built when the first of them is needed: for files whose kernels are launched together.
     /// Drivers take a fixed time for each program besides that for its kernels.
-    pub const fn whole(self) -> File {
-        File { is_whole: true, ..self }
+    pub const fn one_program(self) -> File {
+        File { is_one_program: true, ..self }
     }
 
     /// The file's name for messages, and the source of a program with its kernels in `text`.
@@ -140,8 +140,8 @@ impl Program {
         self
     }
 
-    pub(super) fn is_whole(&self) -> bool {
-        self.file.is_whole
+    pub(super) fn is_one_program(&self) -> bool {
+        self.file.is_one_program
     }
 
     /// The file's name for messages, and the source of all its kernels.

@@ -55,7 +55,7 @@ pub const BUILDING: &str = "clinalg::building";
 
 impl Context {
     /// Held while a kernel is built, where the driver's compiler bears one thread only.
-    pub(super) fn compiler_turn(&self) -> Option<MutexGuard<'static, ()>> {
+    pub(super) fn lock_compiler(&self) -> Option<MutexGuard<'static, ()>> {
         static COMPILER: Mutex<()> = Mutex::new(());
         let alone = faults::of(self.device()).any(|fault| fault.quirk == Quirk::OneCompilation);
         alone.then(|| COMPILER.lock().unwrap_or_else(PoisonError::into_inner))
@@ -64,7 +64,7 @@ impl Context {
     /// A program that has the kernel `name` of `key`.
     pub(super) fn program_of(&self, key: &Key, name: &CStr) -> Result<Arc<Program>> {
         let options = key.options(self);
-        let whole = key.whole().filter(|whole| whole.is_whole() || self.shares_programs());
+        let whole = key.whole().filter(|whole| whole.is_one_program() || self.shares_programs());
         if let Some(program) = whole.and_then(|whole| self.shared_program(whole, &options, name)) {
             return Ok(program);
         }
@@ -88,8 +88,8 @@ impl Context {
         if let Some(program) = load() {
             return Ok(program);
         }
-        let turn = cache::Turn::take(&folder, &stored);
-        if turn.as_ref().is_some_and(|turn| turn.waited)
+        let build_lock = cache::BuildLock::acquire(&folder, &stored);
+        if build_lock.as_ref().is_some_and(|lock| lock.waited)
             && let Some(program) = load()
         {
             return Ok(program);
@@ -113,7 +113,7 @@ impl Context {
         let source = format!("{COMMON}\n{}", together(&sources, self.local())?);
         let options = Key::Generated(kernels[0].clone()).options(self);
         let name = CString::new(kernels[0].name()).ok()?;
-        let _turn = self.compiler_turn();
+        let _guard = self.lock_compiler();
         self.cached_program((kernels[0].name().to_owned(), source), &options, &name).map(Arc::new).ok()
     }
 

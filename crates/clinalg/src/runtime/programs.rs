@@ -119,7 +119,7 @@ impl Context {
     }
 
     /// Builds those of `keys` that are made at run time in one program, which costs a driver less time than one for each, and takes them from
-    /// `missing`. Whatever stands against it, they stay there. Kernels that are built already are built again, so that the next process finds
+    /// `missing`. Kernels that cannot share a program stay in `missing`. Kernels that are built already are built again, so that the next process finds
     /// the same program in the disk cache.
     fn build_together(&self, keys: &[KeyRef], missing: &mut Vec<KeyRef>) {
         let mut groups: Vec<Vec<&GeneratedKernel>> = Vec::new();
@@ -243,7 +243,7 @@ impl Context {
         let source = format!("{COMMON}\n{source}");
         let options =
             CString::new(kernel::options(precision, self.family(), self.local())).expect("options hold no zero byte");
-        let _turn = self.compiler_turn();
+        let _guard = self.lock_compiler();
         let program = self.build_source(&format!("{name}.cl"), &source, &options)?;
         let name_text = CString::new(name).expect("kernel names hold no zero byte");
         let mut code = SUCCESS;
@@ -301,7 +301,7 @@ impl Context {
         let name = CString::new(key.name().as_str()).map_err(|_| {
             Error::value("kernel name", "a name without zero bytes", key.name().as_str().replace('\0', "\\0"))
         })?;
-        let _turn = self.compiler_turn();
+        let _guard = self.lock_compiler();
         let program = program.map_or_else(|| self.program_of(key, &name), Ok)?;
         let mut code = SUCCESS;
         // SAFETY: the program is built and the name ends in zero.

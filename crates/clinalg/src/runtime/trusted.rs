@@ -82,7 +82,7 @@ pub(crate) fn open(path: &Path) -> io::Result<File> {
     Ok(file)
 }
 
-/// Opens a regular file that others cannot write, which is made for this user only where it is missing; follows no link.
+/// Opens a regular file that others cannot write. If it is missing, creates it for this user only. Follows no links.
 ///
 /// # Errors
 /// Those of [`open`].
@@ -123,7 +123,7 @@ pub(crate) fn name_of_partial(name: &str) -> Option<&str> {
     name.strip_prefix('.')?.strip_suffix(PARTIAL)?.rsplit_once('.').map(|(name, _)| name)
 }
 
-/// The name of a file that stands for `name` while that is made, which [`name_of_partial`] takes apart.
+/// The temporary name of the file `name` while it is written; [`name_of_partial`] recovers `name`.
 pub(crate) fn name_while_written(name: &str, what: &str) -> String {
     format!(".{name}.{what}{PARTIAL}")
 }
