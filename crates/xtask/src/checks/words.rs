@@ -1,6 +1,6 @@
 //! The project's words: phrases that documents, comments and strings do not use, and identifiers that code does not, with what stands instead.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
@@ -109,7 +109,8 @@ fn identifiers<'t, 'p>(text: &'t str, patterns: &'p BTreeMap<String, String>) ->
     let words = |line: &'t str| line.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
     let all = text.lines().enumerate().flat_map(|(k, line)| words(line).map(move |word| (k + 1, word)));
     let matched = |word: &str| patterns.keys().find(|pattern| matches(word, pattern)).map(String::as_str);
-    all.filter_map(|(line, word)| Some((line, word, matched(word)?))).collect()
+    let mut known = HashMap::new();
+    all.filter_map(|(line, word)| Some((line, word, (*known.entry(word).or_insert_with(|| matched(word)))?))).collect()
 }
 
 /// Whether a pattern with `*` at its beginning or end, or at neither, matches.
