@@ -598,7 +598,7 @@ fn the_document_of_doctor_has_the_checks_before_a_crash() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn ctrl_c_ends_the_checks_of_doctor() {
+fn the_checks_of_doctor_end_with_their_parent() {
     use std::io::BufRead;
     if !device() {
         return;
@@ -611,7 +611,7 @@ fn ctrl_c_ends_the_checks_of_doctor() {
     // That of an ended process is empty, or gone.
     let runs = || std::fs::read(format!("/proc/{child}/cmdline")).is_ok_and(|line| !line.is_empty());
     assert!(runs());
-    send("-INT", doctor.parent.id());
+    send("-TERM", doctor.parent.id());
     assert!(!doctor.parent.wait().expect("an end").success());
     let start = Instant::now();
     while runs() {
@@ -2327,7 +2327,7 @@ fn elastodynamics_meets_known_solutions_and_writes_what_it_found() {
         ("--boundary x+", "--boundary"),
         ("--vtk u.vtk", "end in .vtu"),
         ("--otf", "--method gmres"),
-        ("--otf --method gmres --algorithm pairwise", "no --algorithm"),
+        ("--otf --method gmres --algorithm pairwise", "is for assembled matrices"),
         ("--tol 1e-6", "--method gmres"),
         ("--boundary pressure --source 1,2,3", "--boundary point-force"),
         ("--boundary x --force 1,2,3", "--boundary point-force"),
