@@ -5,8 +5,9 @@ use std::process::Stdio;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
+use clinalg::CsrParts;
+use clinalg::io::matrix_market;
 use clinalg::runtime::KernelCache;
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -16,6 +17,7 @@ use crate::exit::{Exit, Failure};
 use crate::global::Global;
 use crate::interrupt;
 use crate::output::Output;
+use crate::progress::Progress;
 use crate::text::{bytes, seconds};
 
 /// Show the cache of compiled kernels, or fill it in advance
@@ -121,7 +123,7 @@ fn warm(args: &Args, device: usize, fp64: bool, out: &mut Output) -> Result<Vec<
     let folder = tempfile::tempdir().map_err(|error| Failure::file(&std::env::temp_dir(), error))?;
     for (name, wind) in [("symmetric.mtx", 0.0), ("unsymmetric.mtx", 0.5)] {
         let path = folder.path().join(name);
-        std::fs::write(&path, system(wind)).map_err(|error| Failure::file(&path, error))?;
+        matrix_market::write_coordinate(&path, &system(wind)?)?;
     }
     let precisions = if fp64 { &["f64", "f32"][..] } else { &["f32"] };
     let lines: Vec<String> = precisions
@@ -130,22 +132,21 @@ fn warm(args: &Args, device: usize, fp64: bool, out: &mut Output) -> Result<Vec<
         .collect();
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let processes = args.processes.unwrap_or(cores.min(MOST_PROCESSES)).min(lines.len());
-    let target = if out.is_silent() { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() };
-    let bar = ProgressBar::with_draw_target(Some(lines.len() as u64), target);
-    if let Ok(style) = ProgressStyle::with_template("[{bar:28}] {pos} of {len} runs: {msg} ({elapsed})") {
-        bar.set_style(style.progress_chars("=> "));
-    }
+    let progress = Progress::of_part(out);
     interrupt::watch();
-    let next = AtomicUsize::new(0);
+    let (next, ended) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    let show = |count: usize, line: &str| {
+        progress.reached(count as f64 / lines.len() as f64, format!("{count} of {} runs: {line}", lines.len()));
+    };
     let work = || {
         let mut done = Vec::new();
         loop {
             let place = next.fetch_add(1, Ordering::Relaxed);
             let Some(line) = lines.get(place).filter(|_| !interrupt::interrupted()) else { return done };
-            bar.set_message(line.clone());
+            show(ended.load(Ordering::Relaxed), line);
             let start = Instant::now();
             let error = run_command(folder.path(), line, device).err();
-            bar.inc(1);
+            show(ended.fetch_add(1, Ordering::Relaxed) + 1, line);
             done.push((place, Run { command: line.clone(), seconds: start.elapsed().as_secs_f64(), error }));
         }
     };
@@ -153,7 +154,7 @@ fn warm(args: &Args, device: usize, fp64: bool, out: &mut Output) -> Result<Vec<
         let threads: Vec<_> = (0..processes).map(|_| scope.spawn(work)).collect();
         threads.into_iter().flat_map(|thread| thread.join().unwrap_or_default()).collect()
     });
-    bar.finish_and_clear();
+    progress.clear();
     runs.sort_unstable_by_key(|(place, _)| *place);
     let runs: Vec<Run> = runs.into_iter().map(|(_, run)| run).collect();
     for Run { command, seconds: time, error } in &runs {
@@ -179,21 +180,19 @@ fn run_command(folder: &Path, line: &str, device: usize) -> Result<(), String> {
 /// Points of each side of [`system`].
 const SIDE: usize = 24;
 
-/// -div(k grad u) + wind du/dx on a cube, k between 1 and 2, as a MatrixMarket file.
-fn system(wind: f64) -> String {
-    let at = |p: [usize; 3]| (p[2] * SIDE + p[1]) * SIDE + p[0] + 1;
+/// -div(k grad u) + wind du/dx on a cube, k between 1 and 2.
+fn system(wind: f64) -> clinalg::Result<CsrParts<f64>> {
+    let at = |p: [usize; 3]| (p[2] * SIDE + p[1]) * SIDE + p[0];
     let coefficient = |p: [usize; 3]| 1.0 + (p.iter().sum::<usize>() as f64) / (3 * SIDE) as f64;
     let mut entries = Vec::new();
     for p in (0..SIDE.pow(3)).map(|k| [k % SIDE, k / SIDE % SIDE, k / (SIDE * SIDE)]) {
-        entries.push(format!("{0} {0} {1}\n", at(p), 6.0 * coefficient(p)));
+        entries.push((at(p), at(p), 6.0 * coefficient(p)));
         for axis in (0..3).filter(|&axis| p[axis] + 1 < SIDE) {
             let mut q = p;
             q[axis] += 1;
             let (k, half) = (0.5 * (coefficient(p) + coefficient(q)), if axis == 0 { 0.5 * wind } else { 0.0 });
-            entries.push(format!("{} {} {}\n{1} {0} {3}\n", at(p), at(q), half - k, -half - k));
+            entries.extend([(at(p), at(q), half - k), (at(q), at(p), -half - k)]);
         }
     }
-    let n = SIDE.pow(3);
-    let count = n + 6 * SIDE * SIDE * (SIDE - 1);
-    format!("%%MatrixMarket matrix coordinate real general\n{n} {n} {count}\n{}", entries.concat())
+    CsrParts::from_triplets(SIDE.pow(3), SIDE.pow(3), &entries)
 }

@@ -18,8 +18,8 @@ enum Measure {
     Residual(&'static str, f64),
     /// The steps taken, of a known number.
     Steps(u64),
-    /// How far time has come.
-    Time,
+    /// How large a part is done, such as of a time interval.
+    Part,
 }
 
 /// Positions of a full bar.
@@ -46,9 +46,9 @@ impl Progress {
         Progress::of(out, Measure::Steps(count))
     }
 
-    /// A bar for a time interval.
-    pub(crate) fn of_time(out: &Output) -> Progress {
-        Progress::of(out, Measure::Time)
+    /// A bar for the part that is done, such as of a time interval.
+    pub(crate) fn of_part(out: &Output) -> Progress {
+        Progress::of(out, Measure::Part)
     }
 
     /// Says what goes on where nothing is counted.
@@ -68,7 +68,7 @@ impl Progress {
                 self.bar.set_message(format!("step {step} of {count}"));
                 self.bar.set_position(step);
             }
-            Measure::Time => {}
+            Measure::Part => {}
         }
     }
 
@@ -79,7 +79,7 @@ impl Progress {
         }
     }
 
-    /// At a part of the time interval, from 0 to 1.
+    /// When this part is done, from 0 to 1.
     pub(crate) fn reached(&self, part: f64, what: impl Into<String>) {
         self.bar.set_message(what.into());
         self.bar.set_position((part.clamp(0.0, 1.0) * FULL as f64) as u64);

@@ -53,7 +53,7 @@ pub(super) fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> 
     let resumed = checkpoints.resumed(fingerprint)?.map(restored::<T>).transpose()?;
 
     interrupt::watch();
-    let progress = Progress::of_time(out);
+    let progress = Progress::of_part(out);
     progress.stage("setting up");
     out.phase("frames");
     let start = Instant::now();

@@ -128,10 +128,11 @@ impl Context {
         if let Some(program) = known() {
             return Some(program);
         }
-        let program = match self.cached_program(whole.source(), options, name) {
+        let (file, source) = whole.source();
+        let program = match self.cached_program((file.clone(), source), options, name) {
             Ok(program) => Arc::new(program),
             Err(error) => {
-                log::debug!("the kernels are built one by one: {error}");
+                log::debug!("the kernels of {file} are built one by one: {error}");
                 return None;
             }
         };

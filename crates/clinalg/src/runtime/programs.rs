@@ -119,8 +119,7 @@ impl Context {
     }
 
     /// Builds those of `keys` that are made at run time in one program, which costs a driver less time than one for each, and takes them from
-    /// `missing`. Kernels that cannot share a program stay in `missing`. Kernels that are built already are built again, so that the next process finds
-    /// the same program in the disk cache.
+    /// `missing`. Kernels that cannot share a program stay in `missing`.
     fn build_together(&self, keys: &[KeyRef], missing: &mut Vec<KeyRef>) {
         let mut groups: Vec<Vec<&GeneratedKernel>> = Vec::new();
         for key in keys {
@@ -153,7 +152,12 @@ impl Context {
             }
         }
         let mut missing: Vec<KeyRef> = all.iter().copied().filter(|key| self.known(*key).is_none()).collect();
-        self.build_together(&all, &mut missing);
+        if missing.is_empty() {
+            return Ok(());
+        }
+        // The next process finds in the disk cache the program of all of them, not that of what happened to be missing here.
+        let together = if self.shares_programs() { missing.clone() } else { all };
+        self.build_together(&together, &mut missing);
         let threads = std::thread::available_parallelism().map_or(1, usize::from).min(missing.len());
         let next = AtomicUsize::new(0);
         let work = || -> Result<()> {
