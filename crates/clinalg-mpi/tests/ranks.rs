@@ -233,7 +233,7 @@ fn what_cannot_run_in_processes_is_refused_once() {
         return;
     }
     for (line, words) in [
-        ("bench", "start `clinalg` for the other commands"),
+        ("bench", "start it with `clinalg`, without mpirun"),
         ("poisson --backend reference", "start `clinalg` in one process"),
         ("poisson --n 100", "65 and 129"),
         ("waveform --n 10 --variant point", "--variant block-boundary or --variant device"),
