@@ -7,8 +7,6 @@
 //   subtract_masses       16 B          take_unknowns         16 B          put_unknowns          16 B
 // Per point of a side:
 //   add_side              24 B          hold_side             16 B          take_side             16 B
-// Per coupling to a given value:
-//   add_loads             20 B, and 28 B per unknown that has some
 //
 // GPUs: a point per item. CPUs: a run of rows per item.
 //@ build
@@ -19,11 +17,9 @@
 #ifdef CPU
 #define EACH_ROW(q, rows) for (size_t q = PART_BEGIN((size_t)(rows)), end = PART_END((size_t)(rows)); q < end; ++q)
 #define EACH_COLUMN(i, count) for (size_t i = 0; i < (count); ++i)
-#define EACH_ITEM(i, count) EACH_ROW(i, count)
 #else
 #define EACH_ROW(q, rows) for (size_t q = get_global_id(1); q < (rows); q += get_global_size(1))
 #define EACH_COLUMN(i, count) for (size_t i = get_global_id(0); i < (count); i += get_global_size(0))
-#define EACH_ITEM(i, count) EACH_COLUMN(i, count)
 #endif
 
 // Where row q of the unknowns lies among the points, and what the cells of the row have in common.
@@ -84,21 +80,6 @@ __kernel void add_side(ulong width, ulong height, ulong first, ulong stride, ulo
             const REAL area = load * masses[across + i] * masses[along + q];
             b[first + q * pitch + i * stride] += area * values[from + q * step + i];
         }
-    }
-}
-
-// Unknown unknowns[i] takes factors[l] times value places[l] for each l from starts[i] to starts[i + 1] - 1.
-__kernel void add_loads(ulong count, __global const ulong *unknowns, __global const uint *starts,
-                        __global const uint *places, __global const REAL *factors, __global const REAL *values,
-                        __global REAL *b)
-{
-    EACH_ITEM(i, count)
-    {
-        REAL value = b[unknowns[i]];
-        for (uint l = starts[i]; l < starts[i + 1]; ++l) {
-            value += factors[l] * values[places[l]];
-        }
-        b[unknowns[i]] = value;
     }
 }
 

@@ -17,15 +17,7 @@
 //@ build DIM=3 FULL=1 CPU=1
 #include "common.clh"
 #include "grid.clh"
-
-#ifdef CPU
-#define EACH_ROW(q, to) for (size_t q = PART_BEGIN((size_t)(to)); q < PART_END((size_t)(to)); ++q)
-#define EACH_COLUMN(i, from, to, step) for (size_t i = (from); i < (to); i += (step))
-#else
-#define EACH_ROW(q, to) for (size_t q = get_global_id(1); q < (to); q += get_global_size(1))
-#define EACH_COLUMN(i, from, to, step)                                                                                 \
-    for (size_t i = get_global_id(0) * (step) + (from); i < (to); i += get_global_size(0) * (step))
-#endif
+#include "boxes_stencil.clh"
 
 // DO(number, dx, dy, dz) for the offsets in the order of `c`.
 #if DIM == 3
@@ -50,9 +42,6 @@
 #else
 #define OFFSETS(DO) ALONG(DO)
 #endif
-
-#define BEFORE(i, n) ((i) > 0 ? (i)-1 : (n)-1)
-#define AFTER(i, n) ((i) + 1 < (n) ? (i) + 1 : 0)
 
 // Where the nine rows around a row begin; in two dimensions the three of its plane.
 typedef struct {

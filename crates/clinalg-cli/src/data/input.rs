@@ -1,6 +1,9 @@
 //! Fields that options give: a formula or a file.
 
+use std::num::NonZero;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
 
 use clinalg::Real;
 use clinalg::multigrid::Coefficient;
@@ -30,6 +33,9 @@ const AXES: [&str; 3] = ["x", "y", "z"];
 
 /// So many values of an array are read, if only to say that their shape is another one than that of the grid.
 const MISSHAPEN: usize = 1 << 20;
+
+/// Points that a thread computes at once.
+const SHARE: usize = 1 << 13;
 
 /// The values of a coefficient.
 pub(crate) enum CoefficientValues<T> {
@@ -95,7 +101,7 @@ impl InputField {
     pub(crate) fn at_points<T: Real>(
         &self,
         lattice: &Lattice,
-        wanted: impl Fn(usize) -> bool,
+        wanted: impl Fn(usize) -> bool + Sync,
     ) -> Result<Vec<T>, Failure> {
         let axes: Vec<Vec<f64>> = (0..lattice.dim()).map(|axis| lattice.coordinates(axis)).collect();
         match &self.source {
@@ -167,20 +173,31 @@ impl InputField {
         Array::read(path, self.option.trim_start_matches('-'), lattice.len().max(MISSHAPEN))
     }
 
-    /// The formula at the products of the coordinates, the first fastest.
+    /// The formula at the products of the coordinates, the first fastest, by all threads of the machine.
     fn sample(
         &self,
         formula: &Function,
         axes: &[Vec<f64>],
-        wanted: impl Fn(usize) -> bool,
+        wanted: impl Fn(usize) -> bool + Sync,
     ) -> Result<Vec<f64>, Failure> {
         let points = axes.iter().map(Vec::len).product();
         let mut values = vec![0.0; points];
-        let mut at = [0.0; 3];
-        for (k, value) in values.iter_mut().enumerate().filter(|(k, _)| wanted(*k)) {
-            coordinates(axes, k, &mut at);
-            *value = formula.at(&at, 0.0);
-        }
+        let threads = thread::available_parallelism().map_or(1, NonZero::get).min(points.div_ceil(SHARE));
+        let parts = Mutex::new(values.chunks_mut(SHARE).enumerate());
+        let work = || loop {
+            let next = parts.lock().unwrap_or_else(PoisonError::into_inner).next();
+            let Some((part, values)) = next else { return };
+            let mut at = [0.0; 3];
+            for (k, value) in (part * SHARE..).zip(values).filter(|(k, _)| wanted(*k)) {
+                coordinates(axes, k, &mut at);
+                *value = formula.at(&at, 0.0);
+            }
+        };
+        thread::scope(|scope| {
+            // A thread that cannot be started leaves its work to the others.
+            (1..threads).for_each(|_| drop(thread::Builder::new().spawn_scoped(scope, work)));
+            work();
+        });
         self.check(axes, &values, &wanted)?;
         Ok(values)
     }

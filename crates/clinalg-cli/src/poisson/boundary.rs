@@ -136,7 +136,7 @@ impl BoundaryData {
     fn at_points<T: Real>(&self, grid: &Grid, lattice: &Lattice) -> Result<Vec<T>, Failure> {
         let mut values = vec![T::zero(); grid.len()];
         let is_own = |side: (usize, End)| self.sides.iter().any(|&(axis, end, _)| (axis, end) == side);
-        let mut take = |given: &InputField, is_wanted: &dyn Fn((usize, End)) -> bool| -> Result<(), Failure> {
+        let mut take = |given: &InputField, is_wanted: &(dyn Fn((usize, End)) -> bool + Sync)| -> Result<(), Failure> {
             let wanted = |k: usize| side_of(grid, k).is_some_and(is_wanted);
             let given: Vec<T> = given.at_points(lattice, wanted)?;
             given.into_iter().enumerate().filter(|(k, _)| wanted(*k)).for_each(|(k, value)| values[k] = value);

@@ -309,6 +309,66 @@ mod tests {
         });
     }
 
+    /// Fails unless the couplings of each coarse level are those of P' A P, P being what the kernel interpolates, and the sums of
+    /// its rows P' times those of A.
+    fn coarse_matrices_are_galerkin_products<T: Real>(context: &Context, grid: &Grid, mixed_derivatives: [f64; 3]) {
+        let cells = (0..grid.dim()).map(|axis| grid.intervals(axis)).product();
+        let k: Vec<_> = (0..cells).map(|i| T::from_f64(10f64.powi((i * i % 7) as i32 - 3))).collect();
+        let params = PoissonParams { shift: 0.7, mixed_derivatives, ..PoissonParams::default() };
+        let (mut c, matrices) = boxes::stencil_components(context, grid, &params, Coefficient::Cells(&k)).unwrap();
+        for (level, pair) in matrices.windows(2).enumerate() {
+            let [n, m] = [pair[0].len(), pair[1].len()].map(usize::isqrt);
+            let columns: Vec<_> = (0..m)
+                .map(|column| {
+                    let unit: Vec<_> = (0..m).map(|i| if i == column { T::one() } else { T::zero() }).collect();
+                    let mut fine = Vector::zeros(context, n).unwrap();
+                    c.refine(level, &Vector::from_slice(context, &unit).unwrap(), &mut fine).unwrap();
+                    fine.to_vec().unwrap().into_iter().map(|part| part.into_f64()).collect::<Vec<_>>()
+                })
+                .collect();
+            let largest = pair[1].iter().fold(0.0, |most: f64, entry| most.max(entry.abs()));
+            for (j, column) in columns.iter().enumerate() {
+                // The couplings with the differences of the column, and the sum of each row.
+                let rows = pair[0].chunks(n).zip(column);
+                let fluxes = rows.map(|(row, own)| row.iter().zip(column).map(|(a, b)| a * (b - own)).sum::<f64>());
+                let sums = pair[0].chunks(n).map(|row| row.iter().sum::<f64>());
+                let (fluxes, sums): (Vec<_>, Vec<_>) = fluxes.zip(sums).unzip();
+                for (i, row) in columns.iter().enumerate() {
+                    let product = |other: &[f64]| row.iter().zip(other).map(|(a, b): (&f64, &f64)| a * b).sum::<f64>();
+                    let entry = product(&fluxes) + if i == j { product(&sums) } else { 0.0 };
+                    let difference = (pair[1][i * m + j] - entry).abs();
+                    let bound = 100.0 * T::epsilon().into_f64() * largest;
+                    assert!(difference <= bound, "{grid:?}, level {level}, entry {i}, {j}: {difference:e}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn coarse_operators_of_coefficients_are_galerkin_products() {
+        let full = [0.3, 0.2, -0.4];
+        let cells = |points: &[usize]| Grid::new(points).centring(Centring::Cell).side(0, End::Low, Condition::Neumann);
+        on_every_device(|context| {
+            for (grid, mixed) in [
+                (Grid::new(&[19, 14]), [0.0; 3]),
+                (Grid::new(&[12, 17]).periodic(0), full),
+                (Grid::new(&[13, 9]).periodic(0).periodic(1), full),
+                (Grid::new(&[3, 30]).periodic(0), [0.0; 3]),
+                (Grid::new(&[40, 1]).periodic(1), [0.0; 3]),
+                (Grid::new(&[23, 11]).size(&[1.0, 4.0]).side(1, End::High, Condition::Robin { alpha: 2.0 }), full),
+                (cells(&[16, 11]), [0.0; 3]),
+                (Grid::new(&[7, 6, 5]), [0.0; 3]),
+                (Grid::new(&[6, 5, 7]).periodic(0).side(2, End::Low, Condition::Neumann), full),
+                (cells(&[5, 6, 5]).periodic(1), [0.0; 3]),
+            ] {
+                coarse_matrices_are_galerkin_products::<f32>(context, &grid, mixed);
+                if context.require::<f64>().is_ok() {
+                    coarse_matrices_are_galerkin_products::<f64>(context, &grid, mixed);
+                }
+            }
+        });
+    }
+
     #[test]
     fn components_write_nothing_outside_of_their_grids() {
         on_every_device(|context| {

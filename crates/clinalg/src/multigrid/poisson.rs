@@ -107,8 +107,6 @@ impl<T: Real> Poisson<T> {
     /// coefficient and hardly more on finer grids, along lines of the grid or not, in two dimensions also where four subdomains
     /// meet in a point as on a chessboard. Not so for a coefficient that jumps at random from one cell to the next.
     ///
-    /// The coarser grids are set up on the host, in about two seconds per ten million points.
-    ///
     /// # Errors
     /// As [`Poisson::new`]; [`Error::Length`] and [`Error::Value`] that name `coefficient`; [`Error::Value`] that names
     /// `mixed_derivatives` for off-diagonal entries on a cell-centred grid or with a coefficient at the points.
@@ -170,7 +168,7 @@ impl<T: Real> Poisson<T> {
             }
             (_, varying, Some(context)) if params.backend != Backend::Reference => {
                 check_any(params)?;
-                let problem = Problem::new(grid, params, varying)?;
+                let problem = Problem::new(context, grid, params, varying)?;
                 Engine::Any(Box::new(Solver::new(context, params, problem, &SideValues::new(grid))?))
             }
             _ => return Err(needs_regular("backend", "kernels", params.backend)),
@@ -298,14 +296,14 @@ impl<T: Real> Poisson<T> {
     }
 
     /// The discretised problem, and where it is solved.
-    fn problem(&self) -> Result<(&Context, Arc<Problem>)> {
+    fn problem(&self) -> Result<(&Context, Arc<Problem<T>>)> {
         let Some(context) = self.context() else {
             return Err(Error::value("backend", "kernels or matrix: operators need a device", "reference"));
         };
         let problem = match &self.engine {
             Engine::Regular(_, own) => {
                 let varying = own.as_ref().map(|own| Varying::Coefficient(own.borrowed()));
-                Arc::new(Problem::new(&self.grid, &self.params, varying)?)
+                Arc::new(Problem::new(context, &self.grid, &self.params, varying)?)
             }
             Engine::Any(solver) => Arc::clone(solver.problem()),
         };

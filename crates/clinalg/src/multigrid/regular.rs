@@ -124,7 +124,7 @@ impl<T: Real> Regular<T> {
                 *sides = Some((layout, values.clone()));
             }
             Engine::Device { context, sides, .. } => {
-                let points = Problem::new::<T>(grid, &PoissonParams::default(), None)?.points(context)?;
+                let points = Problem::<T>::new(context, grid, &PoissonParams::default(), None)?.points(context)?;
                 let given = points.given(values)?;
                 *sides = Some(Box::new((points, given)));
             }

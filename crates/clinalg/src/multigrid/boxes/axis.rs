@@ -126,6 +126,52 @@ impl Axis {
         factors
     }
 
+    /// What boxes_setup.cl knows of each unknown: its places and its factors.
+    pub(super) fn rows(&self) -> Vec<([u32; 7], [f64; 7])> {
+        let (n, intervals, widths) = (self.unknowns(), self.lengths.len(), self.factors().mass);
+        let first = usize::from(self.held(0));
+        let ends = if self.periodic() || self.centring == Centring::Cell { intervals } else { intervals + 1 };
+        let step = |i: usize, end: usize| match end {
+            0 if i > 0 => Some(i - 1),
+            1 if i + 1 < ends => Some(i + 1),
+            0 => self.periodic().then(|| ends - 1),
+            _ => self.periodic().then_some(0),
+        };
+        (0..n)
+            .map(|i| {
+                let point = i + first;
+                let next = [0, 1].map(|end| step(point, end));
+                let around = match self.centring {
+                    Centring::Cell => [Some(point); 2],
+                    Centring::Vertex => [next[0].map(|before| before % intervals), next[1].map(|_| point)],
+                };
+                let length = around.map(|cell| cell.map_or(0.0, |cell| self.lengths[cell]));
+                // A direction of one point leads nowhere else.
+                let kind = next.map(|next| match next {
+                    Some(next) if ends > 1 => 1 + u32::from((first..first + n).contains(&next)),
+                    _ => 0,
+                });
+                let link = [0, 1].map(|end| match self.centring {
+                    Centring::Cell => 0.5 * length[end] / self.diffusion,
+                    Centring::Vertex if kind[end] > 0 => self.diffusion / length[end],
+                    Centring::Vertex => 0.0,
+                });
+                let alpha = [0, 1].map(|end| match (self.sides[end], self.centring) {
+                    _ if i != [0, n - 1][end] => 0.0,
+                    (Condition::Robin { alpha }, _) => alpha,
+                    (Condition::Dirichlet, Centring::Cell) => -1.0,
+                    _ => 0.0,
+                });
+                let [before, after] = next.map(|next| next.unwrap_or(point) as u32);
+                let cells = around.map(|cell| cell.unwrap_or(0) as u32);
+                (
+                    [cells[0], cells[1], kind[0], kind[1], before, point as u32, after],
+                    [0.5 * length[0], 0.5 * length[1], link[0], link[1], widths[i], alpha[0], alpha[1]],
+                )
+            })
+            .collect()
+    }
+
     /// Fewest intervals that the direction can have.
     fn least(&self) -> usize {
         match self.centring {

@@ -1,21 +1,17 @@
 //! The finest operator for a coefficient or a tensor that varies, for a tensor with off-diagonal entries, and of order 4.
 
+use std::borrow::Cow;
+
 use super::axis::Axis;
 use super::grid::{Centring, Condition};
-use super::stencil::Stencil;
+use super::points::Layout;
+use super::stencil::{OnDevice, offsets};
 use crate::error::check_length;
-use crate::multigrid::Coefficient;
 use crate::multigrid::params::PoissonParams;
-use crate::{Error, Real, Result};
-
-/// The coefficient k by which the tensor D is multiplied, or a tensor in each cell, as `f64`.
-pub(super) enum Field {
-    Constant,
-    Points(Vec<f64>),
-    Cells(Vec<f64>),
-    /// The entries of the diagonal by direction, then dxy, dxz and dyz; an empty list stands for zeros.
-    Tensor([Vec<f64>; 3], [Vec<f64>; 3]),
-}
+use crate::multigrid::{Coefficient, launch};
+use crate::runtime::kernels::boxes_setup;
+use crate::runtime::{Out, Range};
+use crate::{Buffer, Context, Error, Real, Result, Vector};
 
 /// The entries of a tensor D(x), symmetric and positive definite, in the cells between the points of a grid (on a cell-centred grid, in its cells), x fastest.
 /// For [`Poisson::with_tensor`](crate::multigrid::Poisson::with_tensor).
@@ -34,29 +30,6 @@ pub(in crate::multigrid) enum Varying<'a, T> {
     Tensor(Tensor<'a, T>),
 }
 
-/// Where a value comes from that the right-hand side takes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Origin {
-    /// A point of the grid where u is given.
-    Point(usize),
-    /// Value `at` of a side.
-    Side { axis: usize, end: usize, at: usize },
-}
-
-/// `factor` times the value is added to the right-hand side of `unknown`.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Load {
-    pub(super) unknown: usize,
-    pub(super) from: Origin,
-    pub(super) factor: f64,
-}
-
-/// An operator and what given values add to the right-hand side, without those that [`Factors`](super::axis::Factors) has.
-pub(super) struct Finest {
-    pub(super) stencil: Stencil,
-    pub(super) loads: Vec<Load>,
-}
-
 /// Whether the tensor with this diagonal and these off-diagonal entries is positive definite.
 pub(in crate::multigrid) fn is_positive(dim: usize, [x, y, z]: [f64; 3], [xy, xz, yz]: [f64; 3]) -> bool {
     let planes = x * y - xy * xy;
@@ -64,306 +37,290 @@ pub(in crate::multigrid) fn is_positive(dim: usize, [x, y, z]: [f64; 3], [xy, xz
     x > 0.0 && planes > 0.0 && planes.is_finite() && (dim == 2 || (whole > 0.0 && whole.is_finite()))
 }
 
-impl Field {
+/// What varies over a grid, numbered as in boxes_setup.cl.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Constant = 0,
+    Points = 1,
+    Cells = 2,
+    Tensor = 3,
+    /// Nothing: the same coupling for each offset at all points.
+    Offsets = 4,
+}
+
+/// A grid and what varies over it, on the device: makes the finest operator, and adds what its right-hand side takes from the sides.
+pub(super) struct Finest<T: Real> {
+    context: Context,
+    axes: Vec<Axis>,
+    counts: [usize; 3],
+    /// Of the points, and of the values that vary.
+    points: [u32; 3],
+    lattice: [u32; 3],
+    /// How many offsets have couplings.
+    used: u32,
+    kind: Kind,
+    shift: T,
+    places: Buffer<u32>,
+    factors: Buffer<T>,
+    entries: Buffer<T>,
+    field: Buffer<T>,
+    /// The places of the first values of the sides among those of all.
+    starts: Buffer<u32>,
+}
+
+/// Where couplings with given points go.
+enum Into<'a, T: Real> {
+    /// The couplings of an operator, and its masses.
+    Operator(&'a OnDevice<T>),
+    /// A right-hand side, by the values of the sides.
+    RightSide(&'a Buffer<T>, &'a Vector<T>),
+}
+
+impl<T: Real> Finest<T> {
     /// # Errors
-    /// [`Error::Length`] and [`Error::Value`] that name `coefficient` or `tensor`.
-    pub(super) fn new<T: Real>(axes: &[Axis], points: &[usize], given: Varying<'_, T>) -> Result<Field> {
-        match given {
-            Varying::Coefficient(given) => Field::coefficient(axes, points, given),
-            Varying::Tensor(given) => Field::tensor(axes, given),
-        }
-    }
-
-    fn tensor<T: Real>(axes: &[Axis], given: Tensor<'_, T>) -> Result<Field> {
-        let dim = axes.len();
-        let cells = axes.iter().map(|axis| axis.lengths.len()).product();
-        let wide = |values: &[T]| values.iter().map(|v| v.into_f64()).collect::<Vec<f64>>();
-        let mut diagonal = [const { Vec::new() }; 3];
-        for (entries, given) in diagonal.iter_mut().zip(&given.diagonal[..dim]) {
-            check_length("tensor", cells, given.len())?;
-            *entries = wide(given);
-        }
-        let mut mixed = [const { Vec::new() }; 3];
-        for (entries, given) in mixed.iter_mut().zip(&given.mixed[..if dim == 3 { 3 } else { 1 }]) {
-            if !given.is_empty() {
-                check_length("tensor", cells, given.len())?;
-                if given.iter().any(|d| *d != T::zero()) {
-                    *entries = wide(given);
-                }
+    /// [`Error::Length`] and [`Error::Value`] that name `coefficient` or `tensor`; [`Error::Value`] that names `mixed_derivatives` for
+    /// off-diagonal entries where they are not supported, or `points`; [`Error::Allocation`].
+    pub(super) fn new(
+        context: &Context,
+        axes: &[Axis],
+        layout: &Layout,
+        params: &PoissonParams,
+        varying: Option<Varying<'_, T>>,
+    ) -> Result<Finest<T>> {
+        let (dim, mixed) = (axes.len(), params.mixed_in(axes.len()));
+        let (kind, field) = match varying {
+            Some(Varying::Coefficient(given)) => coefficient(axes, layout, given)?,
+            Some(Varying::Tensor(given)) => (Kind::Tensor, Cow::Owned(tensor(axes, params, given)?)),
+            None if params.order == 4 => {
+                let couplings = compact4(axes, params.shift).into_iter().map(T::from_f64);
+                (Kind::Offsets, Cow::Owned(couplings.collect()))
             }
-        }
-        let entry = |entries: &Vec<f64>, cell: usize, other: f64| entries.get(cell).copied().unwrap_or(other);
-        for cell in 0..cells {
-            let [d, m] =
-                [(&diagonal, 1.0), (&mixed, 0.0)].map(|(all, other)| [0, 1, 2].map(|e| entry(&all[e], cell, other)));
-            if !is_positive(dim, d, m) {
-                let entries = if dim == 3 { 3 } else { 1 };
-                let got = format!(
-                    "diagonal {:?}, off-diagonal {:?} in cell {} (counted from 1)",
-                    &d[..dim],
-                    &m[..entries],
-                    cell + 1
-                );
-                return Err(Error::value("tensor", "a positive definite, finite tensor in each cell", got));
-            }
-        }
-        Ok(Field::Tensor(diagonal, mixed))
-    }
-
-    /// The factor of the flux along a direction in a cell. On vertex-centred grids not for coefficients at the points.
-    fn along(&self, axis: usize, cell: usize) -> f64 {
-        match self {
-            Field::Constant => 1.0,
-            Field::Points(values) | Field::Cells(values) => values[cell],
-            Field::Tensor(diagonal, _) => diagonal[axis][cell],
-        }
-    }
-
-    /// Off-diagonal entry number `entry` in a cell, where D has the constant one `constant`.
-    fn mixed(&self, entry: usize, constant: f64, cell: usize) -> f64 {
-        match self {
-            Field::Constant | Field::Points(_) => constant,
-            Field::Cells(values) => constant * values[cell],
-            Field::Tensor(_, mixed) => mixed[entry].get(cell).copied().unwrap_or(0.0),
-        }
-    }
-
-    /// Whether a tensor in the cells has off-diagonal entries.
-    fn is_full(&self) -> bool {
-        matches!(self, Field::Tensor(_, mixed) if mixed.iter().any(|entries| !entries.is_empty()))
-    }
-
-    fn coefficient<T: Real>(axes: &[Axis], points: &[usize], given: Coefficient<'_, T>) -> Result<Field> {
-        let (values, len) = match given {
-            Coefficient::Points(values) => (values, points.iter().product()),
-            Coefficient::Cells(values) => (values, axes.iter().map(|axis| axis.lengths.len()).product::<usize>()),
+            None => (Kind::Constant, Cow::Owned(vec![T::one()])),
         };
-        check_length("coefficient", len, values.len())?;
-        if let Some(bad) = values.iter().find(|k| !(**k > T::zero() && k.is_finite())) {
-            return Err(Error::value("coefficient", "positive, finite numbers", bad));
+        let is_full = match kind {
+            Kind::Offsets => true,
+            Kind::Tensor => field.len() > dim * cells(axes),
+            _ => mixed.iter().any(|d| *d != 0.0),
+        };
+        if is_full {
+            check_mixed(axes, kind, mixed)?;
         }
-        let values = values.iter().map(|k| k.into_f64()).collect();
-        // Cells have their points in the middle.
-        Ok(match given {
-            Coefficient::Points(_) if axes[0].centring == Centring::Vertex => Field::Points(values),
-            _ => Field::Cells(values),
+        let mut rows: Vec<_> = axes.iter().flat_map(Axis::rows).collect();
+        if dim == 2 {
+            rows.push(([0; 7], [1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0]));
+        }
+        let places: Vec<u32> = rows.iter().flat_map(|(places, _)| *places).collect();
+        let factors: Vec<T> = rows.iter().flat_map(|(_, factors)| factors.map(T::from_f64)).collect();
+        let entries = if kind == Kind::Tensor { [1.0; 3] } else { mixed };
+        let points = layout.all().map(|count| count as u32);
+        let intervals = [0, 1, 2].map(|d| axes.get(d).map_or(1, |axis| axis.lengths.len() as u32));
+        Ok(Finest {
+            context: context.clone(),
+            axes: axes.to_vec(),
+            counts: layout.counts(),
+            points,
+            lattice: if kind == Kind::Points { points } else { intervals },
+            used: if is_full { offsets(dim).len() } else { dim } as u32,
+            kind,
+            shift: T::from_f64(params.shift),
+            places: Buffer::from_slice(context, &places)?,
+            factors: Buffer::from_slice(context, &factors)?,
+            entries: Buffer::from_slice(context, &entries.map(T::from_f64))?,
+            field: Buffer::from_slice(context, &field)?,
+            starts: Buffer::from_slice(context, &layout.starts()?)?,
         })
     }
+
+    fn program(&self) -> boxes_setup::Program<T> {
+        boxes_setup::Program::new().dim(self.axes.len() as u64)
+    }
+
+    fn range(&self, [nx, ny, nz]: [usize; 3]) -> Range {
+        launch::items(&self.context, [nx, ny * nz], ny * nz)
+    }
+
+    fn is_cell_centred(&self) -> bool {
+        self.axes[0].centring == Centring::Cell
+    }
+
+    /// The operator.
+    pub(super) fn operator(&self) -> Result<OnDevice<T>> {
+        let operator = OnDevice::new(&self.context, self.counts, &self.axes, self.used)?;
+        if !self.is_cell_centred() {
+            self.couple(&Into::Operator(&operator))?;
+            return Ok(operator);
+        }
+        let Finest { context, shift, places, factors, field, .. } = self;
+        let ([nx, ny, nz], range, kind) = (self.counts.map(|n| n as u32), self.range(self.counts), self.kind as u32);
+        let [couplings, mass] = [operator.couplings(), operator.mass()].map(Out::shared);
+        self.program()
+            .finest_cells(context, range, nx, ny, nz, kind, *shift, places, factors, field, couplings, mass)?;
+        Ok(operator)
+    }
+
+    /// The couplings of a vertex-centred grid.
+    fn couple(&self, into: &Into<'_, T>) -> Result<()> {
+        let Finest { context, shift, places, factors, entries, field, starts, .. } = self;
+        let ([nx, ny, nz], [lx, ly, lz], [px, py, _]) = (self.counts.map(|n| n as u32), self.lattice, self.points);
+        let (range, kind) = (self.range(self.counts), self.kind as u32);
+        // Without sides their values are not read, and neither are couplings written with them.
+        let (sides, values, c, sums) = match *into {
+            Into::Operator(operator) => (0, field, operator.couplings(), operator.mass()),
+            Into::RightSide(values, b) => (1, values, values, b.buffer()),
+        };
+        let out = || [c, sums].map(Out::shared);
+        if self.kind == Kind::Offsets {
+            let [c, sums] = out();
+            return self.program().couple_equally(
+                context, range, nx, ny, nz, px, py, sides, *shift, places, factors, field, starts, values, c, sums,
+            );
+        }
+        let [along, sums] = out();
+        self.program().couple_along(
+            context, range, nx, ny, nz, lx, ly, lz, px, py, kind, sides, *shift, places, factors, field, starts,
+            values, along, sums,
+        )?;
+        if self.used as usize == self.axes.len() {
+            return Ok(());
+        }
+        let [across, sums] = out();
+        self.program().couple_diagonals(
+            context, range, nx, ny, nz, lx, ly, lz, px, py, kind, sides, places, factors, entries, field, starts,
+            values, across, sums,
+        )
+    }
+
+    /// Whether the values of a side are added to the right-hand side here, with a factor that varies.
+    pub(super) fn takes(axis: &Axis, end: usize) -> bool {
+        match axis.sides[end] {
+            Condition::Dirichlet => true,
+            Condition::Robin { .. } => axis.centring == Centring::Cell,
+            _ => false,
+        }
+    }
+
+    /// Adds what the unknowns take from the values of the sides, of which those with `any` may differ from 0.
+    pub(super) fn add_sides(&self, any: &[[bool; 2]; 3], values: &Buffer<T>, b: &Vector<T>) -> Result<()> {
+        let Finest { context, factors, field, starts, .. } = self;
+        if !self.is_cell_centred() {
+            return self.couple(&Into::RightSide(values, b));
+        }
+        let ([nx, ny, nz], kind) = (self.counts.map(|n| n as u32), self.kind as u32);
+        for (d, axis) in self.axes.iter().enumerate() {
+            for end in (0..2).filter(|&end| any[d][end] && Finest::<T>::takes(axis, end)) {
+                let mut face = self.counts;
+                face[d] = 1;
+                let (range, b, d, end) = (self.range(face), Out::shared(b.buffer()), d as u32, end as u32);
+                let program = self.program();
+                program.add_side_cells(context, range, nx, ny, nz, d, end, kind, factors, field, starts, values, b)?;
+            }
+        }
+        Ok(())
+    }
 }
 
-/// The operator of `axes` with the coefficient `field`.
-///
-/// # Errors
-/// [`Error::Value`] that names `mixed_derivatives` for off-diagonal entries where they are not supported.
-pub(super) fn finest(axes: &[Axis], params: &PoissonParams, field: &Field) -> Result<Finest> {
-    let dim = axes.len();
+fn cells(axes: &[Axis]) -> usize {
+    axes.iter().map(|axis| axis.lengths.len()).product()
+}
+
+fn coefficient<'a, T: Real>(axes: &[Axis], layout: &Layout, given: Coefficient<'a, T>) -> Result<(Kind, Cow<'a, [T]>)> {
+    let (values, len) = match given {
+        Coefficient::Points(values) => (values, layout.points()),
+        Coefficient::Cells(values) => (values, cells(axes)),
+    };
+    check_length("coefficient", len, values.len())?;
+    if let Some(bad) = values.iter().find(|k| !(**k > T::zero() && k.is_finite())) {
+        return Err(Error::value("coefficient", "positive, finite numbers", bad));
+    }
+    // Cells have their points in the middle.
+    let kind = match given {
+        Coefficient::Points(_) if axes[0].centring == Centring::Vertex => Kind::Points,
+        _ => Kind::Cells,
+    };
+    Ok((kind, Cow::Borrowed(values)))
+}
+
+/// The entries of the tensor one after the other, those of its diagonal first; without those off it where all are 0.
+fn tensor<T: Real>(axes: &[Axis], params: &PoissonParams, given: Tensor<'_, T>) -> Result<Vec<T>> {
+    let (dim, cells) = (axes.len(), cells(axes));
     let mixed = params.mixed_in(dim);
-    if let Field::Tensor(..) = field {
-        if mixed != [0.0; 3] || params.diffusion[..dim].iter().any(|d| *d != 1.0) {
-            let got = format!("the diagonal {:?} and off-diagonal {mixed:?}", params.diffusion);
-            return Err(Error::value("tensor", "not combined with a constant tensor", got));
-        }
-        if field.is_full() && axes[0].centring == Centring::Cell {
-            let got = "others on a cell-centred grid; use a vertex-centred grid";
-            return Err(Error::value("tensor", "off-diagonal entries of 0", got));
+    if mixed != [0.0; 3] || params.diffusion[..dim].iter().any(|d| *d != 1.0) {
+        let got = format!("the diagonal {:?} and off-diagonal {mixed:?}", params.diffusion);
+        return Err(Error::value("tensor", "not combined with a constant tensor", got));
+    }
+    let off_diagonal = &given.mixed[..if dim == 3 { 3 } else { 1 }];
+    for entries in &given.diagonal[..dim] {
+        check_length("tensor", cells, entries.len())?;
+    }
+    for entries in off_diagonal.iter().filter(|entries| !entries.is_empty()) {
+        check_length("tensor", cells, entries.len())?;
+    }
+    let entry =
+        |entries: &[T], cell: usize, other: f64| entries.get(cell).copied().map_or(other, |entry| entry.into_f64());
+    for cell in 0..cells {
+        let d = [0, 1, 2].map(|e| if e < dim { entry(given.diagonal[e], cell, 1.0) } else { 1.0 });
+        let m = [0, 1, 2].map(|e| off_diagonal.get(e).map_or(0.0, |entries| entry(entries, cell, 0.0)));
+        if !is_positive(dim, d, m) {
+            let (d, m) = (&d[..dim], &m[..off_diagonal.len()]);
+            let got = format!("diagonal {d:?}, off-diagonal {m:?} in cell {} (counted from 1)", cell + 1);
+            return Err(Error::value("tensor", "a positive definite, finite tensor in each cell", got));
         }
     }
-    if mixed.iter().any(|d| *d != 0.0) {
-        if axes[0].centring == Centring::Cell {
-            return Err(Error::value(
-                "mixed_derivatives",
-                "0 on a cell-centred grid; use a vertex-centred grid",
-                format!("{mixed:?}"),
-            ));
-        }
-        if let Field::Points(_) = field {
-            let got = format!("{mixed:?}");
-            return Err(Error::value(
-                "mixed_derivatives",
-                "0 with a coefficient at the points; give the coefficient per cell",
-                got,
-            ));
+    let mut entries = given.diagonal[..dim].concat();
+    if off_diagonal.iter().any(|entries| entries.iter().any(|d| *d != T::zero())) {
+        for own in off_diagonal {
+            entries.extend_from_slice(own);
+            entries.resize(entries.len() + cells - own.len(), T::zero());
         }
     }
-    Ok(match axes[0].centring {
-        Centring::Cell => cells(axes, params, field),
-        Centring::Vertex => vertices(axes, params, field, mixed),
-    })
+    Ok(entries)
 }
 
-fn three<T: Copy>(dim: usize, other: T, value: impl Fn(usize) -> T) -> [T; 3] {
-    [0, 1, 2].map(|d| if d < dim { value(d) } else { other })
-}
-
-/// All points of a box of these counts, x fastest.
-fn each(counts: [usize; 3]) -> impl Iterator<Item = [usize; 3]> {
-    (0..counts.iter().product()).map(move |p| [p % counts[0], p / counts[0] % counts[1], p / (counts[0] * counts[1])])
-}
-
-fn unit(axis: usize) -> [i8; 3] {
-    [0, 1, 2].map(|d| i8::from(d == axis))
-}
-
-/// The place of a point on a side across `axis`.
-fn on_side(counts: [usize; 3], at: [usize; 3], axis: usize) -> usize {
-    (0..3).filter(|&d| d != axis).fold((0, 1), |(q, stride), d| (q + at[d] * stride, stride * counts[d])).0
-}
-
-/// Fluxes between the middles of cells through two halves of them one after the other: their harmonic mean.
-fn cells(axes: &[Axis], params: &PoissonParams, field: &Field) -> Finest {
-    let dim = axes.len();
-    let counts = three(dim, 1, |d| axes[d].unknowns());
-    let wraps = three(dim, false, |d| axes[d].periodic());
-    let mut stencil = Stencil::new(counts, dim, wraps, false);
-    let mut loads = Vec::new();
-    let length = |d: usize, i: usize| axes.get(d).map_or(1.0, |axis: &Axis| axis.lengths[i]);
-    for (p, at) in each(counts).enumerate() {
-        let volume: f64 = (0..dim).map(|d| length(d, at[d])).product();
-        stencil.mass[p] += params.shift * volume;
-        for (d, axis) in axes.iter().enumerate() {
-            let half = |p: usize, i: usize| 0.5 * axis.lengths[i] / (axis.diffusion * field.along(d, p));
-            let area = volume / axis.lengths[at[d]];
-            if let Some(to) = stencil.neighbour(at, unit(d)) {
-                let value = area / (half(p, at[d]) + half(stencil.place(to), to[d]));
-                stencil.couple(at, unit(d), value);
-            }
-            for end in [0, 1] {
-                if at[d] != [0, counts[d] - 1][end] {
-                    continue;
-                }
-                let beta = 1.0 / half(p, at[d]);
-                let (diagonal, factor) = match axis.sides[end] {
-                    Condition::Dirichlet => (beta, beta),
-                    Condition::Robin { alpha } => (alpha * beta / (alpha + beta), beta / (alpha + beta)),
-                    _ => continue,
-                };
-                stencil.mass[p] += area * diagonal;
-                let from = Origin::Side { axis: d, end, at: on_side(counts, at, d) };
-                loads.push(Load { unknown: p, from, factor: area * factor });
-            }
-        }
+/// An error unless off-diagonal entries are supported there.
+fn check_mixed(axes: &[Axis], kind: Kind, mixed: [f64; 3]) -> Result<()> {
+    let cell_centred = axes[0].centring == Centring::Cell;
+    if kind == Kind::Tensor && cell_centred {
+        let got = "others on a cell-centred grid; use a vertex-centred grid";
+        return Err(Error::value("tensor", "off-diagonal entries of 0", got));
     }
-    Finest { stencil, loads }
+    let expected = match kind {
+        _ if cell_centred => "0 on a cell-centred grid; use a vertex-centred grid",
+        Kind::Points => "0 with a coefficient at the points; give the coefficient per cell",
+        _ => return Ok(()),
+    };
+    Err(Error::value("mixed_derivatives", expected, format!("{mixed:?}")))
 }
 
-/// Bilinear or trilinear elements with the integrals taken at the corners, so that without off-diagonal entries the
-/// neighbours are those along the directions. The tensor of each corner is positive definite, so the operator is positive semidefinite.
-fn vertices(axes: &[Axis], params: &PoissonParams, field: &Field, mixed: [f64; 3]) -> Finest {
-    let dim = axes.len();
-    let compact = params.order == 4;
-    let full = compact || field.is_full() || mixed.iter().any(|d| *d != 0.0);
-    let intervals = three(dim, 1, |d| axes[d].lengths.len());
-    let wraps = three(dim, false, |d| axes[d].periodic());
-    let points = three(dim, 1, |d| intervals[d] + usize::from(!wraps[d]));
-    let all = Stencil::new(points, dim, wraps, full);
-    let all = if compact { compact4(all, axes, params.shift) } else { assembled(all, axes, field, mixed, intervals) };
-
-    let first = three(dim, 0, |d| usize::from(axes[d].held(0)));
-    let counts = three(dim, 1, |d| axes[d].unknowns());
-    let factors: Vec<_> = axes.iter().map(Axis::factors).collect();
-    let mass = |d: usize, i: usize| factors.get(d).map_or(1.0, |factors| factors.mass[i]);
-    let mut stencil = Stencil::new(counts, dim, wraps, full);
-    let mut loads = Vec::new();
-    for (p, at) in each(counts).enumerate() {
-        let volume: f64 = (0..dim).map(|d| mass(d, at[d])).product();
-        stencil.mass[p] += params.shift * volume;
-        for d in 0..dim {
-            // Of Robin conditions, and of points that are held, whose share is that of their couplings below.
-            let robin = [0, 1].map(|end| match axes[d].sides[end] {
-                Condition::Robin { alpha } if at[d] == [0, counts[d] - 1][end] => alpha,
-                _ => 0.0,
-            });
-            stencil.mass[p] += (robin[0] + robin[1]) * volume / mass(d, at[d]);
-        }
-        let point = [0, 1, 2].map(|d| at[d] + first[d]);
-        for (to, offset, coupling) in all.around(point) {
-            let inside = (0..3).all(|d| (first[d]..first[d] + counts[d]).contains(&to[d]));
-            if !inside {
-                stencil.mass[p] += coupling;
-                loads.push(Load { unknown: p, from: Origin::Point(all.place(to)), factor: coupling });
-            } else if stencil.full() || offset.iter().filter(|d| **d != 0).count() == 1 {
-                // Each pair is seen from both of its points.
-                stencil.couple(at, offset, 0.5 * coupling);
-            }
-        }
-    }
-    Finest { stencil, loads }
-}
-
-/// The couplings of order 4 of points with equal spacing (Spotz and Carey 1996): the leading errors h^2/12 D u_xxxx of the second
+/// The couplings by offset of order 4 of points with equal spacing (Spotz and Carey 1996): the leading errors h^2/12 D u_xxxx of the second
 /// differences, expressed by the equation itself, become mixed differences, and differences of the right-hand side, which
 /// [`Points::right_side`](super::points::Points::right_side) takes.
-fn compact4(mut all: Stencil, axes: &[Axis], shift: f64) -> Stencil {
+fn compact4(axes: &[Axis], shift: f64) -> Vec<f64> {
     let dim = axes.len();
     let volume: f64 = axes.iter().map(|axis| axis.lengths[0]).product();
     // d / h^2 of each direction.
     let rate = |d: usize| axes[d].diffusion / (axes[d].lengths[0] * axes[d].lengths[0]);
     let mixed = |a: usize, b: usize| volume * (rate(a) + rate(b)) / 12.0;
-    let mut neighbours = Vec::new();
+    let mut couplings = vec![0.0; offsets(dim).len()];
+    // A direction of one point leads nowhere else.
+    let leads = |d: usize| !(axes[d].periodic() && axes[d].lengths.len() == 1);
+    let mut couple = |offset: [i8; 3], value: f64| {
+        let offset = [0, 1, 2].map(|d| if d < dim && leads(d) { offset[d] } else { 0 });
+        let opposite = offset.map(|d| -d);
+        if let Some(number) = offsets(dim).iter().position(|known| *known == offset || *known == opposite) {
+            couplings[number] += value;
+        }
+    };
+    let unit = |axis: usize| [0, 1, 2].map(|d| i8::from(d == axis));
     for a in 0..dim {
         let across: f64 = (0..dim).filter(|&b| b != a).map(|b| mixed(a, b)).sum();
-        neighbours.push((unit(a), volume * (rate(a) - shift / 12.0) - 2.0 * across));
+        couple(unit(a), volume * (rate(a) - shift / 12.0) - 2.0 * across);
         for b in a + 1..dim {
             for step in [1, -1] {
                 let mut offset = unit(b);
                 offset[a] = step;
-                neighbours.push((offset, mixed(a, b)));
+                couple(offset, mixed(a, b));
             }
         }
     }
-    for at in each(all.counts) {
-        for &(offset, value) in &neighbours {
-            if all.neighbour(at, offset).is_some() {
-                all.couple(at, offset, value);
-            }
-        }
-    }
-    all
-}
-
-/// The couplings of all points of a vertex-centred grid, cell by cell.
-fn assembled(mut all: Stencil, axes: &[Axis], field: &Field, mixed: [f64; 3], intervals: [usize; 3]) -> Stencil {
-    let dim = axes.len();
-    let corner = |all: &Stencil, cell: [usize; 3], step: [usize; 3]| {
-        [0, 1, 2].map(|d| if cell[d] + step[d] == all.counts[d] { 0 } else { cell[d] + step[d] })
-    };
-    for (number, cell) in each(intervals).enumerate() {
-        let length = |d: usize| axes.get(d).map_or(1.0, |axis: &Axis| axis.lengths[cell[d]]);
-        for (d, axis) in axes.iter().enumerate() {
-            // A quarter of the cross-section for each edge, half of it in two dimensions.
-            let share: f64 = (0..dim).filter(|&other| other != d).map(|other| 0.5 * length(other)).product();
-            let edges = three(dim, 1, |other| if other == d { 1 } else { 2 });
-            for step in each(edges) {
-                let at = corner(&all, cell, step);
-                let k = match field {
-                    Field::Constant | Field::Cells(_) | Field::Tensor(..) => field.along(d, number),
-                    Field::Points(values) => {
-                        let to = corner(&all, at, unit(d).map(|step| step as usize));
-                        let [a, b] = [values[all.place(at)], values[all.place(to)]];
-                        2.0 * a * b / (a + b)
-                    }
-                };
-                all.couple(at, unit(d), k * axis.diffusion * share / length(d));
-            }
-        }
-        // 2 d ux uy of a plane from the differences along its two diagonals, of which one rises.
-        for (entry, (a, b, other)) in [(0, 1, 2), (0, 2, 1), (1, 2, 0)].into_iter().enumerate() {
-            let d = field.mixed(entry, mixed[entry], number);
-            if d == 0.0 {
-                continue;
-            }
-            let planes = if other < dim { 2 } else { 1 };
-            let value = 0.5 * d * if planes == 2 { 0.5 * length(other) } else { 1.0 };
-            for plane in 0..planes {
-                let at = |low_a: usize| [0, 1, 2].map(|e| if e == a { low_a } else { usize::from(e == other) * plane });
-                let mut rising = unit(a);
-                rising[b] = 1;
-                let mut falling = rising;
-                falling[a] = -1;
-                all.couple(corner(&all, cell, at(0)), rising, value);
-                all.couple(corner(&all, cell, at(1)), falling, -value);
-            }
-        }
-    }
-    all
+    couplings
 }

@@ -246,7 +246,7 @@ impl Grid {
         }
     }
 
-    fn intervals(&self, axis: usize) -> usize {
+    pub(in crate::multigrid) fn intervals(&self, axis: usize) -> usize {
         let whole = self.centring == Centring::Cell || self.sides[axis][0] == Condition::Periodic;
         self.points[axis] - usize::from(!whole)
     }

@@ -44,3 +44,17 @@ pub(crate) fn components<T: crate::Real>(
 pub(crate) fn gpu_components<T: crate::Real>(context: &crate::Context, grid: &Grid) -> crate::Result<gpu::GpuBoxes<T>> {
     gpu::GpuBoxes::new(context, &levels::levels(grid.axes(&[1.0; 3])?, 1.0), false)
 }
+
+/// The components for a coefficient that varies, with the matrices of all levels, row by row.
+#[cfg(test)]
+pub(crate) fn stencil_components<T: crate::Real>(
+    context: &crate::Context,
+    grid: &Grid,
+    params: &super::PoissonParams,
+    coefficient: super::Coefficient<'_, T>,
+) -> crate::Result<(impl super::cycle::Components<Grid = crate::Vector<T>>, Vec<Vec<f64>>)> {
+    let problem = Problem::new(context, grid, params, Some(Varying::Coefficient(coefficient)))?;
+    let problem::Levels::Coupled(levels, _) = &problem.levels else { unreachable!("a coefficient couples points") };
+    let matrices = levels.iter().map(|level| level.operator.dense()).collect::<crate::Result<_>>()?;
+    Ok((stencil_device::Stencils::new(context, levels, problem.singular)?, matrices))
+}

@@ -9,7 +9,7 @@ use super::grid::Grid;
 use super::points::Points;
 use super::problem::{Levels, Problem, check};
 use super::sides::SideValues;
-use super::stencil_device::{OnDevice, Stencils};
+use super::stencil_device::Stencils;
 use crate::multigrid::Coefficient;
 use crate::multigrid::cycle::{CycleFromZero, Multigrid};
 use crate::multigrid::params::PoissonParams;
@@ -26,15 +26,10 @@ use crate::{Context, Real, Result, Vector};
 pub struct PoissonOperator<T: Real> {
     context: Context,
     grid: Grid,
-    problem: Arc<Problem>,
+    problem: Arc<Problem<T>>,
     points: Points<T>,
-    finest: FinestOperator<T>,
-}
-
-/// The matrix on the device.
-enum FinestOperator<T: Real> {
-    Separable(Lines<T>),
-    Coupled(OnDevice<T>),
+    /// The matrix where it is a sum of tensor products.
+    lines: Option<Lines<T>>,
 }
 
 impl<T: Real> std::fmt::Debug for PoissonOperator<T> {
@@ -72,20 +67,20 @@ impl<T: Real> PoissonOperator<T> {
         params: &PoissonParams,
         varying: Option<Varying<'_, T>>,
     ) -> Result<PoissonOperator<T>> {
-        PoissonOperator::of(context, grid, Arc::new(Problem::new(grid, params, varying)?))
+        PoissonOperator::of(context, grid, Arc::new(Problem::new(context, grid, params, varying)?))
     }
 
     pub(in crate::multigrid) fn of(
         context: &Context,
         grid: &Grid,
-        problem: Arc<Problem>,
+        problem: Arc<Problem<T>>,
     ) -> Result<PoissonOperator<T>> {
-        let finest = match &problem.levels {
-            Levels::Separable(levels) => FinestOperator::Separable(Lines::new(context, &levels[0])?),
-            Levels::Coupled(levels, _) => FinestOperator::Coupled(OnDevice::new(context, &levels[0].stencil)?),
+        let lines = match &problem.levels {
+            Levels::Separable(levels) => Some(Lines::new(context, &levels[0])?),
+            Levels::Coupled(..) => None,
         };
         let points = problem.points(context)?;
-        Ok(PoissonOperator { context: context.clone(), grid: grid.clone(), problem, points, finest })
+        Ok(PoissonOperator { context: context.clone(), grid: grid.clone(), problem, points, lines })
     }
 
     /// The right-hand side b of A u = b for the source `f`, with a value per point, and the values of the sides; one value per
@@ -99,7 +94,7 @@ impl<T: Real> PoissonOperator<T> {
         let layout = &self.problem.layout;
         check(&self.context, layout.points(), [("f", f)])?;
         let (given, mut b) = (self.points.given(sides)?, Vector::uninit(&self.context, layout.unknowns())?);
-        self.points.right_side(self.problem.loads(), f, given.boundary(), &mut b)?;
+        self.points.right_side(self.problem.finest(), f, given.boundary(), &mut b)?;
         Ok(b)
     }
 
@@ -132,9 +127,11 @@ impl<T: Real> Operator<T> for PoissonOperator<T> {
 
     fn apply(&self, alpha: T, x: &Vector<T>, beta: T, y: &mut Vector<T>) -> Result<()> {
         check(&self.context, self.rows(), [("x", x), ("y", &*y)])?;
-        match &self.finest {
-            FinestOperator::Separable(lines) => lines.apply(alpha, x, beta, y),
-            FinestOperator::Coupled(operator) => operator.apply(alpha, x, beta, y),
+        match (&self.problem.levels, &self.lines) {
+            (Levels::Coupled(levels, _), _) => levels[0].operator.apply(alpha, x, beta, y),
+            (Levels::Separable(_), lines) => {
+                lines.as_ref().expect("a sum of tensor products has lines").apply(alpha, x, beta, y)
+            }
         }
     }
 }
@@ -181,13 +178,13 @@ impl<T: Real> PoissonPreconditioner<T> {
         params: &PoissonParams,
         varying: Option<Varying<'_, T>>,
     ) -> Result<PoissonPreconditioner<T>> {
-        PoissonPreconditioner::of(context, params, &Problem::new(grid, params, varying)?)
+        PoissonPreconditioner::of(context, params, &Problem::new(context, grid, params, varying)?)
     }
 
     pub(in crate::multigrid) fn of(
         context: &Context,
         params: &PoissonParams,
-        problem: &Problem,
+        problem: &Problem<T>,
     ) -> Result<PoissonPreconditioner<T>> {
         let (sides, plan) = (problem.sides(), params.symmetric_plan());
         let multigrid: Box<dyn CycleFromZero<Vector<T>>> = match &problem.levels {

@@ -1,9 +1,7 @@
 //! Between the points of a grid and the unknowns, on the device: the right-hand side of the integrated equations and u.
 
-use std::sync::OnceLock;
-
 use super::axis::Factors;
-use super::field::{Load, Origin};
+use super::field::Finest;
 use super::grid::{End, Grid};
 use super::sides::SideValues;
 use crate::multigrid::launch;
@@ -139,53 +137,21 @@ impl Layout {
         (face, from, step)
     }
 
-    /// The place of a value among those of all sides.
-    fn place(&self, from: Origin) -> usize {
-        match from {
-            Origin::Side { axis, end, at } => self.start(axis, end) + at,
-            Origin::Point(q) => {
-                let [nx, ny, _] = self.points;
-                let at = [q % nx, q / nx % ny, q / (nx * ny)];
-                let holds = |&(axis, end): &(usize, usize)| at[axis] == [0, self.points[axis] - 1][end];
-                let (axis, end) = self.held().rfind(holds).expect("u is given at the points of a side");
-                let [a, b] = Layout::face(axis, end, self.points).across;
-                self.start(axis, end) + at[b] * self.points[a] + at[a]
-            }
-        }
+    pub(super) fn counts(&self) -> [usize; 3] {
+        self.counts
     }
-}
 
-/// What the unknowns take from single values of the sides.
-struct Loads<T: Real> {
-    /// The unknowns that take some, and where their parts of the other arrays begin.
-    unknowns: Buffer<u64>,
-    starts: Buffer<u32>,
-    /// Places among the values of all sides, and by what these are multiplied.
-    places: Buffer<u32>,
-    factors: Buffer<T>,
-}
+    /// The counts of the points.
+    pub(super) fn all(&self) -> [usize; 3] {
+        self.points
+    }
 
-impl<T: Real> Loads<T> {
-    /// `loads` are in the order of the unknowns.
-    fn new(context: &Context, layout: &Layout, loads: &[Load]) -> Result<Loads<T>> {
-        debug_assert!(loads.is_sorted_by_key(|load| load.unknown));
-        if u32::try_from(layout.values().max(loads.len())).is_err() {
-            let got = format!("{:?}", &layout.points[..layout.dim]);
-            return Err(Error::value("points", "a smaller grid: the values of its sides cannot be counted", got));
-        }
-        let (mut unknowns, mut starts, mut next) = (Vec::new(), vec![0], 0);
-        for group in loads.chunk_by(|a, b| a.unknown == b.unknown) {
-            next += group.len() as u32;
-            unknowns.push(group[0].unknown as u64);
-            starts.push(next);
-        }
-        let places: Vec<u32> = loads.iter().map(|load| layout.place(load.from) as u32).collect();
-        let factors: Vec<T> = loads.iter().map(|load| T::from_f64(load.factor)).collect();
-        Ok(Loads {
-            unknowns: Buffer::from_slice(context, &unknowns)?,
-            starts: Buffer::from_slice(context, &starts)?,
-            places: Buffer::from_slice(context, &places)?,
-            factors: Buffer::from_slice(context, &factors)?,
+    /// The places of the first values of all sides among those of all, as 32-bit numbers.
+    pub(super) fn starts(&self) -> Result<Vec<u32>> {
+        let starts = self.sides().map(|(axis, end)| u32::try_from(self.start(axis, end)));
+        starts.collect::<std::result::Result<_, _>>().map_err(|_| {
+            let got = format!("{:?}", &self.points[..self.dim]);
+            Error::value("points", "a smaller grid: the values of its sides cannot be counted", got)
         })
     }
 }
@@ -222,8 +188,6 @@ pub(in crate::multigrid) struct Points<T: Real> {
     volume: Option<f64>,
     /// Whether f is averaged for a discretisation of order 4.
     averaged: bool,
-    /// Made for the first sides that have values.
-    loads: OnceLock<Loads<T>>,
 }
 
 impl<T: Real> Points<T> {
@@ -245,7 +209,6 @@ impl<T: Real> Points<T> {
             factors: [0, 1, 2].map(|axis| factors.get(axis).map_or([0.0; 2], |factors| factors.load)),
             volume: singular.then_some(volume),
             averaged: order == 4,
-            loads: OnceLock::new(),
         })
     }
 
@@ -310,10 +273,10 @@ impl<T: Real> Points<T> {
     }
 
     /// b of f, with a value per point, and the sides. Where u is determined up to a constant only, it is balanced: by how
-    /// much it was out of balance. `loads` are the same in each call.
+    /// much it was out of balance.
     pub(super) fn right_side(
         &self,
-        loads: &[Load],
+        finest: Option<&Finest<T>>,
         f: &Vector<T>,
         boundary: Option<Boundary<'_, T>>,
         b: &mut Vector<T>,
@@ -330,7 +293,9 @@ impl<T: Real> Points<T> {
         }
         if let Some(boundary) = boundary {
             self.add_sides(&boundary, b)?;
-            self.add_loads(loads, boundary.values.buffer(), b)?;
+            if let Some(finest) = finest {
+                finest.add_sides(&boundary.any, boundary.values.buffer(), b)?;
+            }
         }
         self.volume.map(|volume| self.balance(volume, b)).transpose()
     }
@@ -355,23 +320,6 @@ impl<T: Real> Points<T> {
             )?;
         }
         Ok(())
-    }
-
-    /// Adds what unknowns take from single values of the sides.
-    fn add_loads(&self, loads: &[Load], values: &Buffer<T>, b: &Vector<T>) -> Result<()> {
-        if loads.is_empty() {
-            return Ok(());
-        }
-        let Loads { unknowns, starts, places, factors } = match self.loads.get() {
-            Some(loads) => loads,
-            None => {
-                let loads = Loads::new(&self.context, &self.layout, loads)?;
-                self.loads.get_or_init(|| loads)
-            }
-        };
-        let (count, b) = (unknowns.len(), Out::shared(b.buffer()));
-        let (program, range) = (boxes_points::Program::new(), ops::items(&self.context, count));
-        program.add_loads(&self.context, range, count, unknowns, starts, places, factors, values, b)
     }
 
     /// Takes the part of b that belongs to no source out of it, and gives it over the sum of the magnitudes.

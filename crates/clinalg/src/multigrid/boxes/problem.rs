@@ -1,8 +1,10 @@
 //! A checked problem on a grid, its levels and its right-hand sides.
 
+use std::sync::Arc;
+
 use super::axis::Factors;
-use super::field::{self, Field, Finest, Load, Varying};
-use super::grid::{Centring, Condition, Grid};
+use super::field::{Finest, Varying};
+use super::grid::Grid;
 use super::levels::{Level, levels};
 use super::points::{Layout, Points};
 use super::stencil::{self, StencilLevel};
@@ -11,10 +13,10 @@ use crate::multigrid::params::PoissonParams;
 use crate::{Context, Error, Real, Result, Vector};
 
 /// A checked problem: its levels and where its unknowns lie.
-pub(in crate::multigrid) struct Problem {
+pub(in crate::multigrid) struct Problem<T: Real> {
     /// Of the finest level; what given values add to the right-hand side by couplings that vary has been left out.
     factors: Vec<Factors>,
-    pub(super) levels: Levels,
+    pub(super) levels: Levels<T>,
     pub(super) layout: Layout,
     /// Whether u is determined up to a constant only.
     pub(super) singular: bool,
@@ -23,19 +25,20 @@ pub(in crate::multigrid) struct Problem {
 }
 
 /// The operators of all levels.
-pub(super) enum Levels {
+pub(super) enum Levels<T: Real> {
     /// Sums of tensor products.
     Separable(Vec<Level>),
-    /// By their couplings, with what given values add to the right-hand side.
-    Coupled(Vec<StencilLevel>, Vec<Load>),
+    /// By their couplings on the device, with the grid of the finest.
+    Coupled(Arc<Vec<StencilLevel<T>>>, Box<Finest<T>>),
 }
 
-impl Problem {
-    pub(in crate::multigrid) fn new<T: Real>(
+impl<T: Real> Problem<T> {
+    pub(in crate::multigrid) fn new(
+        context: &Context,
         grid: &Grid,
         params: &PoissonParams,
         varying: Option<Varying<'_, T>>,
-    ) -> Result<Problem> {
+    ) -> Result<Problem<T>> {
         params.check(grid)?;
         let axes = grid.axes(&params.diffusion)?;
         let singular = params.shift == 0.0 && axes.iter().all(|axis| axis.floats());
@@ -49,32 +52,22 @@ impl Problem {
             let levels = Levels::Separable(levels(axes, params.shift));
             return Ok(Problem { factors, levels, layout, singular, order });
         }
-        let field = match varying {
-            Some(given) => Field::new(&axes, grid.points(), given)?,
-            None => Field::Constant,
-        };
-        let Finest { stencil, loads } = field::finest(&axes, params, &field)?;
+        let finest = Finest::new(context, &axes, &layout, params, varying)?;
         for (factors, axis) in factors.iter_mut().zip(&axes) {
-            for end in [0, 1] {
-                let varies = match axis.sides[end] {
-                    Condition::Dirichlet => true,
-                    Condition::Robin { .. } => axis.centring == Centring::Cell,
-                    _ => false,
-                };
-                if varies {
-                    factors.load[end] = 0.0;
-                }
+            for end in (0..2).filter(|&end| Finest::<T>::takes(axis, end)) {
+                factors.load[end] = 0.0;
             }
         }
-        let levels = stencil::levels(stencil, axes.iter().map(stencil::distances).collect());
-        Ok(Problem { factors, levels: Levels::Coupled(levels, loads), layout, singular, order })
+        let levels = stencil::levels(finest.operator()?, axes.iter().map(stencil::distances).collect())?;
+        let levels = Levels::Coupled(Arc::new(levels), Box::new(finest));
+        Ok(Problem { factors, levels, layout, singular, order })
     }
 
     /// Unknowns of each direction, by level.
     pub(in crate::multigrid) fn counts(&self) -> Vec<[usize; 3]> {
         match &self.levels {
             Levels::Separable(levels) => levels.iter().map(Level::counts).collect(),
-            Levels::Coupled(levels, _) => levels.iter().map(|level| level.stencil.counts).collect(),
+            Levels::Coupled(levels, _) => levels.iter().map(|level| level.operator.counts()).collect(),
         }
     }
 
@@ -84,23 +77,24 @@ impl Problem {
     }
 
     /// A typical sum of the magnitudes of a row of the matrix.
-    pub(super) fn row_sum(&self) -> f64 {
-        2.0 * match &self.levels {
+    pub(super) fn row_sum(&self) -> Result<f64> {
+        let diagonal = match &self.levels {
             Levels::Separable(levels) => levels[0].diagonal(),
-            Levels::Coupled(levels, _) => levels[0].stencil.diagonal(),
-        }
+            Levels::Coupled(levels, _) => levels[0].operator.diagonal()?,
+        };
+        Ok(2.0 * diagonal)
     }
 
-    /// What single values of the sides add to the right-hand side.
-    pub(super) fn loads(&self) -> &[Load] {
+    /// What adds the values of sides with factors that vary to the right-hand side.
+    pub(super) fn finest(&self) -> Option<&Finest<T>> {
         match &self.levels {
-            Levels::Separable(_) => &[],
-            Levels::Coupled(_, loads) => loads,
+            Levels::Separable(_) => None,
+            Levels::Coupled(_, finest) => Some(finest),
         }
     }
 
     /// The mapping between points and unknowns.
-    pub(in crate::multigrid) fn points<T: Real>(&self, context: &Context) -> Result<Points<T>> {
+    pub(in crate::multigrid) fn points(&self, context: &Context) -> Result<Points<T>> {
         Points::new(context, &self.layout, &self.factors, self.order, self.singular)
     }
 }

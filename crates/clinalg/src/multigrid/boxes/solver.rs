@@ -21,7 +21,7 @@ use crate::{Context, Error, Real, Result, Vector};
 pub(in crate::multigrid) struct Solver<T: Real> {
     context: Context,
     params: PoissonParams,
-    problem: Arc<Problem>,
+    problem: Arc<Problem<T>>,
     multigrid: Box<dyn Cycles<Grid = Vector<T>> + Send>,
     points: Points<T>,
     sides: BoundaryData<T>,
@@ -37,7 +37,7 @@ impl<T: Real> Solver<T> {
     pub(in crate::multigrid) fn new(
         context: &Context,
         params: &PoissonParams,
-        problem: Problem,
+        problem: Problem<T>,
         sides: &SideValues<T>,
     ) -> Result<Solver<T>> {
         let (counts, full) = (problem.sides(), params.cycle == Cycle::Full);
@@ -67,7 +67,7 @@ impl<T: Real> Solver<T> {
         &self.context
     }
 
-    pub(in crate::multigrid) fn problem(&self) -> &Arc<Problem> {
+    pub(in crate::multigrid) fn problem(&self) -> &Arc<Problem<T>> {
         &self.problem
     }
 
@@ -109,7 +109,7 @@ impl<T: Real> Solver<T> {
             }
         };
         let boundary = self.points.boundary(&self.sides, u, &mut self.boundary)?;
-        let imbalance = self.points.right_side(self.problem.loads(), f, boundary, own_b)?;
+        let imbalance = self.points.right_side(self.problem.finest(), f, boundary, own_b)?;
         if let Some(imbalance) = imbalance.filter(|imbalance| *imbalance > self.params.max_imbalance) {
             let expected = format!(
                 "a source and fluxes that balance to {}: without a Dirichlet or Robin side and without a shift, the \
@@ -132,7 +132,7 @@ impl<T: Real> Solver<T> {
                 Vec::new()
             }
         };
-        let row_sum = self.problem.row_sum();
+        let row_sum = self.problem.row_sum()?;
         let report = iterate::<T, _>(&mut *self.multigrid, &self.params, row_sum, own_b, own_u, &history, progress)?;
         if report.stop != Stop::NotFinite {
             let constant = self.points.constant(own_u, own_b)?;

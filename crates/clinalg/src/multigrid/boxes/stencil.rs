@@ -1,10 +1,14 @@
-//! Operators on boxes by the couplings of each unknown with its neighbours, and how they are coarsened.
+//! Operators on boxes by the couplings of each unknown with its neighbours, on the device, and how they are coarsened.
 
 use super::axis::{Axis, Interpolation};
 use super::grid::Centring;
-use super::levels::coarser_axes;
+use super::levels::{self, Part, coarser_axes};
+use crate::multigrid::launch;
+use crate::runtime::kernels::{boxes_setup, boxes_stencil};
+use crate::runtime::{Out, Range};
+use crate::{Buffer, Context, Real, Result, Vector, ops};
 
-/// Half of the neighbours of a point: along the directions, then along the diagonals. The order is that of boxes_stencil.cl.
+/// Half of the neighbours of a point: along the directions, then along the diagonals. The order is that of boxes_setup.cl.
 const OFFSETS2: [[i8; 3]; 4] = [[1, 0, 0], [0, 1, 0], [1, 1, 0], [-1, 1, 0]];
 const OFFSETS3: [[i8; 3]; 13] = [
     [1, 0, 0],
@@ -22,222 +26,244 @@ const OFFSETS3: [[i8; 3]; 13] = [
     [-1, -1, 1],
 ];
 
-/// A symmetric operator: (A u)_p is the sum of c_pq (u_p - u_q) over the neighbours q of p, and mass_p u_p.
-#[derive(Debug, Clone)]
-pub(crate) struct Stencil {
-    pub(crate) counts: [usize; 3],
-    pub(crate) dim: usize,
-    pub(crate) wraps: [bool; 3],
-    /// By offset: the coupling of each point with the neighbour there; 0 where there is none. Those along the diagonals may be left
-    /// out.
-    pub(crate) couplings: Vec<Vec<f64>>,
-    pub(crate) mass: Vec<f64>,
-}
-
-impl Stencil {
-    /// Without couplings; with room for those along the diagonals if `full`.
-    pub(crate) fn new(counts: [usize; 3], dim: usize, wraps: [bool; 3], full: bool) -> Stencil {
-        let points = counts.iter().product();
-        let offsets = if full { offsets(dim).len() } else { dim };
-        Stencil { counts, dim, wraps, couplings: vec![vec![0.0; points]; offsets], mass: vec![0.0; points] }
-    }
-
-    pub(crate) fn unknowns(&self) -> usize {
-        self.mass.len()
-    }
-
-    /// Whether there is room for couplings along the diagonals.
-    pub(crate) fn full(&self) -> bool {
-        self.couplings.len() > self.dim
-    }
-
-    pub(crate) fn place(&self, at: [usize; 3]) -> usize {
-        (at[2] * self.counts[1] + at[1]) * self.counts[0] + at[0]
-    }
-
-    /// The indices of a point.
-    pub(crate) fn at(&self, p: usize) -> [usize; 3] {
-        [p % self.counts[0], p / self.counts[0] % self.counts[1], p / (self.counts[0] * self.counts[1])]
-    }
-
-    /// The point at an offset, where there is one.
-    pub(crate) fn neighbour(&self, at: [usize; 3], offset: [i8; 3]) -> Option<[usize; 3]> {
-        let mut to = at;
-        for d in 0..3 {
-            let n = self.counts[d];
-            to[d] = match (offset[d], at[d]) {
-                (0, i) => i,
-                (1, i) if i + 1 < n => i + 1,
-                (-1, i) if i > 0 => i - 1,
-                _ if !self.wraps[d] => return None,
-                (1, _) => 0,
-                _ => n - 1,
-            };
-        }
-        Some(to)
-    }
-
-    /// Adds to the coupling of point `at` with the point at the offset, which must be there.
-    pub(crate) fn couple(&mut self, at: [usize; 3], mut offset: [i8; 3], value: f64) {
-        // A direction of one point leads nowhere else.
-        (0..3).filter(|&d| self.counts[d] == 1).for_each(|d| offset[d] = 0);
-        if offset == [0; 3] || value == 0.0 {
-            return;
-        }
-        let known = |offset| offsets(self.dim).iter().position(|known| *known == offset);
-        let (number, from) = match known(offset) {
-            Some(number) => (number, at),
-            None => {
-                let opposite = offset.map(|d| -d);
-                let from = self.neighbour(at, offset).expect("couplings are with points of the grid");
-                (known(opposite).expect("neighbours are one point away in each direction"), from)
-            }
-        };
-        let p = self.place(from);
-        self.couplings[number][p] += value;
-    }
-
-    /// The neighbours of a point with their offsets and couplings.
-    pub(crate) fn around(&self, at: [usize; 3]) -> impl Iterator<Item = ([usize; 3], [i8; 3], f64)> + '_ {
-        offsets(self.dim).iter().zip(&self.couplings).flat_map(move |(&offset, values)| {
-            let opposite = offset.map(|d| -d);
-            let after = self.neighbour(at, offset).map(|to| (to, offset, values[self.place(at)]));
-            let before = self.neighbour(at, opposite).map(|to| (to, opposite, values[self.place(to)]));
-            after.into_iter().chain(before)
-        })
-    }
-
-    /// A typical entry of the diagonal of the matrix: the root of the mean of the squares.
-    pub(crate) fn diagonal(&self) -> f64 {
-        let n = self.unknowns();
-        let entry = |p| self.mass[p] + self.around(self.at(p)).map(|(_, _, coupling)| coupling).sum::<f64>();
-        ((0..n).map(|p| entry(p) * entry(p)).sum::<f64>() / n as f64).sqrt()
-    }
-
-    /// The matrix, row by row.
-    pub(crate) fn dense(&self) -> Vec<f64> {
-        let n = self.unknowns();
-        let mut matrix = vec![0.0; n * n];
-        for p in 0..n {
-            matrix[p * n + p] += self.mass[p];
-            for (to, _, coupling) in self.around(self.at(p)) {
-                matrix[p * n + p] += coupling;
-                matrix[p * n + self.place(to)] -= coupling;
-            }
-        }
-        matrix
-    }
-
-    /// The parts of the coarse points in each point, where only direction `axis` becomes coarser, whose points take the coarse
-    /// points of `along`: those that solve the equation of a point for errors that change along the direction only. The second
-    /// coarse point has the rest to 1.
-    fn parts(&self, axis: usize, along: &Interpolation) -> Vec<f64> {
-        (0..self.unknowns())
-            .map(|p| {
-                let at = self.at(p);
-                let [(_, first), (_, second)] = along.from[at[axis]];
-                if second == 0.0 {
-                    return 1.0;
-                }
-                let (mut before, mut after) = (0.0, 0.0);
-                for (_, offset, coupling) in self.around(at) {
-                    match offset[axis] {
-                        -1 => before += coupling,
-                        1 => after += coupling,
-                        _ => {}
-                    }
-                }
-                if before > 0.0 && after > 0.0 { before / (before + after) } else { first }
-            })
-            .collect()
-    }
-
-    /// The Galerkin operator P' A P for those parts, whose masses are summed up on the diagonal.
-    fn along(&self, axis: usize, along: &Interpolation, parts: &[f64]) -> Stencil {
-        let mut counts = self.counts;
-        counts[axis] = along.coarse;
-        let mut coarse = Stencil::new(counts, self.dim, self.wraps, true);
-        let m = along.coarse as isize;
-        // The first coarse point and the parts of both. Positions go on beyond the ends of a periodic direction.
-        let parts_of = |at: [usize; 3], turns: isize| {
-            let part = parts[self.place(at)];
-            (along.from[at[axis]][0].0 as isize + turns * m, [part, 1.0 - part])
-        };
-        for p in 0..self.unknowns() {
-            let at = self.at(p);
-            let (first, own) = parts_of(at, 0);
-            for (position, part) in (first..).zip(own).filter(|(_, part)| *part != 0.0) {
-                let mut to = at;
-                to[axis] = position.rem_euclid(m) as usize;
-                let c = coarse.place(to);
-                coarse.mass[c] += part * self.mass[p];
-            }
-            for (number, &offset) in offsets(self.dim).iter().enumerate().take(self.couplings.len()) {
-                let coupling = self.couplings[number][p];
-                if coupling == 0.0 {
-                    continue;
-                }
-                let Some(other) = self.neighbour(at, offset) else { continue };
-                let turns = match offset[axis] {
-                    1 if other[axis] <= at[axis] => 1,
-                    -1 if other[axis] >= at[axis] => -1,
-                    _ => 0,
-                };
-                let (start, others) = parts_of(other, turns);
-                // The difference u_p - u_q by the coarse points: at most two in the line of p and two in that of q.
-                let mut across = offset;
-                across[axis] = 0;
-                let mut terms: Vec<(isize, bool, f64)> =
-                    (first..).zip(own).map(|(position, part)| (position, false, part)).collect();
-                for (position, part) in (start..).zip(others) {
-                    let own_line = across == [0; 3];
-                    match terms.iter_mut().find(|term| own_line && term.0 == position) {
-                        Some(term) => term.2 -= part,
-                        None => terms.push((position, !own_line, -part)),
-                    }
-                }
-                for (which, &(position, there, weight)) in terms.iter().enumerate() {
-                    for &(next, next_there, next_weight) in &terms[which + 1..] {
-                        let value = -coupling * weight * next_weight;
-                        if value == 0.0 {
-                            continue;
-                        }
-                        let sign = i8::from(next_there) - i8::from(there);
-                        let mut step = across.map(|d| d * sign);
-                        step[axis] = (next - position) as i8;
-                        let mut from = if there { other } else { at };
-                        from[axis] = position.rem_euclid(m) as usize;
-                        coarse.couple(from, step, value);
-                    }
-                }
-            }
-        }
-        coarse
-    }
-}
-
-fn offsets(dim: usize) -> &'static [[i8; 3]] {
+pub(super) fn offsets(dim: usize) -> &'static [[i8; 3]] {
     if dim == 3 { &OFFSETS3 } else { &OFFSETS2 }
 }
 
-/// The transfer between two levels: the coarse points of each direction that becomes coarser, and their parts.
-#[derive(Debug, Clone)]
-pub(crate) struct Parts {
-    /// By direction; none where it stays as it is.
-    pub(crate) along: [Option<Interpolation>; 3],
-    /// Along x on the fine points, along y where x is coarse, along z where x and y are.
-    pub(crate) parts: [Vec<f64>; 3],
+/// A symmetric operator: (A u)_p is the sum of c_pq (u_p - u_q) over the neighbours q of p, and mass_p u_p.
+pub(super) struct OnDevice<T: Real> {
+    context: Context,
+    counts: [usize; 3],
+    dim: usize,
+    wraps: [bool; 3],
+    /// How many offsets have couplings: those along the directions, or all.
+    used: u32,
+    /// By offset: the coupling of each point with the neighbour there; 0 where there is none.
+    couplings: Buffer<T>,
+    mass: Buffer<T>,
 }
 
-/// One level; the coarsest has no transfer.
-#[derive(Debug, Clone)]
-pub(crate) struct StencilLevel {
-    pub(crate) stencil: Stencil,
-    pub(crate) transfer: Option<Parts>,
+impl<T: Real> OnDevice<T> {
+    /// Of the unknowns of `axes`, without couplings; the masses are not initialised.
+    pub(super) fn new(context: &Context, counts: [usize; 3], axes: &[Axis], used: u32) -> Result<OnDevice<T>> {
+        let (dim, unknowns) = (axes.len(), counts.iter().product::<usize>());
+        let wraps = [0, 1, 2].map(|d| axes.get(d).is_some_and(Axis::periodic));
+        let couplings = Buffer::zeroed(context, used as usize * unknowns)?;
+        let mass = Buffer::uninit(context, unknowns)?;
+        Ok(OnDevice { context: context.clone(), counts, dim, wraps, used, couplings, mass })
+    }
+
+    pub(super) fn couplings(&self) -> &Buffer<T> {
+        &self.couplings
+    }
+
+    pub(super) fn mass(&self) -> &Buffer<T> {
+        &self.mass
+    }
+
+    pub(super) fn counts(&self) -> [usize; 3] {
+        self.counts
+    }
+
+    /// The parts of the unknowns that are relaxed one after the other.
+    fn relaxed(&self) -> Vec<Part> {
+        levels::parts(self.counts, self.wraps)
+    }
+
+    fn is_full(&self) -> bool {
+        self.used as usize > self.dim
+    }
+
+    /// A typical entry of the diagonal of the matrix: the root of the mean of the squares.
+    pub(super) fn diagonal(&self) -> Result<f64> {
+        let diagonal = Vector::uninit(&self.context, self.unknowns())?;
+        let ([nx, ny, nz], out) = (self.counts.map(|n| n as u32), Out::shared(diagonal.buffer()));
+        let (context, couplings, mass) = (&self.context, &self.couplings, &self.mass);
+        self.set_up().write_diagonal(context, self.all(), nx, ny, nz, self.used, couplings, mass, out)?;
+        Ok(ops::norm2(&diagonal)?.into_f64() / (self.unknowns() as f64).sqrt())
+    }
+
+    /// The matrix, row by row.
+    pub(super) fn dense(&self) -> Result<Vec<f64>> {
+        let (n, counts) = (self.unknowns(), self.counts);
+        let (couplings, mass) = (self.couplings.to_vec()?, self.mass.to_vec()?);
+        let mut matrix = vec![0.0; n * n];
+        for p in 0..n {
+            let at = [p % counts[0], p / counts[0] % counts[1], p / (counts[0] * counts[1])];
+            matrix[p * n + p] += mass[p].into_f64();
+            for (offset, couplings) in offsets(self.dim).iter().zip(couplings.chunks(n)) {
+                let coupling = couplings[p].into_f64();
+                if coupling == 0.0 {
+                    continue;
+                }
+                let to = [0, 1, 2].map(|d| (at[d] + counts[d]).wrapping_add_signed(offset[d].into()) % counts[d]);
+                let q = (to[2] * counts[1] + to[1]) * counts[0] + to[0];
+                for (row, column) in [(p, q), (q, p)] {
+                    matrix[row * n + row] += coupling;
+                    matrix[row * n + column] -= coupling;
+                }
+            }
+        }
+        Ok(matrix)
+    }
+
+    /// The operator where direction `axis` becomes coarser, as P' A P: the interpolation takes its parts from the couplings, and
+    /// `tables` are those of all directions.
+    fn coarser(&self, axis: usize, axes: &[Axis], tables: &Tables<T>, parts: &Buffer<T>) -> Result<OnDevice<T>> {
+        let (context, [nx, ny, nz], m) = (&self.context, self.counts.map(|n| n as u32), tables.coarse[axis]);
+        let [fine, coarse] = [tables.fine, tables.coarse].map(|counts| counts[..axis].iter().sum());
+        let Tables { from, to, weights, .. } = tables;
+        let (number, used, c, mass) = (axis as u32, self.used, &self.couplings, &self.mass);
+        let (program, out) = (self.set_up(), Out::shared(parts));
+        program.parts_along(context, self.all(), nx, ny, nz, number, used, fine, from, weights, c, out)?;
+        let mut counts = self.counts;
+        counts[axis] = m;
+        let coarser = OnDevice::new(context, counts, axes, offsets(self.dim).len() as u32)?;
+        let (range, m) = (coarser.all(), m as u32);
+        let [out, masses] = [&coarser.couplings, &coarser.mass].map(Out::shared);
+        program.coarsen_along(
+            context, range, nx, ny, nz, m, number, used, fine, coarse, from, to, parts, c, mass, out, masses,
+        )?;
+        for o in (0..coarser.used).filter(|&o| o != number) {
+            let out = Out::shared(&coarser.couplings);
+            program.coarsen_across(
+                context, range, nx, ny, nz, m, number, used, o, fine, coarse, from, to, parts, c, out,
+            )?;
+        }
+        Ok(coarser)
+    }
+
+    fn set_up(&self) -> boxes_setup::Program<T> {
+        boxes_setup::Program::new().dim(self.dim as u64)
+    }
+
+    pub(super) fn program(&self) -> boxes_stencil::Program<T> {
+        boxes_stencil::Program::new().dim(self.dim as u64).full(u64::from(self.is_full()))
+    }
+
+    pub(super) fn unknowns(&self) -> usize {
+        self.counts.iter().product()
+    }
+
+    fn items(&self, width: usize, rows: usize) -> Range {
+        launch::items(&self.context, [width, rows], rows)
+    }
+
+    pub(super) fn all(&self) -> Range {
+        self.items(self.counts[0], self.counts[1] * self.counts[2])
+    }
+
+    /// y = alpha A x + beta y.
+    pub(super) fn apply(&self, alpha: T, x: &Vector<T>, beta: T, y: &mut Vector<T>) -> Result<()> {
+        let [nx, ny, nz] = self.counts;
+        let (program, context, y) = (self.program(), &self.context, Out::shared(y.buffer()));
+        program.apply_stencil(context, self.all(), nx, ny, nz, &self.couplings, &self.mass, alpha, x.buffer(), beta, y)
+    }
+
+    pub(super) fn residual(&self, u: &Vector<T>, f: &Vector<T>, d: &Vector<T>) -> Result<()> {
+        let [nx, ny, nz] = self.counts;
+        let (program, context, d) = (self.program(), &self.context, Out::shared(d.buffer()));
+        program.residual(context, self.all(), nx, ny, nz, &self.couplings, &self.mass, f.buffer(), u.buffer(), d)
+    }
+
+    /// The colours in the order of a sweep: points of the same colour are no neighbours.
+    pub(super) fn colours(&self) -> Vec<u32> {
+        match (self.is_full(), self.dim) {
+            (false, _) => vec![0, 1],
+            (true, 3) => vec![0, 3, 5, 6, 7, 4, 2, 1],
+            (true, _) => vec![0, 3, 1, 2],
+        }
+    }
+
+    pub(super) fn relax(&self, part: &Part, colour: u32, u: &Vector<T>, f: &Vector<T>) -> Result<()> {
+        let ([nx, ny, nz], [(x0, x1), (y0, y1), (z0, z1)]) = (self.counts, *part);
+        let half = |low: usize, high: usize| (high - low).div_ceil(2);
+        let rows = match (self.is_full(), self.dim) {
+            (false, _) => (y1 - y0) * (z1 - z0),
+            (true, 3) => half(y0, y1) * half(z0, z1),
+            (true, _) => half(y0, y1),
+        };
+        let (range, program, context) = (self.items(half(x0, x1), rows), self.program(), &self.context);
+        let (c, mass, f, u) = (&self.couplings, &self.mass, f.buffer(), Out::shared(u.buffer()));
+        program.relax(context, range, nx, ny, nz, x0, x1, y0, y1, z0, z1, colour, c, mass, f, u)
+    }
+}
+
+/// Fine points that a coarse one takes along a direction.
+const REACH: usize = 3;
+
+/// The points that take part in an interpolation along each direction, one direction after the other.
+struct Tables<T: Real> {
+    fine: [usize; 3],
+    coarse: [usize; 3],
+    /// For each fine point two coarse ones, one alone twice.
+    from: Buffer<u32>,
+    /// For each coarse point [`REACH`] fine ones.
+    to: Buffer<u32>,
+    /// Of the first coarse point, where the couplings tell none.
+    weights: Buffer<T>,
+}
+
+impl<T: Real> Tables<T> {
+    fn new(context: &Context, along: &[Interpolation], fine: [usize; 3]) -> Result<Tables<T>> {
+        let coarse = [0, 1, 2].map(|d| along.get(d).map_or(1, |along| along.coarse));
+        let (mut from, mut to, mut weights) = (Vec::new(), Vec::new(), Vec::new());
+        for (d, &fine) in fine.iter().enumerate() {
+            let Some(along) = along.get(d).filter(|along| along.coarse < fine) else {
+                // Directions that stay as they are keep their places and are not read.
+                from.resize(from.len() + 2 * fine, 0);
+                to.resize(to.len() + REACH * coarse[d], u32::MAX);
+                weights.resize(weights.len() + fine, T::one());
+                continue;
+            };
+            let mut takes = vec![[u32::MAX; REACH]; along.coarse];
+            let mut counts = vec![0; along.coarse];
+            for (i, pair) in along.from.iter().enumerate() {
+                weights.push(T::from_f64(pair[0].1));
+                for (slot, &(c, weight)) in pair.iter().enumerate() {
+                    let used = slot == 0 || weight != 0.0;
+                    from.push(if used { c as u32 } else { pair[0].0 as u32 });
+                    if used {
+                        takes[c][counts[c]] = 2 * i as u32 + slot as u32;
+                        counts[c] += 1;
+                    }
+                }
+            }
+            to.extend(takes.into_iter().flatten());
+        }
+        let (from, to) = (Buffer::from_slice(context, &from)?, Buffer::from_slice(context, &to)?);
+        Ok(Tables { fine, coarse, from, to, weights: Buffer::from_slice(context, &weights)? })
+    }
+}
+
+/// Interpolation from the next coarser level, and its transpose.
+pub(super) struct Transfer<T: Real> {
+    /// A bit for each direction that becomes coarser.
+    pub(super) coarsened: u32,
+    pub(super) from: Buffer<u32>,
+    pub(super) to: Buffer<u32>,
+    /// Of the first coarse point: along x by fine points, along y where x is coarse, along z where x and y are.
+    pub(super) parts: [Buffer<T>; 3],
+}
+
+/// One level.
+pub(super) struct StencilLevel<T: Real> {
+    pub(super) operator: OnDevice<T>,
+    /// None on the coarsest level.
+    pub(super) transfer: Option<Transfer<T>>,
+    /// The parts that are relaxed one after the other.
+    pub(super) parts: Vec<Part>,
+}
+
+impl<T: Real> StencilLevel<T> {
+    fn coarsest(operator: OnDevice<T>) -> StencilLevel<T> {
+        let parts = operator.relaxed();
+        StencilLevel { operator, transfer: None, parts }
+    }
 }
 
 /// A direction by the distances of its unknowns, of which the first and the last are always points of the coarser level.
-pub(crate) fn distances(axis: &Axis) -> Axis {
+pub(super) fn distances(axis: &Axis) -> Axis {
     use super::grid::Condition::{Neumann, Periodic};
     let unknowns = axis.unknowns();
     let lengths = &axis.lengths;
@@ -257,27 +283,25 @@ pub(crate) fn distances(axis: &Axis) -> Axis {
 }
 
 /// All levels, the finest first. `axes` are the distances of the unknowns.
-pub(crate) fn levels(finest: Stencil, mut axes: Vec<Axis>) -> Vec<StencilLevel> {
-    let mut levels = vec![StencilLevel { stencil: finest, transfer: None }];
+pub(super) fn levels<T: Real>(finest: OnDevice<T>, mut axes: Vec<Axis>) -> Result<Vec<StencilLevel<T>>> {
+    let mut levels = vec![StencilLevel::coarsest(finest)];
     while let Some((coarser, interpolations)) = coarser_axes(&axes) {
         let finer = levels.last_mut().expect("there is a finest level");
-        let mut along = [None, None, None];
-        let mut parts = [Vec::new(), Vec::new(), Vec::new()];
-        let mut stencil = None;
-        for (d, interpolation) in interpolations.into_iter().enumerate() {
-            if interpolation.coarse == finer.stencil.counts[d] {
-                continue;
-            }
-            let from: &Stencil = stencil.as_ref().unwrap_or(&finer.stencil);
-            let own = from.parts(d, &interpolation);
-            stencil = Some(from.along(d, &interpolation, &own));
-            parts[d] = own;
-            along[d] = Some(interpolation);
+        let (context, fine) = (&finer.operator.context, finer.operator.counts);
+        let tables = Tables::new(context, &interpolations, fine)?;
+        let mut parts = [Buffer::uninit(context, 1)?, Buffer::uninit(context, 1)?, Buffer::uninit(context, 1)?];
+        let (mut operator, mut coarsened) = (None, 0);
+        for d in (0..axes.len()).filter(|&d| tables.coarse[d] < fine[d]) {
+            let from: &OnDevice<T> = operator.as_ref().unwrap_or(&finer.operator);
+            parts[d] = Buffer::uninit(context, from.unknowns())?;
+            operator = Some(from.coarser(d, &axes, &tables, &parts[d])?);
+            coarsened |= 1 << d;
         }
-        finer.transfer = Some(Parts { along, parts });
-        let stencil = stencil.expect("a coarser level has fewer unknowns");
-        levels.push(StencilLevel { stencil, transfer: None });
+        let operator = operator.expect("a coarser level has fewer unknowns");
+        let Tables { from, to, .. } = tables;
+        finer.transfer = Some(Transfer { coarsened, from, to, parts });
+        levels.push(StencilLevel::coarsest(operator));
         axes = coarser;
     }
-    levels
+    Ok(levels)
 }
