@@ -31,6 +31,13 @@ fn book() -> Vec<PathBuf> {
     found
 }
 
+/// The dated notes on measurements, which are not in the book.
+fn notes() -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    files(&root().join("benches/notes"), "md", &mut found);
+    found
+}
+
 /// The book and the Markdown files at the top.
 fn pages() -> Vec<PathBuf> {
     let mut found = book();
@@ -124,7 +131,7 @@ fn names(text: &str, prefix: &str, part: impl Fn(char) -> bool) -> BTreeSet<Stri
 #[test]
 fn relative_links_resolve() {
     let mut broken = Vec::new();
-    for page in pages().iter().map(|path| parse(path)) {
+    for page in [pages(), notes()].concat().iter().map(|path| parse(path)) {
         for link in page.links() {
             if link.starts_with("http") || link.starts_with("mailto:") {
                 continue;
@@ -352,26 +359,27 @@ fn keys(value: &serde_json::Value, found: &mut BTreeSet<String>) {
 }
 
 #[test]
-fn raw_files_and_figures_of_the_measurements_exist() {
-    let mut pages = vec![root().join("docs/performance.md")];
-    files(&root().join("docs/notes"), "md", &mut pages);
-    let text: String = pages.iter().map(|page| text(page)).collect();
+fn notes_and_raw_files_that_pages_cite_exist() {
+    let text: String = [book(), notes()].concat().iter().map(|page| text(page)).collect();
     let files = names(&text, "2026-", |c| c.is_ascii_alphanumeric() || "-_.".contains(c));
-    // A name may end a sentence; pages link to each other.
-    let files = files.iter().map(|name| name.trim_end_matches('.'));
-    let files: Vec<_> = files.filter(|name| name.contains('.') && !name.ends_with(".md")).collect();
+    // A name may end a sentence.
+    let files: Vec<_> = files.iter().map(|name| name.trim_end_matches('.')).filter(|name| name.contains('.')).collect();
     assert!(files.len() > 30, "{files:?}");
     for name in &files {
-        assert!(root().join("benches/results").join(name).is_file(), "benches/results/{name} is not there");
+        let found = ["benches/results", "benches/notes"].iter().any(|folder| root().join(folder).join(name).is_file());
+        assert!(found, "{name} is neither in benches/results nor in benches/notes");
     }
 }
 
-/// Raw files that no page cites any more are deleted.
+/// Notes and raw files that no page cites any more are deleted.
 #[test]
-fn every_raw_file_is_cited() {
-    let mut pages = vec![root().join("README.md")];
-    files(&root().join("docs"), "md", &mut pages);
-    let text: String = pages.iter().map(|page| text(page)).collect();
+fn every_note_and_raw_file_is_cited() {
+    let book: String = pages().iter().map(|page| text(page)).collect();
+    for note in notes() {
+        let name = note.file_name().and_then(|name| name.to_str()).expect("a plain name");
+        assert!(book.contains(name), "no page cites benches/notes/{name}");
+    }
+    let text: String = notes().iter().map(|page| text(page)).chain([book]).collect();
     let mut seen = 0;
     for entry in std::fs::read_dir(root().join("benches/results")).expect("the folder of raw files") {
         let name = entry.expect("an entry").file_name().into_string().expect("a plain name");
