@@ -346,18 +346,6 @@ fn every_command_is_in_the_table_of_functions() {
     }
 }
 
-/// Every key of every object in `value`.
-fn keys(value: &serde_json::Value, found: &mut BTreeSet<String>) {
-    match value {
-        serde_json::Value::Array(list) => list.iter().for_each(|v| keys(v, found)),
-        serde_json::Value::Object(object) => object.iter().for_each(|(key, v)| {
-            found.insert(key.clone());
-            keys(v, found);
-        }),
-        _ => {}
-    }
-}
-
 #[test]
 fn notes_and_raw_files_that_pages_cite_exist() {
     let text: String = [book(), notes()].concat().iter().map(|page| text(page)).collect();
@@ -388,39 +376,4 @@ fn every_note_and_raw_file_is_cited() {
         seen += 1;
     }
     assert!(seen > 30, "{seen} raw files");
-}
-
-#[test]
-fn json_keys_are_documented() {
-    let page = text(&root().join("docs/guide/program.md"));
-    let matrix = tempfile::NamedTempFile::with_suffix(".mtx").expect("a temporary file");
-    std::fs::write(&matrix, "%%MatrixMarket matrix coordinate real general\n1 1 1\n1 1 2\n").expect("it is written");
-    let matrix = matrix.path().to_str().expect("a plain name");
-    let raw = root().join("benches/results/2026-11-23-h200-team.jsonl");
-    let raw = raw.to_str().expect("a plain name");
-    let calls: [&[&str]; 11] = [
-        &["devices"],
-        &["cache"],
-        &["doctor", "--quick", "--device", "0"],
-        &["poisson", "--n", "9"],
-        &["heat-bem", "--mesh", "cube24", "--refine", "0", "--steps", "2"],
-        &["elastodynamics", "--mesh", "cavity:2"],
-        &["ode", "--problem", "lotka-volterra", "--n", "3", "--t-end", "1"],
-        &["solve", matrix],
-        &["bench", "--n", "3", "--samples", "1", "--only", "copy", "--kernels"],
-        &["bench", "--predict", raw],
-        &["tune", "--quick", "--dry-run", "--op", "reduce_cpu", "--precision", "f32"],
-    ];
-    for arguments in calls {
-        let output =
-            Command::new(env!("CARGO_BIN_EXE_clinalg")).args(arguments).arg("--json").output().expect("the program");
-        if output.status.code() == Some(3) {
-            clinalg_testing::found(Err::<(), _>(String::from_utf8_lossy(&output.stderr).trim()));
-            return;
-        }
-        let mut found = BTreeSet::new();
-        keys(&serde_json::from_slice(&output.stdout).expect("one JSON document"), &mut found);
-        let missing: Vec<_> = found.iter().filter(|key| !page.contains(&format!("`{key}`"))).collect();
-        assert!(missing.is_empty(), "{arguments:?}: not in docs/guide/program.md: {missing:?}");
-    }
 }

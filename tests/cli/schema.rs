@@ -60,6 +60,8 @@ fn documents_of_devices_meet_their_schemas() {
     let folder = folder();
     meets("devices", &words("devices --json").json());
     meets("cache", &words("cache --json").json());
+    meets("doctor", &words("doctor --quick --device 0 --json").json());
+    meets("tune", &words("tune --quick --dry-run --op reduce_cpu --precision f32 --json").json());
     meets("solve", &words(&format!("solve {} --json", file(&folder, "upwind.mtx", &upwind(8, 1.0)))).json());
     meets("poisson", &words("poisson --n 17 --json").json());
     meets("poisson", &words("poisson --points 17x20 --rhs random --json").json());

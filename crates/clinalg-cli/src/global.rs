@@ -37,7 +37,7 @@ pub(crate) struct Global {
     /// Distribute the work according to the speed of the devices, measured by a short trial on each, instead of evenly
     #[arg(long, global = true, help_heading = "Options of every command")]
     pub(crate) balance: bool,
-    /// Print one JSON document on stdout and nothing else
+    /// Print one JSON document on stdout and nothing else; `clinalg schema COMMAND` says what its keys mean
     #[arg(long, global = true, help_heading = "Options of every command")]
     pub(crate) json: bool,
     /// Print errors only: no report, no warnings, no progress (with --json, the document)
