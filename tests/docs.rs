@@ -346,6 +346,65 @@ fn every_command_is_in_the_table_of_functions() {
     }
 }
 
+/// What the program prints in the root of the repository; `None` without a device.
+fn output(arguments: &str) -> Option<String> {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_clinalg"));
+    let output = command.current_dir(root()).args(arguments.split_whitespace()).output().expect("the program");
+    if output.status.code() == Some(3) {
+        clinalg_testing::found(Err::<(), _>(String::from_utf8_lossy(&output.stderr).trim()));
+        return None;
+    }
+    Some(String::from_utf8(output.stdout).expect("UTF-8"))
+}
+
+/// Whether a word of a page stands for one of the program: numbers may differ as between devices.
+fn alike(shown: &str, printed: &str) -> bool {
+    let number = |word: &str| word.trim_matches(['(', ')', ',']).parse::<f64>().ok();
+    match (number(shown), number(printed)) {
+        (Some(a), Some(b)) if a.fract() == 0.0 => (a - b).abs() <= 0.1 * a.abs(),
+        (Some(a), Some(b)) if a < 1e-9 => b < 10.0 * a,
+        (Some(a), Some(b)) => a < 2.0 * b && b < 2.0 * a,
+        _ => shown == printed,
+    }
+}
+
+/// Lines that begin so depend on the machine.
+const OF_THE_MACHINE: [&str; 3] = ["device", "time", "seconds"];
+
+#[test]
+fn output_in_pages_differs_from_that_of_the_program() {
+    let solve = "solve tests/data/heat_sink.mtx --rhs tests/data/heat_sink_b.mtx";
+    let jacobi = format!("{solve} --precond jacobi");
+    for (page, begin, arguments) in
+        [("docs/tutorial.md", "Poisson problem", "poisson"), ("docs/guide/program.md", "matrix ", &jacobi)]
+    {
+        let Some(printed) = output(arguments) else { return };
+        let page = parse(&root().join(page));
+        let shown = page.blocks.iter().find(|(_, lines)| lines[0].starts_with(begin)).expect("a block of output");
+        for line in shown.1.iter().filter(|line| !OF_THE_MACHINE.iter().any(|label| line.starts_with(label))) {
+            let words: Vec<&str> = line.split_whitespace().collect();
+            let found = printed.lines().any(|other| {
+                let other: Vec<&str> = other.split_whitespace().collect();
+                other.len() == words.len() && words.iter().zip(other).all(|(shown, printed)| alike(shown, printed))
+            });
+            assert!(
+                found,
+                "{}: `{line}` is not in the output of `clinalg {arguments}`:\n{printed}",
+                page.path.display()
+            );
+        }
+    }
+    // Iterations in the text of the tutorial.
+    let tutorial = parse(&root().join("docs/tutorial.md")).prose.join(" ");
+    for (before, preconditioner) in [("and needs ", "auto"), ("one it takes ", "none"), ("by a third, to ", "jacobi")] {
+        let Some(printed) = output(&format!("{solve} --precond {preconditioner} --json")) else { return };
+        let printed: serde_json::Value = serde_json::from_str(&printed).expect("JSON");
+        let (_, after) = tutorial.split_once(before).unwrap_or_else(|| panic!("`{before}` is not in the tutorial"));
+        let shown: String = after.chars().take_while(char::is_ascii_digit).collect();
+        assert!(alike(&shown, &printed["iterations"].to_string()), "`{before}{shown}`: {}", printed["iterations"]);
+    }
+}
+
 #[test]
 fn notes_and_raw_files_that_pages_cite_exist() {
     let text: String = [book(), notes()].concat().iter().map(|page| text(page)).collect();
