@@ -186,7 +186,8 @@ pub(crate) struct Args {
     /// Order in which ilu, ilut and ic eliminate and ssor sweeps; the matrix keeps its numbering, unlike with --reorder [default: natural; ssor: multicolour]
     #[arg(long, value_enum)]
     order: Option<Order>,
-    /// Compute the factors of ilu or ic by this many sweeps (at most 100) of a fixed-point iteration, not by levels; for matrices with many levels
+    /// Compute the factors of ilu or ic by this many sweeps (3 to 5 often suffice, at most 100) of a fixed-point iteration, not by levels; for
+    /// matrices with many levels
     #[arg(long, value_name = "COUNT", value_parser = args::sweeps, allow_hyphen_values = true)]
     sweeps: Option<usize>,
     /// Renumber the matrix itself at upload, which also speeds up its products, unlike --order; solutions are written in the numbering of the file
@@ -222,7 +223,7 @@ pub(crate) struct Args {
     /// Draw the residual after each iteration into FILE (.png or .svg)
     #[arg(long, value_name = "FILE")]
     plot: Option<PathBuf>,
-    /// Draw the entries of A into FILE (.png or .svg), in the numbering of --reorder
+    /// Draw the entries of A into FILE (.png or .svg), in the numbering of --reorder; beyond 400 rows or columns their density
     #[arg(long, value_name = "FILE")]
     plot_pattern: Option<PathBuf>,
     /// Write a checkpoint (.npz) where --max-iterations or Ctrl-C ends the solve; Ctrl-C writes clinalg-solve-checkpoint.npz without this option
