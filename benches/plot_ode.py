@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Figures of ODE methods for docs/performance.md from the raw files of the example `variants`; needs Python only.
+"""Figures of ODE methods for benches/notes/2026-11-22-ode.md from the raw files of the example `variants`; needs Python only.
 
-    python3 benches/plot_ode.py        # writes docs/images/ode-*.svg
+    python3 benches/plot_ode.py        # writes benches/notes/ode-*.svg
 
 Two figures a device: how many times as fast as the basic kernels each variant is, and steps a second over the words that the
 model counts, under the line that the copy bandwidth of the run draws. Of several sizes of tiles the fastest is drawn.
@@ -125,7 +125,7 @@ def speedups(name, data):
         svg.text(middle - 12, height - bottom + 22, where, "start", 9, "#666", turn=28)
         x += bar * len(all) + gap
     svg.text(12, height - 4, "black lines: the word model for fused over basic", size=10, colour="#666")
-    svg.write(ROOT / f"docs/images/ode-speedup-{name}.svg")
+    svg.write(ROOT / f"benches/notes/ode-speedup-{name}.svg")
 
 
 def roofline(name, data):
@@ -157,7 +157,7 @@ def roofline(name, data):
         svg.dot(x(row["words"]), y(row["component_steps_per_second"]), COLOURS[variant])
     svg.text((left + width - right) / 2, height - 10, "words that the model counts for a component and step", "middle")
     svg.text(16, height / 2, "10⁹ components stepped a second", "middle", turn=-90)
-    svg.write(ROOT / f"docs/images/ode-roofline-{name}.svg")
+    svg.write(ROOT / f"benches/notes/ode-roofline-{name}.svg")
 
 
 def main():
