@@ -5,6 +5,7 @@ use std::path::Path;
 
 use clinalg::io::matrix_market;
 use clinalg::matrix::Format;
+use clinalg::runtime::fork;
 use clinalg::{Complex, Context, Csr, Dense, Error, HandleFault, Precision, Scalar};
 use clinalg_handles::{Download, Host, Kind, Registry, ScalarType};
 
@@ -499,6 +500,9 @@ pub unsafe extern "C" fn clinalg_object_get_info(handle: ClinalgHandle, info: *m
 /// Releases an object of any kind; a second release is an error without side effects.
 #[unsafe(no_mangle)]
 pub extern "C" fn clinalg_object_release(handle: ClinalgHandle) -> ClinalgStatus {
+    if fork::is_child() {
+        return ClinalgStatus::Ok;
+    }
     guard(|| Ok(Registry::global().release(handle, Kind::ALL)?))
 }
 

@@ -5,6 +5,7 @@ use std::ffi::{CStr, CString, c_char};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use clinalg::Error;
+use clinalg::runtime::fork;
 
 /// The outcome of a call. Numbers are never reused or changed; new ones may be added, below 64.
 #[repr(C)]
@@ -167,8 +168,46 @@ fn failed(id: &str, message: String) -> ClinalgStatus {
     status_of(id).unwrap_or(ClinalgStatus::Internal)
 }
 
-/// Runs one entry point: nothing unwinds into C, and the message of a failure is kept for the thread.
+/// While it lives, `pthread_cancel` does not end this thread: it would unwind calls half-way.
+struct Uncancelled(#[cfg(target_os = "linux")] i32);
+
+#[cfg(target_os = "linux")]
+unsafe extern "C" {
+    fn pthread_setcancelstate(state: i32, old: *mut i32) -> i32;
+}
+
+#[cfg(target_os = "linux")]
+impl Uncancelled {
+    fn new() -> Uncancelled {
+        /// `PTHREAD_CANCEL_DISABLE` of glibc and musl.
+        const DISABLE: i32 = 1;
+        let mut old = 0;
+        // SAFETY: `old` is valid for the write.
+        unsafe { pthread_setcancelstate(DISABLE, &raw mut old) };
+        Uncancelled(old)
+    }
+}
+
+#[cfg(target_os = "linux")]
+impl Drop for Uncancelled {
+    fn drop(&mut self) {
+        // SAFETY: the state is the one that was read; the place of the old one may be null.
+        unsafe { pthread_setcancelstate(self.0, std::ptr::null_mut()) };
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+impl Uncancelled {
+    fn new() -> Uncancelled {
+        Uncancelled()
+    }
+}
+
+/// Runs one entry point: nothing unwinds into C, and the message of a failure is kept for the thread. In the child of a fork, where a lock
+/// that another thread held is never released, nothing runs.
 pub(crate) fn guard(body: impl FnOnce() -> Result<(), Fault>) -> ClinalgStatus {
+    let _uncancelled = Uncancelled::new();
+    let body = || fork::check().map_err(Fault::from).and_then(|()| body());
     match catch_unwind(AssertUnwindSafe(body)) {
         Ok(Ok(())) => ClinalgStatus::Ok,
         Ok(Err(Fault::Null(argument))) => {

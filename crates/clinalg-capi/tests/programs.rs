@@ -149,8 +149,13 @@ fn limits_from_c99_with_sanitizers() {
 }
 
 #[test]
-fn a_forked_child_gets_errors() {
-    assert_eq!(run(&mut compile(["CC", "cc"], "tests/capi/fork.c", &["-std=c99"])), "passed\n");
+fn a_forked_child_gets_errors_whatever_other_threads_hold() {
+    assert_eq!(run(&mut compile(["CC", "cc"], "tests/capi/fork.c", &["-std=c99", "-pthread"])), "passed\n");
+}
+
+#[test]
+fn callbacks_that_use_objects_of_their_call_do_not_hang() {
+    assert_eq!(run(&mut compile(["CC", "cc"], "tests/capi/callbacks.c", &["-std=c99", "-pthread"])), "passed\n");
 }
 
 #[test]

@@ -9,8 +9,9 @@
 //! Each slot's generations begin at a random number, so that the handles of another process or registry are foreign
 //! here. A slot whose generations are used up takes no object again: a released handle stays stale forever.
 //!
-//! The operations here are those of [`clinalg::ops`] and the solvers on handles. A call locks the objects that it names, in one
-//! order over all calls, so calls on different objects run side by side and none waits in a circle.
+//! The operations here are those of [`clinalg::ops`] and the solvers on handles. A call waits until no other call writes what it
+//! reads, nor uses what it writes, and holds nothing while it waits; calls on different objects run side by side. A function of the user that
+//! runs in a call may call this library: what the call reads it may read, the rest is an error at once.
 //!
 //! ```
 //! use clinalg::Context;
@@ -45,5 +46,5 @@ pub use calls::{
 pub use kind::{Info, Kind, ScalarType};
 #[cfg(feature = "ode")]
 pub use object::Ode;
-pub use object::{Content, Download, Host, Object, Stored};
+pub use object::{Caller, Content, Download, Host, Object, Stored};
 pub use registry::{Operand, Registry};

@@ -1,13 +1,14 @@
 //! The table of handles.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLockReadGuard, RwLockWriteGuard, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
+use clinalg::runtime::fork;
 use clinalg::{Error, HandleFault, Precision, Result};
 use once_cell::sync::Lazy;
 
 use crate::kind::{Info, Kind};
 use crate::object::Object;
-use crate::object::cell::{Cell, Entry, read, write};
+use crate::object::cell::{Cell, Entry, Guard, use_all};
 use crate::object::pending::{self, Pending};
 
 /// A handle in a call: which argument it is and which kinds the call takes there.
@@ -112,29 +113,13 @@ impl Default for Registry {
 
 static GLOBAL: Lazy<Registry> = Lazy::new(Registry::default);
 
-/// An object locked for a call.
-enum Guard<'a> {
-    Read(RwLockReadGuard<'a, Object>),
-    Write(RwLockWriteGuard<'a, Object>),
-}
-
-impl Guard<'_> {
-    fn object(&self) -> &Object {
-        match self {
-            Guard::Read(guard) => guard,
-            Guard::Write(guard) => guard,
-        }
-    }
-}
-
-/// The objects of a call, each once, in the order of their slots.
-struct Cells(Vec<(u64, bool, Cell)>);
+/// The objects of a call, each once, with the operand that named it first and whether it is written.
+struct Cells(Vec<(Operand, bool, Cell)>);
 
 impl Cells {
-    /// Locks all. The order is the same in every call, so that two calls cannot wait for each other.
-    fn lock(&self) -> Vec<Guard<'_>> {
-        let lock = |written: bool, cell| if written { Guard::Write(write(cell)) } else { Guard::Read(read(cell)) };
-        self.0.iter().map(|(_, written, cell)| lock(*written, cell)).collect()
+    fn use_all(&self) -> Result<Vec<Guard<'_>>> {
+        let guards = use_all(self.0.iter().map(|(_, written, cell)| (cell, *written)));
+        guards.map_err(|refused| refused.error(|at| self.0[at].0.argument))
     }
 
     fn place(&self, cell: &Cell) -> usize {
@@ -142,7 +127,7 @@ impl Cells {
     }
 
     fn position(&self, operand: &Operand) -> usize {
-        self.0.iter().position(|(handle, ..)| *handle == operand.handle).expect("every operand was looked up")
+        self.0.iter().position(|(of, ..)| of.handle == operand.handle).expect("every operand was looked up")
     }
 }
 
@@ -182,7 +167,7 @@ impl Registry {
                 index
             }
         };
-        let cell = Arc::new(Entry::new(index, object));
+        let cell = Arc::new(Entry::new(object));
         let slot = &mut table.slots[index as usize];
         let generation = slot.first.wrapping_add(slot.uses) % GENERATIONS;
         slot.uses += 1;
@@ -197,7 +182,7 @@ impl Registry {
         let mut waiting = self.waiting();
         // The list is cleaned when it has grown to twice what waits.
         if waiting.len() == waiting.capacity() {
-            waiting.retain(|one| one.upgrade().is_some_and(|cell| read(&cell).pending().is_some()));
+            waiting.retain(|one| one.upgrade().is_some_and(|cell| cell.pending().is_some()));
             let count = waiting.len();
             waiting.reserve(count.max(16));
         }
@@ -214,8 +199,7 @@ impl Registry {
     fn settle_readers(&self, cell: &Cell) -> Result<()> {
         let all: Vec<_> = self.waiting().iter().filter_map(Weak::upgrade).collect();
         for one in all {
-            let pending = read(&one).pending().cloned();
-            if pending.is_some_and(|pending| pending.reads(cell)) {
+            if one.pending().is_some_and(|pending| pending.reads(cell)) {
                 pending::settle(&one)?;
             }
         }
@@ -224,14 +208,18 @@ impl Registry {
 
     /// The object in memory, evaluated or not.
     pub(crate) fn cell(&self, operand: &Operand) -> Result<Cell> {
+        fork::check()?;
         self.table().find(operand).cloned()
     }
 
-    /// Frees the object of one of `kinds`; a call that uses it in another thread ends first.
+    /// Frees the object of one of `kinds`; a call that uses it in another thread ends first. In the child of a fork there is nothing to free.
     ///
     /// # Errors
     /// [`Error::Handle`], which harms nothing: a second release is [`HandleFault::Stale`].
     pub fn release(&self, handle: u64, kinds: &'static [Kind]) -> Result<()> {
+        if fork::is_child() {
+            return Ok(());
+        }
         let mut table = self.table();
         table.find(&Operand::new("handle", handle, kinds))?;
         let cell = table.clear(handle as u32);
@@ -243,6 +231,9 @@ impl Registry {
 
     /// Frees all objects and says how many; every handle given out so far is stale then.
     pub fn release_all(&self) -> usize {
+        if fork::is_child() {
+            return 0;
+        }
         let mut table = self.table();
         let cells: Vec<_> = (0..table.slots.len()).filter_map(|index| table.clear(index as u32)).collect();
         drop(table);
@@ -264,10 +255,10 @@ impl Registry {
     /// # Errors
     /// [`Error::Handle`].
     pub fn info(&self, handle: u64) -> Result<Info> {
-        Ok(read(&self.cell(&Operand::new("handle", handle, Kind::ALL))?).info())
+        Ok(self.cell(&Operand::new("handle", handle, Kind::ALL))?.info())
     }
 
-    /// Calls `f` with the object, which other threads may read meanwhile and not write. `f` must not use the registry.
+    /// Calls `f` with the object, which others may read meanwhile and not write: a call of `f` that would is an error.
     ///
     /// # Errors
     /// [`Error::Handle`].
@@ -275,8 +266,8 @@ impl Registry {
         self.call(&[Operand::new("handle", handle, Kind::ALL)], None, |inputs, _| Ok(f(inputs[0])))
     }
 
-    /// Calls `f` with the objects of `inputs`, in their order, and the one of `output` to be written. `f` must not use
-    /// the registry.
+    /// Calls `f` with the objects of `inputs`, in their order, and the one of `output` to be written. A call of
+    /// `f` that writes an input or uses the output is an error.
     ///
     /// # Errors
     /// [`Error::Handle`]; [`Error::Value`] when the output is one of the inputs; those of `f`.
@@ -307,20 +298,17 @@ impl Registry {
         let is_output = |input: &Operand| output.as_ref().is_some_and(|output| output.handle == input.handle);
         // Checks the kind that the input must have as well.
         let cells = self.cells(inputs, output.as_ref())?;
-        let mut guards = cells.lock();
+        let mut guards = cells.use_all()?;
         let mut written = output.as_ref().map(|o| cells.position(o)).map(|at| (at, guards.remove(at)));
         let behind = |at: usize| written.as_ref().is_some_and(|(out, _)| *out < at);
         let inputs: Vec<_> = inputs
             .iter()
             .map(|input| {
                 let at = cells.position(input);
-                (!is_output(input)).then(|| guards[at - usize::from(behind(at))].object())
+                (!is_output(input)).then(|| &*guards[at - usize::from(behind(at))])
             })
             .collect();
-        match &mut written {
-            Some((_, Guard::Write(object))) => f(&inputs, Some(object)),
-            _ => f(&inputs, None),
-        }
+        f(&inputs, written.as_mut().and_then(|(_, object)| object.written()))
     }
 
     /// As [`call`](Registry::call) with further objects that are read and need no handle, `beside`; `f` gets them after the inputs.
@@ -347,35 +335,30 @@ impl Registry {
         for cell in beside {
             pending::settle(cell)?;
             if !cells.0.iter().any(|(.., known)| Arc::ptr_eq(known, cell)) {
-                cells.0.push((0, false, cell.clone()));
+                cells.0.push((Operand::new("a", 0, Kind::ALL), false, cell.clone()));
             }
         }
-        // A place may have been given to another object since; the order of two objects of one place does not matter, as nobody writes the
-        // one whose handle is gone.
-        cells.0.sort_by_key(|(.., cell)| cell.index);
-        let mut guards = cells.lock();
+        let mut guards = cells.use_all()?;
         let at = written.as_ref().map(|written| cells.place(written));
         let mut written = at.map(|at| (at, guards.remove(at)));
         let before = |at: usize| written.as_ref().is_some_and(|(out, _)| *out < at);
-        let object = |at: usize| guards[at - usize::from(before(at))].object();
+        let object = |at: usize| &*guards[at - usize::from(before(at))];
         let read: Vec<_> = inputs.iter().map(|input| object(cells.position(input))).collect();
         let others: Vec<_> = beside.iter().map(|cell| object(cells.place(cell))).collect();
-        match &mut written {
-            Some((_, Guard::Write(output))) => f(&read, &others, Some(output)),
-            _ => f(&read, &others, None),
-        }
+        f(&read, &others, written.as_mut().and_then(|(_, output)| output.written()))
     }
 
     /// Looks the operands up.
     fn cells(&self, inputs: &[Operand], output: Option<&Operand>) -> Result<Cells> {
+        fork::check()?;
         let table = self.table();
-        let mut cells: Vec<(u64, bool, Cell)> = Vec::with_capacity(inputs.len() + 1);
+        let mut cells: Vec<(Operand, bool, Cell)> = Vec::with_capacity(inputs.len() + 1);
         let operands = inputs.iter().map(|i| (i, false)).chain(output.map(|o| (o, true)));
         for (operand, write) in operands {
             let cell = table.find(operand)?;
-            match cells.iter_mut().find(|(handle, ..)| *handle == operand.handle) {
+            match cells.iter_mut().find(|(of, ..)| of.handle == operand.handle) {
                 Some((_, writes, _)) => *writes |= write,
-                None => cells.push((operand.handle, write, cell.clone())),
+                None => cells.push((*operand, write, cell.clone())),
             }
         }
         drop(table);
@@ -385,7 +368,6 @@ impl Registry {
                 self.settle_readers(cell)?;
             }
         }
-        cells.sort_by_key(|(handle, ..)| *handle as u32);
         Ok(Cells(cells))
     }
 

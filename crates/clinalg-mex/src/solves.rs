@@ -12,7 +12,7 @@ use std::thread::{Builder, JoinHandle};
 
 use clinalg::solve::{Report, Stopping};
 use clinalg::{Context, Error, HandleFault};
-use clinalg_handles::{Kind, Method, Operand, Preconditioning, Registry};
+use clinalg_handles::{Caller, Kind, Method, Operand, Preconditioning, Registry};
 
 use crate::fault::{Fault, guarded, id};
 use crate::typed::typed;
@@ -144,6 +144,8 @@ pub(crate) fn begin(context: &Context, task: Task) -> Result<u64, Fault> {
     let stops = Arc::new(AtomicBool::new(false));
     let stop = stops.clone();
     let (method, b) = (task.method, task.b);
+    // The host's functions run in the solve, which waits for them.
+    let caller = Caller::current();
     let solve = move || {
         let mut progress = |_: usize, _: f64| match stop.load(Ordering::Relaxed) {
             true => ControlFlow::Break(()),
@@ -158,7 +160,7 @@ pub(crate) fn begin(context: &Context, task: Task) -> Result<u64, Fault> {
         }
         solved
     };
-    let thread = Builder::new().spawn(solve).map_err(|error| {
+    let thread = Builder::new().spawn(move || caller.adopt(solve)).map_err(|error| {
         Fault::new(
             id::THREAD,
             format_args!("a thread for the solve cannot be started: {error}; end other solves first"),

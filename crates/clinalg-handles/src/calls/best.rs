@@ -6,7 +6,6 @@ use clinalg::solve::{Progress, Report, Stop, Stopping};
 use super::preconditioner::varies;
 use super::solve::{INVERSE, Method, Preconditioning};
 use crate::kind::Kind;
-use crate::object::cell::read;
 use crate::registry::{Operand, Registry};
 
 /// Relative to its residual, what that of an iterate in a history may differ by from the true one.
@@ -45,12 +44,12 @@ impl Registry {
     ) -> Result<(u64, Report, usize)> {
         let varies = match preconditioning {
             Preconditioning::Inverse(m) if method == Method::Cg && self.info(a)?.kind != Kind::TeamMatrix => {
-                self.call(&[Operand::new(INVERSE, m, Kind::MATRIX)], None, |inputs, _| Ok(varies(inputs[0])))?
+                self.call(&[Operand::new(INVERSE, m, Kind::MATRIX)], None, |inputs, _| varies(inputs[0]))?
             }
             _ => false,
         };
         let method = if varies { Method::FlexibleCg } else { method };
-        let of_a = read(&self.cell(&Operand::new("a", a, Kind::SYSTEM))?).info();
+        let of_a = self.cell(&Operand::new("a", a, Kind::SYSTEM))?.info();
         if let Some(x) = x {
             self.cell(&Operand::new("x", x, Kind::FULL))?;
         }

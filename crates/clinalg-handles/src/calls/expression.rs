@@ -7,7 +7,7 @@ use clinalg::ops::{self, Binary, Unary};
 use clinalg::{Complex, Precision, Result};
 
 use crate::kind::{Info, Kind, ScalarType};
-use crate::object::cell::{Cell, Entry, read};
+use crate::object::cell::{Cell, Entry, use_one};
 use crate::object::pending::{self, Expression, Pending};
 use crate::registry::{Operand, Registry};
 
@@ -58,10 +58,7 @@ impl Registry {
         if cell.marked.load(Ordering::Relaxed) {
             return Ok(None);
         }
-        let (info, nonnegative) = {
-            let object = read(&cell);
-            (object.info(), object.pending().is_some_and(|pending| pending.nonnegative))
-        };
+        let (info, nonnegative) = (cell.info(), cell.pending().is_some_and(|pending| pending.nonnegative));
         let found = || Found {
             term: pending::Term::Cell(cell),
             scalar: info.scalar(),
@@ -119,9 +116,9 @@ impl Registry {
                 // As MATLAB and Octave multiply.
                 Some(3.0) if !scalar.is_complex() => {
                     let square = Expression::Two(Binary::Times, a.term.clone(), a.term.clone());
-                    let square = pending(square, scalar, shape, true);
+                    let square = pending(square, scalar, shape, true)?;
                     (f, b) = (Binary::Times, copied(&a));
-                    let entry = Entry::new(u32::MAX, Arc::new(square).into());
+                    let entry = Entry::new(Arc::new(square).into());
                     a = Found { term: pending::Term::Cell(Arc::new(entry)), ..a };
                 }
                 Some(exponent) if exponent.fract() == 0.0 || a.nonnegative => {}
@@ -193,7 +190,7 @@ impl Registry {
         if !expression.plan().fits() {
             expression.terms().try_for_each(pending::settle)?;
         }
-        Ok(self.insert_pending(pending(expression, scalar, shape, nonnegative)))
+        Ok(self.insert_pending(pending(expression, scalar, shape, nonnegative)?))
     }
 
     /// How an object is computed: the expression that waits for its evaluation, or how the products of a sparse matrix run.
@@ -202,23 +199,19 @@ impl Registry {
     /// [`Error::Handle`](clinalg::Error::Handle).
     pub fn explain(&self, a: u64) -> Result<String> {
         let cell = self.cell(&Operand::new("a", a, Kind::VALUES))?;
-        let object = read(&cell);
-        let info = object.info();
-        match object.pending() {
+        let info = cell.info();
+        match cell.pending() {
             Some(pending) => Ok(pending.explain()),
-            None if info.kind == Kind::Csr => {
-                drop(object);
-                self.explain_products(a)
-            }
+            None if info.kind == Kind::Csr => self.explain_products(a),
             None => Ok(format!("{} x {} {}, in the memory of the device", info.rows, info.cols, info.kind.words())),
         }
     }
 }
 
-fn pending(expression: Expression, scalar: ScalarType, shape: (usize, usize), nonnegative: bool) -> Pending {
-    let context = expression.terms().find_map(|cell: &Cell| pending::context_of(&read(cell)));
-    let context = context.expect("an operand is a full object");
-    Pending { scalar, shape, context, nonnegative, expression }
+fn pending(expression: Expression, scalar: ScalarType, shape: (usize, usize), nonnegative: bool) -> Result<Pending> {
+    let operand: &Cell = expression.terms().next().expect("an operand is an object");
+    let context = pending::context_of(&*use_one("a", operand, false)?).expect("operands are full objects");
+    Ok(Pending { scalar, shape, context, nonnegative, expression })
 }
 
 fn copied(a: &Found) -> Found {

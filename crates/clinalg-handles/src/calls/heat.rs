@@ -13,7 +13,7 @@ use clinalg_bem::heat::{
 };
 use clinalg_bem::{Mesh, Point};
 
-use crate::object::{Applied, Object};
+use crate::object::Object;
 use crate::registry::{Operand, Registry};
 
 /// What the handle of an operator stands for.
@@ -238,13 +238,12 @@ fn layer(registry: &Registry, handle: u64) -> Result<Either> {
 
 /// As [`layer`] for another argument.
 fn layer_as(registry: &Registry, argument: &'static str, handle: u64) -> Result<Either> {
-    fn of<T: Real>(object: &Object) -> Option<Layer<T>> {
-        let share = |layer: &Layer<T>| Layer { space: layer.space.clone(), matrix: layer.matrix.clone() };
-        object.content::<Applied<T>>()?.with(share)
+    fn of<T: Real>(object: &Object) -> Result<Option<Layer<T>>> {
+        object.with_operator(|layer: &Layer<T>| Layer { space: layer.space.clone(), matrix: layer.matrix.clone() })
     }
     let operand = Operand::new(argument, handle, crate::Kind::OPERATOR);
     registry.call(&[operand], None, |inputs, _| {
-        let found = of(inputs[0]).map(Either::F64).or_else(|| of(inputs[0]).map(Either::F32));
+        let found = of(inputs[0])?.map(Either::F64).or(of(inputs[0])?.map(Either::F32));
         found.ok_or_else(|| Error::Shape {
             argument,
             expected: "an operator of the heat equation".into(),

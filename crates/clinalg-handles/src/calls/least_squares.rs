@@ -100,7 +100,7 @@ fn solve<T: Scalar + Coarsened>(
         (Some(matrix), Some(object)) => {
             check_inverse(matrix, (a.context(), cols))?;
             let operator = matrix.operator()?;
-            check_inverse_of_normal_equations(operator, varies(object))?;
+            check_inverse_of_normal_equations(operator, varies(object)?)?;
             Some(Inverse(operator))
         }
         _ => None,

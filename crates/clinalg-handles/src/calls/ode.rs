@@ -94,7 +94,7 @@ impl Registry {
             typed_real!(inputs[0], "stepper", T => {
                 let y0 = inputs[1].stored::<T>("y0")?.vector("y0")?;
                 let y = output.stored_mut::<T>("y")?.vector_mut("y")?;
-                Ok(inputs[0].expect_content::<OdeStepper<T>>().lock().solve(span, y0, y))
+                Ok(inputs[0].expect_content::<OdeStepper<T>>().lock()?.solve(span, y0, y))
             })
         })
     }

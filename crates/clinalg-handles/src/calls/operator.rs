@@ -9,8 +9,8 @@ use crate::kind::Kind;
 use crate::object::{Applied, Object};
 use crate::registry::{Operand, Registry};
 
-/// A product A x that a caller computes: from the vector of the first handle into that of the second. It must not use the objects of the
-/// call that runs, nor the operator itself.
+/// A product A x that a caller computes: from the vector of the first handle into that of the second. It may read what the call that runs
+/// reads.
 pub type Product = Box<dyn Fn(u64, u64) -> Result<()> + Send>;
 
 /// An operator whose product a caller computes.

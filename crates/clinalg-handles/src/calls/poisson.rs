@@ -134,7 +134,7 @@ impl Registry {
     pub fn poisson_set_side(&self, poisson: u64, axis: usize, end: End, values: Option<&[f64]>) -> Result<()> {
         self.call(&[Operand::new(ARGUMENT, poisson, Kind::POISSON)], None, |objects, _| {
             typed_real!(objects[0], ARGUMENT, T => {
-                let state = &mut *objects[0].expect_content::<PoissonSolver<T>>().lock();
+                let state = &mut *objects[0].expect_content::<PoissonSolver<T>>().lock()?;
                 match values {
                     Some(values) => state.sides_mut().set(axis, end, narrowed::<T>(values)),
                     None => state.sides_mut().clear(axis, end),
@@ -157,7 +157,7 @@ impl Registry {
         self.call(&[Operand::new(ARGUMENT, poisson, Kind::POISSON)], None, |objects, _| {
             typed_real!(objects[0], ARGUMENT, T => {
                 let mut values = narrowed::<T>(u);
-                let state = &mut *objects[0].expect_content::<PoissonSolver<T>>().lock();
+                let state = &mut *objects[0].expect_content::<PoissonSolver<T>>().lock()?;
                 let report = state.solver()?.solve_with(&narrowed::<T>(f), &mut values, progress)?;
                 if report.stop != Stop::NotFinite {
                     u.iter_mut().zip(values).for_each(|(u, value)| *u = value.into_f64());
@@ -186,7 +186,7 @@ impl Registry {
                 typed_real!(objects[0], ARGUMENT, T => {
                     let f = objects[1].stored::<T>("f")?.full("f")?;
                     let u = output.expect("an output was named").stored_mut::<T>("u")?.full_mut("u")?;
-                    objects[0].expect_content::<PoissonSolver<T>>().lock().solver()?.solve_device_with(f, u, progress)
+                    objects[0].expect_content::<PoissonSolver<T>>().lock()?.solver()?.solve_device_with(f, u, progress)
                 })
             })
         })
@@ -200,7 +200,7 @@ impl Registry {
     pub fn poisson_operator(&self, poisson: u64) -> Result<u64> {
         self.call(&[Operand::new(ARGUMENT, poisson, Kind::POISSON)], None, |objects, _| {
             typed_real!(objects[0], ARGUMENT, T => {
-                Ok(Object::operator(objects[0].expect_content::<PoissonSolver<T>>().lock().poisson.operator()?))
+                Ok(Object::operator(objects[0].expect_content::<PoissonSolver<T>>().lock()?.poisson.operator()?))
             })
         })
         .map(|object| self.insert(object))
@@ -213,7 +213,7 @@ impl Registry {
     pub fn poisson_preconditioner(&self, poisson: u64) -> Result<u64> {
         self.call(&[Operand::new(ARGUMENT, poisson, Kind::POISSON)], None, |objects, _| {
             typed_real!(objects[0], ARGUMENT, T => {
-                Ok(Object::operator(InverseOf::new(objects[0].expect_content::<PoissonSolver<T>>().lock().poisson.preconditioner()?)))
+                Ok(Object::operator(InverseOf::new(objects[0].expect_content::<PoissonSolver<T>>().lock()?.poisson.preconditioner()?)))
             })
         })
         .map(|object| self.insert(object))
@@ -248,7 +248,7 @@ impl Registry {
         let target = to.map(|to| Operand::new(output, to, Kind::FULL));
         let made = self.call(&inputs, target, |objects, out| {
             typed_real!(objects[0], ARGUMENT, T => {
-                let state = &mut *objects[0].expect_content::<PoissonSolver<T>>().lock();
+                let state = &mut *objects[0].expect_content::<PoissonSolver<T>>().lock()?;
                 let made = work.run::<T>(state, objects[1].stored::<T>(name)?.full(name)?)?;
                 match out {
                     Some(out) => {

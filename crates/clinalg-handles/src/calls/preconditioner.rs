@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::calls::sparse::sparse;
 use crate::kind::Kind;
-use crate::object::{Applied, Object, Remade, Stored, TeamAmg, typed, typed_real};
+use crate::object::{Object, Remade, Stored, TeamAmg, typed, typed_real};
 use crate::registry::{Operand, Registry};
 
 /// What errors call the handle of a preconditioner.
@@ -228,11 +228,11 @@ impl<T: Real> InverseOf<T, Amg<T>> {
 }
 
 /// Whether an object is a preconditioner that differs from one application to the next, for which conjugate gradients are flexible.
-pub(super) fn varies(object: &Object) -> bool {
-    fn of<T: Real>(object: &Object) -> bool {
-        object.content().and_then(|o: &Applied<T>| o.with(|m: &InverseOf<T, Amg<T>>| m.varies)).unwrap_or(false)
+pub(super) fn varies(object: &Object) -> Result<bool> {
+    fn of<T: Real>(object: &Object) -> Result<bool> {
+        Ok(object.with_operator(|m: &InverseOf<T, Amg<T>>| m.varies)?.unwrap_or(false))
     }
-    of::<f64>(object) || of::<f32>(object)
+    Ok(of::<f64>(object)? || of::<f32>(object)?)
 }
 
 impl<T: Scalar, M: Preconditioner<T>> Operator<T> for InverseOf<T, M> {
@@ -372,21 +372,19 @@ impl PreconditionerKind {
 
 /// Calls `f` with the hierarchy behind an object.
 fn with_hierarchy<T: Real, R>(object: &Object, f: impl FnOnce(&mut Amg<T>) -> Result<R>) -> Result<R> {
-    let call = |inverse: &InverseOf<T, Amg<T>>| f(&mut inverse.held.borrow_mut().0);
-    object.content().and_then(|operator: &Applied<T>| operator.with(call)).unwrap_or_else(|| {
+    let called = object.with_operator(|inverse: &InverseOf<T, Amg<T>>| f(&mut inverse.held.borrow_mut().0))?;
+    called.unwrap_or_else(|| {
         let expected = "a hierarchy of algebraic multigrid".into();
         Err(Error::Shape { argument: ARGUMENT, expected, got: "an operator of another kind".into() })
     })
 }
 
-fn info_of<T: Scalar>(object: &Object) -> Option<PreconditionerInfo> {
-    object
-        .content::<Applied<T>>()?
-        .with(|inverse: &InverseOf<T, EntryPreconditioner<T>>| inverse.look(EntryPreconditioner::info))
+fn info_of<T: Scalar>(object: &Object) -> Result<Option<PreconditionerInfo>> {
+    object.with_operator(|inverse: &InverseOf<T, EntryPreconditioner<T>>| inverse.look(EntryPreconditioner::info))
 }
 
-fn amg_info_of<T: Real>(object: &Object) -> Option<PreconditionerInfo> {
-    object.content::<Applied<T>>()?.with(|inverse: &InverseOf<T, Amg<T>>| {
+fn amg_info_of<T: Real>(object: &Object) -> Result<Option<PreconditionerInfo>> {
+    object.with_operator(|inverse: &InverseOf<T, Amg<T>>| {
         let held = inverse.held.borrow();
         let entries = held.0.report().levels.iter().map(|level| level.nnz).sum();
         let (kind, rows) = (PreconditionerKind::Amg, inverse.size);
@@ -508,7 +506,7 @@ impl Registry {
             typed_real!(inputs[0], ARGUMENT, T => {
                 if let Some(amg) = inputs[0].content::<TeamAmg<T>>() {
                     // All devices of a handle's team are in one process, that of rank 0.
-                    return Ok(amg.report().expect("the process of rank 0 has the report"));
+                    return Ok(amg.report()?.expect("the process of rank 0 has the report"));
                 }
                 with_hierarchy::<T, _>(inputs[0], |hierarchy| Ok(hierarchy.report().clone()))
             })
@@ -521,8 +519,8 @@ impl Registry {
     /// [`Error::Handle`]; [`Error::Shape`] for an operator that is no preconditioner made of a sparse matrix.
     pub fn preconditioner_info(&self, preconditioner: u64) -> Result<PreconditionerInfo> {
         self.call(&[Operand::new(ARGUMENT, preconditioner, Kind::OPERATOR)], None, |inputs, _| {
-            let made = typed!(inputs[0], T => info_of::<T>(inputs[0]));
-            let found = made.or_else(|| amg_info_of::<f64>(inputs[0])).or_else(|| amg_info_of::<f32>(inputs[0]));
+            let made = typed!(inputs[0], T => info_of::<T>(inputs[0])?);
+            let found = made.or(amg_info_of::<f64>(inputs[0])?).or(amg_info_of::<f32>(inputs[0])?);
             found.ok_or_else(|| Error::Shape {
                 argument: ARGUMENT,
                 expected: "a preconditioner made of a sparse matrix".into(),

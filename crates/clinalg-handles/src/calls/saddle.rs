@@ -6,13 +6,11 @@ use clinalg::{Error, Real, Result, Scalar as _};
 use super::preconditioner::{InverseOf, found_split};
 use super::sparse::sparse;
 use crate::kind::Kind;
-use crate::object::{Applied, Object, typed_real};
+use crate::object::{Object, typed_real};
 use crate::registry::{Operand, Registry};
 
-fn report_of<T: Real>(object: &Object) -> Option<SaddleReport> {
-    object
-        .content::<Applied<T>>()?
-        .with(|inverse: &InverseOf<T, Saddle<T>>| inverse.look(|saddle| saddle.report().clone()))
+fn report_of<T: Real>(object: &Object) -> Result<Option<SaddleReport>> {
+    object.with_operator(|inverse: &InverseOf<T, Saddle<T>>| inverse.look(|saddle| saddle.report().clone()))
 }
 
 impl Registry {
@@ -49,7 +47,8 @@ impl Registry {
     pub fn saddle_report(&self, preconditioner: u64) -> Result<SaddleReport> {
         let operand = Operand::new("preconditioner", preconditioner, Kind::OPERATOR);
         self.call(&[operand], None, |inputs, _| {
-            report_of::<f64>(inputs[0]).or_else(|| report_of::<f32>(inputs[0])).ok_or_else(|| Error::Shape {
+            let report = report_of::<f64>(inputs[0])?.or(report_of::<f32>(inputs[0])?);
+            report.ok_or_else(|| Error::Shape {
                 argument: "preconditioner",
                 expected: "a block preconditioner of a saddle point".into(),
                 got: "an operator of another kind".into(),

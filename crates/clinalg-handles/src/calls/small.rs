@@ -6,7 +6,6 @@ use clinalg::ops::Transpose;
 use clinalg::{Complex, Precision, Real as _, Result, Scalar};
 
 use crate::kind::{Info, Kind, ScalarType};
-use crate::object::cell::read;
 use crate::object::typed_scalar;
 use crate::registry::{Operand, Registry};
 
@@ -36,7 +35,7 @@ impl Registry {
     /// What a full object is, and whether its caller keeps dimensions; `None` for other objects.
     pub(super) fn full_info(&self, argument: &'static str, handle: u64) -> Result<Option<(Info, bool)>> {
         let cell = self.cell(&Operand::new(argument, handle, Kind::ALL))?;
-        let info = read(&cell).info();
+        let info = cell.info();
         Ok(Kind::FULL.contains(&info.kind).then_some((info, cell.marked.load(Ordering::Relaxed))))
     }
 
@@ -123,7 +122,7 @@ impl Registry {
     /// [`Error::Handle`](clinalg::Error::Handle), those of the product.
     pub fn small_product(&self, op: Transpose, a: u64, b: u64) -> Result<Option<SmallProduct>> {
         let of_a = self.cell(&Operand::new("a", a, Kind::ALL))?;
-        let (info, marked) = (read(&of_a).info(), of_a.marked.load(Ordering::Relaxed));
+        let (info, marked) = (of_a.info(), of_a.marked.load(Ordering::Relaxed));
         let Some((right, false)) = self.full_info("b", b)? else { return Ok(None) };
         let kinds = if op == Transpose::No { Kind::ENTRIES } else { Kind::TRANSPOSED };
         let is_vector = info.kind == Kind::Vector;

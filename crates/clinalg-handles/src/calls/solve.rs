@@ -227,7 +227,7 @@ impl Registry {
         self.solve_with(method, preconditioning, (a, b, x), stopping, &mut |_, _| ControlFlow::Continue(()))
     }
 
-    /// [`Registry::solve`] for A, b and x, with `progress` as in [`Solver::solve_with`](clinalg::solve::Solver::solve_with); it must not use these objects.
+    /// [`Registry::solve`] for A, b and x, with `progress` as in [`Solver::solve_with`](clinalg::solve::Solver::solve_with); it may read A and b.
     ///
     /// # Errors
     /// As [`Registry::solve`].
@@ -262,7 +262,7 @@ impl Registry {
                         let (context, n) = (b.as_vector().context(), b.rows());
                         let x = output.stored_mut::<T>("x")?.dense_mut("x")?;
                         let preconditioning = (preconditioning, shape_for(method));
-                        let is_varying = method == Method::Cg && inputs.get(2).copied().is_some_and(varies);
+                        let is_varying = method == Method::Cg && inputs.get(2).copied().map_or(Ok(false), varies)?;
                         let method = if is_varying { Method::FlexibleCg } else { method };
                         return with_preconditioner(preconditioning, &a, inputs.get(2).copied(), (context, n), |m| {
                             solve_columns((method, stopping), a.operator()?, m, b, x, progress)

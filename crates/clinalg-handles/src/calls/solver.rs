@@ -157,8 +157,7 @@ impl Registry {
         Ok(self.insert(object))
     }
 
-    /// Solves for b; x as in [`Registry::solve`]. Solves into an existing x, after a first one, take no memory on the device. `progress` must not use the
-    /// objects of the solve.
+    /// Solves for b; x as in [`Registry::solve`]. Solves into an existing x, after a first one, take no memory on the device. `progress` may read A and b.
     ///
     /// # Errors
     /// [`Error::Handle`], [`Error::Precision`], [`Error::Length`], [`Error::Context`]; [`Error::Value`] where x is an object that the solver reads.
@@ -181,7 +180,7 @@ impl Registry {
                         let a = objects[0].matrix::<T>("a")?;
                         let b = inputs[1].stored::<T>("b")?.vector("b")?;
                         let x = x.stored_mut::<T>("x")?.vector_mut("x")?;
-                        let Krylov { solver, preconditioner, a: held } = &mut *solver.lock();
+                        let Krylov { solver, preconditioner, a: held } = &mut *solver.lock()?;
                         if !Arc::ptr_eq(held, &cells[0]) {
                             return Ok(None);
                         }
@@ -214,7 +213,7 @@ impl Registry {
         self.call(
             &[of_solver],
             None,
-            |inputs, _| typed!(inputs[0], T => Ok(inputs[0].expect_content::<KrylovSolver<T>>().objects())),
+            |inputs, _| typed!(inputs[0], T => inputs[0].expect_content::<KrylovSolver<T>>().objects()),
         )
     }
 
@@ -241,7 +240,7 @@ impl Registry {
                         let (expected, got) = (format!("{0} x {0}", solver.size), format!("{n} x {n}"));
                         return Err(Error::Shape { argument: "a", expected, got });
                     }
-                    let state = &mut *solver.lock();
+                    let state = &mut *solver.lock()?;
                     // Another thread has refilled the solver with another matrix since.
                     if a.is_none() && !Arc::ptr_eq(&state.a, &cell) {
                         return Ok(false);
@@ -277,7 +276,7 @@ impl Registry {
         stopping.check()?;
         self.call(&[Operand::new(ARGUMENT, solver, Kind::SOLVER)], None, |inputs, _| {
             typed!(inputs[0], T => {
-                *inputs[0].expect_content::<KrylovSolver<T>>().lock().solver.stopping_mut() = stopping.clone();
+                *inputs[0].expect_content::<KrylovSolver<T>>().lock()?.solver.stopping_mut() = stopping.clone();
             });
             Ok(())
         })

@@ -172,7 +172,7 @@ pub(super) fn solve<T: Real>(
                 let (expected, got) = (format!("{0} x {0}", a.rows), format!("{0} x {0}", hierarchy.rows));
                 return Err(Error::Shape { argument: INVERSE, expected, got });
             }
-            amg = hierarchy.lock();
+            amg = hierarchy.lock()?;
             Some(&mut *amg)
         }
         Preconditioning::Of(_) | Preconditioning::Saddle => {

@@ -99,7 +99,7 @@ impl Registry {
             typed_real!(objects[0], "wave", T => {
                 let u = objects[1].stored::<T>("u")?.full("u")?;
                 let v = objects.get(2).map(|v| v.stored::<T>("v")?.full("v")).transpose()?;
-                objects[0].expect_content::<Membrane<T>>().lock().start_device(u, v)
+                objects[0].expect_content::<Membrane<T>>().lock()?.start_device(u, v)
             })
         })
     }
@@ -112,7 +112,7 @@ impl Registry {
         self.call(
             &[Operand::new("wave", wave, Kind::WAVE)],
             None,
-            |objects, _| typed_real!(objects[0], "wave", T => objects[0].expect_content::<Membrane<T>>().lock().step(steps)),
+            |objects, _| typed_real!(objects[0], "wave", T => objects[0].expect_content::<Membrane<T>>().lock()?.step(steps)),
         )
     }
 
@@ -124,7 +124,7 @@ impl Registry {
         self.call(
             &[Operand::new("wave", wave, Kind::WAVE)],
             None,
-            |objects, _| typed_real!(objects[0], "wave", T => objects[0].expect_content::<Membrane<T>>().lock().step_with(steps, progress)),
+            |objects, _| typed_real!(objects[0], "wave", T => objects[0].expect_content::<Membrane<T>>().lock()?.step_with(steps, progress)),
         )
     }
 
@@ -152,7 +152,7 @@ impl Registry {
         let made = self.call(&[Operand::new("wave", wave, Kind::WAVE)], target, |objects, out| {
             typed_real!(objects[0], "wave", T => {
                 let membrane = objects[0].expect_content::<Membrane<T>>();
-                let mut wave = membrane.lock();
+                let mut wave = membrane.lock()?;
                 let (rows, columns) = membrane.shape;
                 let mut read = |to: &mut Vector<T>| match reading {
                     Reading::Displacement => wave.displacement_device(to),
@@ -179,7 +179,7 @@ impl Registry {
         self.call(
             &[Operand::new("wave", wave, Kind::WAVE)],
             None,
-            |objects, _| typed_real!(objects[0], "wave", T => objects[0].expect_content::<Membrane<T>>().lock().energy()),
+            |objects, _| typed_real!(objects[0], "wave", T => objects[0].expect_content::<Membrane<T>>().lock()?.energy()),
         )
     }
 
@@ -190,7 +190,7 @@ impl Registry {
     pub fn wave_state(&self, wave: u64) -> Result<WaveState> {
         self.call(&[Operand::new("wave", wave, Kind::WAVE)], None, |objects, _| {
             typed_real!(objects[0], "wave", T => {
-                let wave = objects[0].expect_content::<Membrane<T>>().lock();
+                let wave = objects[0].expect_content::<Membrane<T>>().lock()?;
                 let params = wave.params().clone();
                 Ok(WaveState { params, precision: T::PRECISION, steps: wave.steps(), time: wave.time() })
             })

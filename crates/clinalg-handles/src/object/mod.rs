@@ -15,6 +15,7 @@ mod stored;
 mod team;
 mod wave;
 
+pub use cell::Caller;
 pub use download::{Download, Host};
 pub(crate) use factorisation::{Factored, Factors};
 #[cfg(feature = "ode")]

@@ -1,14 +1,15 @@
 //! Systems of differential equations.
 
 use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
-use clinalg::Real;
+use clinalg::{Real, Result};
 use clinalg_ode::System;
 use clinalg_ode::ivp::OnDevice;
 use clinalg_ode::problems::Problem;
 
 use super::Content;
+use super::cell::{Exclusive, ExclusiveGuard};
 use crate::kind::{Info, Kind, ScalarType};
 
 /// A system of differential equations with what a binding keeps beside it.
@@ -26,18 +27,17 @@ pub struct Ode {
 pub(crate) struct OdeStepper<T: Real> {
     points: usize,
     fields: usize,
-    stepper: Mutex<OnDevice<T>>,
+    stepper: Exclusive<OnDevice<T>>,
 }
 
 impl<T: Real> OdeStepper<T> {
     pub(crate) fn new(system: &System, stepper: OnDevice<T>) -> OdeStepper<T> {
         let (points, fields) = (system.grid().points(), system.fields().len());
-        OdeStepper { points, fields, stepper: Mutex::new(stepper) }
+        OdeStepper { points, fields, stepper: Exclusive::new(stepper) }
     }
 
-    pub(crate) fn lock(&self) -> MutexGuard<'_, OnDevice<T>> {
-        // An integration begins anew whatever one before left.
-        self.stepper.lock().unwrap_or_else(PoisonError::into_inner)
+    pub(crate) fn lock(&self) -> Result<ExclusiveGuard<'_, OnDevice<T>>> {
+        self.stepper.lock("stepper")
     }
 }
 

@@ -2,12 +2,12 @@
 
 use std::any::Any;
 use std::fmt;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use clinalg::solve::Operator;
 use clinalg::{Context, Result, Scalar, Vector};
 
-use super::Content;
+use super::cell::{Exclusive, ExclusiveGuard};
+use super::{Content, Object};
 use crate::kind::{Info, Kind, ScalarType};
 
 /// What a handle of an operator stands for; its type can be queried.
@@ -20,25 +20,30 @@ pub(crate) struct Applied<T: Scalar> {
     pub(crate) rows: usize,
     pub(crate) cols: usize,
     context: Context,
-    operator: Mutex<Box<dyn Held<T>>>,
+    operator: Exclusive<Box<dyn Held<T>>>,
 }
 
 impl<T: Scalar> Applied<T> {
     pub(crate) fn new(operator: Box<dyn Held<T>>) -> Applied<T> {
         let (rows, cols, context) = (operator.rows(), operator.cols(), operator.context().clone());
-        Applied { rows, cols, context, operator: Mutex::new(operator) }
+        Applied { rows, cols, context, operator: Exclusive::new(operator) }
     }
 
-    fn lock(&self) -> MutexGuard<'_, Box<dyn Held<T>>> {
-        // A panic leaves an operator as it was: a product changes only its scratch memory.
-        self.operator.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> Result<ExclusiveGuard<'_, Box<dyn Held<T>>>> {
+        self.operator.lock("operator")
     }
+}
 
+impl Object {
     /// Calls `f` with the operator, if it is an `O`.
-    pub(crate) fn with<O: Operator<T> + 'static, R>(&self, f: impl FnOnce(&O) -> R) -> Option<R> {
-        let held = self.lock();
+    pub(crate) fn with_operator<T: Scalar, O: Operator<T> + 'static, R>(
+        &self,
+        f: impl FnOnce(&O) -> R,
+    ) -> Result<Option<R>> {
+        let Some(applied) = self.content::<Applied<T>>() else { return Ok(None) };
+        let held = applied.lock()?;
         let held: &dyn Any = &**held;
-        held.downcast_ref().map(f)
+        Ok(held.downcast_ref().map(f))
     }
 }
 
@@ -62,7 +67,7 @@ impl<T: Scalar> Operator<T> for Applied<T> {
     }
 
     fn apply(&self, alpha: T, x: &Vector<T>, beta: T, y: &mut Vector<T>) -> Result<()> {
-        self.lock().apply(alpha, x, beta, y)
+        self.lock()?.apply(alpha, x, beta, y)
     }
 }
 

@@ -6,7 +6,7 @@ use clinalg::ops::{self, Binary, Node, Unary};
 use clinalg::{Complex, Context, Dense, Result, Scalar, Vector};
 
 use crate::kind::{Info, Kind, ScalarType};
-use crate::object::cell::{Cell, read, write};
+use crate::object::cell::{Cell, use_all, use_one};
 use crate::object::{Content, Object, Stored, typed};
 
 /// A dense matrix that is computed when its values are needed.
@@ -100,8 +100,7 @@ impl Plan {
         if let Some((_, node)) = self.known.iter().find(|(other, _)| Arc::ptr_eq(other, cell)) {
             return *node;
         }
-        let pending = read(cell).pending().cloned();
-        let node = match pending {
+        let node = match cell.pending() {
             Some(pending) => self.add(&pending.expression),
             None => {
                 self.inputs.push(cell.clone());
@@ -131,14 +130,11 @@ impl Pending {
             self.expression.terms().try_for_each(settle)?;
             plan = self.expression.plan();
         }
-        // As every call locks its objects, in the order of their places.
-        let mut order: Vec<usize> = (0..plan.inputs.len()).collect();
-        order.sort_by_key(|&k| (plan.inputs[k].index, Arc::as_ptr(&plan.inputs[k]).addr()));
-        let mut guards: Vec<_> = order.iter().map(|&k| (k, read(&plan.inputs[k]))).collect();
-        guards.sort_by_key(|(k, _)| *k);
+        let inputs = plan.inputs.iter().map(|cell| (cell, false));
+        let guards = use_all(inputs).map_err(|refused| refused.error(|_| "a"))?;
         typed!(self, T => {
             let nodes: Vec<Node<T>> = plan.nodes.iter().map(typed_node).collect();
-            let inputs = guards.iter().map(|(_, object)| {
+            let inputs = guards.iter().map(|object| {
                 let stored = object.stored::<T>("a")?;
                 Ok((stored.shape(), stored.full("a")?))
             });
@@ -221,11 +217,13 @@ fn typed_node<T: Scalar>(node: &Node<Complex<f64>>) -> Node<T> {
 
 /// Evaluates an expression that waits; everything else is left alone.
 pub(crate) fn settle(cell: &Cell) -> Result<()> {
-    let Some(pending) = read(cell).pending().cloned() else { return Ok(()) };
+    let Some(pending) = cell.pending() else { return Ok(()) };
     let object = pending.evaluate()?;
-    let mut own = write(cell);
+    let mut own = use_one("a", cell, true)?;
     // Another thread may have been faster.
-    if own.pending().is_some() {
+    if let Some(own) = own.written()
+        && own.pending().is_some()
+    {
         *own = object;
     }
     Ok(())

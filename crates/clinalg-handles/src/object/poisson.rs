@@ -1,11 +1,10 @@
 //! Poisson solvers.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
-
 use clinalg::multigrid::{Poisson, PoissonOperator, SideValues};
 use clinalg::{Real, Result};
 
 use super::Content;
+use super::cell::{Exclusive, ExclusiveGuard};
 use crate::kind::{Info, Kind, ScalarType};
 
 /// A solver, the values of its sides, and its matrix, once it was needed.
@@ -48,18 +47,17 @@ impl<T: Real> PoissonState<T> {
 #[derive(Debug)]
 pub(crate) struct PoissonSolver<T: Real> {
     points: usize,
-    state: Mutex<PoissonState<T>>,
+    state: Exclusive<PoissonState<T>>,
 }
 
 impl<T: Real> PoissonSolver<T> {
     pub(crate) fn new(poisson: Poisson<T>) -> PoissonSolver<T> {
         let (points, sides) = (poisson.grid().len(), SideValues::new(poisson.grid()));
-        PoissonSolver { points, state: Mutex::new(PoissonState { poisson, sides, changed: false, operator: None }) }
+        PoissonSolver { points, state: Exclusive::new(PoissonState { poisson, sides, changed: false, operator: None }) }
     }
 
-    pub(crate) fn lock(&self) -> MutexGuard<'_, PoissonState<T>> {
-        // A solve begins anew whatever one before left.
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    pub(crate) fn lock(&self) -> Result<ExclusiveGuard<'_, PoissonState<T>>> {
+        self.state.lock("poisson")
     }
 }
 

@@ -1,13 +1,12 @@
 //! Krylov solvers that are made once for many solves.
 
 use std::fmt;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use clinalg::solve::{Preconditioner, Solver};
 use clinalg::{Csr, Result, Scalar};
 
 use super::Content;
-use super::cell::Cell;
+use super::cell::{Cell, Exclusive, ExclusiveGuard};
 use crate::kind::{Info, Kind, ScalarType};
 
 /// A preconditioner that can be made again of other entries.
@@ -38,27 +37,26 @@ pub(crate) struct Krylov<T: Scalar> {
 /// A solver for one caller at a time.
 pub(crate) struct KrylovSolver<T: Scalar> {
     pub(crate) size: usize,
-    state: Mutex<Krylov<T>>,
+    state: Exclusive<Krylov<T>>,
 }
 
 impl<T: Scalar> KrylovSolver<T> {
     pub(crate) fn new(state: Krylov<T>) -> KrylovSolver<T> {
-        KrylovSolver { size: state.solver.size(), state: Mutex::new(state) }
+        KrylovSolver { size: state.solver.size(), state: Exclusive::new(state) }
     }
 
-    pub(crate) fn lock(&self) -> MutexGuard<'_, Krylov<T>> {
-        // A solve begins anew whatever one before left.
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    pub(crate) fn lock(&self) -> Result<ExclusiveGuard<'_, Krylov<T>>> {
+        self.state.lock("solver")
     }
 
     /// The objects that a solve reads: the matrix, and the approximate inverse if there is one.
-    pub(crate) fn objects(&self) -> Vec<Cell> {
-        let state = self.lock();
+    pub(crate) fn objects(&self) -> Result<Vec<Cell>> {
+        let state = self.lock()?;
         let inverse = match &state.preconditioner {
             SolverPreconditioner::Inverse(cell) => Some(cell.clone()),
             _ => None,
         };
-        std::iter::once(state.a.clone()).chain(inverse).collect()
+        Ok(std::iter::once(state.a.clone()).chain(inverse).collect())
     }
 }
 

@@ -1,13 +1,12 @@
 //! Teams of devices, and sparse matrices and algebraic multigrid on them.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
-
 use clinalg::amg::{AmgParams, AmgReport};
 use clinalg::ops::Operator as _;
 use clinalg::team::{Amg, Csr, Layout, Partition, Team};
 use clinalg::{CsrParts, Real, Result};
 
 use super::Content;
+use super::cell::{Exclusive, ExclusiveGuard};
 use crate::kind::{Info, Kind, ScalarType};
 
 /// A sparse matrix whose rows are distributed over the devices of a team.
@@ -43,24 +42,23 @@ impl<T: Real> Content for Distributed<T> {
 #[derive(Debug)]
 pub(crate) struct TeamAmg<T: Real> {
     pub(crate) rows: usize,
-    amg: Mutex<Amg<T>>,
+    amg: Exclusive<Amg<T>>,
 }
 
 impl<T: Real> TeamAmg<T> {
     /// For the rows of `matrix`; `a` has its entries.
     pub(crate) fn new(matrix: &Distributed<T>, a: &CsrParts<T>, params: &AmgParams) -> Result<TeamAmg<T>> {
         let layout = matrix.layout();
-        Ok(TeamAmg { rows: a.rows, amg: Mutex::new(Amg::new(layout.team(), a, layout.partition(), params)?) })
+        Ok(TeamAmg { rows: a.rows, amg: Exclusive::new(Amg::new(layout.team(), a, layout.partition(), params)?) })
     }
 
-    pub(crate) fn lock(&self) -> MutexGuard<'_, Amg<T>> {
-        // A panic leaves a hierarchy as it was: a cycle changes only its scratch memory.
-        self.amg.lock().unwrap_or_else(PoisonError::into_inner)
+    pub(crate) fn lock(&self) -> Result<ExclusiveGuard<'_, Amg<T>>> {
+        self.amg.lock("preconditioner")
     }
 
     /// Levels, sizes and complexities.
-    pub(crate) fn report(&self) -> Option<AmgReport> {
-        self.lock().report().cloned()
+    pub(crate) fn report(&self) -> Result<Option<AmgReport>> {
+        Ok(self.lock()?.report().cloned())
     }
 }
 

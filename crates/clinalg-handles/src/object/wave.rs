@@ -1,13 +1,12 @@
 //! Waves in either precision, on one device or on a team.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
-
 use clinalg::solve::Progress;
 use clinalg::team::{self, Team};
 use clinalg::wave::{Medium, Wave, WaveEnergy, WaveParams, WaveReport};
 use clinalg::{Context, Real, Result, Vector};
 
 use super::Content;
+use super::cell::{Exclusive, ExclusiveGuard};
 use crate::kind::{Info, Kind, ScalarType};
 
 /// A wave in one precision, for one caller at a time.
@@ -16,7 +15,7 @@ pub(crate) struct Membrane<T: Real> {
     pub(crate) context: Context,
     /// Rows and columns of its grids as matrices: points along x, and the product of those of the other directions.
     pub(crate) shape: (usize, usize),
-    motion: Mutex<Motion<T>>,
+    motion: Exclusive<Motion<T>>,
 }
 
 /// A wave on one device or on a team, from and to which the grids of a call are copied.
@@ -100,7 +99,7 @@ impl<T: Real> Membrane<T> {
     fn of(context: &Context, motion: Motion<T>) -> Membrane<T> {
         let points = &motion.params().points;
         let shape = (points[0], points[1..].iter().product());
-        Membrane { context: context.clone(), shape, motion: Mutex::new(motion) }
+        Membrane { context: context.clone(), shape, motion: Exclusive::new(motion) }
     }
 
     pub(crate) fn new(context: &Context, params: &WaveParams, medium: Medium<'_, T>) -> Result<Membrane<T>> {
@@ -113,9 +112,8 @@ impl<T: Real> Membrane<T> {
         Ok(Membrane::of(context, Motion::Team(Box::new(team::Wave::new(team, params)?))))
     }
 
-    pub(crate) fn lock(&self) -> MutexGuard<'_, Motion<T>> {
-        // A panic leaves the last steps that were enqueued.
-        self.motion.lock().unwrap_or_else(PoisonError::into_inner)
+    pub(crate) fn lock(&self) -> Result<ExclusiveGuard<'_, Motion<T>>> {
+        self.motion.lock("wave")
     }
 }
 

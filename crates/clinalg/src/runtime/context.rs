@@ -193,6 +193,7 @@ impl Context {
     /// # Errors
     /// Those of [`Device::default_device`] and [`Context::new`].
     pub fn global() -> Result<Context> {
+        fork::check()?;
         let mut global = lock(&GLOBAL);
         if let Some(context) = &*global {
             return Ok(context.clone());
@@ -204,7 +205,7 @@ impl Context {
 
     /// The global context of the process, if it has been created.
     pub fn current() -> Option<Context> {
-        lock(&GLOBAL).clone()
+        if fork::is_child() { None } else { lock(&GLOBAL).clone() }
     }
 
     /// Makes `context` the global one of the process. Objects of the previous one remain usable.
@@ -214,7 +215,9 @@ impl Context {
 
     /// Drops the global context of the process; its memory is freed with its last object.
     pub fn release_global() {
-        *lock(&GLOBAL) = None;
+        if !fork::is_child() {
+            *lock(&GLOBAL) = None;
+        }
     }
 
     /// Properties that the device reports.

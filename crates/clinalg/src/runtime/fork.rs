@@ -12,14 +12,18 @@ static USED: AtomicBool = AtomicBool::new(false);
 static FORKED: AtomicBool = AtomicBool::new(false);
 
 /// An error in a child that was forked after its parent's first call of a driver.
+///
+/// # Errors
+/// [`Error::Forked`] where [`is_child`].
 #[inline]
-pub(super) fn check() -> Result<()> {
+pub fn check() -> Result<()> {
     if is_child() { Err(Error::Forked) } else { Ok(()) }
 }
 
-/// Whether the driver must not be called, not even to release something.
+/// Whether this process was forked from one that had used OpenCL: no driver must be called, not even to release something, and a lock
+/// that another thread held at the fork is never released.
 #[inline]
-pub(super) fn is_child() -> bool {
+pub fn is_child() -> bool {
     FORKED.load(Ordering::Relaxed)
 }
 

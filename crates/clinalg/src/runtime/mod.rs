@@ -23,7 +23,7 @@ mod context;
 mod device;
 mod event;
 pub mod faults;
-mod fork;
+pub mod fork;
 pub(crate) mod host;
 mod interop;
 pub(crate) mod kernel;
