@@ -61,7 +61,7 @@ pub struct ClinalgPreconditionerOptions {
     /// Of SSOR: relaxation factor, above 0 and below 2.
     pub omega: f64,
     /// Of ILU and IC: number of sweeps of the fixed-point iteration that approximates the factors, all rows at once. With 0, the default, the factors
-    /// are computed level by level. A few sweeps suit matrices with many levels.
+    /// are computed level by level. A few sweeps suit matrices with many levels; at most 1000.
     pub sweeps: usize,
 }
 

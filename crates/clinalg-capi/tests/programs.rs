@@ -154,6 +154,12 @@ fn a_forked_child_gets_errors_whatever_other_threads_hold() {
 }
 
 #[test]
+fn exceptions_and_memory_end_where_their_owner_does_in_cpp() {
+    let mut program = compile(["CXX", "c++"], "tests/capi/ownership.cpp", &["-std=c++11"]);
+    assert_eq!(run(&mut program), "passed\n");
+}
+
+#[test]
 fn callbacks_that_use_objects_of_their_call_do_not_hang() {
     assert_eq!(run(&mut compile(["CC", "cc"], "tests/capi/callbacks.c", &["-std=c99", "-pthread"])), "passed\n");
 }

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use clinalg::CsrParts;
 use clinalg::io::matrix_market;
@@ -133,7 +133,7 @@ fn warm(args: &Args, device: usize, fp64: bool, out: &mut Output) -> Result<Vec<
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let processes = args.processes.unwrap_or(cores.min(MOST_PROCESSES)).min(lines.len());
     let progress = Progress::of_part(out);
-    interrupt::watch();
+    interrupt::watch(false);
     let (next, ended) = (AtomicUsize::new(0), AtomicUsize::new(0));
     let show = |count: usize, line: &str| {
         progress.reached(count as f64 / lines.len() as f64, format!("{count} of {} runs: {line}", lines.len()));
@@ -168,7 +168,14 @@ fn warm(args: &Args, device: usize, fp64: bool, out: &mut Output) -> Result<Vec<
 fn run_command(folder: &Path, line: &str, device: usize) -> Result<(), String> {
     let mut command = child::command(line, device).map_err(|failure| failure.message())?;
     command.arg("--quiet").current_dir(folder).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
-    let ended = command.output().map_err(|error| error.to_string())?;
+    let mut running = command.spawn().map_err(|error| error.to_string())?;
+    while running.try_wait().map_err(|error| error.to_string())?.is_none() {
+        if interrupt::interrupted() {
+            let _ = running.kill();
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    let ended = running.wait_with_output().map_err(|error| error.to_string())?;
     if ended.status.success() {
         return Ok(());
     }

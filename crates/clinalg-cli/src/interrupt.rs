@@ -1,19 +1,32 @@
-//! Ctrl-C: a solver ends after the iteration at hand, and what it has is reported and written.
+//! Ctrl-C: a solver ends after the iteration at hand, and what it has is reported and written. Where no iteration ends within a second, the
+//! program ends at once, unless a run that writes files has done iterations.
 
 use std::io::Write;
 use std::ops::ControlFlow;
 use std::sync::Once;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
 static INTERRUPTED: AtomicBool = AtomicBool::new(false);
+/// Whether a solver has seen that, and ends.
+static SEEN: AtomicBool = AtomicBool::new(false);
+/// Whether a solver has done an iteration.
+static BEGUN: AtomicBool = AtomicBool::new(false);
+/// Whether the run writes what it has at its end.
+static WRITES: AtomicBool = AtomicBool::new(false);
+
+/// For so long an interrupted run may take to end an iteration.
+const PATIENCE: Duration = Duration::from_millis(700);
 
 /// The exit code of a process that a signal ended, as shells count it: 128 + SIGINT.
 const SIGINT: i32 = 130;
 
-/// From now on the first Ctrl-C (or SIGTERM) lets [`go_on`] end the solver at hand, the second ends the process.
+/// From now on the first Ctrl-C (or SIGTERM) lets [`go_on`] end the solver at hand, the second ends the process. `writes` is whether the run
+/// writes files at its end, which long iterations are worth waiting for.
 ///
 /// Of several processes the launcher ends all: they would have to stop after the same iteration.
-pub(crate) fn watch() {
+pub(crate) fn watch(writes: bool) {
+    WRITES.store(writes, Ordering::Relaxed);
     static WATCHES: Once = Once::new();
     if crate::processes::rank().is_some() {
         return;
@@ -24,6 +37,21 @@ pub(crate) fn watch() {
         }
         // Nothing is left to do where stderr cannot be written.
         let _ = writeln!(std::io::stderr(), "clinalg: ending with what there is; press Ctrl-C again to end at once");
+        let end = Instant::now() + PATIENCE;
+        while !SEEN.load(Ordering::Relaxed) {
+            if Instant::now() < end {
+                std::thread::sleep(Duration::from_millis(10));
+            } else if BEGUN.load(Ordering::Relaxed) && WRITES.load(Ordering::Relaxed) {
+                let _ = writeln!(
+                    std::io::stderr(),
+                    "clinalg: the iteration at hand takes longer; its end is awaited to write the files"
+                );
+                return;
+            } else {
+                let _ = writeln!(std::io::stderr(), "clinalg: ended before an iteration was done; there is no result");
+                std::process::exit(SIGINT);
+            }
+        }
     };
     WATCHES.call_once(|| {
         if let Err(error) = ctrlc::set_handler(handler) {
@@ -34,7 +62,12 @@ pub(crate) fn watch() {
 
 /// Whether Ctrl-C was pressed.
 pub(crate) fn interrupted() -> bool {
-    INTERRUPTED.load(Ordering::Relaxed)
+    BEGUN.store(true, Ordering::Relaxed);
+    let interrupted = INTERRUPTED.load(Ordering::Relaxed);
+    if interrupted {
+        SEEN.store(true, Ordering::Relaxed);
+    }
+    interrupted
 }
 
 /// What a solver's callback returns.

@@ -362,7 +362,7 @@ fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Result<Exit
     let executor = Executor::new(global, problem.params.backend)?;
     args.check_executor::<T>(&problem, &executor, global)?;
 
-    interrupt::watch();
+    interrupt::watch(checkpoints.is_given() || args.out.is_some());
     let progress = Progress::new(out, "cycle", problem.params.tolerance);
     progress.stage("setting up");
     out.phase("set-up");

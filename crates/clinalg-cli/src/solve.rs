@@ -252,7 +252,7 @@ pub(crate) fn run(args: &Args, global: &Global, out: &mut Output) -> Result<Exit
         return usage!("--seed is for --rhs random, not for --rhs {}", args.rhs);
     }
     let checkpoints = Checkpoints::new("solve", &args.checkpoint, &args.resume)?;
-    interrupt::watch();
+    interrupt::watch(checkpoints.is_given() || args.out.is_some());
     let files = InputFiles::read(args, out)?;
     let is_complex = files.are_complex();
     let input = Input { picture, pattern, checkpoints, files };

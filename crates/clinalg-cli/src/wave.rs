@@ -319,7 +319,7 @@ fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Result<Exit
     let (data, amplitude) = PointData::<T>::read(args, lattice)?;
     let (params, steps) = args.params(&shape, data.c, checkpoints.unchecked())?;
 
-    interrupt::watch();
+    interrupt::watch(checkpoints.is_given() || args.out.is_some() || args.series.is_some());
     let progress = Progress::of_steps(out, steps as u64);
     progress.stage("setting up");
     out.phase("set-up");

@@ -288,7 +288,7 @@ fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Result<Exit
         series.keep_solution(&problem, problem.t0, &y0)?;
     }
 
-    interrupt::watch();
+    interrupt::watch(checkpoints.is_given() || args.series.is_given());
     let limit = args.iteration_limit.unwrap_or(usize::MAX);
     let span = Span { limit, keep_state: !devices.are_several(), resume: state.as_ref() };
     let see = |t: f64, y: &[T]| Ok(series.keep_solution(&problem, t, y)?);

@@ -46,19 +46,32 @@ private:
 
 namespace detail {
 
-// The exception that a function of the caller has thrown inside of the call that runs on this thread: it must not pass through the
+// The exception that a progress function has thrown inside of the call that runs on this thread: it must not pass through the
 // library, which is told to end.
 inline std::exception_ptr &thrown() {
     static thread_local std::exception_ptr thrown;
     return thrown;
 }
 
-inline void rethrow() {
-    if (thrown()) {
+inline void rethrow(std::exception_ptr &thrown) {
+    if (thrown) {
         std::exception_ptr kept;
-        std::swap(kept, thrown());
+        std::swap(kept, thrown);
         std::rethrow_exception(kept);
     }
+}
+
+// The last exception that the function of an operator has thrown on this thread, and the number that the library got in its place. A call
+// of C may have left it.
+struct Failure {
+    std::exception_ptr thrown;
+    int32_t code;
+    Failure() : code(1577058304) {}
+};
+
+inline Failure &failure() {
+    static thread_local Failure failure;
+    return failure;
 }
 
 }  // namespace detail
@@ -66,8 +79,10 @@ inline void rethrow() {
 // Throws the exception of a callback that ended the call, else an Error unless the call succeeded.
 inline void check(clinalg_status status) {
     if (status == CLINALG_STATUS_OK) return;
-    detail::rethrow();
-    throw Error(status);
+    const Error error(status);
+    detail::Failure &failure = detail::failure();
+    if (std::string(error.what()).find(std::to_string(failure.code)) != std::string::npos) detail::rethrow(failure.thrown);
+    throw error;
 }
 
 template <class T> struct Precision;
@@ -130,7 +145,9 @@ public:
     explicit Object(clinalg_handle handle) : handle_(handle) {}
     Object(Object &&other) noexcept : handle_(other.handle_) { other.handle_ = 0; }
     Object &operator=(Object &&other) noexcept {
-        std::swap(handle_, other.handle_);
+        // What this one held is released here, not with `other`.
+        Object moved(std::move(other));
+        std::swap(handle_, moved.handle_);
         return *this;
     }
     Object(const Object &) = delete;

@@ -79,7 +79,7 @@ std::vector<double> ode_run(const Object &ode, const clinalg_ode_options &option
     std::vector<double> y(y0.size());
     const clinalg_status status = clinalg_ode_solve_with(ode.get(), method, variant, &options, t0, t_end, y0.data(), y0.size(),
                                                          detail::watch<See>, &see, y.data(), report);
-    detail::rethrow();
+    detail::rethrow(detail::thrown());
     check(status);
     return y;
 }

@@ -7,12 +7,13 @@
 
 #include <algorithm>
 #include <functional>
+#include <memory>
 #include <utility>
 
 namespace clinalg {
 
-// Called with the number of each iteration, 0 for the start, and its relative residual; gives whether to go on. It must not use the objects
-// of the solve. An exception that it throws ends the solve and is thrown again there.
+// Called with the number of each iteration, 0 for the start, and its relative residual; gives whether to go on. It may read A and b;
+// to use x or the solver is an error. An exception that it throws ends the solve and is thrown again there.
 typedef std::function<bool(std::size_t, double)> Progress;
 
 typedef detail::Defaults<clinalg_preconditioner_options, clinalg_preconditioner_options_default> PreconditionerOptions;
@@ -32,6 +33,15 @@ struct SolverOptions : public detail::Defaults<clinalg_solver_options, clinalg_s
         method = chosen;
         inverse = approximate_inverse.get();
     }
+    // The same for an object that nobody else owns: the options and their copies do.
+    SolverOptions(clinalg_method chosen, Object &&approximate_inverse)
+        : owned(std::make_shared<Object>(std::move(approximate_inverse))) {
+        method = chosen;
+        inverse = owned->get();
+    }
+
+private:
+    std::shared_ptr<Object> owned;
 };
 
 // The outcome of a solve. A solve that does not converge does not throw: check converged().
@@ -76,7 +86,7 @@ template <class C, class O> C with_progress(const O &options) {
 
 // As check(); a solve that a function of the caller has ended is not a failed call.
 inline void check_solve(clinalg_status status) {
-    rethrow();
+    rethrow(thrown());
     check(status);
 }
 
@@ -177,8 +187,8 @@ template <class F> int32_t apply(clinalg_handle x, clinalg_handle y, void *data)
         require(to.vector.get() == y, "clinalg::make_operator: the product replaced y; write into it instead");
         return 0;
     } catch (...) {
-        thrown() = std::current_exception();
-        return 1;
+        failure().thrown = std::current_exception();
+        return ++failure().code;
     }
 }
 
@@ -187,7 +197,7 @@ template <class F> void drop(void *data) { delete static_cast<F *>(data); }
 }  // namespace detail
 
 // An operator of values of the type T whose product a function computes: product(x, y) writes A x into the vector y, which it must not
-// replace, and must not use the objects of the running solve. It also serves as a preconditioner. An exception that it throws ends the
+// replace; it may read what the running call reads, and to use the operator itself is an error. It also serves as a preconditioner. An exception that it throws ends the
 // solve and is thrown again there.
 template <class T, class F> CLINALG_NODISCARD Operator make_operator(std::size_t rows, std::size_t cols, F product) {
     // The library owns the copy from here on, also where the call fails.

@@ -214,7 +214,7 @@ impl<'a, S: ComplexScalar> Solver<'a, S> {
             self.memory.push(factors.into());
         }
         // There is something to keep.
-        interrupt::watch();
+        interrupt::watch(self.args.checkpoint.is_some() || self.args.out.is_some());
         response.seconds_solve = start.elapsed().as_secs_f64();
         Ok(Some(solution))
     }
@@ -237,7 +237,7 @@ impl<'a, S: ComplexScalar> Solver<'a, S> {
         };
         let params =
             GmresParams::default().tolerance(self.tolerance).restart(200).max_iterations(self.args.max_iterations);
-        interrupt::watch();
+        interrupt::watch(self.args.checkpoint.is_some() || self.args.out.is_some());
         let (solution, report) = system.gmres_from(krylov, &fields.given, params, &mut |k, residual| {
             self.progress.step(k as u64, residual);
             interrupt::go_on()

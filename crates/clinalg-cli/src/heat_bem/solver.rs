@@ -197,7 +197,7 @@ impl<'a, T: Real> Solver<'a, T> {
         };
         self.executor.finish()?;
         // Nothing is solved before.
-        interrupt::watch();
+        interrupt::watch(self.args.checkpoint.is_some() || self.args.out.is_some());
         let start = Instant::now();
         let mut step = |step, residual| {
             self.progress.step(step as u64, residual);

@@ -52,7 +52,7 @@ pub(super) fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> 
     let fingerprint = || args.fingerprint(&problem, options.norm, T::PRECISION);
     let resumed = checkpoints.resumed(fingerprint)?.map(restored::<T>).transpose()?;
 
-    interrupt::watch();
+    interrupt::watch(checkpoints.is_given() || args.out.is_some() || args.series.is_given());
     let progress = Progress::of_part(out);
     progress.stage("setting up");
     out.phase("frames");

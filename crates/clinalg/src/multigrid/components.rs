@@ -34,6 +34,7 @@ fn same_side<T: Real>(
 /// [`Error::Allocation`].
 pub fn jacobi<T: Real>(u: &Vector<T>, f: &Vector<T>, out: &mut Vector<T>, sweeps: usize, omega: T) -> Result<()> {
     let n = same_side("u", u, &[("f", f), ("out", out)])?;
+    check_sweeps(sweeps)?;
     if !omega.is_finite() {
         return Err(Error::value("omega", "a finite number", omega));
     }
@@ -45,6 +46,15 @@ pub fn jacobi<T: Real>(u: &Vector<T>, f: &Vector<T>, out: &mut Vector<T>, sweeps
         1 => poisson2::jacobi(n, T::zero(), omega, from, f, to),
         count => fused::jacobi((n, Rows::all(n)), count, T::zero(), omega, from, f, to),
     })
+}
+
+/// An error for more sweeps than a call that nothing can interrupt should do.
+fn check_sweeps(sweeps: usize) -> Result<()> {
+    const MOST: usize = 1_000_000;
+    match sweeps <= MOST {
+        true => Ok(()),
+        false => Err(Error::value("sweeps", format!("at most {MOST} in a call"), sweeps)),
+    }
 }
 
 /// Runs `pass` so many times, the first from `u`, each further one from what the one before made, the last one to `out`.
@@ -80,6 +90,7 @@ fn in_passes<T: Real>(
 /// [`Error::Context`] that names `f` or `out`; [`Error::Allocation`].
 pub fn red_black<T: Real>(u: &Vector<T>, f: &Vector<T>, out: &mut Vector<T>, sweeps: usize) -> Result<()> {
     let n = same_side("u", u, &[("f", f), ("out", out)])?;
+    check_sweeps(sweeps)?;
     match u.context().family() {
         KernelFamily::Gpu => passes(n, u, f, out, sweeps),
         KernelFamily::Cpu => {

@@ -20,7 +20,7 @@ pub struct CholeskyParams {
     /// The factors are those of A + shift diag(A), MATLAB's `diagcomp`; at least 0. `None`, the default: 0, or the first of 1e-3,
     /// 2e-3, 4e-3, ... that gives factors (Manteuffel 1980; Lin and Moré 1999).
     pub shift: Option<f64>,
-    /// Sweeps of the fixed-point iteration for the factors, as [`IluParams::sweeps`](super::IluParams::sweeps). Default 0: by levels.
+    /// Sweeps of the fixed-point iteration for the factors, at most 1000, as [`IluParams::sweeps`](super::IluParams::sweeps). Default 0: by levels.
     pub sweeps: usize,
 }
 
@@ -63,7 +63,7 @@ impl<T: Scalar> IncompleteCholesky<T> {
     /// Factorises the lower triangle of a square matrix.
     ///
     /// # Errors
-    /// [`Error::Shape`]; [`Error::Value`] for a shift out of range; [`Error::Unsuitable`] that names the row whose pivot is not positive or an
+    /// [`Error::Shape`]; [`Error::Value`] for a shift or sweeps out of range; [`Error::Unsuitable`] that names the row whose pivot is not positive or an
     /// entry that is not finite; [`Error::Allocation`].
     pub fn new(a: &Csr<T>, params: &CholeskyParams) -> Result<IncompleteCholesky<T>> {
         IncompleteCholesky::from_parts(a.context(), &a.to_parts()?, params)
@@ -77,6 +77,7 @@ impl<T: Scalar> IncompleteCholesky<T> {
         check_square(a)?;
         check_finite(a)?;
         context.require::<T>()?;
+        super::check_sweeps(params.sweeps)?;
         if let Some(shift) = params.shift.filter(|shift| !(*shift >= 0.0 && shift.is_finite())) {
             return Err(Error::value("shift", "a finite number, at least 0", shift));
         }

@@ -80,7 +80,8 @@ pub struct IluParams {
     /// When rows are permuted. Default: where a diagonal entry needs it.
     pub matching: Matching,
     /// Sweeps of the fixed-point iteration for the factors of ILU(0), in place of elimination by levels (Chow and Patel 2015): one launch per sweep,
-    /// which suits matrices with many levels. With as many sweeps as L has levels the factors are the same. Default 0: by levels.
+    /// which suits matrices with many levels. With as many sweeps as L has levels the factors are the same. At most 1000.
+    /// Default 0: by levels.
     pub sweeps: usize,
     /// Whether zero pivots are replaced instead of being an error (factorisations on the host only). A row whose pivot is zero up to rounding is moved to
     /// the end. A pivot that is still zero there becomes the square root of the machine epsilon times the sum of the moduli of its row. Singular matrices
@@ -130,6 +131,7 @@ impl IluParams {
         if self.kind == IluKind::Zero && self.replaces_pivots {
             return Err(Error::value("replaces_pivots", "false with ILU(0), which is computed on the device", true));
         }
+        super::check_sweeps(self.sweeps)?;
         if self.kind != IluKind::Zero && self.sweeps > 0 {
             return Err(Error::value("sweeps", "0 except with ILU(0)", self.sweeps));
         }

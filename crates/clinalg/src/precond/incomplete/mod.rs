@@ -24,6 +24,17 @@ use crate::{CsrParts, Error, Result, Scalar, Vector};
 /// A pivot below this many times the machine precision, relative to the matrix, counts as zero.
 const UNSOUND: f64 = 4.0;
 
+/// More sweeps of the fixed-point iteration for factors take longer than elimination by levels, and no call can interrupt them.
+const MOST_SWEEPS: usize = 1000;
+
+fn check_sweeps(sweeps: usize) -> Result<()> {
+    if sweeps > MOST_SWEEPS {
+        let expected = format!("at most {MOST_SWEEPS}, or 0 for the exact factors by levels");
+        return Err(Error::value("sweeps", expected, sweeps));
+    }
+    Ok(())
+}
+
 /// An error that names the row (counted from 1) whose pivot fails, with advice.
 fn failed_pivot(row: usize, what: &str, advice: &str) -> Error {
     let reason = format!(
