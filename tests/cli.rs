@@ -9,6 +9,8 @@ use serde_json::Value;
 
 #[path = "cli/boxes.rs"]
 mod boxes;
+#[path = "cli/cases.rs"]
+mod cases;
 #[path = "cli/fields.rs"]
 mod fields;
 #[path = "cli/files.rs"]
@@ -23,6 +25,9 @@ mod ode;
 mod scaling;
 #[path = "cli/schema.rs"]
 mod schema;
+#[cfg(unix)]
+#[path = "cli/signals.rs"]
+mod signals;
 #[path = "cli/solve.rs"]
 mod solve;
 

@@ -9,7 +9,7 @@ fn inside(folder: &Path, line: &str) -> Done {
 }
 
 /// -Laplace u on n x n points, or on n points of a line.
-fn laplace(n: usize, plane: bool) -> String {
+pub(super) fn laplace(n: usize, plane: bool) -> String {
     let count = if plane { n * n } else { n };
     let mut lines = Vec::new();
     for k in 0..count {
@@ -118,11 +118,13 @@ fn an_interrupted_solve_leaves_a_checkpoint() {
         let sent = Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("kill");
         assert!(sent.success());
         let out = child.wait_with_output().expect("it ends");
-        assert_eq!(out.status.code(), Some(1));
-        serde_json::from_slice::<Value>(&out.stdout).expect("a report")
+        // 130 where set-up went on.
+        assert!(matches!(out.status.code(), Some(1 | 130)), "{}", out.status);
+        serde_json::from_slice::<Value>(&out.stdout).ok()
     };
     // Where set-up took longer, nothing was iterated and nothing kept.
-    let report = [1500, 4000, 12_000].into_iter().map(interrupted).find(|report| number(report, "iterations") > 0.0);
+    let reports = [1500, 4000, 12_000].into_iter().filter_map(interrupted);
+    let report = reports.into_iter().find(|report| number(report, "iterations") > 0.0);
     let report = report.expect("one is ended in the middle");
     assert_eq!((&report["checkpoint"], &report["stop"]), (&"clinalg-solve-checkpoint.npz".into(), &"cancelled".into()));
     let limit = number(&report, "iterations") + 20.0;

@@ -979,7 +979,8 @@ typedef struct clinalg_ode_step clinalg_ode_step;
 
 /**
  * A function that a solve calls after every iteration or cycle, 0 being the start, with its relative residual and the pointer of the
- * options; 0 continues, another number ends the solve with `CLINALG_STOP_CANCELLED`. It must not use the objects of the solve.
+ * options; 0 continues, another number ends the solve with `CLINALG_STOP_CANCELLED`. It may read the objects that the solve reads; to use x,
+ * which the solve writes, or the solver is an error at once, except that `clinalg_object_get_info` works.
  */
 typedef int32_t (*clinalg_progress)(size_t iteration, double relative_residual, void *data);
 
@@ -1072,7 +1073,8 @@ typedef struct {
 /**
  * A function that writes the product A x into the vector y, with the pointer given to `clinalg_operator_create`; 0 continues, another
  * number makes the call that needed the product fail. x and y are valid until it returns. It may call functions of this
- * library on them and on objects that the running call does not use; it must return: no exception may leave it.
+ * library: on them, and on objects that the running call does not write. To use the operator itself, or to write what the running call
+ * reads, is an error at once. It must return: no exception may leave it.
  */
 typedef int32_t (*clinalg_apply)(clinalg_handle x, clinalg_handle y, void *data);
 
@@ -1629,7 +1631,7 @@ typedef struct {
   double omega;
   /**
    * Of ILU and IC: number of sweeps of the fixed-point iteration that approximates the factors, all rows at once. With 0, the default, the factors
-   * are computed level by level. A few sweeps suit matrices with many levels.
+   * are computed level by level. A few sweeps suit matrices with many levels; at most 1000.
    */
   size_t sweeps;
 } clinalg_preconditioner_options;

@@ -11,14 +11,16 @@ use crate::status::{ClinalgStatus, Fault};
 
 /// A function that writes the product A x into the vector y, with the pointer given to `clinalg_operator_create`; 0 continues, another
 /// number makes the call that needed the product fail. x and y are valid until it returns. It may call functions of this
-/// library on them and on objects that the running call does not use; it must return: no exception may leave it.
+/// library: on them, and on objects that the running call does not write. To use the operator itself, or to write what the running call
+/// reads, is an error at once. It must return: no exception may leave it.
 pub type ClinalgApply = Option<unsafe extern "C" fn(x: ClinalgHandle, y: ClinalgHandle, data: *mut c_void) -> i32>;
 
 /// A function that is called once when an operator is released, with the pointer given to `clinalg_operator_create`.
 pub type ClinalgFree = Option<unsafe extern "C" fn(data: *mut c_void)>;
 
 /// A function that a solve calls after every iteration or cycle, 0 being the start, with its relative residual and the pointer of the
-/// options; 0 continues, another number ends the solve with `CLINALG_STOP_CANCELLED`. It must not use the objects of the solve.
+/// options; 0 continues, another number ends the solve with `CLINALG_STOP_CANCELLED`. It may read the objects that the solve reads; to use x,
+/// which the solve writes, or the solver is an error at once, except that `clinalg_object_get_info` works.
 pub type ClinalgProgress =
     Option<unsafe extern "C" fn(iteration: usize, relative_residual: f64, data: *mut c_void) -> i32>;
 

@@ -202,8 +202,8 @@ pub(crate) struct Args {
     /// Relaxation factor of ssor, above 0 and below 2 [default: 1]
     #[arg(long, value_name = "W", value_parser = args::relaxation, allow_hyphen_values = true)]
     omega: Option<f64>,
-    /// Relative residual to reach [default: 1e-10 in f64, 1e-5 in f32]
-    #[arg(long, value_name = "T", value_parser = args::tolerance, allow_hyphen_values = true)]
+    /// Relative residual to reach; 0: as small as rounding allows [default: 1e-10 in f64, 1e-5 in f32]
+    #[arg(long, value_name = "T", value_parser = args::tolerance_or_zero, allow_hyphen_values = true)]
     tol: Option<f64>,
     /// Maximum number of iterations per method; if given, the solve ends there, otherwise another method takes over [default: 10000]
     #[arg(long, value_name = "COUNT", allow_hyphen_values = true)]
@@ -334,7 +334,8 @@ impl Args {
     fn stopping<T: Scalar>(&self) -> Stopping {
         let usual = Stopping::default();
         let most = self.max_iterations.unwrap_or(usual.max_iterations);
-        let tolerance = self.tol.unwrap_or(usual.tolerance_of::<T>());
+        // No residual but 0 is below, so that a solve ends where rounding ends it.
+        let tolerance = self.tol.map_or(usual.tolerance_of::<T>(), |tolerance| tolerance.max(f64::MIN_POSITIVE));
         usual.tolerance(tolerance).max_iterations(most)
     }
 

@@ -73,6 +73,9 @@ pub(crate) struct Document {
     /// Whether the reasons are wanted.
     #[serde(skip)]
     explains: bool,
+    /// Whether -A x = -b was solved.
+    #[serde(skip)]
+    is_negated: bool,
     /// How the matrix is stored.
     #[serde(skip)]
     storage: String,
@@ -129,7 +132,7 @@ impl Document {
             restart: (method == Method::Gmres).then(|| args.restart()),
             idr_dimension: (method == Method::Idrs).then(dimensions),
             precision: T::PRECISION,
-            tolerance: args.stopping::<T>().tolerance_of::<T>(),
+            tolerance: args.tol.unwrap_or(args.stopping::<T>().tolerance_of::<T>()),
             device: executor.device(),
             devices: executor.devices_of_all(global)?,
             kernel_family: executor.family(),
@@ -153,6 +156,7 @@ impl Document {
             columns: (solved.columns.len() > 1).then(|| solved.columns.clone()),
             is_chosen: args.method.is_none(),
             explains: args.explain,
+            is_negated: solved.is_negated,
             storage: solved.storage.clone(),
         })
     }
@@ -203,6 +207,7 @@ impl Report for Document {
             (false, _) => "",
             (true, Method::Minres) => " (chosen: the matrix is a symmetric saddle point)",
             (true, Method::Lsmr) => " (chosen: the matrix is not square)",
+            (true, _) if self.is_negated => " (chosen: the diagonal of the matrix is negative, so -A x = -b is solved)",
             (true, Method::Cg) if self.complex => " (chosen: the matrix is Hermitian with a positive diagonal)",
             (true, Method::Cg) => " (chosen: the matrix is symmetric with a positive diagonal)",
             (true, _) if self.symmetric && matches!(self.precond, Precond::Ilu | Precond::Ilut | Precond::Lu) => {
@@ -228,7 +233,12 @@ impl Report for Document {
             let met = columns.iter().filter(|column| column.stop.is_success()).count();
             out.field("systems", format!("{} of {} converged; below, the worst", met, columns.len()))?;
         }
-        out.field("stop", format!("{} ({iterations} iterations)", self.stop))?;
+        let settled = self.method.is_least_squares() && self.stop == Stop::Converged && relative_residual > tolerance;
+        let stop = match settled {
+            true => "converged to a least-squares solution: no x has a smaller residual".to_owned(),
+            false => self.stop.to_string(),
+        };
+        out.field("stop", format!("{stop} ({iterations} iterations)"))?;
         if let Some(singularity) = &self.singularity {
             out.field("singularity", singularity)?;
         }

@@ -48,6 +48,8 @@ pub(super) struct Job<'j, T> {
 /// What was solved, and how.
 pub(super) struct Outcome<T> {
     pub(super) symmetric: bool,
+    /// Whether -A x = -b was solved, as no entry of the diagonal is positive.
+    pub(super) is_negated: bool,
     pub(super) null_vectors: usize,
     pub(super) null_part_removed: bool,
     pub(super) method: Method,
@@ -223,6 +225,9 @@ fn set_up<S: Space>(space: S, job: &mut Job<'_, S::Scalar>) -> Result<Ready<S>, 
     }
     let null = plan.null_vectors();
     let tolerance = job.stopping.tolerance_of::<S::Scalar>();
+    if let Some(null) = null.filter(|null| !null.is_sure()) {
+        log::warn!("A is singular along {}", null.words());
+    }
     let null_part_removed = match null {
         Some(null) if job.from_file => {
             let about_body = about_body(args, job.parts, precond, null);
@@ -379,6 +384,7 @@ fn outcome<S: Space>(
     let lines: Vec<String> = decisions.map(ToString::to_string).collect();
     Outcome {
         symmetric: system.inspection().hermitian,
+        is_negated: system.decisions().contains(&Decision::Negated),
         null_vectors: null.map_or(0, NullVectors::count),
         null_part_removed,
         method: system.method().into(),
@@ -410,7 +416,8 @@ fn diagnose<S: Space>(
     })
 }
 
-/// Whether a solve counts as a success: at the tolerance, or at the rounding floor near it.
+/// Whether a solve counts as a success: at the tolerance, or at the rounding floor near it or, with --tol 0, at any.
 pub(super) fn is_success(stop: Stop, relative_residual: f64, tolerance: f64) -> bool {
-    stop == Stop::Converged || (stop == Stop::RoundingFloor && relative_residual <= NEAR * tolerance)
+    stop == Stop::Converged
+        || (stop == Stop::RoundingFloor && (relative_residual <= NEAR * tolerance || tolerance <= f64::MIN_POSITIVE))
 }

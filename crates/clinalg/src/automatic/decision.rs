@@ -8,6 +8,8 @@ use super::{Method, PreconditionerKind};
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Decision {
+    /// All entries on the diagonal of a Hermitian matrix are negative, so -A x = -b is solved.
+    Negated,
     /// The first preconditioner, with the reason found in the matrix.
     Chosen {
         /// What was chosen.
@@ -56,6 +58,7 @@ pub enum Decision {
 impl fmt::Display for Decision {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Decision::Negated => f.write_str("all entries on the diagonal are negative: -A x = -b is solved"),
             Decision::Chosen { kind, reason } => write!(f, "{}: {reason}", kind.title()),
             Decision::Unstable { gain } => {
                 let by = PreconditionerKind::Ilut.title();

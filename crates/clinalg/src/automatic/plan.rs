@@ -17,6 +17,8 @@ pub struct Plan<S: Space> {
     space: S,
     params: AutomaticParams,
     inspection: Inspection,
+    /// Whether the space has -A.
+    is_negated: bool,
     null_vectors: Option<NullVectors>,
     kind: PreconditionerKind,
     method: Method,
@@ -50,18 +52,29 @@ impl<S: Space> Plan<S> {
     /// # Errors
     /// [`Error::Value`](crate::Error::Value) for a parameter; [`Error::Unsuitable`](crate::Error::Unsuitable) that names the row and the column (counted from 1) of an entry that is not finite; [`Error::Length`](crate::Error::Length)
     /// for near-null vectors; those of the device. Whether method and preconditioner go together is the concern of [`Plan::conflict`].
-    pub fn of(space: S, params: AutomaticParams) -> Result<Plan<S>> {
+    pub fn of(mut space: S, params: AutomaticParams) -> Result<Plan<S>> {
         params.stopping.check()?;
-        let inspection = space.inspect()?;
+        let mut inspection = space.inspect()?;
         if inspection.first_not_finite.is_some() {
             check_finite(space.parts()?, &[])?;
         }
         let is_square = inspection.rows == inspection.cols;
         let is_system = is_square && !params.method.is_some_and(Method::is_least_squares);
         let is_hermitian = inspection.hermitian && is_system;
+        let mut decisions = Vec::new();
+        // -A x = -b then has what suits positive definite matrices.
+        let is_negative = is_hermitian && inspection.rows > 0 && inspection.negative_diagonal == inspection.rows;
+        let is_negated = is_negative && space.negate()?;
+        if is_negated {
+            inspection = space.inspect()?;
+            decisions.push(Decision::Negated);
+        }
         let mut null_vectors = None;
         if is_hermitian {
-            let constants = space.constant_null_vectors(&inspection)?;
+            let mut constants = space.constant_null_vectors(&inspection)?;
+            if constants.count() > 0 {
+                constants = constants.judged(space.parts()?);
+            }
             null_vectors = Some(match &params.preconditioner_params.near_null {
                 Some(vectors) => constants.with_span(space.parts()?, vectors)?,
                 None => constants,
@@ -73,7 +86,6 @@ impl<S: Space> Plan<S> {
             && !S::IS_TEAM
             && inspection.zero_diagonal + inspection.negative_diagonal > 0;
         let is_saddle = may_be_saddle && Split::find(space.parts()?).is_some();
-        let mut decisions = Vec::new();
         let (kind, reason) = match (params.preconditioner, &params.multigrid_reason) {
             (Some(kind), _) => (kind, None),
             (None, Some(reason)) => (PreconditionerKind::Amg, Some(reason.clone())),
@@ -108,7 +120,7 @@ impl<S: Space> Plan<S> {
             null_vectors = NullVectors::of_saddle(space.parts()?)?;
         }
         let null_vectors = null_vectors.filter(|null| null.count() > 0);
-        Ok(Plan { space, params, inspection, null_vectors, kind, method, unknowns_per_node, decisions })
+        Ok(Plan { space, params, inspection, is_negated, null_vectors, kind, method, unknowns_per_node, decisions })
     }
 
     /// The first method.
@@ -177,7 +189,17 @@ impl<S: Space> Plan<S> {
         if let Some(conflict) = self.conflict() {
             return Err(conflict.error());
         }
-        let Plan { space, params, inspection, null_vectors, kind, method, unknowns_per_node, mut decisions } = self;
+        let Plan {
+            space,
+            params,
+            inspection,
+            is_negated,
+            null_vectors,
+            kind,
+            method,
+            unknowns_per_node,
+            mut decisions,
+        } = self;
         let mut observe = |event: Event<'_>| {
             if let Event::Decision(decision) = event {
                 decisions.push(decision.clone());
@@ -197,6 +219,7 @@ impl<S: Space> Plan<S> {
             space,
             params,
             inspection,
+            is_negated,
             null_vectors,
             decisions,
             methods,

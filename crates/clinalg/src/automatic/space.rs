@@ -9,8 +9,8 @@ use super::preconditioner::{Boxed, Prepared, Source, factors, in_a_line, or_by_u
 use super::scalar::{SystemScalar, narrowed, not_real};
 use super::{AutomaticParams, Method, Observer, PreconditionerKind};
 use crate::amg::Coarsening;
-use crate::matrix::{Inspection, unknowns_per_node};
-use crate::ops::conj_transpose;
+use crate::matrix::{Inspection, Values as _, unknowns_per_node};
+use crate::ops::{SpaceVector as _, conj_transpose};
 use crate::precond::{self, Jacobi, NullVectors, fallback_factors};
 use crate::solve::{
     BiCgStab, Cg, FlexibleCg, Gmres, GmresParams, Idr, IdrParams, KrylovMemory, KrylovVector, LeastSquares,
@@ -18,7 +18,7 @@ use crate::solve::{
     Solver, Stopping,
 };
 use crate::team::{self, Partition, Team};
-use crate::{Context, Csr, CsrParts, Error, Real, Result, Scalar, Vector};
+use crate::{Buffer, Context, Csr, CsrParts, Error, Real, Result, Scalar, Vector};
 
 /// A matrix with the device or the devices on which systems with it are solved: [`OneDevice`] or [`OnTeam`].
 pub trait Space {
@@ -35,6 +35,14 @@ pub trait Space {
     /// # Errors
     /// Those of a download.
     fn parts(&self) -> Result<&CsrParts<Self::Scalar>>;
+
+    /// Takes -A in the place of A from now on, if the space can.
+    ///
+    /// # Errors
+    /// Those of an allocation.
+    fn negate(&mut self) -> Result<bool> {
+        Ok(false)
+    }
 
     /// What the entries of the matrix show.
     ///
@@ -215,19 +223,26 @@ pub type PreparedFor<S> = Prepared<Boxed<<S as Space>::Scalar, <S as Space>::Vec
 
 /// A matrix on one device.
 pub struct OneDevice<'a, T: Scalar> {
-    pub(super) a: &'a Csr<T>,
+    given: &'a Csr<T>,
+    /// -A, where that stands in for A.
+    negative: Option<Box<Csr<T>>>,
     parts: OnceCell<Cow<'a, CsrParts<T>>>,
 }
 
 impl<'a, T: Scalar> OneDevice<'a, T> {
     /// A matrix whose host form is downloaded where it is needed.
     pub fn new(a: &'a Csr<T>) -> OneDevice<'a, T> {
-        OneDevice { a, parts: OnceCell::new() }
+        OneDevice { given: a, negative: None, parts: OnceCell::new() }
     }
 
     /// A matrix with its host form, which must be that of `a`.
     pub fn with_parts(a: &'a Csr<T>, parts: &'a CsrParts<T>) -> OneDevice<'a, T> {
-        OneDevice { a, parts: OnceCell::with_value(Cow::Borrowed(parts)) }
+        OneDevice { given: a, negative: None, parts: OnceCell::with_value(Cow::Borrowed(parts)) }
+    }
+
+    /// The matrix, or its negative.
+    pub(super) fn a(&self) -> &Csr<T> {
+        self.negative.as_deref().unwrap_or(self.given)
     }
 }
 
@@ -238,43 +253,53 @@ impl<T: SystemScalar> Space for OneDevice<'_, T> {
     const IS_TEAM: bool = false;
 
     fn parts(&self) -> Result<&CsrParts<T>> {
-        self.parts.get_or_try_init(|| Ok(Cow::Owned(self.a.to_parts()?))).map(|parts| &**parts)
+        self.parts.get_or_try_init(|| Ok(Cow::Owned(self.a().to_parts()?))).map(|parts| &**parts)
+    }
+
+    fn negate(&mut self) -> Result<bool> {
+        let mut values = Buffer::uninit(self.given.context(), self.given.nnz())?;
+        values.copy_from(self.given.values())?;
+        let mut values = Vector::from_buffer(values);
+        values.scale_by(-T::one())?;
+        self.negative = Some(Box::new(self.given.with_values(values.into_buffer())?));
+        self.parts = OnceCell::new();
+        Ok(true)
     }
 
     fn inspect(&self) -> Result<Inspection> {
-        Inspection::of(self.a)
+        Inspection::of(self.a())
     }
 
     fn constant_null_vectors(&self, inspection: &Inspection) -> Result<NullVectors> {
-        NullVectors::constants_on_device(self.a, inspection)
+        NullVectors::constants_on_device(self.a(), inspection)
     }
 
     fn unknowns_per_node(&self) -> Result<Option<usize>> {
-        unknowns_per_node(self.a)
+        unknowns_per_node(self.a())
     }
 
     fn context(&self) -> Option<&Context> {
-        Some(self.a.context())
+        Some(self.a().context())
     }
 
     fn storage(&self) -> String {
-        self.a.explain()
+        self.a().explain()
     }
 
     fn vector(&self, values: &[T]) -> Result<Vector<T>> {
-        Vector::from_slice(self.a.context(), values)
+        Vector::from_slice(self.a().context(), values)
     }
 
     fn zeros(&self) -> Result<Vector<T>> {
-        Vector::zeros(self.a.context(), self.a.rows())
+        Vector::zeros(self.a().context(), self.a().rows())
     }
 
     fn initial_guess(&self) -> Result<Vector<T>> {
-        Vector::zeros(self.a.context(), self.a.cols())
+        Vector::zeros(self.a().context(), self.a().cols())
     }
 
     fn operator(&self) -> &dyn Operator<T> {
-        self.a
+        self.a()
     }
 
     fn other_solver(&self, method: Method, params: &AutomaticParams) -> Result<MethodSolver<T, Vector<T>>> {
@@ -285,7 +310,7 @@ impl<T: SystemScalar> Space for OneDevice<'_, T> {
             _ => return Ok(MethodSolver::Block(stopping)),
         };
         let params = LeastSquaresParams::from(stopping).method(method);
-        let solver = LeastSquares::new(self.a.context(), self.a.rows(), self.a.cols(), params)?;
+        let solver = LeastSquares::new(self.a().context(), self.a().rows(), self.a().cols(), params)?;
         Ok(MethodSolver::LeastSquares(Box::new(solver)))
     }
 
@@ -300,15 +325,15 @@ impl<T: SystemScalar> Space for OneDevice<'_, T> {
         let params = &params.preconditioner_params;
         if !method.is_least_squares() {
             let parts = || self.parts();
-            return Source { a: self.a, parts: &parts, params, unknowns_per_node, method }.set_up(kind, observe);
+            return Source { a: self.a(), parts: &parts, params, unknowns_per_node, method }.set_up(kind, observe);
         }
         match kind {
             PreconditionerKind::None => Ok(Prepared::none()),
             PreconditionerKind::Jacobi => {
-                Ok(Prepared::new(kind, Box::new(Jacobi::of_normal_equations(self.a)?), String::new()))
+                Ok(Prepared::new(kind, Box::new(Jacobi::of_normal_equations(self.a())?), String::new()))
             }
             kind => {
-                let normal = conj_transpose(self.a)?.multiply(self.a)?;
+                let normal = conj_transpose(self.a())?.multiply(self.a())?;
                 let host = OnceCell::new();
                 let parts = || host.get_or_try_init(|| normal.to_parts());
                 Source { a: &normal, parts: &parts, params, unknowns_per_node, method }.set_up(kind, observe)
@@ -325,8 +350,8 @@ impl<T: SystemScalar> Space for OneDevice<'_, T> {
 
     fn fallback(&self, params: &AutomaticParams) -> Result<Prepared<Boxed<T>>> {
         let params = params.preconditioner_params.ilu(PreconditionerKind::Ilut);
-        let m = fallback_factors(self.a.context(), self.parts()?, &params)?;
-        Ok(factors(m, self.a.nnz()))
+        let m = fallback_factors(self.a().context(), self.parts()?, &params)?;
+        Ok(factors(m, self.a().nnz()))
     }
 
     fn least_squares(
@@ -339,8 +364,8 @@ impl<T: SystemScalar> Space for OneDevice<'_, T> {
         progress: Progress<'_>,
     ) -> Result<Report> {
         let report = match memory {
-            Some(memory) => solver.solve_from(memory, self.a, m, b, x, progress),
-            None => solver.solve_with(self.a, m, b, x, progress),
+            Some(memory) => solver.solve_from(memory, self.a(), m, b, x, progress),
+            None => solver.solve_with(self.a(), m, b, x, progress),
         };
         Ok(report?.report)
     }

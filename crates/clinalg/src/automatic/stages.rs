@@ -2,6 +2,8 @@
 
 use std::ops::ControlFlow;
 
+use num_traits::One as _;
+
 use super::decision::{Decision, Event};
 use super::plan::Plan;
 use super::preconditioner::{Boxed, Prepared};
@@ -18,6 +20,8 @@ pub struct Automatic<S: Space> {
     pub(super) space: S,
     pub(super) params: AutomaticParams,
     pub(super) inspection: Inspection,
+    /// Whether the space has -A.
+    pub(super) is_negated: bool,
     pub(super) null_vectors: Option<NullVectors>,
     pub(super) decisions: Vec<Decision>,
     /// The first method and those that take over, one after the other.
@@ -180,6 +184,15 @@ impl<S: Space> Automatic<S> {
         x: &mut S::Vector,
         observe: Observer<'_>,
     ) -> Result<Report> {
+        let mut negative;
+        let b = match self.is_negated {
+            true => {
+                negative = b.duplicate()?;
+                negative.scale_by(-S::Scalar::one())?;
+                &negative
+            }
+            false => b,
+        };
         let keeps = state.is_some();
         let resumed = state.as_mut().map(|state| std::mem::take(&mut **state)).unwrap_or_default();
         let Suspended { mut before, start, mut memory, .. } = resumed;
@@ -335,6 +348,14 @@ impl<S: Space> Automatic<S> {
     ) -> Result<Option<String>> {
         let Some(context) = self.space.context().filter(|_| self.may_diagnose(report)) else { return Ok(None) };
         let parts = self.space.parts()?;
+        let negative: Vec<S::Scalar>;
+        let b = match self.is_negated {
+            true => {
+                negative = b.iter().map(|&value| -value).collect();
+                &negative
+            }
+            false => b,
+        };
         match report.stop {
             // Reaching a limit says nothing about the matrix.
             Stop::IterationLimit if self.stage == 0 => Ok(singularity(parts, b, x)),
@@ -357,7 +378,7 @@ impl<T: SystemScalar> Automatic<OneDevice<'_, T>> {
     /// # Errors
     /// As [`Automatic::solve_block`].
     pub fn warm_up_block(&mut self, b: &Dense<T>) -> Result<()> {
-        let mut x = Dense::zeros(self.space.a.context(), b.rows(), b.cols())?;
+        let mut x = Dense::zeros(self.space.a().context(), b.rows(), b.cols())?;
         self.by_block(b, &mut x, self.params.stopping.clone().max_iterations(1), &mut unobserved).map(drop)
     }
 
@@ -372,14 +393,22 @@ impl<T: SystemScalar> Automatic<OneDevice<'_, T>> {
             let expected = "block conjugate gradients, the method for several right-hand sides at once";
             return Err(Error::value("method", expected, self.method().name()));
         }
+        let negative = match self.is_negated {
+            true => {
+                let mut values = b.as_vector().duplicate()?;
+                values.scale_by(-T::one())?;
+                Some(Dense::from_vector(b.rows(), b.cols(), values)?)
+            }
+            false => None,
+        };
         let Automatic { space, stages, inspection, .. } = self;
-        let mut solver = BlockCg::new(space.a.context(), inspection.rows, b.cols(), stopping.into())?;
+        let mut solver = BlockCg::new(space.a().context(), inspection.rows, b.cols(), stopping.into())?;
         let Stage::Own(prepared) = &mut stages[0] else {
             unreachable!("the first method has a preconditioner of its own")
         };
         let m = prepared.preconditioner.as_mut().map(|m| &mut **m as &mut dyn Preconditioner<T>);
         let progress = &mut |iteration: usize, residual: f64| observe(Event::Iteration(iteration, residual));
-        solver.solve_with(space.a, m, b, x, progress)
+        solver.solve_with(space.a(), m, negative.as_ref().unwrap_or(b), x, progress)
     }
 }
 

@@ -129,9 +129,12 @@ impl<T: Scalar> Vector<T> {
         self.values.export()
     }
 
-    #[cfg(test)]
     pub(crate) fn from_buffer(values: Buffer<T>) -> Vector<T> {
         Vector { values }
+    }
+
+    pub(crate) fn into_buffer(self) -> Buffer<T> {
+        self.values
     }
 
     /// Number of values.

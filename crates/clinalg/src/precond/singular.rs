@@ -6,10 +6,12 @@ use super::rotations::make_orthogonal;
 use super::{Ilu, Jacobi, Split, complete_factors, is_unsuited, unmatched_row};
 use crate::matrix::{Inspection, zero_sum_components};
 use crate::solve::{LeastSquares, LeastSquaresParams, Preconditioner, Progress, Stopping};
-use crate::{Context, Csr, CsrParts, Error, Real, Result, Scalar, Vector};
+use crate::{Context, Csr, CsrParts, Error, Precision, Real, Result, Scalar, Vector};
 
 /// Units of roundoff of its terms up to which a sum counts as zero.
 const ROUNDING: f64 = 64.0;
+/// The same for a matrix that is known to be singular: its entries are rounded numbers whose sum is zero.
+const ROUNDED: f64 = 2.0;
 /// A residual r with |A' r| below this fraction of |A| |r| counts as a null vector of A'.
 const NULL: f64 = 1e-8;
 
@@ -23,9 +25,14 @@ fn norm<T: Scalar>(values: &[T]) -> f64 {
     values.iter().map(|value| value.widen().norm_sqr()).sum::<f64>().sqrt()
 }
 
-/// Whether A maps the vector with ones where `is_member` holds, and zeros elsewhere, to zero up to rounding, in `rows`.
-fn is_null<T: Scalar>(a: &CsrParts<T>, rows: impl Iterator<Item = usize>, is_member: impl Fn(usize) -> bool) -> bool {
-    let eps = ROUNDING * <T::Real as Float>::epsilon().into_f64();
+/// Whether A maps the vector with ones where `is_member` holds, and zeros elsewhere, to zero up to so many units of roundoff, in `rows`.
+fn is_null<T: Scalar>(
+    a: &CsrParts<T>,
+    roundings: f64,
+    rows: impl Iterator<Item = usize>,
+    is_member: impl Fn(usize) -> bool,
+) -> bool {
+    let eps = roundings * <T::Real as Float>::epsilon().into_f64();
     let mut rows = rows;
     rows.all(|i| {
         let values = a.row(i).filter(|&(j, _)| is_member(j)).map(|(_, value)| value.widen());
@@ -36,7 +43,7 @@ fn is_null<T: Scalar>(a: &CsrParts<T>, rows: impl Iterator<Item = usize>, is_mem
 
 /// Whether a row of A adds up to zero up to rounding.
 pub(crate) fn sums_to_zero<T: Scalar>(a: &CsrParts<T>, row: usize) -> bool {
-    is_null(a, std::iter::once(row), |_| true)
+    is_null(a, ROUNDING, std::iter::once(row), |_| true)
 }
 
 /// Subtracts from z, at some rows, its mean over these rows.
@@ -96,6 +103,8 @@ pub struct NullVectors {
     others: Vec<Vec<f64>>,
     /// A description of what b must be orthogonal to.
     along: String,
+    /// The precision up to which A maps them to 0, where the entries do not show that A is singular.
+    doubt: Option<Precision>,
 }
 
 impl NullVectors {
@@ -109,10 +118,10 @@ impl NullVectors {
         let [_, second] = split.rows(a.rows)?;
         let mut is_second = vec![false; a.rows];
         second.iter().for_each(|&i| is_second[i] = true);
-        let null = is_null(a, 0..a.rows, |j| is_second[j]);
+        let null = is_null(a, ROUNDING, 0..a.rows, |j| is_second[j]);
         let members = if null { vec![second] } else { Vec::new() };
         let along = "the constants of the second block (an enclosed flow)".into();
-        Ok(Some(NullVectors { n: a.rows, members, others: Vec::new(), along }))
+        Ok(Some(NullVectors { n: a.rows, members, others: Vec::new(), along, doubt: None }.judged(a)))
     }
 
     /// The constants on those connected components of the square matrix A whose rows add up to 0, as for a problem without Dirichlet conditions.
@@ -135,11 +144,11 @@ impl NullVectors {
                 }
                 at += 1;
             }
-            if is_null(a, own.iter().copied(), |_| true) {
+            if is_null(a, ROUNDING, own.iter().copied(), |_| true) {
                 members.push(own);
             }
         }
-        NullVectors::of_components(a.rows, members)
+        NullVectors::of_components(a.rows, members).judged(a)
     }
 
     /// The same for a symmetric or Hermitian matrix on a device, which finds the components.
@@ -160,7 +169,27 @@ impl NullVectors {
             [one] if one.len() == n => "constants (no Dirichlet condition)".into(),
             all => format!("the constants on {} of its connected components", all.len()),
         };
-        NullVectors { n, members, others: Vec::new(), along }
+        NullVectors { n, members, others: Vec::new(), along, doubt: None }
+    }
+
+    /// Judges whether the entries of A show that it maps the vectors of ones and zeros to 0. Where it does so up to rounding only, a nonsingular
+    /// matrix can look the same, and neither is b checked nor changed.
+    pub(crate) fn judged<T: Scalar>(mut self, a: &CsrParts<T>) -> NullVectors {
+        let mut part = vec![usize::MAX; a.rows];
+        for (k, members) in self.members.iter().enumerate() {
+            members.iter().for_each(|&i| part[i] = k);
+        }
+        let is_sure = |(k, members): (usize, &Vec<usize>)| match self.members.len() {
+            1 => is_null(a, ROUNDED, 0..a.rows, |j| part[j] == k),
+            _ => is_null(a, ROUNDED, members.iter().copied(), |j| part[j] == k),
+        };
+        self.doubt = (!self.members.iter().enumerate().all(is_sure)).then_some(T::PRECISION);
+        self
+    }
+
+    /// Whether the entries of A show that it is singular. If not, A maps the vectors to 0 up to rounding.
+    pub fn is_sure(&self) -> bool {
+        self.doubt.is_none()
     }
 
     /// Adds the linear combinations of `vectors`, each with as many values as A has rows, that A maps to 0 up to rounding, such as the
@@ -207,9 +236,14 @@ impl NullVectors {
     /// A description of what A maps to 0, with the number of null vectors.
     pub fn words(&self) -> String {
         let along = &self.along;
+        let accuracy = match self.doubt {
+            None => "",
+            Some(Precision::F32) => " up to the accuracy of f32; if it is meant to be nonsingular, use f64",
+            Some(Precision::F64) => " up to the accuracy of f64",
+        };
         match self.count() {
-            1 => format!("{along}, which A maps to 0 (1 null vector)"),
-            count => format!("{along}, which A maps to 0 ({count} null vectors)"),
+            1 => format!("{along}, which A maps to 0{accuracy} (1 null vector)"),
+            count => format!("{along}, which A maps to 0{accuracy} ({count} null vectors)"),
         }
     }
 
@@ -236,8 +270,12 @@ impl NullVectors {
     }
 
     /// The first column of b (with as many values as A has rows), counted from 0, whose component along them keeps a solve from reaching
-    /// the relative residual `tolerance`, and the size of this component relative to the norm of the column.
+    /// the relative residual `tolerance`, and the size of this component relative to the norm of the column. `None` also where A
+    /// [may be nonsingular](NullVectors::is_sure).
     pub fn obstacle<T: Scalar>(&self, b: &[T], tolerance: f64) -> Option<(usize, f64)> {
+        if !self.is_sure() {
+            return None;
+        }
         let mut parts = b.chunks_exact(self.n.max(1)).map(|b| self.part(b)).enumerate();
         parts.find(|&(_, part)| part > NEGLIGIBLE * tolerance)
     }
@@ -262,6 +300,9 @@ impl NullVectors {
     /// [`Error::Unsuitable`] that names the column, counted from 1, of which nothing is left.
     pub fn remove<T: Scalar>(&self, b: &mut [T], tolerance: f64) -> Result<bool> {
         let mut removed = false;
+        if !self.is_sure() {
+            return Ok(false);
+        }
         for (column, b) in b.chunks_exact_mut(self.n.max(1)).enumerate() {
             let part = self.part(b);
             if part.is_nan() || part <= NEGLIGIBLE * tolerance {
@@ -443,17 +484,27 @@ fn words_of<T: Scalar>(a: &CsrParts<T>, b: &[T], (ratio, w): (f64, Vec<T::Wide>)
         }));
     }
     let part = w.iter().zip(b).map(|(w, b)| w.conj() * b.widen()).sum::<T::Wide>().modulus() / norm(b);
-    let kind = match unmatched_row(a)? {
+    let size = small("|A' w|", ratio, "|A| |w|");
+    Ok(Some(match unmatched_row(a)? {
         Some(row) => format!(
-            "structurally singular (rows, one of them row {} counted from 1, have entries in too few columns)",
+            "A is structurally singular (rows, one of them row {} counted from 1, have entries in too few columns): {size} for a vector w, and b \
+             has a component of {part:.1e} of its norm along it, for which there is no solution",
             row + 1
         ),
-        None => "singular to working precision".into(),
-    };
-    let size = small("|A' w|", ratio, "|A| |w|");
-    Ok(Some(format!(
-        "A is {kind}: {size} for a vector w, and b has a component of {part:.1e} of its norm along it, for which there is no solution"
-    )))
+        None => format!(
+            "A is singular to working precision: {size} for a vector w{}; if A is singular, there is no solution for a component of b of {part:.1e} \
+             of its norm",
+            in_doubt::<T>()
+        ),
+    }))
+}
+
+/// What tells a singular matrix from one that is nearly so.
+fn in_doubt<T: Scalar>() -> &'static str {
+    match T::PRECISION {
+        Precision::F32 => ", in f32; f64 tells whether A is singular",
+        Precision::F64 => "",
+    }
 }
 
 /// How small a norm is, relative to another one.
@@ -517,8 +568,9 @@ fn singularity_to<T: Scalar>(bound: f64, a: &CsrParts<T>, b: &[T], x: &[T]) -> O
     }
     let size = small("|A' r|", ratio, "|A| |r|");
     Some(format!(
-        "A is singular to this accuracy: {size} for the residual r, so r is close to a null vector of A', and b has a component of {:.1e} of its norm along it, for which there \
-         is no solution",
+        "A is singular to this accuracy: {size} for the residual r, so r is close to a null vector of A'{}; if A is singular, there is no solution \
+         for a component of b of {:.1e} of its norm",
+        in_doubt::<T>(),
         left / whole
     ))
 }
@@ -557,6 +609,26 @@ mod tests {
         assert!(null.check(&[0.0; 22], 1e-10).is_ok());
         let fixed = CsrParts::from_triplets(2, 2, &[(0, 0, 2.0), (0, 1, -1.0), (1, 0, -1.0), (1, 1, 2.0)]).unwrap();
         assert_eq!(NullVectors::constants(&fixed).count(), 0);
+    }
+
+    #[test]
+    fn b_is_left_alone_where_a_matrix_is_singular_up_to_rounding_only() {
+        fn shifted<T: Real>(shift: f64) -> NullVectors {
+            let a = chains(5);
+            let entries: Vec<_> = a
+                .triplets()
+                .map(|(i, j, value)| (i, j, T::from_f64(value + if i == j { shift } else { 0.0 })))
+                .collect();
+            NullVectors::constants(&CsrParts::from_triplets(11, 11, &entries).unwrap())
+        }
+        // The shifts are 5 to 30 units of roundoff of the sums of the moduli.
+        for null in [shifted::<f32>(1e-5), shifted::<f64>(1e-14)] {
+            let mut b: Vec<f64> = (0..11).map(f64::from).collect();
+            assert!(null.count() == 2 && !null.is_sure());
+            assert!(null.check(&b, 1e-10).is_ok() && !null.remove(&mut b, 1e-10).unwrap() && b[0] == 0.0);
+            assert!(null.words().contains("up to the accuracy of f"), "{}", null.words());
+        }
+        assert!(shifted::<f64>(0.0).is_sure() && shifted::<f64>(1e-10).count() == 0);
     }
 
     #[test]
@@ -645,7 +717,10 @@ mod tests {
         let (mut b, x) = (vec![0.0; 11], vec![0.0; 11]);
         b[..5].fill(1.0);
         let words = singularity(&a, &b, &x).unwrap();
-        assert!(words.contains("1.0e0 of its norm") && words.contains("|A' r| is 0 for the residual r"), "{words}");
+        assert!(
+            words.contains("b of 1.0e0 of its norm") && words.contains("|A' r| is 0 for the residual r"),
+            "{words}"
+        );
         b[10] = 1.0;
         assert_eq!(singularity(&a, &b, &x), None);
     }
