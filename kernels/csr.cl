@@ -101,7 +101,6 @@ mv_csr(ulong rows, uint row_tiles, SCALAR alpha, __global const uint *offset, __
     REAL2 dots = (REAL2)ZERO;
     for (uint tile = 0; tile < row_tiles; ++tile) {
         const size_t i = (get_group_id(0) * (size_t)row_tiles + tile) * (LOCAL / LANES) + item / LANES;
-        barrier(CLK_LOCAL_MEM_FENCE);
         shared[item] = i < rows ? lane_of_row(i, lane, offset, column, value, x) : SCALAR_ZERO;
         for (uint width = LANES / 2; width > 0; width /= 2) {
             barrier(CLK_LOCAL_MEM_FENCE);
@@ -112,8 +111,8 @@ mv_csr(ulong rows, uint row_tiles, SCALAR alpha, __global const uint *offset, __
         if (lane == 0 && i < rows) {
             dots += finish_row(i, alpha, shared[item], beta, y, u, w);
         }
+        barrier(CLK_LOCAL_MEM_FENCE);
     }
-    barrier(CLK_LOCAL_MEM_FENCE);
     LEAVE_GROUP_DOTS(shared, item, get_group_id(0), get_num_groups(0));
 }
 #endif

@@ -223,7 +223,6 @@ mv_nnz_balanced(uint blocks, uint turns, __global const uint *start, __global co
         const uint lanes = lanes_of(rows);
         const uint lane = item & (lanes - 1);
         const uint2 ends = ends_of(item / lanes, rows, row, offset);
-        barrier(CLK_LOCAL_MEM_FENCE);
         multiply_entries(entries, SHORT_PART(min(block, blocks - 1), first) column + first, value + first, x, product);
         barrier(CLK_LOCAL_MEM_FENCE);
         REAL sum = ZERO;
@@ -241,8 +240,8 @@ mv_nnz_balanced(uint blocks, uint turns, __global const uint *start, __global co
         if (lanes > 1 && lane == 0 && item / lanes < rows) {
             dots += finish_row(row + item / lanes, alpha, sums[item], beta, y, u, w);
         }
+        barrier(CLK_LOCAL_MEM_FENCE);
     }
-    barrier(CLK_LOCAL_MEM_FENCE);
     LEAVE_GROUP_DOTS(sums, item, get_group_id(0), get_num_groups(0));
 }
 #endif
@@ -561,7 +560,6 @@ mv_cut_balanced(uint blocks, uint turns, uint parts, __global const uint *start,
         const uint lanes = sharing(rows);
         const uint lane = item & (lanes - 1);
         const uint2 ends = ends_of(item / lanes, rows, row, offset);
-        barrier(CLK_LOCAL_MEM_FENCE);
         if (item == 0) {
             count = 0;
         }
@@ -587,8 +585,8 @@ mv_cut_balanced(uint blocks, uint turns, uint parts, __global const uint *start,
             dots += store_row(item / lanes, block < blocks, block, row, first + entries, alpha, sums[item], beta, offset,
                               rest, y, u, w);
         }
+        barrier(CLK_LOCAL_MEM_FENCE);
     }
-    barrier(CLK_LOCAL_MEM_FENCE);
     LEAVE_GROUP_DOTS(sums, item, get_group_id(0), parts);
 }
 
@@ -606,7 +604,6 @@ join_balanced(ulong rows, uint far, uint turns, uint before, uint parts, __globa
         const size_t group = get_group_id(0) * (size_t)turns + turn;
         const uint lanes = group < far ? LOCAL : LANES;
         const size_t r = joined_row(group, far, item);
-        barrier(CLK_LOCAL_MEM_FENCE);
         sums[item] = r < rows ? sum_of_rest((ulong)from[r] + (item & (lanes - 1)), to[r], lanes, rest) : ZERO;
         for (uint width = lanes / 2; width > 0; width /= 2) {
             JOIN_HALVES(true);
@@ -614,8 +611,8 @@ join_balanced(ulong rows, uint far, uint turns, uint before, uint parts, __globa
         if ((item & (lanes - 1)) == 0 && r < rows) {
             dots += finish_row(cut[r], alpha, sums[item], ONE, y, y, w);
         }
+        barrier(CLK_LOCAL_MEM_FENCE);
     }
-    barrier(CLK_LOCAL_MEM_FENCE);
     LEAVE_GROUP_DOTS(sums, item, before + get_group_id(0), parts);
 }
 

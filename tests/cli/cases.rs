@@ -354,3 +354,31 @@ fn systems_of_equations_at_the_edge_of_their_domain_failed() {
     let (_, y) = solve("y' = 1\ninitial y = 0\ntime 1.7e12 1700000000010", "");
     assert!(is_near(&y, &[10.0], 1e-9), "{y:?}");
 }
+
+/// PoCL added the sums of rows that several items share once per item where a loop with barriers did not end with one: residuals of all
+/// solves were wrong with the kernels for GPUs.
+#[test]
+fn sums_behind_the_last_barrier_of_a_loop_were_added_several_times() {
+    if !device() {
+        return;
+    }
+    let folder = folder();
+    // Few rows of any length; a row that spans several work-groups; rows of one length that several items share.
+    let few = ["1 1 4", "1 2 1", "2 1 1", "2 2 5", "2 3 1", "3 2 1", "3 3 3"].map(str::to_owned).to_vec();
+    let arrow = (1..=4000).map(|i| format!("{i} {i} {}", if i == 1 { 5000 } else { 2 }));
+    let arrow = arrow.chain((2..=4000).map(|i| format!("{i} 1 1"))).collect();
+    let dense = (1..=90).flat_map(|i| (1..=i).map(move |j| format!("{i} {j} {}", if i == j { 100.0 } else { 0.5 })));
+    for (kind, n, entries) in
+        [("general", 3, few), ("symmetric", 4000, arrow), ("symmetric", 90, dense.collect::<Vec<String>>())]
+    {
+        let entries: Vec<&str> = entries.iter().map(String::as_str).collect();
+        file(&folder, "a.mtx", &coordinates(&format!("real {kind}"), n, n, &entries));
+        let mut command = program();
+        command.current_dir(folder.path()).args(["solve", "a.mtx", "--method", "cg", "--precond", "none", "--json"]);
+        command.env("CLINALG_KERNEL_FAMILY", "gpu").env("POCL_WORK_GROUP_METHOD", "loops");
+        let done = finish(&mut command);
+        let report = done.json();
+        let first = report["residual_history"][0].as_f64().expect("a history");
+        assert!(done.code == 0 && (first - 1.0).abs() < 1e-12, "{n}: {first}\n{}", done.stderr);
+    }
+}
