@@ -86,6 +86,85 @@ static void compressed(void)
     OK(clinalg_object_release(c));
 }
 
+/* Values in the order of the coordinates, those of one position summed; what does not know an order says so. */
+static void new_values_in_the_order_of_coordinates(void)
+{
+    const int32_t rows[] = {1, 0, 1, 0}, cols[] = {1, 2, 1, 0};
+    const size_t offsets[] = {0, 2, 3}, indices[] = {0, 2, 1};
+    const double values[] = {2, 5, 3, 1}, others[] = {0.1, 7, 0.2, -0.0}, expected[] = {-0.0, 0, 0, 0.1 + 0.2, 7, 0};
+    const double zeros[] = {0, 7, 0, 1};
+    const float single[] = {2, 5, 3, 1};
+    double found[6];
+    clinalg_handle a = 0, b = 0, c = 0;
+    OK(clinalg_sparse_from_coo_i32(CLINALG_PRECISION_F64, 2, 3, 4, rows, cols, values, &a));
+    OK(clinalg_array_copy(a, &b));
+    OK(clinalg_sparse_write_coo(a, CLINALG_PRECISION_F64, others, 4));
+    read_rows(a, found, 2, 3);
+    CHECK(memcmp(found + 1, expected + 1, 5 * sizeof *found) == 0 && found[0] == 0);
+    /* The values of the upload give its bits again, also in a copy. */
+    OK(clinalg_sparse_write_coo(b, CLINALG_PRECISION_F64, others, 4));
+    OK(clinalg_sparse_write_coo(b, CLINALG_PRECISION_F64, values, 4));
+    read_rows(b, found, 2, 3);
+    CHECK(found[0] == 1 && found[3] == 5 && found[4] == 5);
+
+    FAILS(clinalg_sparse_write_coo(a, CLINALG_PRECISION_F64, values, 3), CLINALG_STATUS_LENGTH);
+    FAILS(clinalg_sparse_write_coo(a, CLINALG_PRECISION_F32, single, 4), CLINALG_STATUS_PRECISION);
+    FAILS(clinalg_sparse_write_coo(a, CLINALG_PRECISION_F64, NULL, 4), CLINALG_STATUS_NULL_POINTER);
+    read_rows(a, found, 2, 3);
+    CHECK(memcmp(found + 1, expected + 1, 5 * sizeof *found) == 0);
+    OK(clinalg_sparse_from_csr(CLINALG_PRECISION_F64, 2, 3, offsets, indices, values, &c));
+    FAILS(clinalg_sparse_write_coo(c, CLINALG_PRECISION_F64, values, 3), CLINALG_STATUS_VALUE);
+    CHECK(strstr(clinalg_last_error_message(), "triplets") != NULL);
+    /* Without its zeros the matrix has other positions. */
+    OK(clinalg_sparse_write_coo(a, CLINALG_PRECISION_F64, zeros, 4));
+    OK(clinalg_sparse_drop_zeros(a, NULL));
+    FAILS(clinalg_sparse_write_coo(a, CLINALG_PRECISION_F64, values, 4), CLINALG_STATUS_VALUE);
+    OK(clinalg_object_release(a));
+    FAILS(clinalg_sparse_write_coo(a, CLINALG_PRECISION_F64, values, 4), CLINALG_STATUS_HANDLE_STALE);
+    OK(clinalg_object_release(b));
+    OK(clinalg_object_release(c));
+}
+
+static void rows_of_a_matrix(void)
+{
+    /* [1 0 5; 0 0 0; 0 4 0; 6 0 7], and the band matrix [1 0 0; 2 3 0; 0 4 5]. */
+    const size_t offsets[] = {0, 2, 2, 3, 5}, indices[] = {0, 2, 1, 0, 2};
+    const double values[] = {1, 5, 4, 6, 7}, band[] = {1, 2, 0, 0, 3, 4, 0, 0, 5};
+    size_t begin[5], column[5], entries = 5;
+    double value[5];
+    clinalg_handle a = 0, b = 0;
+    OK(clinalg_sparse_from_csr(CLINALG_PRECISION_F64, 4, 3, offsets, indices, values, &a));
+    OK(clinalg_sparse_read_rows(a, CLINALG_PRECISION_F64, 0, 4, begin, column, value, &entries));
+    CHECK(entries == 5 && memcmp(begin, offsets, sizeof offsets) == 0 && memcmp(column, indices, sizeof indices) == 0);
+    CHECK(memcmp(value, values, sizeof values) == 0);
+    OK(clinalg_sparse_read_rows(a, CLINALG_PRECISION_F64, 1, 3, begin, column, value, &entries));
+    CHECK(entries == 3 && begin[0] == 0 && begin[1] == 0 && begin[2] == 1 && begin[3] == 3);
+    CHECK(column[0] == 1 && column[1] == 0 && column[2] == 2 && value[0] == 4 && value[1] == 6 && value[2] == 7);
+    OK(clinalg_sparse_read_rows(a, CLINALG_PRECISION_F64, 4, 0, begin, NULL, NULL, &entries));
+    CHECK(entries == 0 && begin[0] == 0);
+
+    entries = 2;
+    FAILS(clinalg_sparse_read_rows(a, CLINALG_PRECISION_F64, 1, 3, begin, column, value, &entries), CLINALG_STATUS_LENGTH);
+    CHECK(entries == 3);
+    FAILS(clinalg_sparse_read_rows(a, CLINALG_PRECISION_F64, 3, 2, begin, column, value, &entries), CLINALG_STATUS_VALUE);
+    CHECK(strstr(clinalg_last_error_message(), "0..4") != NULL);
+    FAILS(clinalg_sparse_read_rows(a, CLINALG_PRECISION_F64, 2, SIZE_MAX, begin, column, value, &entries), CLINALG_STATUS_VALUE);
+    FAILS(clinalg_sparse_read_rows(a, CLINALG_PRECISION_F32, 1, 3, begin, column, value, &entries), CLINALG_STATUS_PRECISION);
+    FAILS(clinalg_sparse_read_rows(a, CLINALG_PRECISION_F64, 1, 3, NULL, column, value, &entries), CLINALG_STATUS_NULL_POINTER);
+    FAILS(clinalg_sparse_read_rows(a, CLINALG_PRECISION_F64, 1, 3, begin, column, value, NULL), CLINALG_STATUS_NULL_POINTER);
+    OK(clinalg_band_create(CLINALG_PRECISION_F64, 3, 3, 1, 1, band, &b));
+    entries = 5;
+    OK(clinalg_sparse_read_rows(b, CLINALG_PRECISION_F64, 1, 2, begin, column, value, &entries));
+    CHECK(entries == 4 && begin[1] == 2 && begin[2] == 4 && column[0] == 0 && column[3] == 2);
+    CHECK(value[0] == 2 && value[1] == 3 && value[2] == 4 && value[3] == 5);
+    OK(clinalg_object_release(b));
+    OK(clinalg_vector_create(CLINALG_PRECISION_F64, values, 5, &b));
+    FAILS(clinalg_sparse_read_rows(b, CLINALG_PRECISION_F64, 0, 1, begin, column, value, &entries), CLINALG_STATUS_HANDLE_KIND);
+    OK(clinalg_object_release(a));
+    OK(clinalg_object_release(b));
+    FAILS(clinalg_sparse_read_rows(a, CLINALG_PRECISION_F64, 0, 1, begin, column, value, &entries), CLINALG_STATUS_HANDLE_STALE);
+}
+
 /* A stencil keeps neither columns nor values: new ones must not be lost. */
 static void new_values_of_a_stencil(void)
 {
@@ -244,6 +323,8 @@ int main(void)
 {
     coordinates();
     compressed();
+    new_values_in_the_order_of_coordinates();
+    rows_of_a_matrix();
     new_values_of_a_stencil();
     operators();
     cancelled_multigrid();

@@ -70,6 +70,42 @@ static void operations(void)
     OK(clinalg_object_release(product));
 }
 
+/* Constants without an array of the host; owners of an object. */
+static void constants(void)
+{
+    double sum = 0;
+    float single[3];
+    clinalg_object_info info;
+    clinalg_handle v = 0, empty = 0;
+    OK(clinalg_vector_constant(CLINALG_PRECISION_F32, 3, 0.5, &v));
+    OK(clinalg_array_read(v, CLINALG_PRECISION_F32, 0, 3, single));
+    CHECK(single[0] == 0.5f && single[1] == 0.5f && single[2] == 0.5f);
+    OK(clinalg_object_release(v));
+    OK(clinalg_vector_constant(CLINALG_PRECISION_COMPLEX_F64, 1000, 2, &v));
+    OK(clinalg_object_get_info(v, &info));
+    CHECK(info.kind == CLINALG_KIND_VECTOR && info.rows == 1000 && info.precision == CLINALG_PRECISION_COMPLEX_F64);
+    OK(clinalg_array_norm1(v, &sum));
+    CHECK(sum == 2000);
+    OK(clinalg_object_release(v));
+    OK(clinalg_vector_constant(CLINALG_PRECISION_F64, 4, NAN, &v));
+    OK(clinalg_array_sum(v, &sum));
+    CHECK(isnan(sum));
+    OK(clinalg_vector_constant(CLINALG_PRECISION_F64, 0, 1, &empty));
+    OK(clinalg_object_release(empty));
+    FAILS(clinalg_vector_constant(9, 4, 1, &empty), CLINALG_STATUS_VALUE);
+    FAILS(clinalg_vector_constant(CLINALG_PRECISION_F64, 4, 1, NULL), CLINALG_STATUS_NULL_POINTER);
+    CHECK(clinalg_vector_constant(CLINALG_PRECISION_F64, SIZE_MAX / 8, 1, &empty) != CLINALG_STATUS_OK);
+
+    OK(clinalg_object_retain(v));
+    OK(clinalg_object_release(v));
+    OK(clinalg_array_sum(v, &sum));
+    OK(clinalg_object_release(v));
+    FAILS(clinalg_array_sum(v, &sum), CLINALG_STATUS_HANDLE_STALE);
+    FAILS(clinalg_object_retain(v), CLINALG_STATUS_HANDLE_STALE);
+    FAILS(clinalg_object_release(v), CLINALG_STATUS_HANDLE_STALE);
+    FAILS(clinalg_object_retain(0), CLINALG_STATUS_HANDLE_FOREIGN);
+}
+
 /* What an upload finds, in words; other formats by force; the arrays stay as they are. */
 static void formats(void)
 {
@@ -276,6 +312,7 @@ int main(void)
     clinalg_memory_report before, after;
     OK(clinalg_device_memory(&before));
     operations();
+    constants();
     formats();
     solvers();
     waves();

@@ -422,6 +422,23 @@ static void vectors(void)
         CHECK(fabs(y[k] - (k - 20) * exp(-1.0)) < 1e-4);
     }
     CHECK(report.t == 1 && report.accepted > 2);
+    /* Dense matrices of one column take the place of vectors; those of several do not. */
+    {
+        double column[50];
+        clinalg_handle start = 0, end = 0, square = 0;
+        for (int k = 0; k < 50; ++k) column[k] = k - 20;
+        OK(clinalg_dense_create(CLINALG_PRECISION_F64, 50, 1, column, &start));
+        OK(clinalg_array_zeros(CLINALG_PRECISION_F64, 50, 1, &end));
+        OK(clinalg_array_zeros(CLINALG_PRECISION_F64, 25, 2, &square));
+        OK(clinalg_ode_solve_vector(decay, NULL, NULL, &options, 0, 1, start, end, NULL));
+        OK(clinalg_array_read(end, CLINALG_PRECISION_F64, 0, 50, column));
+        CHECK(memcmp(column, y, sizeof y) == 0);
+        FAILS(clinalg_ode_solve_vector(decay, NULL, NULL, &options, 0, 1, start, square, NULL), CLINALG_STATUS_SHAPE);
+        FAILS(clinalg_ode_solve_vector(decay, NULL, NULL, &options, 0, 1, square, end, NULL), CLINALG_STATUS_SHAPE);
+        OK(clinalg_object_release(start));
+        OK(clinalg_object_release(end));
+        OK(clinalg_object_release(square));
+    }
     FAILS(clinalg_ode_solve_vector(decay, NULL, NULL, &options, 0, 1, before, before, NULL), CLINALG_STATUS_VALUE);
     FAILS(clinalg_ode_solve_vector(decay, NULL, NULL, &options, 0, 1, before, decay, NULL), CLINALG_STATUS_HANDLE_KIND);
     OK(clinalg_object_release(after));

@@ -2890,6 +2890,18 @@ clinalg_status clinalg_vector_create(uint32_t precision,
                                      clinalg_handle *handle);
 
 /**
+ * A vector of `len` values that are all `value`, of the type `precision` (a `clinalg_precision`); no array of the
+ * host is needed. `clinalg_array_fill_complex` gives it a value with an imaginary part.
+ *
+ * # Safety
+ * `handle` is null or valid for a write.
+ */
+clinalg_status clinalg_vector_constant(uint32_t precision,
+                                       size_t len,
+                                       double value,
+                                       clinalg_handle *handle);
+
+/**
  * A dense matrix, `values[j * rows + i]` at row i and column j.
  *
  * # Safety
@@ -2991,6 +3003,26 @@ clinalg_status clinalg_sparse_read(clinalg_handle handle,
                                    size_t *entries);
 
 /**
+ * Downloads `row_count` rows of a sparse or band matrix from row `first_row` on (0-based) in compressed rows: `row_count
+ * + 1` offsets, the first 0, and as many column indices (0-based) and values as the last offset says, row by row with
+ * ascending columns. Of a sparse matrix nothing else is transferred. `entries` is the capacity of `indices` and `values`
+ * on entry and the number of entries on return; with too small a capacity nothing is copied and the call fails with the
+ * required number in `entries`; `clinalg_object_get_info` gives a number that is enough. `precision` must be that of the
+ * object.
+ *
+ * # Safety
+ * `offsets` has room for `row_count + 1` values, `indices` and `values` for `*entries`.
+ */
+clinalg_status clinalg_sparse_read_rows(clinalg_handle handle,
+                                        uint32_t precision,
+                                        size_t first_row,
+                                        size_t row_count,
+                                        size_t *offsets,
+                                        size_t *indices,
+                                        void *values,
+                                        size_t *entries);
+
+/**
  * Reads a MatrixMarket file into a sparse matrix (coordinate files) or a dense one (array files),
  * with values of the type `precision`, a complex one for files of complex values.
  *
@@ -3010,7 +3042,14 @@ clinalg_status clinalg_matrix_market_read(const char *path,
 clinalg_status clinalg_object_get_info(clinalg_handle handle, clinalg_object_info *info);
 
 /**
- * Releases an object of any kind; a second release is an error without side effects.
+ * Adds an owner to an object of any kind: `clinalg_object_release` frees it when each owner has called it once. The
+ * handle stays the same.
+ */
+clinalg_status clinalg_object_retain(clinalg_handle handle);
+
+/**
+ * Releases an object of any kind. It is freed unless `clinalg_object_retain` has given it other owners. The handle is
+ * stale then, and one more release is an error without side effects.
  */
 clinalg_status clinalg_object_release(clinalg_handle handle);
 
@@ -3857,7 +3896,8 @@ clinalg_status clinalg_sparse_from_csc_i32(uint32_t precision,
 
 /**
  * A sparse matrix of `rows` and `cols` from `entries` coordinates in any order: `values[k]` at row `row_indices[k]` and column
- * `col_indices[k]`, 0-based. Entries at the same position are summed, as the assembly of finite elements requires.
+ * `col_indices[k]`, 0-based. Entries at the same position are summed, as the assembly of finite elements requires. The
+ * matrix remembers the order, in four bytes of host memory per entry given, for `clinalg_sparse_write_coo`.
  *
  * # Safety
  * The arrays name `entries` values; `handle` is null or valid for a write.
@@ -3898,6 +3938,21 @@ clinalg_status clinalg_sparse_write(clinalg_handle a,
                                     uint32_t precision,
                                     const void *values,
                                     size_t count);
+
+/**
+ * Replaces the values of a sparse matrix from coordinates and keeps their positions: `count` values, as many and in the
+ * same order as `clinalg_sparse_from_coo` was given; those of one position are summed in that order. Copies of the
+ * matrix take them as well. Matrices that were made otherwise, or whose zeros `clinalg_sparse_drop_zeros` has removed,
+ * are an error: use `clinalg_sparse_write`. `precision` must be that of the object. A failed call does not change the
+ * matrix.
+ *
+ * # Safety
+ * `values` names `count` values of the type `precision`.
+ */
+clinalg_status clinalg_sparse_write_coo(clinalg_handle a,
+                                        uint32_t precision,
+                                        const void *values,
+                                        size_t count);
 
 /**
  * Writes an object to a MatrixMarket file: a coordinate file of a sparse or band matrix, an array file of a vector or dense matrix. A

@@ -6,7 +6,7 @@ use std::path::Path;
 use clinalg::io::matrix_market;
 use clinalg::matrix::Format;
 use clinalg::runtime::fork;
-use clinalg::{Complex, Context, Csr, Dense, Error, HandleFault, Precision, Scalar};
+use clinalg::{Complex, Context, Csr, CsrParts, Dense, Error, HandleFault, Precision, Scalar};
 use clinalg_handles::{Download, Host, Kind, Registry, ScalarType};
 
 use crate::status::{ClinalgStatus, Fault, guard};
@@ -214,6 +214,24 @@ pub unsafe extern "C" fn clinalg_vector_create(
     })
 }
 
+/// A vector of `len` values that are all `value`, of the type `precision` (a `clinalg_precision`); no array of the
+/// host is needed. `clinalg_array_fill_complex` gives it a value with an imaginary part.
+///
+/// # Safety
+/// `handle` is null or valid for a write.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn clinalg_vector_constant(
+    precision: u32,
+    len: usize,
+    value: f64,
+    handle: *mut ClinalgHandle,
+) -> ClinalgStatus {
+    upload(
+        handle,
+        |context| typed!(precision, T => Ok(Registry::global().upload_constant(context, len, T::from_f64(value))?)),
+    )
+}
+
 /// A dense matrix, `values[j * rows + i]` at row i and column j.
 ///
 /// # Safety
@@ -370,56 +388,69 @@ pub unsafe extern "C" fn clinalg_sparse_read(
     entries: *mut usize,
 ) -> ClinalgStatus {
     guard(|| {
-        let scalar = scalar_of(precision)?;
-        let found = Registry::global().info(handle)?.scalar();
-        if found != scalar {
-            return Err(match found.is_complex() == scalar.is_complex() {
-                true => {
-                    Error::Precision { argument: "precision", expected: found.precision(), got: scalar.precision() }
-                }
-                false => Error::value("precision", format!("the code of the object's values, {found}"), scalar),
-            }
-            .into());
-        }
-        // SAFETY: by the contract above, as the types agree.
-        unsafe {
-            match Registry::global().download(handle)? {
-                Download::F32(host) => copy_sparse(handle, host, offsets, indices, values.cast(), entries),
-                Download::F64(host) => copy_sparse(handle, host, offsets, indices, values.cast(), entries),
-                Download::C32(host) => copy_sparse(handle, host, offsets, indices, values.cast(), entries),
-                Download::C64(host) => copy_sparse(handle, host, offsets, indices, values.cast(), entries),
-            }
-        }
+        let rows = Registry::global().info(handle)?.rows;
+        typed!(precision, T => {
+            let columns = Registry::global().sparse_rows::<T>(handle, 0..rows)?.transpose()?;
+            // SAFETY: by the contract above.
+            unsafe { copy_sparse(&columns, offsets, indices, values.cast(), entries) }
+        })
+    })
+}
+
+/// Downloads `row_count` rows of a sparse or band matrix from row `first_row` on (0-based) in compressed rows: `row_count
+/// + 1` offsets, the first 0, and as many column indices (0-based) and values as the last offset says, row by row with
+/// ascending columns. Of a sparse matrix nothing else is transferred. `entries` is the capacity of `indices` and `values`
+/// on entry and the number of entries on return; with too small a capacity nothing is copied and the call fails with the
+/// required number in `entries`; `clinalg_object_get_info` gives a number that is enough. `precision` must be that of the
+/// object.
+///
+/// # Safety
+/// `offsets` has room for `row_count + 1` values, `indices` and `values` for `*entries`.
+#[unsafe(no_mangle)]
+#[allow(clippy::too_many_arguments, reason = "C has no slices")]
+pub unsafe extern "C" fn clinalg_sparse_read_rows(
+    handle: ClinalgHandle,
+    precision: u32,
+    first_row: usize,
+    row_count: usize,
+    offsets: *mut usize,
+    indices: *mut usize,
+    values: *mut c_void,
+    entries: *mut usize,
+) -> ClinalgStatus {
+    guard(|| {
+        let end = first_row.checked_add(row_count).ok_or_else(|| too_many("first_row + row_count"))?;
+        typed!(precision, T => {
+            let rows = Registry::global().sparse_rows::<T>(handle, first_row..end)?;
+            // SAFETY: by the contract above.
+            unsafe { copy_sparse(&rows, offsets, indices, values.cast(), entries) }
+        })
     })
 }
 
 /// # Safety
 /// As [`clinalg_sparse_read`].
 unsafe fn copy_sparse<T: Copy>(
-    handle: u64,
-    host: Host<T>,
+    parts: &CsrParts<T>,
     offsets: *mut usize,
     indices: *mut usize,
     values: *mut T,
     entries: *mut usize,
 ) -> Result<(), Fault> {
-    let Host::Sparse { offsets: o, indices: i, values: v, .. } = host else {
-        let expected = "sparse matrix or band matrix".into();
-        return Err(Error::Handle { argument: "handle", fault: HandleFault::Kind, handle, expected }.into());
-    };
     if entries.is_null() {
         return Err(Fault::Null("entries"));
     }
+    let found = parts.values.len();
     // SAFETY: by the contract above.
-    let capacity = unsafe { entries.replace(v.len()) };
-    if capacity < v.len() {
-        return Err(Error::Length { argument: "entries", expected: v.len(), got: capacity }.into());
+    let capacity = unsafe { entries.replace(found) };
+    if capacity < found {
+        return Err(Error::Length { argument: "entries", expected: found, got: capacity }.into());
     }
     // SAFETY: by the contract above.
     unsafe {
-        slice_mut("offsets", offsets, o.len())?.copy_from_slice(&o);
-        slice_mut("indices", indices, i.len())?.copy_from_slice(&i);
-        slice_mut("values", values, v.len())?.copy_from_slice(&v);
+        slice_mut("offsets", offsets, parts.offsets.len())?.copy_from_slice(&parts.offsets);
+        slice_mut("indices", indices, found)?.copy_from_slice(&parts.indices);
+        slice_mut("values", values, found)?.copy_from_slice(&parts.values);
     }
     Ok(())
 }
@@ -497,7 +528,15 @@ pub unsafe extern "C" fn clinalg_object_get_info(handle: ClinalgHandle, info: *m
     })
 }
 
-/// Releases an object of any kind; a second release is an error without side effects.
+/// Adds an owner to an object of any kind: `clinalg_object_release` frees it when each owner has called it once. The
+/// handle stays the same.
+#[unsafe(no_mangle)]
+pub extern "C" fn clinalg_object_retain(handle: ClinalgHandle) -> ClinalgStatus {
+    guard(|| Ok(Registry::global().retain(handle)?))
+}
+
+/// Releases an object of any kind. It is freed unless `clinalg_object_retain` has given it other owners. The handle is
+/// stale then, and one more release is an error without side effects.
 #[unsafe(no_mangle)]
 pub extern "C" fn clinalg_object_release(handle: ClinalgHandle) -> ClinalgStatus {
     if fork::is_child() {

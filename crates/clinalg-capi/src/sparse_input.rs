@@ -2,7 +2,7 @@
 
 use std::ffi::{c_char, c_void};
 
-use clinalg::{Complex, CsrParts, Error, Scalar};
+use clinalg::{Complex, Error, Scalar};
 use clinalg_handles::{Registry, ScalarType};
 
 use crate::object::{ClinalgHandle, scalar_of, typed, upload};
@@ -89,7 +89,8 @@ pub unsafe extern "C" fn clinalg_sparse_from_csc_i32(
 }
 
 /// A sparse matrix of `rows` and `cols` from `entries` coordinates in any order: `values[k]` at row `row_indices[k]` and column
-/// `col_indices[k]`, 0-based. Entries at the same position are summed, as the assembly of finite elements requires.
+/// `col_indices[k]`, 0-based. Entries at the same position are summed, as the assembly of finite elements requires. The
+/// matrix remembers the order, in four bytes of host memory per entry given, for `clinalg_sparse_write_coo`.
 ///
 /// # Safety
 /// The arrays name `entries` values; `handle` is null or valid for a write.
@@ -148,26 +149,25 @@ unsafe fn coordinates(
     values: *const c_void,
     handle: *mut ClinalgHandle,
 ) -> ClinalgStatus {
-    fn made<T: Scalar>(
+    fn triplets<T: Scalar>(
         shape: (usize, usize),
         (rows, cols): (Vec<usize>, Vec<usize>),
         values: &[T],
-    ) -> Result<CsrParts<T>, Fault> {
+    ) -> Result<Vec<(usize, usize, T)>, Fault> {
         for (argument, limit, indices) in [("row_indices", shape.0, &rows), ("col_indices", shape.1, &cols)] {
             if let Some(position) = indices.iter().position(|&index| index >= limit) {
                 let expected = format!("numbers below {limit}");
                 return Err(Error::Index { argument, position, index: indices[position] as u64, expected }.into());
             }
         }
-        let triplets: Vec<_> = rows.into_iter().zip(cols).zip(values).map(|((i, j), &value)| (i, j, value)).collect();
-        Ok(CsrParts::from_triplets(shape.0, shape.1, &triplets)?)
+        Ok(rows.into_iter().zip(cols).zip(values).map(|((i, j), &value)| (i, j, value)).collect())
     }
     upload(handle, |context| {
         typed!(precision, T => {
             // SAFETY: by the contract above.
             let values = unsafe { slice("values", values.cast::<T>(), entries)? };
-            let parts = made((rows, cols), indices()?, values)?;
-            Ok(Registry::global().upload_csr(context, (rows, cols), &parts.offsets, &parts.indices, &parts.values)?)
+            let triplets = triplets((rows, cols), indices()?, values)?;
+            Ok(Registry::global().upload_triplets(context, (rows, cols), &triplets)?)
         })
     })
 }
@@ -190,6 +190,30 @@ pub unsafe extern "C" fn clinalg_sparse_write(
             // SAFETY: by the contract above.
             let values = unsafe { slice("values", values.cast::<T>(), count)? };
             Ok(Registry::global().sparse_write(a, values)?)
+        })
+    })
+}
+
+/// Replaces the values of a sparse matrix from coordinates and keeps their positions: `count` values, as many and in the
+/// same order as `clinalg_sparse_from_coo` was given; those of one position are summed in that order. Copies of the
+/// matrix take them as well. Matrices that were made otherwise, or whose zeros `clinalg_sparse_drop_zeros` has removed,
+/// are an error: use `clinalg_sparse_write`. `precision` must be that of the object. A failed call does not change the
+/// matrix.
+///
+/// # Safety
+/// `values` names `count` values of the type `precision`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn clinalg_sparse_write_coo(
+    a: ClinalgHandle,
+    precision: u32,
+    values: *const c_void,
+    count: usize,
+) -> ClinalgStatus {
+    guard(|| {
+        typed!(precision, T => {
+            // SAFETY: by the contract above.
+            let values = unsafe { slice("values", values.cast::<T>(), count)? };
+            Ok(Registry::global().sparse_write_triplets(a, values)?)
         })
     })
 }

@@ -74,8 +74,6 @@ impl Kind {
         Kind::Factorisation,
         Kind::TeamAmg,
     ];
-    /// A vector.
-    pub const VECTOR: &'static [Kind] = &[Kind::Vector];
     /// A wave.
     pub const WAVE: &'static [Kind] = &[Kind::Wave];
     /// An operator.

@@ -55,6 +55,8 @@ struct Slot {
     /// Kind and type of the object that is or was here.
     kind: u8,
     cell: Option<Cell>,
+    /// Releases that free the object.
+    owners: u32,
 }
 
 #[derive(Default)]
@@ -163,7 +165,7 @@ impl Registry {
             None => {
                 let index = u32::try_from(table.slots.len()).expect("2^32 objects do not fit any memory");
                 let first = mixed(self.seed.wrapping_add(u64::from(index))) % GENERATIONS;
-                table.slots.push(Slot { first, uses: 0, kind, cell: None });
+                table.slots.push(Slot { first, uses: 0, kind, cell: None, owners: 0 });
                 index
             }
         };
@@ -173,6 +175,7 @@ impl Registry {
         slot.uses += 1;
         slot.kind = kind;
         slot.cell = Some(cell.clone());
+        slot.owners = 1;
         (u64::from(kind) << 56 | u64::from(generation) << 32 | u64::from(index), cell)
     }
 
@@ -212,7 +215,21 @@ impl Registry {
         self.table().find(operand).cloned()
     }
 
-    /// Frees the object of one of `kinds`; a call that uses it in another thread ends first. In the child of a fork there is nothing to free.
+    /// Adds an owner to an object: one more [`release`](Registry::release) is needed to free it.
+    ///
+    /// # Errors
+    /// [`Error::Handle`]; [`Error::Value`] for more than 2^32 - 1 owners.
+    pub fn retain(&self, handle: u64) -> Result<()> {
+        let mut table = self.table();
+        table.find(&Operand::new("handle", handle, Kind::ALL))?;
+        let owners = &mut table.slots[handle as u32 as usize].owners;
+        let more = owners.checked_add(1);
+        *owners = more.ok_or_else(|| Error::value("handle", "an object of fewer than 2^32 - 1 owners", *owners))?;
+        Ok(())
+    }
+
+    /// Frees the object of one of `kinds`, unless it has other owners ([`retain`](Registry::retain)); a call that uses it
+    /// in another thread ends first. In the child of a fork there is nothing to free.
     ///
     /// # Errors
     /// [`Error::Handle`], which harms nothing: a second release is [`HandleFault::Stale`].
@@ -222,6 +239,11 @@ impl Registry {
         }
         let mut table = self.table();
         table.find(&Operand::new("handle", handle, kinds))?;
+        let owners = &mut table.slots[handle as u32 as usize].owners;
+        *owners -= 1;
+        if *owners > 0 {
+            return Ok(());
+        }
         let cell = table.clear(handle as u32);
         // The device memory goes after the table is free for others.
         drop(table);

@@ -55,8 +55,8 @@ impl Registry {
         y: u64,
         settings: &Settings,
     ) -> Result<clinalg_ode::Result<Report>> {
-        let output = Operand::new("y", y, Kind::VECTOR);
-        self.call(&[Operand::new("y0", y0, Kind::VECTOR)], Some(output), |inputs, output| {
+        let output = Operand::new("y", y, Kind::FULL);
+        self.call(&[Operand::new("y0", y0, Kind::FULL)], Some(output), |inputs, output| {
             let output = output.expect("an output was named");
             typed_real!(inputs[0], "y0", T => {
                 let y0 = inputs[0].stored::<T>("y0")?.vector("y0")?;
@@ -88,8 +88,8 @@ impl Registry {
         y0: u64,
         y: u64,
     ) -> Result<clinalg_ode::Result<Report>> {
-        let inputs = [Operand::new("stepper", stepper, Kind::ODE_STEPPER), Operand::new("y0", y0, Kind::VECTOR)];
-        self.call(&inputs, Some(Operand::new("y", y, Kind::VECTOR)), |inputs, output| {
+        let inputs = [Operand::new("stepper", stepper, Kind::ODE_STEPPER), Operand::new("y0", y0, Kind::FULL)];
+        self.call(&inputs, Some(Operand::new("y", y, Kind::FULL)), |inputs, output| {
             let output = output.expect("an output was named");
             typed_real!(inputs[0], "stepper", T => {
                 let y0 = inputs[1].stored::<T>("y0")?.vector("y0")?;

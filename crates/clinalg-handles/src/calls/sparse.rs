@@ -1,8 +1,10 @@
 //! Sparse matrices made of sparse matrices.
 
+use std::ops::Range;
+
 use clinalg::matrix::Values as _;
 use clinalg::ops::Span;
-use clinalg::{Complex, Csr, Error, Result, Scalar, Vector};
+use clinalg::{Complex, Csr, CsrParts, Error, Result, Scalar, Vector};
 
 use crate::calls::complex::constant;
 use crate::kind::Kind;
@@ -113,6 +115,33 @@ impl Registry {
                 return Err(Error::Length { argument: "values", expected: a.nnz(), got: values.len() });
             }
             a.values_mut().write_range(0, values)
+        })
+    }
+
+    /// Other values at the positions of a sparse matrix from triplets, in their order: [`Csr::write_triplets`].
+    ///
+    /// # Errors
+    /// [`Error::Handle`](clinalg::Error::Handle), [`Error::Precision`](clinalg::Error::Precision) and those of the method.
+    pub fn sparse_write_triplets<T: Scalar>(&self, a: u64, values: &[T]) -> Result<()> {
+        self.call(&[], Some(operand("a", a)), |_, object| {
+            match object.expect("an output was named").stored_mut::<T>("a")? {
+                Stored::Csr(a) => a.write_triplets(values),
+                _ => unreachable!("the operand is sparse"),
+            }
+        })
+    }
+
+    /// Rows of a sparse or band matrix on the host: [`Csr::rows_to_parts`].
+    ///
+    /// # Errors
+    /// [`Error::Handle`](clinalg::Error::Handle), [`Error::Precision`](clinalg::Error::Precision) and those of the method.
+    pub fn sparse_rows<T: Scalar>(&self, a: u64, rows: Range<usize>) -> Result<CsrParts<T>> {
+        self.call(&[Operand::new("handle", a, &[Kind::Csr, Kind::Band])], None, |inputs, _| {
+            match inputs[0].stored::<T>("handle")? {
+                Stored::Csr(a) => a.rows_to_parts(rows),
+                Stored::Band(a) => a.to_parts()?.to_csr()?.part_of_rows(rows),
+                _ => unreachable!("the operand is a sparse or band matrix"),
+            }
         })
     }
 

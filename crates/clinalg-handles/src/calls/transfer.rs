@@ -54,6 +54,14 @@ impl Registry {
         Ok(self.insert(Vector::from_slice(context, values)?))
     }
 
+    /// A vector of `len` times `value`.
+    ///
+    /// # Errors
+    /// Those of [`Vector::filled`].
+    pub fn upload_constant<T: Scalar>(&self, context: &Context, len: usize, value: T) -> Result<u64> {
+        Ok(self.insert(Vector::filled(context, len, value)?))
+    }
+
     /// Uploads a dense matrix, column by column.
     ///
     /// # Errors
@@ -90,6 +98,19 @@ impl Registry {
         values: &[T],
     ) -> Result<u64> {
         Ok(self.insert(Csr::from_csc(context, rows, cols, offsets, indices, values)?))
+    }
+
+    /// Uploads a sparse matrix from triplets, whose order it remembers.
+    ///
+    /// # Errors
+    /// Those of [`Csr::from_triplets`].
+    pub fn upload_triplets<T: Scalar>(
+        &self,
+        context: &Context,
+        (rows, cols): (usize, usize),
+        triplets: &[(usize, usize, T)],
+    ) -> Result<u64> {
+        Ok(self.insert(Csr::from_triplets(context, rows, cols, triplets)?))
     }
 
     /// Uploads a band matrix of `kl` sub- and `ku` superdiagonals from its full form, column by column.

@@ -48,6 +48,8 @@ pub struct Csr<T: Scalar> {
     partial: OnceCell<Mutex<Buffer<T>>>,
     side_by_side: OnceCell<Mutex<Buffer<T>>>,
     transposed: OnceCell<Box<Csr<T>>>,
+    /// Of a matrix from triplets, the entry that each triplet belongs to.
+    pub(super) entry_of_triplet: Option<Arc<[u32]>>,
 }
 
 /// Shape and positions, shared by matrices that differ in their values only.
@@ -202,12 +204,6 @@ fn narrow(argument: &'static str, values: &[usize]) -> Result<Vec<u32>> {
     Ok(narrow)
 }
 
-fn widen(values: Vec<u32>) -> Result<Vec<usize>> {
-    let mut wide = host::reserved(values.len())?;
-    wide.extend(values.into_iter().map(|v| v as usize));
-    Ok(wide)
-}
-
 /// Scratch memory for `len` numbers, allocated at the first call and again whenever it is too small.
 fn scratch<'a, T: Scalar>(
     held: &'a OnceCell<Mutex<Buffer<T>>>,
@@ -290,17 +286,6 @@ impl<T: Scalar> Csr<T> {
         }
     }
 
-    /// A matrix from `(row, column, value)` entries in any order; duplicates are summed.
-    ///
-    /// # Errors
-    /// As [`Csr::from_csr`].
-    pub fn from_triplets(context: &Context, rows: usize, cols: usize, entries: &[(usize, usize, T)]) -> Result<Csr<T>> {
-        // Checked before the host form allocates memory for its offsets.
-        index32("rows", rows)?;
-        index32("cols", cols)?;
-        Csr::from_parts(context, &CsrParts::from_triplets(rows, cols, entries)?)
-    }
-
     /// A matrix from its host form.
     ///
     /// # Errors
@@ -335,6 +320,7 @@ impl<T: Scalar> Csr<T> {
             partial: OnceCell::new(),
             side_by_side: OnceCell::new(),
             transposed: OnceCell::new(),
+            entry_of_triplet: None,
         }
     }
 
@@ -490,20 +476,6 @@ impl<T: Scalar> Csr<T> {
         scratch(&self.side_by_side, self.context(), self.cols() * count)
     }
 
-    /// The matrix in its host form, exactly as stored.
-    ///
-    /// # Errors
-    /// Those of the transfer.
-    pub fn to_parts(&self) -> Result<CsrParts<T>> {
-        Ok(CsrParts {
-            rows: self.rows(),
-            cols: self.cols(),
-            offsets: widen(self.structure.offset.to_vec()?)?,
-            indices: widen(self.structure.column.to_vec()?)?,
-            values: self.values.to_vec()?,
-        })
-    }
-
     /// The matrix as a `sprs` matrix in row storage.
     ///
     /// # Errors
@@ -617,6 +589,7 @@ impl<T: Scalar> Values<T> for Csr<T> {
             partial: OnceCell::new(),
             side_by_side: OnceCell::new(),
             transposed: OnceCell::new(),
+            entry_of_triplet: self.entry_of_triplet.clone(),
         })
     }
 

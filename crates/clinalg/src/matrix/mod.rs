@@ -26,6 +26,7 @@ mod offsets;
 mod scan;
 mod sorted;
 mod spread;
+mod transfer;
 pub(crate) mod tuning;
 mod vector;
 

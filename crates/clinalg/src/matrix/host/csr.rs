@@ -1,4 +1,7 @@
 //! Sparse matrices in compressed row storage, on the host.
+
+use std::ops::Range;
+
 use super::{filled, zeros};
 use crate::error::check_length;
 use crate::runtime::host::all_in_parts;
@@ -194,6 +197,23 @@ impl<T: Scalar> CsrParts<T> {
         transposed(self.rows, self.cols, &self.offsets, &self.indices, &self.values)
     }
 
+    /// Some of the rows, as a matrix of so many rows.
+    ///
+    /// # Errors
+    /// [`Error::Value`] for rows that the matrix does not have.
+    pub fn part_of_rows(&self, rows: Range<usize>) -> Result<Self> {
+        check_rows(&rows, self.rows)?;
+        let offsets = &self.offsets[rows.start..=rows.end];
+        let entries = offsets[0]..offsets[rows.len()];
+        Ok(CsrParts {
+            rows: rows.len(),
+            cols: self.cols,
+            offsets: offsets.iter().map(|offset| offset - entries.start).collect(),
+            indices: self.indices[entries.clone()].to_vec(),
+            values: self.values[entries].to_vec(),
+        })
+    }
+
     /// The main diagonal, of length `min(rows, cols)`; zero where nothing is stored, duplicates summed.
     pub fn diagonal(&self) -> Vec<T> {
         (0..self.rows.min(self.cols))
@@ -249,6 +269,14 @@ pub(crate) fn check_offsets(rows: usize, offsets: &[usize], indices: usize, valu
         return Err(wrong("offsets", rows, offsets[rows], format!("{indices}, the number of entries")));
     }
     Ok(())
+}
+
+/// An error unless a matrix of so many rows has the rows of a range.
+pub(crate) fn check_rows(rows: &Range<usize>, count: usize) -> Result<()> {
+    if rows.start <= rows.end && rows.end <= count {
+        return Ok(());
+    }
+    Err(Error::value("rows", format!("rows within 0..{count}"), format!("{}..{}", rows.start, rows.end)))
 }
 
 fn wrong(argument: &'static str, position: usize, index: usize, expected: String) -> Error {
@@ -461,5 +489,13 @@ mod tests {
                 prop_assert!(made.is_canonical());
             }
         }
+    }
+
+    #[test]
+    fn rows_outside_a_matrix_are_errors() {
+        #[allow(clippy::reversed_empty_ranges)]
+        let outside = [0..5, 5..5, 3..2, 0..usize::MAX];
+        assert!(outside.iter().all(|rows| check_rows(rows, 4).is_err()));
+        assert!([0..0, 4..4, 0..4].iter().all(|rows| check_rows(rows, 4).is_ok()));
     }
 }

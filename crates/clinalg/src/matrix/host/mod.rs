@@ -5,7 +5,7 @@ mod reordering;
 
 pub use band::BandParts;
 pub use csr::CsrParts;
-pub(crate) use csr::check_offsets;
+pub(crate) use csr::{check_offsets, check_rows};
 pub use reordering::Reordering;
 pub(crate) use reordering::{cuthill_mckee, inverse_of, permuted};
 
