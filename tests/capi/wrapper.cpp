@@ -102,6 +102,16 @@ void vectors()
     const Dense row = transpose(x);
     CHECK(row.rows() == 1 && row.cols() == 2 && row.gather<double>() == Values({3, -4}));
 
+    CHECK((x / 2).gather<double>() == Values({1.5, -2}) && vector({0.5, -1.0}).gather<double>() == Values({0.5, -1}));
+    Vector half(3), ones(2, 1, CLINALG_PRECISION_F32);
+    half.fill(3);
+    half /= 4;
+    CHECK(half.gather<double>() == Values(3, 0.75) && ones.gather<float>() == std::vector<float>({1, 1}) && Vector(0).size() == 0);
+    // A dense matrix of one column takes the place of a vector.
+    const Vector column(dense(2, 1, Values({3, -4})));
+    CHECK(column.rows() == 2 && (dense(1, 2, Values({1, 1})) * column).gather<double>() == Values({-1}));
+    CHECK(thrown([] { Vector wrong(dense(1, 2, Values({1, 2}))); }) == CLINALG_STATUS_HANDLE_KIND);
+
     const Complex i(0, 1);
     const Vector c = vector<Complex>({1.0 + i, -2.0 * i});
     CHECK(c.is_complex() && conj(c).gather<Complex>()[0] == 1.0 - i);
@@ -252,8 +262,24 @@ void solvers()
     CHECK(Amg(a, line, 2, options).hierarchy().levels >= 2);
     options.coarsening = CLINALG_AMG_COARSENING_CLASSICAL;
     CHECK(Amg(a, options).hierarchy().coarsening == CLINALG_AMG_COARSENING_CLASSICAL);
+    // The options keep what they were given, and so do copies of them.
+    SolverOptions owning;
+    {
+        SolverOptions first;
+        const Amg cycle(a, options);
+        first.inverse = cycle;
+        owning = first;
+    }
+    Vector kept;
+    CHECK(solve(a, b, kept, owning).converged() && error(kept) < 1e-7);
+    CHECK(solve(a, b, kept, SolverOptions(CLINALG_METHOD_CG, Amg(a, options))).converged() && error(kept) < 1e-7);
+    owning.inverse = Shared();
+    CHECK(solve(a, b, kept, owning).iterations == 0 && thrown([] { Shared wrong(clinalg_handle(7)); }) == CLINALG_STATUS_HANDLE_FOREIGN);
+    Dense column, right = dense(n, 1, Values(n, 1));
+    CHECK(Solver(a, SolverOptions(CLINALG_METHOD_CG, m)).solve(right, column).converged() && error(Vector(std::move(column))) < 1e-7);
+
     EigenOptions smallest(3);
-    smallest.inverse = amg.get();
+    smallest.inverse = amg;
     const Eigenpairs pairs = eigenpairs(a, smallest);
     CHECK(pairs.converged() && pairs.values.size() == 3 && pairs.values[0] < pairs.values[2] && pairs.residuals[2] <= 1e-8);
     CHECK(pairs.vectors.rows() == n && pairs.vectors.cols() == 3);
@@ -336,6 +362,26 @@ void input()
     CHECK(csr(2, 2, offsets, indices, Values({1, 5})).size() == 2 && csc(2, 2, offsets, indices, Values({1, 5})).size() == 2);
     CHECK(refused([&] { (void)csr(2, 2, offsets, indices, Values({1})); }) && refused([&] { (void)coo(2, 2, rows, cols, Values()); }));
     CHECK(thrown([&] { (void)coo(2, 2, std::vector<std::int32_t>({-1}), std::vector<std::int32_t>({0}), Values({1})); }) == CLINALG_STATUS_INDEX);
+    // Indices of 64 bits with a sign.
+    typedef std::vector<std::int64_t> Signed;
+    const Signed far_rows = {1, 0, 1}, far_offsets = {0, 1, 2}, far_indices = {0, 1};
+    const Csr b = coo(2, 2, far_rows, far_rows, values);
+    CHECK(b.gather_sparse<double>().values == Values({1, 5}));
+    CHECK(csr(2, 2, far_offsets, far_indices, Values({1, 5})).gather_sparse<double>().values == Values({1, 5}));
+    CHECK(csc(2, 2, far_offsets.data(), far_indices.data(), values.data()).gather_sparse<double>().values == Values({2, 1}));
+    CHECK(refused([&] { (void)coo(2, 2, Signed({-1}), Signed({0}), Values({1})); }));
+    CHECK(refused([&] { (void)csr(2, 2, Signed({0, 1, -2}), far_indices, Values({1, 5})); }));
+    CHECK(refused([&] { (void)csr(2, 2, far_offsets, far_indices, Values({1})); }));
+    CHECK(thrown([&] { (void)coo(2, 2, Signed({2}), Signed({0}), Values({1})); }) == CLINALG_STATUS_INDEX);
+
+    a.write_coo(Values({7, 8, 9}));
+    const CompressedRows<double> rows_of_a = a.gather_rows<double>(0, 2), last = a.gather_rows<double>(1, 1);
+    CHECK(rows_of_a.values == Values({8, 16}) && rows_of_a.offsets == std::vector<std::size_t>({0, 1, 2}));
+    CHECK(last.rows == 1 && last.cols == 2 && last.values == Values({16}) && last.indices == std::vector<std::size_t>({1}));
+    const Csr uneven = csr(2, 3, {0, 0, 3}, {0, 1, 2}, Values({1, 2, 3}));
+    CHECK(uneven.gather_rows<double>(0, 1).values.empty() && uneven.gather_rows<double>(1, 1).values == Values({1, 2, 3}));
+    CHECK(thrown([&] { (void)a.gather_rows<double>(1, 2); }) == CLINALG_STATUS_VALUE);
+    CHECK(thrown([&] { a.write_coo(Values({7, 8})); }) == CLINALG_STATUS_LENGTH);
     a.write_values(Values({4, 6}));
     write_matrix_market(a, "wrapper.mtx");
     CHECK(diagonal(read_matrix_market<double>("wrapper.mtx")).gather<double>() == Values({4, 6}));

@@ -3,6 +3,7 @@
 
 #include "object.hpp"
 
+#include <algorithm>
 #include <type_traits>
 
 namespace clinalg {
@@ -52,15 +53,36 @@ protected:
     Array(Object &&object, clinalg_kind kind) : Object(std::move(object), kind) {}
 };
 
-// A contiguous vector.
+namespace detail {
+
+// The kind that a vector takes over: a dense matrix of one column stands for one.
+inline clinalg_kind vector_kind(const Object &object) {
+    const clinalg_object_info found = object.info();
+    return found.kind == CLINALG_KIND_DENSE && found.cols == 1 ? CLINALG_KIND_DENSE : CLINALG_KIND_VECTOR;
+}
+
+}  // namespace detail
+
+// A contiguous vector, or a dense matrix of one column that takes the place of one.
 class Vector : public Array {
 public:
     Vector() {}
-    explicit Vector(Object &&object) : Array(std::move(object), CLINALG_KIND_VECTOR) {}
+    explicit Vector(Object &&object) : Array(std::move(object), detail::vector_kind(object)) {}
+    // `size` times `value`.
+    explicit Vector(std::size_t size, double value = 0, clinalg_precision precision = CLINALG_PRECISION_F64) {
+        check(clinalg_vector_constant(static_cast<std::uint32_t>(precision), size, value, out()));
+    }
 };
 
 // A matrix by compressed columns on the host.
 template <class T> struct CompressedColumns {
+    std::size_t rows, cols;
+    std::vector<std::size_t> offsets, indices;
+    std::vector<T> values;
+};
+
+// Rows of a matrix on the host, compressed.
+template <class T> struct CompressedRows {
     std::size_t rows, cols;
     std::vector<std::size_t> offsets, indices;
     std::vector<T> values;
@@ -81,27 +103,43 @@ public:
     // A sparse or band matrix by compressed columns; T is the type of its values.
     template <class T> CLINALG_NODISCARD CompressedColumns<T> gather_sparse() const {
         const clinalg_object_info found = info();
-        CompressedColumns<T> matrix;
-        matrix.rows = found.rows;
-        matrix.cols = found.cols;
-        matrix.offsets.resize(found.cols + 1);
-        std::size_t entries = found.entries;
-        for (;;) {
-            matrix.indices.resize(entries);
-            matrix.values.resize(entries);
-            const clinalg_status status = clinalg_sparse_read(get(), Precision<T>::code, matrix.offsets.data(),
-                                                              matrix.indices.data(), matrix.values.data(), &entries);
-            // A band matrix tells its entries only now.
-            if (status == CLINALG_STATUS_LENGTH && entries > matrix.values.size()) continue;
-            check(status);
-            matrix.indices.resize(entries);
-            matrix.values.resize(entries);
-            return matrix;
-        }
+        CompressedColumns<T> matrix{found.rows, found.cols, std::vector<std::size_t>(found.cols + 1), {}, {}};
+        gather_entries(matrix, found.entries, [&](std::size_t *entries) {
+            return clinalg_sparse_read(get(), Precision<T>::code, matrix.offsets.data(), matrix.indices.data(), matrix.values.data(), entries);
+        });
+        return matrix;
+    }
+    // `count` rows of a sparse or band matrix from `first` on, compressed.
+    template <class T> CLINALG_NODISCARD CompressedRows<T> gather_rows(std::size_t first, std::size_t count) const {
+        const clinalg_object_info found = info();
+        // Rows that the matrix does not have are an error of the call.
+        const std::size_t most = std::min(count, found.rows);
+        CompressedRows<T> matrix{count, found.cols, std::vector<std::size_t>(most + 1), {}, {}};
+        gather_entries(matrix, found.entries / std::max<std::size_t>(found.rows, 1) * most, [&](std::size_t *entries) {
+            return clinalg_sparse_read_rows(get(), Precision<T>::code, first, count, matrix.offsets.data(), matrix.indices.data(),
+                                            matrix.values.data(), entries);
+        });
+        return matrix;
     }
 
 protected:
     Matrix(Object &&object, clinalg_kind kind) : Array(std::move(object), kind) {}
+
+private:
+    // Reads into `matrix`, first with room for `entries`; read(&entries) tells how many there are.
+    template <class M, class F> static void gather_entries(M &matrix, std::size_t entries, F read) {
+        for (;;) {
+            const std::size_t room = entries;
+            matrix.indices.resize(room);
+            matrix.values.resize(room);
+            const clinalg_status status = read(&entries);
+            if (status == CLINALG_STATUS_LENGTH && entries > room) continue;
+            check(status);
+            matrix.indices.resize(entries);
+            matrix.values.resize(entries);
+            return;
+        }
+    }
 };
 
 // A dense matrix by columns.
@@ -125,6 +163,14 @@ public:
     template <class T> void write_values(const std::vector<T> &values) { write_values(values.data(), values.size()); }
 #ifdef __cpp_lib_span
     template <class T> void write_values(std::span<T> values) { write_values<std::remove_const_t<T>>(values.data(), values.size()); }
+#endif
+    // The same for a matrix from coordinates, in their order; values at the same position are summed.
+    template <class T> void write_coo(const T *values, std::size_t count) {
+        check(clinalg_sparse_write_coo(get(), Precision<T>::code, values, count));
+    }
+    template <class T> void write_coo(const std::vector<T> &values) { write_coo(values.data(), values.size()); }
+#ifdef __cpp_lib_span
+    template <class T> void write_coo(std::span<T> values) { write_coo<std::remove_const_t<T>>(values.data(), values.size()); }
 #endif
     // Removes stored zeros and returns the number of entries left.
     std::size_t drop_zeros() { return detail::given<std::size_t>(clinalg_sparse_drop_zeros, get()); }
@@ -178,15 +224,41 @@ public:
 
 namespace detail {
 
-// Csr for indices of 32 bits. A template, so that lists in braces are indices of the other type.
-template <class I> struct SignedOnly : std::enable_if<std::is_same<I, std::int32_t>::value, Csr> {};
+// Csr for signed indices of 32 or 64 bits. A template, so that lists in braces are indices of the other type.
+template <class I> struct SignedOnly
+    : std::enable_if<std::is_integral<I>::value && std::is_signed<I>::value && (sizeof(I) == 4 || sizeof(I) == 8), Csr> {};
 
-inline void require_compressed(std::size_t count, const std::vector<std::int32_t> &offsets, std::size_t indices, std::size_t values) {
+// Signed indices as the library counts.
+template <class I> std::vector<std::size_t> counted(const I *values, std::size_t count) {
+    std::vector<std::size_t> wide(count);
+    for (std::size_t k = 0; k < count; ++k) {
+        if (values[k] < 0)
+            throw std::invalid_argument("clinalg: the offset or index " + std::to_string(values[k]) + " at position " +
+                                        std::to_string(k) + " (counted from 0) is negative; they count from 0");
+        wide[k] = static_cast<std::size_t>(values[k]);
+    }
+    return wide;
+}
+
+template <class I> void require_compressed(std::size_t count, const std::vector<I> &offsets, std::size_t indices, std::size_t values) {
     // A negative offset is an error of the call.
     require(offsets.size() != 0 && offsets.size() - 1 == count &&
                 (offsets.back() < 0 || (static_cast<std::size_t>(offsets.back()) <= indices &&
                                         static_cast<std::size_t>(offsets.back()) <= values)),
             "clinalg: an offset for each row or column and one more, and as many indices and values as the last says");
+}
+
+// Compressed storage of `count` rows or columns: `narrow` is the call for indices of 32 bits, `wide` the other.
+template <class Narrow, class Wide, class T>
+Csr compressed(Narrow narrow, Wide, std::size_t rows, std::size_t cols, std::size_t, const std::int32_t *offsets,
+               const std::int32_t *indices, const T *values) {
+    return made<Csr>(narrow, static_cast<std::uint32_t>(Precision<T>::code), rows, cols, offsets, indices, values);
+}
+template <class Narrow, class Wide, class I, class T>
+Csr compressed(Narrow, Wide wide, std::size_t rows, std::size_t cols, std::size_t count, const I *offsets, const I *indices,
+               const T *values) {
+    const std::vector<std::size_t> begin = counted(offsets, count + 1), index = counted(indices, begin.back());
+    return made<Csr>(wide, static_cast<std::uint32_t>(Precision<T>::code), rows, cols, begin.data(), index.data(), values);
 }
 
 }  // namespace detail
@@ -197,6 +269,7 @@ template <class T> CLINALG_NODISCARD Vector vector(const T *values, std::size_t 
     return detail::made<Vector>(clinalg_vector_create, static_cast<std::uint32_t>(Precision<T>::code), values, size);
 }
 template <class T> CLINALG_NODISCARD Vector vector(const std::vector<T> &values) { return vector(values.data(), values.size()); }
+template <class T> CLINALG_NODISCARD Vector vector(std::initializer_list<T> values) { return vector(values.begin(), values.size()); }
 
 // A dense matrix, column by column.
 template <class T> CLINALG_NODISCARD Dense dense(std::size_t rows, std::size_t cols, const T *values) {
@@ -257,11 +330,11 @@ CLINALG_NODISCARD Csr csc(std::size_t rows, std::size_t cols, View<std::size_t> 
     return csc(rows, cols, offsets, indices, values.data(), values.size());
 }
 
-// The same with offsets and indices of 32 bits; the pointers name as many values as the last offset says.
+// The same with signed offsets and indices of 32 or 64 bits; the pointers name as many values as the last offset says.
 template <class T, class I>
 CLINALG_NODISCARD typename detail::SignedOnly<I>::type csr(std::size_t rows, std::size_t cols, const I *offsets, const I *indices,
                                                          const T *values) {
-    return detail::made<Csr>(clinalg_sparse_from_csr_i32, static_cast<std::uint32_t>(Precision<T>::code), rows, cols, offsets, indices, values);
+    return detail::compressed(clinalg_sparse_from_csr_i32, clinalg_sparse_from_csr, rows, cols, rows, offsets, indices, values);
 }
 template <class T, class I>
 CLINALG_NODISCARD typename detail::SignedOnly<I>::type csr(std::size_t rows, std::size_t cols, const std::vector<I> &offsets,
@@ -272,7 +345,7 @@ CLINALG_NODISCARD typename detail::SignedOnly<I>::type csr(std::size_t rows, std
 template <class T, class I>
 CLINALG_NODISCARD typename detail::SignedOnly<I>::type csc(std::size_t rows, std::size_t cols, const I *offsets, const I *indices,
                                                          const T *values) {
-    return detail::made<Csr>(clinalg_sparse_from_csc_i32, static_cast<std::uint32_t>(Precision<T>::code), rows, cols, offsets, indices, values);
+    return detail::compressed(clinalg_sparse_from_csc_i32, clinalg_sparse_from_csc, rows, cols, cols, offsets, indices, values);
 }
 template <class T, class I>
 CLINALG_NODISCARD typename detail::SignedOnly<I>::type csc(std::size_t rows, std::size_t cols, const std::vector<I> &offsets,
@@ -293,6 +366,11 @@ CLINALG_NODISCARD Csr coo(std::size_t rows, std::size_t cols, std::size_t entrie
                           const std::int32_t *col_indices, const T *values) {
     return detail::made<Csr>(clinalg_sparse_from_coo_i32, static_cast<std::uint32_t>(Precision<T>::code), rows, cols, entries, row_indices,
                              col_indices, values);
+}
+template <class T, class I>
+CLINALG_NODISCARD typename detail::SignedOnly<I>::type coo(std::size_t rows, std::size_t cols, std::size_t entries, const I *row_indices,
+                                                         const I *col_indices, const T *values) {
+    return coo(rows, cols, entries, detail::counted(row_indices, entries).data(), detail::counted(col_indices, entries).data(), values);
 }
 template <class T, class I>
 CLINALG_NODISCARD Csr coo(std::size_t rows, std::size_t cols, const std::vector<I> &row_indices, const std::vector<I> &col_indices,
@@ -371,6 +449,8 @@ template <class A> CLINALG_NODISCARD typename detail::ArrayOnly<A>::type operato
     return detail::made<A>(clinalg_array_scale_complex, a.get(), number(c));
 }
 template <class A> CLINALG_NODISCARD typename detail::ArrayOnly<A>::type operator*(const A &a, std::complex<double> c) { return c * a; }
+// a times 1 / c.
+template <class A> CLINALG_NODISCARD typename detail::ArrayOnly<A>::type operator/(const A &a, std::complex<double> c) { return 1.0 / c * a; }
 template <class A> CLINALG_NODISCARD typename detail::ArrayOnly<A>::type operator-(const A &a) { return -1.0 * a; }
 template <class A> typename detail::ArrayOnly<A, A &>::type operator+=(A &a, const A &b) {
     check(clinalg_array_add(a.get(), b.get(), a.out()));
@@ -384,6 +464,8 @@ template <class A> typename detail::ArrayOnly<A, A &>::type operator*=(A &a, std
     check(clinalg_array_scale_complex(a.get(), number(c), a.out()));
     return a;
 }
+
+template <class A> typename detail::ArrayOnly<A, A &>::type operator/=(A &a, std::complex<double> c) { return a *= 1.0 / c; }
 
 // out = alpha x + beta y; out may be x or y.
 template <class A>

@@ -186,6 +186,29 @@ private:
     clinalg_handle handle_;
 };
 
+// One of several owners of an object: it lives until each of them, and the object that the first was made of, is gone.
+class Shared {
+public:
+    Shared() {}
+    Shared(const Object &object) : Shared(object.get()) {}
+    Shared(clinalg_handle handle) {
+        if (handle == 0) return;
+        check(clinalg_object_retain(handle));
+        object_ = Object(handle);
+    }
+    Shared(const Shared &other) : Shared(other.get()) {}
+    Shared(Shared &&other) noexcept : object_(std::move(other.object_)) {}
+    Shared &operator=(Shared other) noexcept {
+        object_ = std::move(other.object_);
+        return *this;
+    }
+    // 0 for none.
+    clinalg_handle get() const { return object_.get(); }
+
+private:
+    Object object_;
+};
+
 namespace detail {
 
 // The object that a call makes, whose last argument is where it writes the handle.

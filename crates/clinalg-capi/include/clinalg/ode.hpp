@@ -152,8 +152,8 @@ public:
                                 times.size(), y0.data(), y0.size(), y.data(), report));
         return y;
     }
-    // From y0 at t0 to y at t_end, vectors on the device of one precision, in which the steps are computed.
-    clinalg_ode_report solve(double t0, double t_end, const Vector &y0, Vector &y, const OdeOptions &options = OdeOptions()) const {
+    // From y0 at t0 to y at t_end, vectors or dense matrices of one column on the device of one precision, in which the steps are computed.
+    clinalg_ode_report solve(double t0, double t_end, const Array &y0, Array &y, const OdeOptions &options = OdeOptions()) const {
         clinalg_ode_report report;
         check(clinalg_ode_solve_vector(get(), detail::or_null(options.method), detail::or_null(options.variant), &options, t0,
                                        t_end, y0.get(), y.get(), &report));
@@ -195,8 +195,8 @@ public:
         check(clinalg_ode_stepper_create(ode.get(), detail::or_null(options.method), detail::or_null(options.variant), &options,
                                          out()));
     }
-    // From y0 at t0 to y at t_end, vectors on the device in the precision of the options.
-    clinalg_ode_report solve(double t0, double t_end, const Vector &y0, Vector &y) const {
+    // From y0 at t0 to y at t_end, vectors or dense matrices of one column on the device in the precision of the options.
+    clinalg_ode_report solve(double t0, double t_end, const Array &y0, Array &y) const {
         return detail::given<clinalg_ode_report>(clinalg_ode_stepper_solve, get(), t0, t_end, y0.get(), y.get());
     }
 };

@@ -19,31 +19,6 @@ typedef std::function<bool(std::size_t, double)> Progress;
 typedef detail::Defaults<clinalg_preconditioner_options, clinalg_preconditioner_options_default> PreconditionerOptions;
 typedef detail::Defaults<clinalg_amg_options, clinalg_amg_options_default> AmgOptions;
 
-// Method, preconditioner and stopping criteria.
-struct SolverOptions : public detail::Defaults<clinalg_solver_options, clinalg_solver_options_default> {
-    SolverOptions() {}
-    explicit SolverOptions(clinalg_method chosen, clinalg_preconditioner by_name = CLINALG_PRECONDITIONER_NONE) {
-        method = chosen;
-        preconditioner = by_name;
-    }
-    // Hides the C structure's member of the same name; set this one.
-    Progress progress;
-    // A matrix or operator whose product approximates the inverse of A, or of A^H A for least squares. The options refer to it: it has to outlive them.
-    SolverOptions(clinalg_method chosen, const Object &approximate_inverse) {
-        method = chosen;
-        inverse = approximate_inverse.get();
-    }
-    // The same for an object that nobody else owns: the options and their copies do.
-    SolverOptions(clinalg_method chosen, Object &&approximate_inverse)
-        : owned(std::make_shared<Object>(std::move(approximate_inverse))) {
-        method = chosen;
-        inverse = owned->get();
-    }
-
-private:
-    std::shared_ptr<Object> owned;
-};
-
 // The outcome of a solve. A solve that does not converge does not throw: check converged().
 struct Report {
     clinalg_stop stop;
@@ -97,12 +72,33 @@ inline Report report(const clinalg_report &done, std::vector<double> history) {
 
 }  // namespace detail
 
+// Method, preconditioner and stopping criteria.
+struct SolverOptions : public detail::Defaults<clinalg_solver_options, clinalg_solver_options_default> {
+    SolverOptions() {}
+    explicit SolverOptions(clinalg_method chosen, clinalg_preconditioner by_name = CLINALG_PRECONDITIONER_NONE) {
+        method = chosen;
+        preconditioner = by_name;
+    }
+    SolverOptions(clinalg_method chosen, const Object &approximate_inverse) : inverse(approximate_inverse) { method = chosen; }
+    // Hides the C structure's member of the same name; set this one.
+    Progress progress;
+    // A matrix or operator whose product approximates the inverse of A, or of A^H A for least squares. The options, and copies of them, keep
+    // it alive: options.inverse = amg. Hides the C structure's member.
+    Shared inverse;
+    // The structure of C, valid as long as these options.
+    clinalg_solver_options plain() const {
+        clinalg_solver_options plain = detail::with_progress<clinalg_solver_options>(*this);
+        plain.inverse = inverse.get();
+        return plain;
+    }
+};
+
 // Solves A x = b for a matrix, an operator or a matrix on a team; with CLINALG_METHOD_LSQR or CLINALG_METHOD_LSMR for a rectangular matrix in the
 // least-squares sense. On entry x holds the initial guess (empty: zero), on return the result: if the solve does not converge, the iterate with the
 // smallest residual found.
 CLINALG_NODISCARD inline Report solve(const Object &a, const Vector &b, Vector &x, const SolverOptions &options = SolverOptions()) {
     std::vector<double> history = detail::history(options.max_iterations);
-    const clinalg_solver_options plain = detail::with_progress<clinalg_solver_options>(options);
+    const clinalg_solver_options plain = options.plain();
     clinalg_report done;
     detail::check_solve(clinalg_system_solve(&plain, a.get(), b.get(), x.out(), &done, history.data(), history.size()));
     return detail::report(done, std::move(history));
@@ -111,7 +107,7 @@ CLINALG_NODISCARD inline Report solve(const Object &a, const Vector &b, Vector &
 // The same for the columns of b together, by block conjugate gradients; residuals are the largest of a column.
 CLINALG_NODISCARD inline Report solve(const Object &a, const Dense &b, Dense &x, const SolverOptions &options = SolverOptions()) {
     std::vector<double> history = detail::history(options.max_iterations);
-    const clinalg_solver_options plain = detail::with_progress<clinalg_solver_options>(options);
+    const clinalg_solver_options plain = options.plain();
     clinalg_report done;
     detail::check_solve(clinalg_system_solve(&plain, a.get(), b.get(), x.out(), &done, history.data(), history.size()));
     return detail::report(done, std::move(history));
@@ -329,12 +325,16 @@ public:
     explicit Solver(Object &&object) : Object(std::move(object), CLINALG_KIND_SOLVER), max_iterations_(SIZE_MAX) {}
     // For a dense, sparse or band matrix or an operator. `options.progress` is not used: solve() takes one.
     explicit Solver(const Object &a, const SolverOptions &options = SolverOptions()) : max_iterations_(options.max_iterations) {
-        check(clinalg_solver_create(&options, a.get(), out()));
+        clinalg_solver_options plain = options.plain();
+        plain.progress = nullptr;
+        check(clinalg_solver_create(&plain, a.get(), out()));
     }
     // Number of equations.
     std::size_t size() const { return info().rows; }
     // Solves A x = b. x holds the initial guess on entry (empty: zero) and the result on return, as with clinalg::solve. If x already exists, solves after the first allocate no memory on the device.
-    CLINALG_NODISCARD Report solve(const Vector &b, Vector &x, const Progress &progress = Progress()) {
+    // Both are vectors or dense matrices of one column.
+    template <class A>
+    CLINALG_NODISCARD typename detail::ArrayOnly<A, Report>::type solve(const A &b, A &x, const Progress &progress = Progress()) {
         std::vector<double> history = detail::history(max_iterations_);
         clinalg_report done;
         detail::check_solve(clinalg_solver_solve(get(), b.get(), x.out(), progress ? detail::tell : nullptr,
@@ -356,7 +356,7 @@ private:
     std::size_t max_iterations_;
 };
 
-// Which eigenpairs, how many, and when the iteration ends. The options refer to a preconditioner and a mass matrix: these have to outlive them.
+// Which eigenpairs, how many, and when the iteration ends.
 struct EigenOptions : public detail::Defaults<clinalg_eigen_options, clinalg_eigen_options_default> {
     EigenOptions() {}
     explicit EigenOptions(std::size_t pairs, clinalg_spectrum_end end = CLINALG_SPECTRUM_END_SMALLEST) {
@@ -365,6 +365,15 @@ struct EigenOptions : public detail::Defaults<clinalg_eigen_options, clinalg_eig
     }
     // Hides the C structure's member of the same name; set this one.
     Progress progress;
+    // An approximate inverse of A and the matrix B, which the options keep alive. They hide the C structure's members.
+    Shared inverse, mass;
+    // The structure of C, valid as long as these options.
+    clinalg_eigen_options plain() const {
+        clinalg_eigen_options plain = detail::with_progress<clinalg_eigen_options>(*this);
+        plain.inverse = inverse.get();
+        plain.mass = mass.get();
+        return plain;
+    }
 };
 
 // Eigenpairs, and how they were found. Pairs that do not converge do not throw; check converged().
@@ -382,7 +391,7 @@ struct Eigenpairs {
 
 // A few eigenpairs of A x = lambda x, or of A x = lambda B x, for real symmetric or complex Hermitian matrices or operators.
 CLINALG_NODISCARD inline Eigenpairs eigenpairs(const Object &a, const EigenOptions &options = EigenOptions()) {
-    const clinalg_eigen_options plain = detail::with_progress<clinalg_eigen_options>(options);
+    const clinalg_eigen_options plain = options.plain();
     Eigenpairs pairs;
     pairs.values.resize(options.count);
     pairs.residuals.resize(options.count);
