@@ -10,6 +10,9 @@ function [x, flag, relres, iter, info] = solve(A, b, varargin)
 %   of smallest norm.
 %     Tolerance      relative residual norm(b - A * x) / norm(b) to reach (default 1e-10 in double, 1e-5 in single precision)
 %     MaxIterations  maximum number of iterations for each column and method (default 10000)
+%     Solver         a method, a preconditioner and limits in place of the choice: 'cg,amg', 'gmres,ilut,restart=50',
+%                    'minres,tol=1e-8,max-iterations=200'. Unknown names are an error that lists the known ones; Tolerance and
+%                    MaxIterations come before its limits
 %   flag, relres and iter have a number for each column; flag is 0 where the tolerance was met, else as for clinalg.pcg. info is a structure
 %   with the fields method, preconditioner (empty for none), why, the reason for them, and reason, the meaning of flag as text.
 %
@@ -24,7 +27,7 @@ function [x, flag, relres, iter, info] = solve(A, b, varargin)
 if nargin < 2
   error('clinalg:argument:count', 'clinalg.solve: too few arguments; the call is clinalg.solve(A, b, ...)');
 end
-o = clinalg.operands.arguments('clinalg.solve', varargin, {'Tolerance', 'MaxIterations'}, {});
+o = clinalg.operands.arguments('clinalg.solve', varargin, {'Tolerance', 'MaxIterations'}, {'Solver'});
 clinalg.operands.check_classes('clinalg.solve', A, b);
 on_device = isa(A, 'clinalg.array') || isa(b, 'clinalg.array');
 if ~issparse(A)
@@ -43,7 +46,7 @@ elseif strcmp(kind_of(A), 'band')
 end
 if issparse(b), b = full(b); end
 [A, b] = clinalg.operands.pair(A, b);
-[h, flag, relres, iter, method, preconditioner, why, reason] = clinalg_mex('MexSolveSparse', 0, A.h, b.h, o.tolerance, o.maxiterations);
+[h, flag, relres, iter, method, preconditioner, why, reason] = clinalg_mex('MexSolveSparse', 0, A.h, b.h, o.tolerance, o.maxiterations, o.solver);
 x = clinalg.operands.made(h);
 info = struct('method', method, 'preconditioner', preconditioner, 'why', why, 'reason', reason);
 if ~on_device

@@ -119,6 +119,13 @@ check(strcmp(info.preconditioner, 'algebraic multigrid') && ~isempty(info.why) &
 check(flag == 1 && iter == 2);
 [x, flag] = clinalg.solve(clinalg.matrix(gallery('tridiag', 1200), 1, 1), clinalg.vector(ones(1200, 1)));
 check(flag == 0 && isa(x, 'clinalg.array'));
+[~, flag, relres, ~, info] = clinalg.solve(S, b, 'Solver', 'minres,jacobi,tol=1e-4');
+check(isequal(flag, [0 0]) && all(relres > 1e-6) && strcmp(info.method, 'MINRES') && strcmp(info.preconditioner, 'Jacobi'));
+[~, flag, ~, iter] = clinalg.solve(S, b(:, 1), 1e-10, 3, 'Solver', 'cg,none,max-iterations=5');
+check(flag == 1 && iter == 3);
+check_error('clinalg:argument:value', 'bicgstab, idrs, gmres', @() clinalg.solve(S, b, 'Solver', 'gmers'));
+check_error('clinalg:argument:value', 'above 0 and below 1', @() clinalg.solve(S, b, 'Solver', 'cg,tol=NaN'));
+check_error('clinalg:argument:value', 'at once', @() clinalg.solve(S, b, 'Solver', 'block-cg'));
 check_error('clinalg:argument:class', 'sparse', @() clinalg.solve(eye(3), ones(3, 1)));
 check_error('clinalg:argument:shape', 'rows', @() clinalg.solve(S, ones(3, 1)));
 check_error('clinalg:argument:count', 'too few', @() clinalg.solve(S));

@@ -508,6 +508,31 @@ static void automatic(void)
     OK(clinalg_object_release(x));
     x = 0;
 
+    /* A method and a preconditioner by name, also one that has no code. */
+    OK(clinalg_system_options_default(&options, sizeof options));
+    options.solver = "minres,sa,tol=1e-4";
+    OK(clinalg_system_solve_automatic(&options, handle, both, &x, reports, 2, &done));
+    CHECK(strcmp(done.method, "MINRES") == 0 && strcmp(done.preconditioner, "smoothed aggregation multigrid") == 0);
+    CHECK(done.converged == 2 && reports[1].relative_residual <= 1e-4 && reports[1].relative_residual > 1e-10);
+    OK(clinalg_object_release(x));
+    x = 0;
+    options.max_iterations = 1;
+    options.solver = "cg,none,max-iterations=50";
+    OK(clinalg_system_solve_automatic(&options, handle, both, &x, reports, 2, &done));
+    CHECK(reports[0].iterations == 1 && done.converged == 0);
+    OK(clinalg_object_release(x));
+    x = 0;
+    options.solver = "lsqr,ilu";
+    FAILS(clinalg_system_solve_automatic(&options, handle, both, &x, NULL, 0, NULL), CLINALG_STATUS_VALUE);
+    CHECK(strstr(clinalg_last_error_message(), "LSQR needs a positive definite preconditioner") != NULL);
+    options.solver = "block-cg";
+    FAILS(clinalg_system_solve_automatic(&options, handle, both, &x, NULL, 0, NULL), CLINALG_STATUS_VALUE);
+    options.solver = "gmers";
+    FAILS(clinalg_system_solve_automatic(&options, handle, both, &x, NULL, 0, NULL), CLINALG_STATUS_VALUE);
+    CHECK(strstr(clinalg_last_error_message(), "bicgstab, idrs, gmres") != NULL && x == 0);
+    options.solver = NULL;
+    options.max_iterations = 1000;
+
     FAILS(clinalg_system_solve_automatic(NULL, handle, both, &x, NULL, 0, NULL), CLINALG_STATUS_NULL_POINTER);
     FAILS(clinalg_system_solve_automatic(&options, handle, both, NULL, NULL, 0, NULL), CLINALG_STATUS_NULL_POINTER);
     FAILS(clinalg_system_solve_automatic(&options, both, both, &x, NULL, 0, NULL), CLINALG_STATUS_HANDLE_KIND);
@@ -749,8 +774,39 @@ static void columns_in_one_call(void)
     OK(clinalg_object_release(one));
 }
 
+/* What a text names is set, the rest stays; a fault changes nothing. */
+static void options_from_a_text(void)
+{
+    clinalg_solver_options options, before;
+    OK(clinalg_solver_options_default(&options, sizeof options));
+    options.restart = 7;
+    OK(clinalg_solver_options_parse("cg,amg,tol=1e-8", &options));
+    CHECK(options.method == CLINALG_METHOD_CG && options.preconditioner == CLINALG_PRECONDITIONER_AMG);
+    CHECK(options.tolerance == 1e-8 && options.restart == 7 && options.max_iterations == 10000);
+    OK(clinalg_solver_options_parse(" IDRS , none, idr-dimension = 2, max-iterations=9,restart=5", &options));
+    CHECK(options.method == CLINALG_METHOD_IDR && options.preconditioner == CLINALG_PRECONDITIONER_NONE);
+    CHECK(options.idr_dimension == 2 && options.max_iterations == 9 && options.restart == 5 && options.tolerance == 1e-8);
+    before = options;
+    FAILS(clinalg_solver_options_parse("fcg,ilv", &options), CLINALG_STATUS_VALUE);
+    CHECK(strstr(clinalg_last_error_message(), "`text`") != NULL && strstr(clinalg_last_error_message(), "ilu, ilut, ic") != NULL);
+    FAILS(clinalg_solver_options_parse("fcg,tol=nan", &options), CLINALG_STATUS_VALUE);
+    FAILS(clinalg_solver_options_parse("fcg,restart=0", &options), CLINALG_STATUS_VALUE);
+    FAILS(clinalg_solver_options_parse("fcg,cg", &options), CLINALG_STATUS_VALUE);
+    FAILS(clinalg_solver_options_parse("fcg,saddle", &options), CLINALG_STATUS_VALUE);
+    CHECK(strstr(clinalg_last_error_message(), "`inverse`") != NULL && strstr(clinalg_last_error_message(), "`saddle`") != NULL);
+    FAILS(clinalg_solver_options_parse("ilut,block-cg", &options), CLINALG_STATUS_VALUE);
+    FAILS(clinalg_solver_options_parse("", &options), CLINALG_STATUS_VALUE);
+    FAILS(clinalg_solver_options_parse("\xff", &options), CLINALG_STATUS_VALUE);
+    FAILS(clinalg_solver_options_parse(NULL, &options), CLINALG_STATUS_NULL_POINTER);
+    FAILS(clinalg_solver_options_parse("cg", NULL), CLINALG_STATUS_NULL_POINTER);
+    CHECK(memcmp(&options, &before, sizeof options) == 0);
+    options.struct_size = 4;
+    FAILS(clinalg_solver_options_parse("cg", &options), CLINALG_STATUS_VALUE);
+}
+
 int main(void)
 {
+    options_from_a_text();
     many_solves(CLINALG_METHOD_CG, CLINALG_PRECONDITIONER_IC);
     many_solves(CLINALG_METHOD_BICGSTAB, CLINALG_PRECONDITIONER_ILU);
     many_solves(CLINALG_METHOD_GMRES, CLINALG_PRECONDITIONER_JACOBI);

@@ -106,6 +106,17 @@ static void automatic_solves() {
         expect(error.what() == std::string("enough"), "it is the callback's");
     }
 
+    report = clinalg::solve_automatic(a, b, x, clinalg::SystemOptions("gmres,jacobi,tol=1e-6"));
+    expect(report.method == "GMRES" && report.preconditioner == "Jacobi" && report.converged(), "a method by name");
+    const clinalg::SolverOptions named("cg,ic,tol=1e-6");
+    expect(named.method == CLINALG_METHOD_CG && named.preconditioner == CLINALG_PRECONDITIONER_IC && named.tolerance == 1e-6, "options by name");
+    try {
+        const clinalg::SolverOptions unknown("cq");
+        expect(false, "an unknown name");
+    } catch (const clinalg::Error &error) {
+        expect(std::string(error.what()).find("cg, block-cg, fcg") != std::string::npos, "lists the known ones");
+    }
+
     // A line through (0, 1), (1, 2), (2, 4) by least squares.
     const clinalg::Csr line = clinalg::csr(3, 2, {0, 1, 3, 5}, {0, 0, 1, 0, 1}, std::vector<double>{1, 1, 1, 1, 2});
     const clinalg::Vector points = clinalg::vector(std::vector<double>{1, 2, 4});

@@ -24,6 +24,45 @@ pub(super) fn laplace(n: usize, plane: bool) -> String {
     format!("%%MatrixMarket matrix coordinate real symmetric\n{count} {count} {}\n{}\n", lines.len(), lines.join("\n"))
 }
 
+/// The names of a text are those of the options, whose values come first.
+#[test]
+fn a_solver_by_one_text_is_that_of_the_options() {
+    if !device() {
+        return;
+    }
+    let folder = folder();
+    file(&folder, "a.mtx", &laplace(20, true));
+    let solved = |line: &str| inside(folder.path(), &format!("solve a.mtx --json {line}")).json();
+    let of = |report: &serde_json::Value| {
+        let keys = ["method", "precond", "tolerance", "iterations", "restart", "residual_history"];
+        keys.map(|key| report[key].clone())
+    };
+    for (text, options) in [
+        ("cg,amg,tol=1e-6", "--method cg --precond amg --tol 1e-6"),
+        ("max-iterations=3,gmres,none,restart=2", "--method gmres --precond none --restart 2 --max-iterations 3"),
+        ("idrs,idr-dimension=2,auto", "--method idrs --idr-dimension 2"),
+    ] {
+        assert_eq!(of(&solved(&format!("--solver {text}"))), of(&solved(options)), "{text}");
+    }
+    let (text, option) = (solved("--solver cg,ic,tol=1e-3 --tol 1e-9"), solved("--method cg --precond ic --tol 1e-9"));
+    assert_eq!(of(&text), of(&option));
+    for (text, needle) in [("cq", "cg, block-cg, fcg"), ("cg,tol=2", "above 0 and below 1"), ("cg,gmres", "one method")]
+    {
+        let done = inside(folder.path(), &format!("solve a.mtx --solver {text}"));
+        assert!(done.code == 2 && done.stderr.contains(needle), "{text}: {}", done.stderr);
+    }
+    // One parser has the names of the other.
+    for (text, _) in clinalg::automatic::SolverText::METHODS {
+        let done =
+            inside(folder.path(), &format!("solve a.mtx --method {text} --max-iterations 1 --precond none --quiet"));
+        assert!(!done.stderr.contains("invalid value"), "{text}: {}", done.stderr);
+    }
+    for (text, _) in clinalg::automatic::SolverText::PRECONDITIONERS {
+        let done = inside(folder.path(), &format!("solve a.mtx --precond {text} --max-iterations 1 --quiet"));
+        assert!(!done.stderr.contains("invalid value"), "{text}: {}", done.stderr);
+    }
+}
+
 /// A matrix of 90 rows and 40 columns.
 fn rectangle() -> String {
     let entry = |i: usize, j: usize, value: f64| format!("{} {} {value}\n", i + 1, j + 1);

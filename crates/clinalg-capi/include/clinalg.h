@@ -1010,6 +1010,13 @@ typedef struct {
    * Passed to `progress`.
    */
   void *progress_data;
+  /**
+   * A method, a preconditioner and limits by name, in the place of the choice from the matrix: "cg,amg",
+   * "gmres,ilut,restart=50", "minres,tol=1e-8,max-iterations=200"; null for none. The parts are those of
+   * `clinalg_solver_options_parse`; `tolerance` and `max_iterations` come before its limits where they differ from
+   * their defaults.
+   */
+  const char *solver;
 } clinalg_system_options;
 
 /**
@@ -2091,7 +2098,7 @@ clinalg_status clinalg_system_options_default(clinalg_system_options *options,
  * finite, a row of zeros where b is not 0, and more columns of zeros than rows of zeros give `CLINALG_STATUS_VALUE`, with a message that names the row and column.
  *
  * # Safety
- * `options` names as many bytes as its first member says; `x` is valid for a write; `reports` and `report` are null or valid for a write, the
+ * `options` names as many bytes as its first member says, its `solver` is null or a text that ends in zero; `x` is valid for a write; `reports` and `report` are null or valid for a write, the
  * former of `capacity` values.
  */
 clinalg_status clinalg_system_solve_automatic(const clinalg_system_options *options,
@@ -3486,6 +3493,25 @@ clinalg_status clinalg_array_norm_inf(clinalg_handle a, double *result);
  */
 clinalg_status clinalg_solver_options_default(clinalg_solver_options *options,
                                               size_t struct_size);
+
+/**
+ * Sets the members that a text names, such as "cg,amg,tol=1e-8"; the others stay as they are. Fill the options with
+ * `clinalg_solver_options_default` first. The parts stand between commas in any order, in upper or lower case:
+ *
+ * - a method: `cg`, `fcg`, `minres`, `bicgstab`, `idrs`, `gmres`, `richardson`, `lsqr` or `lsmr`;
+ * - a preconditioner: `none`, `jacobi`, `amg`, `spai0`, `ssor`, `ilu`, `ilut`, `ic` or `fsai`;
+ * - `tol=` with the relative residual to reach, above 0 and below 1;
+ * - `max-iterations=`, `restart=` and `idr-dimension=` with whole numbers, the last two at least 1.
+ *
+ * They are named as the options of the program. An unknown name is `CLINALG_STATUS_VALUE` with a message that lists the
+ * known ones, as is one that is known but that `clinalg_system_solve` does not have (`block-cg`, `auto`, `sa`,
+ * `classical`, `saddle`); `clinalg_system_options.solver` takes those but `block-cg`. A failed call changes nothing.
+ *
+ * # Safety
+ * `text` is null or a text that ends in zero; `options` names as many bytes as its first member says.
+ */
+clinalg_status clinalg_solver_options_parse(const char *text,
+                                            clinalg_solver_options *options);
 
 /**
  * Solves A x = b for a dense, sparse or band matrix or an operator, real or complex, or for a matrix on a team. `*x` holds the initial guess on entry and the

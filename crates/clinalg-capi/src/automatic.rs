@@ -1,16 +1,18 @@
 //! Sparse systems by the method and the preconditioner that suit the matrix.
 
 use std::ffi::{c_char, c_void};
-use std::ptr::null_mut;
+use std::ptr::{null, null_mut};
 
-use clinalg_handles::{Automatic, Registry};
+use clinalg::automatic::SolverText;
+use clinalg::solve::Stopping;
+use clinalg_handles::Registry;
 
 use crate::callback::{ClinalgProgress, progress};
 use crate::object::ClinalgHandle;
 use crate::options::{Versioned, put_defaults, read};
 use crate::solver::{ClinalgReport, check_tolerance, summary};
 use crate::status::{ClinalgStatus, Fault, guard};
-use crate::{check_array, put_text, slice_mut};
+use crate::{check_array, put_text, slice_mut, text};
 
 /// Options of `clinalg_system_solve_automatic`. Fill them with `clinalg_system_options_default(&options, sizeof options)`, then change what is to
 /// differ. Later versions append members, which take their defaults in programs compiled before.
@@ -28,6 +30,11 @@ pub struct ClinalgSystemOptions {
     pub progress: ClinalgProgress,
     /// Passed to `progress`.
     pub progress_data: *mut c_void,
+    /// A method, a preconditioner and limits by name, in the place of the choice from the matrix: "cg,amg",
+    /// "gmres,ilut,restart=50", "minres,tol=1e-8,max-iterations=200"; null for none. The parts are those of
+    /// `clinalg_solver_options_parse`; `tolerance` and `max_iterations` come before its limits where they differ from
+    /// their defaults.
+    pub solver: *const c_char,
 }
 
 // SAFETY: numbers and pointers in `repr(C)`, the size first; only what the caller sets is called.
@@ -36,9 +43,10 @@ unsafe impl Versioned for ClinalgSystemOptions {
         ClinalgSystemOptions {
             struct_size: size_of::<ClinalgSystemOptions>(),
             tolerance: 0.0,
-            max_iterations: Automatic::stopping().max_iterations,
+            max_iterations: Stopping::default().max_iterations,
             progress: None,
             progress_data: null_mut(),
+            solver: null(),
         }
     }
 }
@@ -91,7 +99,7 @@ pub unsafe extern "C" fn clinalg_system_options_default(
 /// finite, a row of zeros where b is not 0, and more columns of zeros than rows of zeros give `CLINALG_STATUS_VALUE`, with a message that names the row and column.
 ///
 /// # Safety
-/// `options` names as many bytes as its first member says; `x` is valid for a write; `reports` and `report` are null or valid for a write, the
+/// `options` names as many bytes as its first member says, its `solver` is null or a text that ends in zero; `x` is valid for a write; `reports` and `report` are null or valid for a write, the
 /// former of `capacity` values.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn clinalg_system_solve_automatic(
@@ -114,13 +122,20 @@ pub unsafe extern "C" fn clinalg_system_solve_automatic(
         if !report.is_null() {
             check_array("report", report, 1)?;
         }
-        let mut stopping = Automatic::stopping().max_iterations(wanted.max_iterations);
+        let mut solver = SolverText::default();
+        if !wanted.solver.is_null() {
+            // SAFETY: by the contract above.
+            solver = unsafe { text("solver", wanted.solver)? }.parse()?;
+        }
         check_tolerance(wanted.tolerance)?;
         if wanted.tolerance != 0.0 {
-            stopping = stopping.tolerance(wanted.tolerance);
+            solver.tolerance = Some(wanted.tolerance);
+        }
+        if wanted.max_iterations != ClinalgSystemOptions::defaults().max_iterations {
+            solver.max_iterations = Some(wanted.max_iterations);
         }
         let mut progress = progress(wanted.progress, wanted.progress_data);
-        let (handle, found) = Registry::global().solve_automatic(a, b, &stopping, &mut progress)?;
+        let (handle, found) = Registry::global().solve_automatic(a, b, &solver, &mut progress)?;
         // SAFETY: by the contract above.
         unsafe {
             if !reports.is_null() {

@@ -1,9 +1,10 @@
 //! Structures of options that can grow: their first member says how much of them the caller's header knows.
 
-use std::ffi::c_void;
+use std::ffi::{c_char, c_void};
 use std::ptr::null_mut;
 
 use clinalg::Error;
+use clinalg::automatic::SolverText;
 use clinalg::solve::{GmresParams, IdrParams};
 use clinalg_handles::Preconditioning;
 
@@ -11,7 +12,8 @@ use crate::callback::{ClinalgProgress, progress};
 use crate::check_array;
 use crate::object::ClinalgHandle;
 use crate::solver::{
-    ClinalgMethod, ClinalgPreconditioner, ClinalgReport, Wanted, krylov, preconditioning_of, results, summary,
+    ClinalgMethod, ClinalgPreconditioner, ClinalgReport, Wanted, krylov, method_of_name, preconditioner_of_name,
+    preconditioning_of, results, summary,
 };
 use crate::status::{ClinalgStatus, Fault, guard};
 
@@ -48,6 +50,33 @@ impl ClinalgSolverOptions {
     pub(crate) fn wanted(&self) -> Wanted {
         let ClinalgSolverOptions { method, tolerance, max_iterations, restart, idr_dimension, .. } = *self;
         Wanted { method, tolerance, max_iterations, restart, idr_dimension }
+    }
+}
+
+impl ClinalgSolverOptions {
+    /// Sets the members that a text names.
+    fn set(&mut self, text: &str) -> Result<(), Fault> {
+        let wanted: SolverText = text.parse().map_err(|error: Error| error.renamed("solver", "text"))?;
+        let lacking = |name: &str, expected: &str| Fault::Library(Error::value("text", expected, format!("`{name}`")));
+        if let Some(method) = wanted.method {
+            let known = method_of_name(method).ok_or_else(|| {
+                lacking("block-cg", "another method; `cg` takes several columns of b together where that is faster")
+            })?;
+            self.method = known as u32;
+        }
+        if let Some(kind) = wanted.preconditioner {
+            let known = preconditioner_of_name(kind).ok_or_else(|| {
+                let expected = "none, jacobi, amg, spai0, ssor, ilu, ilut, ic or fsai; make others by their own                     functions and set `inverse`, or use clinalg_system_options.solver";
+                let name = SolverText::PRECONDITIONERS.iter().find(|(_, of)| *of == kind);
+                lacking(name.map_or("", |(name, _)| name), expected)
+            })?;
+            self.preconditioner = known as u32;
+        }
+        self.tolerance = wanted.tolerance.unwrap_or(self.tolerance);
+        self.max_iterations = wanted.max_iterations.unwrap_or(self.max_iterations);
+        self.restart = wanted.restart.unwrap_or(self.restart);
+        self.idr_dimension = wanted.idr_dimensions.unwrap_or(self.idr_dimension);
+        Ok(())
     }
 }
 
@@ -176,6 +205,35 @@ pub unsafe extern "C" fn clinalg_solver_options_default(
 ) -> ClinalgStatus {
     // SAFETY: by the contract above.
     guard(|| unsafe { put_defaults(options, struct_size) })
+}
+
+/// Sets the members that a text names, such as "cg,amg,tol=1e-8"; the others stay as they are. Fill the options with
+/// `clinalg_solver_options_default` first. The parts stand between commas in any order, in upper or lower case:
+///
+/// - a method: `cg`, `fcg`, `minres`, `bicgstab`, `idrs`, `gmres`, `richardson`, `lsqr` or `lsmr`;
+/// - a preconditioner: `none`, `jacobi`, `amg`, `spai0`, `ssor`, `ilu`, `ilut`, `ic` or `fsai`;
+/// - `tol=` with the relative residual to reach, above 0 and below 1;
+/// - `max-iterations=`, `restart=` and `idr-dimension=` with whole numbers, the last two at least 1.
+///
+/// They are named as the options of the program. An unknown name is `CLINALG_STATUS_VALUE` with a message that lists the
+/// known ones, as is one that is known but that `clinalg_system_solve` does not have (`block-cg`, `auto`, `sa`,
+/// `classical`, `saddle`); `clinalg_system_options.solver` takes those but `block-cg`. A failed call changes nothing.
+///
+/// # Safety
+/// `text` is null or a text that ends in zero; `options` names as many bytes as its first member says.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn clinalg_solver_options_parse(
+    text: *const c_char,
+    options: *mut ClinalgSolverOptions,
+) -> ClinalgStatus {
+    guard(|| {
+        // SAFETY: by the contract above.
+        let (text, mut parsed) = unsafe { (crate::text("text", text)?, read(options)?) };
+        parsed.set(text)?;
+        // SAFETY: `read` has checked the size, by which the options are valid for a write.
+        unsafe { std::ptr::copy_nonoverlapping((&raw const parsed).cast::<u8>(), options.cast(), parsed.struct_size) };
+        Ok(())
+    })
 }
 
 /// Solves A x = b for a dense, sparse or band matrix or an operator, real or complex, or for a matrix on a team. `*x` holds the initial guess on entry and the

@@ -1,8 +1,8 @@
 //! Solvers on handles.
 
-use clinalg::Error;
 use clinalg::multigrid::{Backend, Cycle};
 use clinalg::solve::{LeastSquaresMethod, Progress, Report, Stop, Stopping};
+use clinalg::{Error, automatic};
 use clinalg_handles::{Method, PreconditionerKind, Preconditioning, Registry};
 
 use crate::object::ClinalgHandle;
@@ -173,6 +173,38 @@ pub(crate) fn preconditioning_of(code: u32) -> Result<Preconditioning, Fault> {
         (ClinalgPreconditioner::Amg as u32, Preconditioning::Of(PreconditionerKind::Amg)),
     ];
     choice("preconditioner", code, &known)
+}
+
+/// The code of a method that a text names.
+pub(crate) fn method_of_name(method: automatic::Method) -> Option<ClinalgMethod> {
+    Some(match method {
+        automatic::Method::Cg => ClinalgMethod::Cg,
+        automatic::Method::FlexibleCg => ClinalgMethod::FlexibleCg,
+        automatic::Method::Minres => ClinalgMethod::Minres,
+        automatic::Method::BiCgStab => ClinalgMethod::Bicgstab,
+        automatic::Method::Idr => ClinalgMethod::Idr,
+        automatic::Method::Gmres => ClinalgMethod::Gmres,
+        automatic::Method::Richardson => ClinalgMethod::Richardson,
+        automatic::Method::Lsqr => ClinalgMethod::Lsqr,
+        automatic::Method::Lsmr => ClinalgMethod::Lsmr,
+        _ => return None,
+    })
+}
+
+/// The code of a preconditioner that a text names.
+pub(crate) fn preconditioner_of_name(kind: automatic::PreconditionerKind) -> Option<ClinalgPreconditioner> {
+    Some(match kind {
+        automatic::PreconditionerKind::None => ClinalgPreconditioner::None,
+        automatic::PreconditionerKind::Jacobi => ClinalgPreconditioner::Jacobi,
+        automatic::PreconditionerKind::Spai0 => ClinalgPreconditioner::Spai0,
+        automatic::PreconditionerKind::Ssor => ClinalgPreconditioner::Ssor,
+        automatic::PreconditionerKind::Ilu => ClinalgPreconditioner::Ilu,
+        automatic::PreconditionerKind::Ilut => ClinalgPreconditioner::Ilut,
+        automatic::PreconditionerKind::Cholesky => ClinalgPreconditioner::Ic,
+        automatic::PreconditionerKind::Fsai => ClinalgPreconditioner::Fsai,
+        automatic::PreconditionerKind::Amg => ClinalgPreconditioner::Amg,
+        _ => return None,
+    })
 }
 
 /// A method with its parameters and stopping criteria.

@@ -8,10 +8,9 @@ use clinalg::amg::{self, AmgParams, Smoother};
 use clinalg::eigen::{EigenParams, Which};
 use clinalg::multigrid::{self, PoissonParams};
 use clinalg::precond::{IluKind, SsorParams};
-use clinalg::solve::GmresParams;
+use clinalg::solve::{GmresParams, Stopping};
 use clinalg::wave::{Scheme, WaveParams};
 use clinalg_capi::*;
-use clinalg_handles::Automatic;
 use clinalg_ode::integrate::Options as OdeParams;
 
 /// What the function of defaults fills in.
@@ -30,7 +29,7 @@ fn options_of_c_default_to_those_of_the_library() {
     assert_eq!((of.max_iterations, of.restart), (want.stopping.max_iterations, want.restart));
     assert_eq!(of.tolerance, want.stopping.tolerance_of::<f64>());
 
-    let (of, want) = (filled(clinalg_system_options_default), Automatic::stopping());
+    let (of, want) = (filled(clinalg_system_options_default), Stopping::default());
     assert_eq!((of.tolerance, of.max_iterations), (0.0, want.max_iterations));
     assert!(want.tolerance.is_none());
 

@@ -15,6 +15,7 @@ mod system;
 use std::path::PathBuf;
 use std::time::Instant;
 
+use clinalg::automatic::SolverText;
 use clinalg::multigrid::Backend;
 use clinalg::solve::{GmresParams, Stop, Stopping};
 use clinalg::{Complex, CsrParts, Scalar};
@@ -118,6 +119,7 @@ Examples:
   clinalg solve A.mtx                           b = (1, ..., 1)
   clinalg solve A.mtx --rhs b.mtx --out x.mtx --tol 1e-12
   clinalg solve A.mtx --method gmres --restart 50 --plot residuals.svg
+  clinalg solve A.mtx --solver cg,amg,tol=1e-8
   clinalg solve A.mtx --reorder rcm --plot-pattern pattern.png
   clinalg solve circuit.mat --method gmres --precond ilut --out x.mat
   clinalg solve A.npz --rhs b.npy --x0 x0.npy --precond ic --out x.npy
@@ -144,6 +146,9 @@ pub(crate) struct Args {
     /// Iterative method [default: cg if A is symmetric with a positive diagonal, minres if it is a symmetric saddle point matrix, lsmr if A is not square, else bicgstab]
     #[arg(long, value_enum)]
     method: Option<Method>,
+    /// Method, preconditioner, tol=, max-iterations=, restart= and idr-dimension= in one text, such as cg,amg,tol=1e-8; the options of these names come before it
+    #[arg(long, value_name = "TEXT")]
+    solver: Option<SolverText>,
     /// Preconditioner; --coordinates, --nullspace, --block, --single and the options from --smoother to --aggressive imply amg
     #[arg(long, value_enum, default_value_t = Precond::Auto)]
     precond: Precond,
@@ -243,7 +248,7 @@ struct Input {
 }
 
 pub(crate) fn run(args: &Args, global: &Global, out: &mut Output) -> Result<Exit, Failure> {
-    let args = &args.with_matrix(global)?;
+    let args = &args.with_matrix(global)?.with_solver();
     out.phase("reading");
     let picture = args.plot.as_deref().map(Picture::new).transpose()?;
     let pattern = args.plot_pattern.as_deref().map(|path| Picture::given("--plot-pattern", path)).transpose()?;
@@ -329,6 +334,20 @@ impl Args {
             ),
             _ => Ok(args),
         }
+    }
+
+    /// With what --solver names where the option of that name is not given.
+    fn with_solver(mut self) -> Args {
+        let Some(text) = self.solver else { return self };
+        self.method = self.method.or(text.method.map(Method::from));
+        if self.precond == Precond::Auto {
+            self.precond = text.preconditioner.map_or(Precond::Auto, Precond::from);
+        }
+        self.tol = self.tol.or(text.tolerance);
+        self.max_iterations = self.max_iterations.or(text.max_iterations);
+        self.given_restart = self.given_restart.or(text.restart);
+        self.idr_dimension = self.idr_dimension.or(text.idr_dimensions);
+        self
     }
 
     fn stopping<T: Scalar>(&self) -> Stopping {

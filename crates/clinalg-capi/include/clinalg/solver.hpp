@@ -79,6 +79,8 @@ struct SolverOptions : public detail::Defaults<clinalg_solver_options, clinalg_s
         method = chosen;
         preconditioner = by_name;
     }
+    // What a text names, "cg,amg,tol=1e-8": see clinalg_solver_options_parse.
+    explicit SolverOptions(const std::string &text) { check(clinalg_solver_options_parse(text.c_str(), this)); }
     SolverOptions(clinalg_method chosen, const Object &approximate_inverse) : inverse(approximate_inverse) { method = chosen; }
     // Hides the C structure's member of the same name; set this one.
     Progress progress;
@@ -113,8 +115,12 @@ CLINALG_NODISCARD inline Report solve(const Object &a, const Dense &b, Dense &x,
     return detail::report(done, std::move(history));
 }
 
-// The stopping criteria of solve_automatic().
+// The stopping criteria of solve_automatic(), and what is not left to the choice.
 struct SystemOptions : public detail::Defaults<clinalg_system_options, clinalg_system_options_default> {
+    SystemOptions() {}
+    explicit SystemOptions(const std::string &text) : solver(text) {}
+    // A method, a preconditioner and limits by name, "cg,amg,tol=1e-8"; empty for none. Hides the C structure's member.
+    std::string solver;
     // Hides the C structure's member of the same name; set this one.
     Progress progress;
 };
@@ -134,7 +140,8 @@ struct SystemReport {
 namespace detail {
 
 template <class A> SystemReport solve_automatic(const Csr &a, const A &b, std::size_t count, A &x, const SystemOptions &options) {
-    const clinalg_system_options plain = with_progress<clinalg_system_options>(options);
+    clinalg_system_options plain = with_progress<clinalg_system_options>(options);
+    plain.solver = or_null(options.solver);
     std::vector<clinalg_report> columns(count);
     clinalg_system_report done;
     check_solve(clinalg_system_solve_automatic(&plain, a.get(), b.get(), x.out(), columns.data(), count, &done));

@@ -1,7 +1,7 @@
 //! Solves of sparse systems by the method and the preconditioner that suit the matrix, on handles.
 
-use clinalg::automatic::{AutomaticParams, Decision, Event, Plan};
-use clinalg::solve::{Progress, Report, Stop, Stopping};
+use clinalg::automatic::{AutomaticParams, Decision, Event, Method, Plan, SolverText};
+use clinalg::solve::{Progress, Report, Stop};
 use clinalg::{Dense, Error, Result, Scalar, Vector};
 
 use super::sparse::sparse;
@@ -23,14 +23,6 @@ pub struct Automatic {
     pub reports: Vec<Report>,
 }
 
-impl Automatic {
-    /// When the solve by each method ends by default. Where a method reaches this limit of iterations, another one takes over; if the caller sets another limit,
-    /// the solve ends there.
-    pub fn stopping() -> Stopping {
-        Stopping::default()
-    }
-}
-
 /// The choice and what took its place, as one text.
 fn reasons(decisions: &[Decision]) -> String {
     let text = |decision: &Decision| match decision {
@@ -50,7 +42,7 @@ fn like<T: Scalar>(b: &Stored<T>, x: Dense<T>) -> Result<Object> {
 
 impl Registry {
     /// Solves A x = b for a sparse matrix and one or more columns of b, by what suits the matrix: [`automatic`](clinalg::automatic). Gives the
-    /// handle of x, a new object of the kind of b, and what was done; columns after one that `progress` ended are 0 and have no report.
+    /// handle of x, a new object of the kind of b, and what was done. `wanted` prescribes methods and limits as a text does; columns after one that `progress` ended are 0 and have no report.
     ///
     /// # Errors
     /// [`Error::Handle`], [`Error::Precision`], [`Error::Shape`]; [`Error::Unsuitable`] that names the row (and column) of an entry of A or b that is not
@@ -60,10 +52,15 @@ impl Registry {
         &self,
         a: u64,
         b: u64,
-        stopping: &Stopping,
+        wanted: &SolverText,
         progress: Progress<'_>,
     ) -> Result<(u64, Automatic)> {
-        stopping.check()?;
+        let params = wanted.apply(AutomaticParams::default());
+        params.stopping.check()?;
+        if params.method == Some(Method::BlockCg) {
+            let expected = "a method for one column of b after the other, such as cg";
+            return Err(Error::value("solver", expected, "`block-cg`, which solves for all columns at once"));
+        }
         let operands = [Operand::new("a", a, Kind::SPARSE), Operand::new("b", b, Kind::FULL)];
         let (x, found) = self.call(&operands, None, |inputs, _| {
             typed!(inputs[0], T => {
@@ -78,8 +75,6 @@ impl Registry {
                 if !a.context().same(values.context()) {
                     return Err(Error::Context { argument: "b" });
                 }
-                let mut params = AutomaticParams::default().stopping(stopping.clone());
-                params.takes_over_at_limit = stopping.max_iterations == Automatic::stopping().max_iterations;
                 let mut plan = Plan::new(a, params)?;
                 let host = values.to_vec()?;
                 plan.check_right_sides(&host)?;
@@ -163,7 +158,7 @@ mod tests {
         let a = Csr::from_parts(&context, parts).unwrap();
         let a = registry.insert(Object::from(a));
         let b = registry.upload_vector(&context, b).unwrap();
-        let (x, found) = registry.solve_automatic(a, b, &Automatic::stopping(), &mut go_on)?;
+        let (x, found) = registry.solve_automatic(a, b, &SolverText::default(), &mut go_on)?;
         let mut values = vec![0.0; parts.cols];
         registry.read(x, 0, &mut values).unwrap();
         Ok((values, found))

@@ -1,12 +1,13 @@
 //! Krylov methods with MATLAB's orders of arguments and results.
 
+use clinalg::automatic::SolverText;
 use clinalg::solve::{LeastSquaresMethod, Report, Stop, Stopping};
 use clinalg::{Precision, Real};
-use clinalg_handles::{Automatic, Kind as Object, Method, Operand, PreconditionerKind, Preconditioning, Registry};
+use clinalg_handles::{Kind as Object, Method, Operand, PreconditionerKind, Preconditioning, Registry};
 
 use super::grid::choice;
 use super::preconditioner::KINDS;
-use super::{GPU, Outcome, count_as, flag, handle, handle_as, real_as};
+use super::{GPU, Outcome, count_as, flag, handle, handle_as, real_as, text};
 use crate::args::{Args, Input, Kind};
 use crate::emit::{Answer, Out};
 use crate::fault::Fault;
@@ -170,7 +171,7 @@ MexHandleMatrix(gpu, x) - [5/6; 3/2]",
     Function {
         name: "MexSolveSparse",
         title: "Solve a sparse system by a method and a preconditioner that suit the matrix.",
-        inputs: &[GPU, handle_as("A", "a"), handle("b"), TOLERANCE, count_as("maxit", "max_iterations")],
+        inputs: &[GPU, handle_as("A", "a"), handle("b"), TOLERANCE, count_as("maxit", "max_iterations"), text("solver")],
         required: 3,
         outputs: &["x", "flag", "relres", "iter", "method", "precond", "why", "reason"],
         text: "\
@@ -178,7 +179,10 @@ Solves A x = b for a sparse matrix A and one or more columns b, as the command `
 with algebraic multigrid, MINRES with blocks, BiCGStab with incomplete factors or the like, with GMRES where one of them
 fails, and by LSMR in the least-squares sense where A is not square. x is a new matrix.
   tol    relative residual norm(b - A x) / norm(b) to reach (default 1e-10 in double, 1e-5 in single precision)
-  maxit  maximum number of iterations for each column and method (default 10000)
+  maxit  maximum number of iterations for each column and method (default 10000); where it is given, the solve ends there,
+         otherwise another method takes over
+  solver a method, a preconditioner and limits by name, in the place of the choice: 'cg,amg', 'gmres,ilut,restart=50',
+         'minres,tol=1e-8,max-iterations=200'; tol and maxit above come first
 flag, relres and iter are rows with a number for each column, as of MexCG; they end with a column that Ctrl-C
 stopped. method and precond name what was used, why says why it was chosen, and reason what flag means.",
         example: "\
@@ -194,15 +198,11 @@ method, precond",
 
 /// A sparse system by what suits the matrix.
 fn automatic(args: &Args<'_>) -> Outcome {
-    let mut stopping = Automatic::stopping();
-    if let Some(most) = args.maybe_count(4) {
-        stopping = stopping.max_iterations(most);
-    }
-    if let Some(tolerance) = args.maybe_real(3) {
-        stopping = stopping.tolerance(tolerance);
-    }
+    let mut wanted = args.maybe_text(5).map_or(Ok(SolverText::default()), |text| text.parse())?;
+    wanted.max_iterations = args.maybe_count(4).or(wanted.max_iterations);
+    wanted.tolerance = args.maybe_real(3).or(wanted.tolerance);
     let (x, found) =
-        args.objects()?.solve_automatic(args.handle(1), args.handle(2), &stopping, &mut interrupt::progress)?;
+        args.objects()?.solve_automatic(args.handle(1), args.handle(2), &wanted, &mut interrupt::progress)?;
     let row = |of: fn(&Report) -> f64| Out::Reals { rows: 1, values: found.reports.iter().map(of).collect() };
     let worst = found.reports.iter().find(|report| !report.stop.is_success()).or(found.reports.last());
     Ok(Answer::Several(vec![

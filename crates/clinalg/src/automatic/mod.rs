@@ -45,6 +45,7 @@ mod preconditioner;
 mod scalar;
 mod space;
 mod stages;
+mod text;
 
 use std::ops::ControlFlow;
 
@@ -56,6 +57,7 @@ pub use preconditioner::{Boxed, PreconditionerKind, PreconditionerParams, Prepar
 pub use scalar::SystemScalar;
 pub use space::{MethodSolver, OnTeam, OneDevice, PreparedFor, Space};
 pub use stages::{Automatic, Suspended};
+pub use text::SolverText;
 
 use crate::solve::{GmresParams, IdrParams, Stopping};
 
