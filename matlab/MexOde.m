@@ -19,7 +19,7 @@ function [t, y, stats, te, ye, ie] = MexOde(gpu, system, times, y0, tol, method,
 %   on; the last row of y is that of a terminal event.
 %     tol      [relative absolute] tolerance of a step (default [1e-3 1e-6]); [relative absolute_1 ...] with
 %              an absolute tolerance for each number of y0
-%     method   'dopri54' (default), 'bs32', 'verner65', 'dopri87', 'rk4', ...
+%     method   'dopri54' (default), 'bs32', 'verner65', 'dopri87', 'rk4', ...; 'rkc', stabilised steps for diffusion
 %     steps    [fixed first largest limit refine]: steps of a fixed size, the first and the largest step, the
 %              maximum number of steps; with two times, the number of output times per step in place of
 %              its end alone; 0 for the default

@@ -36,7 +36,8 @@ function [t, y, te, ye, ie, stats] = ode(rhs, tspan, y0, varargin)
 %                           those asked for where tspan has more than two), see([], [], 'done') at the end; the
 %                           integration stops where it gives true
 %     OutputSel             the components that OutputFcn is given (default all)
-%     Method                'dopri54' (default, the pair of ode45), 'bs32', 'verner65', 'dopri87', 'rk4', ...
+%     Method                'dopri54' (default, the pair of ode45), 'bs32', 'verner65', 'dopri87', 'rk4', ...; 'rkc', stabilised steps of
+%                           order 2 for diffusion and other problems with real negative eigenvalues
 %     Variant               how it becomes kernels, 'auto' (default), 'fused', 'basic', ...
 %     Grid                  points along each axis; Origin and Spacing of the grid
 %     Parameters            a struct of numbers that the formulas read by name

@@ -452,8 +452,52 @@ static void vectors(void)
     OK(clinalg_object_release(decay));
 }
 
+/* Diffusion by stabilised steps: u = exp(-lambda t) sin(pi x) on the points of a grid, in far fewer steps than a Runge-Kutta method takes. */
+static void stabilised_steps(void)
+{
+    enum { POINTS = 99 };
+    const double pi = acos(-1.0), h = 1.0 / (POINTS + 1), lambda = pow(2 / h * sin(pi * h / 2), 2), times[] = {0, 0.1};
+    double start[POINTS], y[2 * POINTS], wrong = 0, at_once = 0;
+    clinalg_handle heat = 0, before = 0, after = 0, stepper = 0;
+    clinalg_ode_options options;
+    clinalg_ode_report report, other;
+    for (int k = 0; k < POINTS; ++k) start[k] = sin(pi * (k + 1) * h);
+    OK(clinalg_ode_options_default(&options, sizeof options));
+    options.relative = options.absolute = 1e-5;
+    OK(clinalg_ode_create("grid 99\nboundary value 0\nu' = 10000*(u[-1] - 2*u + u[+1])", NULL, 0, 0, &heat));
+    OK(clinalg_ode_solve(heat, "rkc", NULL, &options, times, 2, start, POINTS, y, &report));
+    for (int k = 0; k < POINTS; ++k) wrong = fmax(wrong, fabs(y[POINTS + k] - exp(-lambda * 0.1) * start[k]));
+    CHECK(wrong < 1e-4 && report.t == 0.1);
+    OK(clinalg_ode_solve(heat, "dopri54", NULL, &options, times, 2, start, POINTS, y, &other));
+    CHECK(10 * report.accepted < other.accepted && 2 * report.rhs_evaluations < other.rhs_evaluations);
+
+    OK(clinalg_vector_create(CLINALG_PRECISION_F64, start, POINTS, &before));
+    OK(clinalg_vector_constant(CLINALG_PRECISION_F64, POINTS, 0, &after));
+    OK(clinalg_ode_stepper_create(heat, "rkc", NULL, &options, &stepper));
+    for (int run = 0; run < 2; ++run) {
+        OK(clinalg_ode_stepper_solve(stepper, 0, 0.1, before, after, &other));
+        OK(clinalg_array_read(after, CLINALG_PRECISION_F64, 0, POINTS, y));
+        at_once = 0;
+        for (int k = 0; k < POINTS; ++k) at_once = fmax(at_once, fabs(y[k] - exp(-lambda * 0.1) * start[k]));
+        CHECK(at_once < 1e-4);
+    }
+    FAILS(clinalg_ode_solve(heat, "rkc2", NULL, &options, times, 2, start, POINTS, y, NULL), CLINALG_STATUS_VALUE);
+    SAYS("ab6, rkc");
+    for (int k = 0; k < POINTS; ++k) y[k] = 1e-5;
+    OK(clinalg_ode_set_tolerances(heat, y, POINTS));
+    FAILS(clinalg_ode_solve(heat, "rkc", NULL, &options, times, 2, start, POINTS, y, NULL), CLINALG_STATUS_VALUE);
+    SAYS("one absolute tolerance");
+    start[3] = NAN;
+    FAILS(clinalg_ode_solve(heat, "rkc", NULL, &options, times, 2, start, POINTS, y, NULL), CLINALG_STATUS_VALUE);
+    OK(clinalg_object_release(heat));
+    OK(clinalg_object_release(before));
+    OK(clinalg_object_release(after));
+    OK(clinalg_object_release(stepper));
+}
+
 int main(void)
 {
+    stabilised_steps();
     formulas();
     waveform();
     data();

@@ -3187,7 +3187,8 @@ clinalg_status clinalg_ode_initial(clinalg_handle ode,
  * `count` times, at least two, increasing or decreasing: `y` has room for `count` times `components` values, one time after
  * the other, the first being `y0` again. Components are all points of the first field, then those of the next.
  *
- * `method` is a name such as "dopri54" (null for this one) or "rk4", `variant` the division into kernels (null for "auto").
+ * `method` is a name such as "dopri54" (null for this one) or "rk4", or "rkc" for stabilised steps of order 2, which have
+ * as many stages as diffusion and the like ask for; an unknown name is an error that lists all. `variant` is the division into kernels (null for "auto").
  * `report` may be null. Steps end at the times of `stop` lines and where a test problem jumps. If a terminal event ends the integration, its solution
  * follows those at the times before, and NaN fills the rest. A failed call does not change `y`.
  *

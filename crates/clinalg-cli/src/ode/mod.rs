@@ -12,7 +12,7 @@ mod solve;
 use std::path::PathBuf;
 
 use clinalg::Real;
-use clinalg_ode::integrate::{Norm, Options, Stabilised, Stepper};
+use clinalg_ode::integrate::{Norm, Options, STABILISED, Stabilised, Stepper};
 use clinalg_ode::problems::Problem;
 use clinalg_ode::{METHODS, Method, Variant};
 
@@ -280,9 +280,6 @@ fn variant(name: &str) -> Result<Option<Variant>, Failure> {
         name => usage!("--variant {name}: expected one of {}", variants().join(", ")),
     }
 }
-
-/// The method whose stages follow the stability.
-const STABILISED: &str = "rkc";
 
 /// Its stages where it is drawn or timed as one method.
 const STAGES: usize = 5;

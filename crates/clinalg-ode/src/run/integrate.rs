@@ -25,7 +25,7 @@ pub use crate::run::events::Occurrence;
 pub use crate::run::integrator::{Integrator, StepOutcome};
 pub use crate::run::options::{Options, Report};
 pub use crate::run::resume::State;
-pub use crate::run::stabilised::Stabilised;
+pub use crate::run::stabilised::{STABILISED, Stabilised};
 pub use crate::run::stepper::{Norm, Slot, Stepper, Stored, Tolerance};
 use crate::{Error, Result};
 

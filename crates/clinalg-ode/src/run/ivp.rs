@@ -6,13 +6,15 @@ use std::cell::OnceCell;
 use clinalg::{Context, Precision, Real, Vector};
 
 use crate::run::access_check::check_access;
-use crate::run::integrate::{Integrator, Occurrence, Options, Report, StepOutcome, Stored, integrate_on_device};
-use crate::{DeviceStepper, Error, Method, Result, System, Variant};
+use crate::run::integrate::{
+    Integrator, Occurrence, Options, Report, STABILISED, Stabilised, StepOutcome, Stored, integrate_on_device,
+};
+use crate::{DeviceStepper, Error, METHODS, Method, Result, System, Variant};
 
 /// How to solve.
 #[derive(Debug, Clone)]
 pub struct Settings {
-    /// One of [`METHODS`](crate::METHODS).
+    /// One of [`METHODS`], or [`STABILISED`], whose steps have as many stages as stability asks for.
     pub method: String,
     /// How the method is divided into kernels; [`Variant::Auto`] without a trial, see [`DeviceStepper::untried`].
     pub variant: Variant,
@@ -75,7 +77,7 @@ pub trait Step {
 }
 
 struct Last<'s, 'a, T: Real> {
-    integrator: &'s mut Integrator<'a, T, DeviceStepper<T>>,
+    integrator: &'s mut Integrator<'a, T, Stabilised<DeviceStepper<T>>>,
     system: &'s System,
     begin: f64,
     /// Events before the step.
@@ -353,7 +355,7 @@ pub fn solve_on_device<T: Real>(
 /// [`solve_on_device`] for several integrations of one system, forwards in time: kernels and memory are set up once.
 pub struct OnDevice<T: Real> {
     context: Context,
-    stepper: DeviceStepper<T>,
+    stepper: Stabilised<DeviceStepper<T>>,
     options: Options,
 }
 
@@ -363,8 +365,7 @@ impl<T: Real> OnDevice<T> {
     /// # Errors
     /// Those of [`DeviceStepper::untried`]; [`Error::Value`] for settings that do not fit the system.
     pub fn new(context: &Context, system: &System, settings: &Settings) -> Result<OnDevice<T>> {
-        let (method, options) = prepared(system, settings)?;
-        let stepper = DeviceStepper::untried(context, &method, system, settings.variant)?;
+        let (stepper, options) = stepper(context, system, settings)?;
         Ok(OnDevice { context: context.clone(), stepper, options })
     }
 
@@ -393,24 +394,38 @@ struct Wanted<'w> {
     see: Option<&'w mut See<'w>>,
 }
 
-/// The method, and the options with tolerances in the order of memory.
-fn prepared(system: &System, settings: &Settings) -> Result<(Method, Options)> {
-    let mut method = Method::named(&settings.method)?;
+/// A stepper of the settings' method, and the options with tolerances in the order of memory.
+fn stepper<T: Real>(
+    context: &Context,
+    system: &System,
+    settings: &Settings,
+) -> Result<(Stabilised<DeviceStepper<T>>, Options)> {
+    let is_stabilised = settings.method == STABILISED;
+    if !is_stabilised && !METHODS.contains(&settings.method.as_str()) {
+        let expected = format!("one of {}, {STABILISED}", METHODS.join(", "));
+        return Err(Error::value("method", expected, &settings.method));
+    }
+    let mut method = if is_stabilised { Stabilised::<()>::stage()? } else { Method::named(&settings.method)? };
     let mut options = settings.options.clone();
     options.stops.extend(&system.stops);
     if options.fixed_step.is_some() {
         // The estimate of the error is work that steps of a fixed size do not need.
-        method = method.without_error();
+        method = if is_stabilised { method } else { method.without_error() };
         options.absolute_each = Vec::new();
     } else if !options.absolute_each.is_empty() {
         if options.absolute_each.len() != system.components() {
             let expected = format!("{} components", system.components());
             return Err(Error::value("absolute_each", expected, options.absolute_each.len()));
         }
+        if is_stabilised {
+            let expected = format!("one absolute tolerance for all components, with the method {STABILISED}");
+            return Err(Error::value("absolute_each", expected, "one for each"));
+        }
         method = method.with_tolerances();
         options.absolute_each = system.from_fields(&options.absolute_each);
     }
-    Ok((method, options))
+    let stepper = DeviceStepper::untried(context, &method, system, settings.variant)?;
+    Ok((if is_stabilised { Stabilised::new(stepper)? } else { Stabilised::plain(stepper) }, options))
 }
 
 fn by_fields<T: Real>(system: &System, y: Stored<'_, T>) -> Result<Vec<f64>> {
@@ -451,9 +466,8 @@ fn typed<T: Real>(
     }
     let start: Vec<T> = system.from_fields(y0).into_iter().map(T::from_f64).collect();
     check_access(context, system, t0, &start)?;
-    let (method, options) = prepared(system, settings)?;
+    let (mut stepper, options) = stepper::<T>(context, system, settings)?;
     let options = Options { save_at: wanted.save_at, dense: wanted.dense, ..options };
-    let mut stepper = DeviceStepper::<T>::untried(context, &method, system, settings.variant)?;
     let (mut t, mut y, mut at_events) = (vec![t0], y0.to_vec(), Vec::new());
     let mut integrator = Integrator::new(&mut stepper, t0, t_end, &start, &options)?
         .on_save_stored(|time, values| {

@@ -6,8 +6,11 @@ use crate::method::graph::Graph;
 use crate::method::rkc::{self, NOMINAL};
 use crate::method::{BEGIN, Method};
 use crate::run::power_method::PowerMethod;
-use crate::run::stepper::{Slot, Stepper, Stored, Tolerance, all_times};
+use crate::run::stepper::{Slot, Stepper, Stored, Tolerance, all_times, per_step};
 use crate::{Error, Result};
+
+/// The name of the method beside [`METHODS`](crate::METHODS).
+pub const STABILISED: &str = "rkc";
 
 /// Accepted steps between two estimates of the spectral radius.
 const EVERY: usize = 25;
@@ -77,6 +80,11 @@ fn slope() -> Result<Method> {
 }
 
 impl<S> Stabilised<S> {
+    /// A stepper of any method as it is, for code that takes those of RKC beside others.
+    pub(crate) fn plain(stepper: S) -> Stabilised<S> {
+        Stabilised(Kind::Plain(stepper))
+    }
+
     /// The method of the steppers that [`Stabilised::new`] takes: one stage of RKC.
     ///
     /// # Errors
@@ -288,6 +296,37 @@ impl<T: Real, S: Stepper<T>> Stepper<T> for Stabilised<S> {
             self.trial(*t, h, &Tolerance::UNUSED)?;
             self.accept()
         })
+    }
+
+    fn advance_with(&mut self, times: &[f64], h: f64, arguments: &[f64]) -> Result<()> {
+        match &mut self.0 {
+            Kind::Plain(stepper) => stepper.advance_with(times, h, arguments),
+            Kind::Rkc(rkc) => {
+                per_step(&rkc.method, times, arguments)?;
+                self.advance(times, h)
+            }
+        }
+    }
+
+    fn steps_at_once(&self) -> usize {
+        match &self.0 {
+            Kind::Plain(stepper) => stepper.steps_at_once(),
+            Kind::Rkc(_) => 1,
+        }
+    }
+
+    fn trial_steps(&mut self, t: f64, h: f64, steps: usize, tolerance: &Tolerance) -> Result<Vec<f64>> {
+        match &mut self.0 {
+            Kind::Plain(stepper) => stepper.trial_steps(t, h, steps, tolerance),
+            Kind::Rkc(rkc) => Ok(vec![rkc.trial(t, h, tolerance)?]),
+        }
+    }
+
+    fn accept_steps(&mut self, count: usize) -> Result<()> {
+        match &mut self.0 {
+            Kind::Plain(stepper) => stepper.accept_steps(count),
+            Kind::Rkc(_) => self.accept(),
+        }
     }
 
     fn evaluations(&self) -> usize {
