@@ -74,6 +74,7 @@ static void operations(void)
 static void constants(void)
 {
     double sum = 0;
+    size_t needed = 0;
     float single[3];
     clinalg_object_info info;
     clinalg_handle v = 0, empty = 0;
@@ -93,6 +94,9 @@ static void constants(void)
     OK(clinalg_vector_constant(CLINALG_PRECISION_F64, 0, 1, &empty));
     OK(clinalg_object_release(empty));
     FAILS(clinalg_vector_constant(9, 4, 1, &empty), CLINALG_STATUS_VALUE);
+    CHECK(strstr(clinalg_last_error_message(), "CLINALG_PRECISION_COMPLEX_F64 (3)") != NULL);
+    FAILS(clinalg_device_text(0, 99, NULL, 0, &needed), CLINALG_STATUS_VALUE);
+    CHECK(strstr(clinalg_last_error_message(), "CLINALG_TEXT_VENDOR (1)") != NULL);
     FAILS(clinalg_vector_constant(CLINALG_PRECISION_F64, 4, 1, NULL), CLINALG_STATUS_NULL_POINTER);
     CHECK(clinalg_vector_constant(CLINALG_PRECISION_F64, SIZE_MAX / 8, 1, &empty) != CLINALG_STATUS_OK);
 

@@ -36,9 +36,9 @@ pub enum ClinalgFactorisation {
 /// The form that a code names.
 pub(crate) fn transpose_of(argument: &'static str, code: u32) -> Result<Transpose, Fault> {
     let known = [
-        (ClinalgTranspose::No as u32, Transpose::No),
-        (ClinalgTranspose::Yes as u32, Transpose::Yes),
-        (ClinalgTranspose::Conjugate as u32, Transpose::Conjugate),
+        (ClinalgTranspose::No, Transpose::No),
+        (ClinalgTranspose::Yes, Transpose::Yes),
+        (ClinalgTranspose::Conjugate, Transpose::Conjugate),
     ];
     choice(argument, code, &known)
 }
@@ -46,9 +46,9 @@ pub(crate) fn transpose_of(argument: &'static str, code: u32) -> Result<Transpos
 /// The factorisation that a code names.
 pub(crate) fn factorisation_of(code: u32) -> Result<Factorisation, Fault> {
     let known = [
-        (ClinalgFactorisation::Lu as u32, Factorisation::Lu),
-        (ClinalgFactorisation::Cholesky as u32, Factorisation::Cholesky),
-        (ClinalgFactorisation::Qr as u32, Factorisation::Qr),
+        (ClinalgFactorisation::Lu, Factorisation::Lu),
+        (ClinalgFactorisation::Cholesky, Factorisation::Cholesky),
+        (ClinalgFactorisation::Qr, Factorisation::Qr),
     ];
     choice("factorisation", code, &known)
 }

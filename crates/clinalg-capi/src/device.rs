@@ -87,11 +87,11 @@ pub unsafe extern "C" fn clinalg_device_text(
             "what",
             what,
             &[
-                (ClinalgDeviceText::Name as u32, &info.name),
-                (ClinalgDeviceText::Vendor as u32, &info.vendor),
-                (ClinalgDeviceText::Platform as u32, &info.platform),
-                (ClinalgDeviceText::Driver as u32, &info.driver),
-                (ClinalgDeviceText::Version as u32, &info.version),
+                (ClinalgDeviceText::Name, &info.name),
+                (ClinalgDeviceText::Vendor, &info.vendor),
+                (ClinalgDeviceText::Platform, &info.platform),
+                (ClinalgDeviceText::Driver, &info.driver),
+                (ClinalgDeviceText::Version, &info.version),
             ],
         )?;
         // SAFETY: by the contract above.
@@ -112,11 +112,11 @@ pub unsafe extern "C" fn clinalg_device_number(index: usize, what: u32, value: *
             "what",
             what,
             &[
-                (ClinalgDeviceNumber::Fp64 as u32, u64::from(info.fp64)),
-                (ClinalgDeviceNumber::ComputeUnits as u32, u64::from(info.compute_units)),
-                (ClinalgDeviceNumber::GlobalMem as u32, info.global_mem),
-                (ClinalgDeviceNumber::MaxAlloc as u32, info.max_alloc),
-                (ClinalgDeviceNumber::LocalMem as u32, info.local_mem),
+                (ClinalgDeviceNumber::Fp64, u64::from(info.fp64)),
+                (ClinalgDeviceNumber::ComputeUnits, u64::from(info.compute_units)),
+                (ClinalgDeviceNumber::GlobalMem, info.global_mem),
+                (ClinalgDeviceNumber::MaxAlloc, info.max_alloc),
+                (ClinalgDeviceNumber::LocalMem, info.local_mem),
             ],
         )?;
         // SAFETY: by the contract above.

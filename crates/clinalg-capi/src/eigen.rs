@@ -117,10 +117,7 @@ pub unsafe extern "C" fn clinalg_matrix_eigenpairs(
         let wanted = unsafe { read(options)? };
         check_array("vectors", vectors, 1)?;
         check_array("values", values, wanted.count)?;
-        let ends = [
-            (ClinalgSpectrumEnd::Smallest as u32, Which::Smallest),
-            (ClinalgSpectrumEnd::Largest as u32, Which::Largest),
-        ];
+        let ends = [(ClinalgSpectrumEnd::Smallest, Which::Smallest), (ClinalgSpectrumEnd::Largest, Which::Largest)];
         let mut params = EigenParams::default()
             .count(wanted.count)
             .which(choice("which", wanted.which, &ends)?)

@@ -133,8 +133,7 @@ unsafe fn make(
     if out.is_null() {
         return Err(Fault::Null("out"));
     }
-    let domains =
-        [(ClinalgDomain::Interior as u32, Domain::Interior), (ClinalgDomain::Exterior as u32, Domain::Exterior)];
+    let domains = [(ClinalgDomain::Interior, Domain::Interior), (ClinalgDomain::Exterior, Domain::Exterior)];
     let domain = choice("domain", wanted.domain, &domains)?;
     // SAFETY: by the contract above.
     let (nodes, elements) = unsafe {
@@ -263,8 +262,8 @@ unsafe fn solve(
     tractions: *mut f64,
 ) -> Result<(), Fault> {
     let methods = [
-        (ClinalgElastodynamicsMethod::Lu as u32, ElastodynamicsMethod::Lu),
-        (ClinalgElastodynamicsMethod::OnTheFly as u32, ElastodynamicsMethod::OnTheFly),
+        (ClinalgElastodynamicsMethod::Lu, ElastodynamicsMethod::Lu),
+        (ClinalgElastodynamicsMethod::OnTheFly, ElastodynamicsMethod::OnTheFly),
     ];
     let method = choice("method", method, &methods)?;
     let unknowns = 3 * Registry::global().elastodynamics_surface(problem)?.centres.len();
@@ -278,8 +277,7 @@ unsafe fn solve(
             slice_mut("tractions", tractions, total)?,
         )
     };
-    let kinds =
-        [(ClinalgKnown::Displacement as u32, Known::Displacement), (ClinalgKnown::Traction as u32, Known::Traction)];
+    let kinds = [(ClinalgKnown::Displacement, Known::Displacement), (ClinalgKnown::Traction, Known::Traction)];
     let known = known.iter().map(|&code| choice("known", code, &kinds)).collect::<Result<Vec<_>, _>>()?;
     let known = known.chunks_exact(3).map(|k| [k[0], k[1], k[2]]).collect();
     let given = complex_numbers(given);

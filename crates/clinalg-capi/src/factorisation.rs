@@ -151,8 +151,7 @@ pub unsafe extern "C" fn clinalg_dense_solve_triangular(
     x: *mut ClinalgHandle,
 ) -> ClinalgStatus {
     let form = || -> Result<_, Fault> {
-        let known =
-            [(ClinalgTriangle::Lower as u32, Triangle::Lower), (ClinalgTriangle::Upper as u32, Triangle::Upper)];
+        let known = [(ClinalgTriangle::Lower, Triangle::Lower), (ClinalgTriangle::Upper, Triangle::Upper)];
         let diagonal = if unit == 0 { Diagonal::Stored } else { Diagonal::Unit };
         Ok((choice("triangle", triangle, &known)?, transpose_of("transpose", transpose)?, diagonal))
     };

@@ -38,9 +38,9 @@ pub enum ClinalgStorage {
 
 fn form(storage: u32) -> Result<Form, Fault> {
     let forms = [
-        (ClinalgStorage::Auto as u32, Form::Auto),
-        (ClinalgStorage::Assembled as u32, Form::Assembled),
-        (ClinalgStorage::OnTheFly as u32, Form::Otf),
+        (ClinalgStorage::Auto, Form::Auto),
+        (ClinalgStorage::Assembled, Form::Assembled),
+        (ClinalgStorage::OnTheFly, Form::Otf),
     ];
     choice("storage", storage, &forms)
 }
@@ -130,10 +130,10 @@ unsafe fn make(
         return Err(Fault::Null("out"));
     }
     let kinds = [
-        (ClinalgHeatKind::V as u32, Kind::V),
-        (ClinalgHeatKind::K as u32, Kind::K),
-        (ClinalgHeatKind::Ks as u32, Kind::Ks),
-        (ClinalgHeatKind::D as u32, Kind::D),
+        (ClinalgHeatKind::V, Kind::V),
+        (ClinalgHeatKind::K, Kind::K),
+        (ClinalgHeatKind::Ks, Kind::Ks),
+        (ClinalgHeatKind::D, Kind::D),
     ];
     let (kind, form) = (choice("kind", kind, &kinds)?, form(wanted.storage)?);
     let three = |argument, count: usize| count.checked_mul(3).ok_or_else(|| too_many(argument));

@@ -190,22 +190,142 @@ unsafe fn put_text(text: &str, (buffer, capacity): (*mut c_char, usize), needed:
     unsafe { put("needed", needed, text.len() + 1) }
 }
 
-/// What a code from C stands for. Codes are plain numbers here: an enumeration with a value it does
-/// not list would be undefined behaviour.
-fn choice<T: Copy + std::fmt::Debug>(argument: &'static str, code: u32, known: &[(u32, T)]) -> Result<T, Fault> {
-    known.iter().find(|(number, _)| *number == code).map(|(_, value)| *value).ok_or_else(|| {
-        let words: Vec<_> = known.iter().map(|(number, value)| format!("{number} ({})", variant(value))).collect();
-        let expected = match words.as_slice() {
+/// An enumeration of C. Its values come as plain numbers: one that it does not list would be undefined behaviour.
+trait Code: Copy + std::fmt::Debug {
+    /// How the names of its values begin in the header.
+    const PREFIX: &'static str;
+
+    fn code(self) -> u32;
+
+    /// The name of the value in the header.
+    fn name(self) -> String {
+        let mut name = Self::PREFIX.to_owned();
+        let mut ends_word = true;
+        for c in format!("{self:?}").chars() {
+            if ends_word && c.is_ascii_uppercase() {
+                name.push('_');
+            }
+            name.push(c.to_ascii_uppercase());
+            ends_word = !c.is_ascii_uppercase();
+        }
+        name
+    }
+}
+
+macro_rules! codes {
+    ($($name:ty: $prefix:literal),* $(,)?) => {
+    $(
+        impl Code for $name {
+            const PREFIX: &'static str = $prefix;
+
+            fn code(self) -> u32 {
+                self as u32
+            }
+        }
+    )*
+
+    #[cfg(test)]
+    const PREFIXES: &[&str] = &[$($prefix),*];
+    };
+}
+
+codes! {
+    ClinalgPrecision: "CLINALG_PRECISION",
+    ClinalgFormat: "CLINALG_FORMAT",
+    ClinalgTriangle: "CLINALG_TRIANGLE",
+    ClinalgScheme: "CLINALG_SCHEME",
+    ClinalgWaveSide: "CLINALG_WAVE_SIDE",
+    ClinalgMethod: "CLINALG_METHOD",
+    ClinalgPreconditioner: "CLINALG_PRECONDITIONER",
+    ClinalgSmoother: "CLINALG_SMOOTHER",
+    ClinalgBackend: "CLINALG_BACKEND",
+    ClinalgCycle: "CLINALG_CYCLE",
+    ClinalgDomain: "CLINALG_DOMAIN",
+    ClinalgKnown: "CLINALG_KNOWN",
+    ClinalgElastodynamicsMethod: "CLINALG_ELASTODYNAMICS_METHOD",
+    ClinalgSaddleShape: "CLINALG_SADDLE_SHAPE",
+    ClinalgSchur: "CLINALG_SCHUR",
+    ClinalgHeatKind: "CLINALG_HEAT_KIND",
+    ClinalgStorage: "CLINALG_STORAGE",
+    ClinalgOdeDirection: "CLINALG_ODE_DIRECTION",
+    ClinalgCondition: "CLINALG_CONDITION",
+    ClinalgCentring: "CLINALG_CENTRING",
+    ClinalgCoefficientAt: "CLINALG_COEFFICIENT_AT",
+    ClinalgTranspose: "CLINALG_TRANSPOSE",
+    ClinalgFactorisation: "CLINALG_FACTORISATION",
+    ClinalgGuess: "CLINALG_GUESS",
+    ClinalgSpectrumEnd: "CLINALG_SPECTRUM_END",
+    ClinalgOdeNorm: "CLINALG_ODE_NORM",
+    ClinalgOrdering: "CLINALG_ORDERING",
+    ClinalgMatching: "CLINALG_MATCHING",
+    ClinalgAmgSmoother: "CLINALG_AMG_SMOOTHER",
+    ClinalgAmgCycle: "CLINALG_AMG_CYCLE",
+    ClinalgAmgCoarsening: "CLINALG_AMG_COARSENING",
+    ClinalgDeviceText: "CLINALG_TEXT",
+    ClinalgDeviceNumber: "CLINALG_NUMBER",
+}
+
+/// What a code from C stands for. The error for another one lists the names of the header.
+fn choice<C: Code, T: Copy>(argument: &'static str, code: u32, known: &[(C, T)]) -> Result<T, Fault> {
+    known.iter().find(|(own, _)| own.code() == code).map(|(_, value)| *value).ok_or_else(|| {
+        let names: Vec<_> = known.iter().map(|(own, _)| format!("{} ({})", own.name(), own.code())).collect();
+        let expected = match names.as_slice() {
             [most @ .., last] if !most.is_empty() => format!("{} or {last}", most.join(", ")),
-            _ => words.concat(),
+            _ => names.concat(),
         };
         Fault::Library(clinalg::Error::Value { argument, expected, got: code.to_string() })
     })
 }
 
-/// The name of an enumeration's variant, without what is in it: of `Of(Ilu)`, `Ilu`.
-fn variant(value: &impl std::fmt::Debug) -> String {
-    let text = format!("{value:?}");
-    let text = text.strip_prefix("Some(").or_else(|| text.strip_prefix("Of(")).unwrap_or(&text);
-    text.split(['(', ' ', ')', '{']).next().unwrap_or_default().to_owned()
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The names that the error for a code lists, with their numbers.
+    fn listed(fault: Result<(), Fault>) -> Vec<(String, String)> {
+        let Err(Fault::Library(error)) = fault else { panic!("an unknown code is an error") };
+        let message = error.to_string();
+        let names = message.split([',', ' ']).zip(message.split([',', ' ']).skip(1));
+        let names = names.filter(|(name, _)| name.starts_with("CLINALG_"));
+        names.map(|(name, number)| (name.to_owned(), number.trim_matches(['(', ')']).to_owned())).collect()
+    }
+
+    #[test]
+    fn names_in_errors_are_those_of_the_header() {
+        let header = include_str!("../include/clinalg.h");
+        let options = |change: fn(&mut ClinalgAmgOptions)| {
+            let mut options = <ClinalgAmgOptions as options::Versioned>::defaults();
+            change(&mut options);
+            options.params().map(drop)
+        };
+        let all = [
+            (object::scalar_of(99).map(drop), 4),
+            (solver::preconditioning_of(99).map(drop), 9),
+            (solver::cycle_of(99).map(drop), 3),
+            (solver::backend_of(99).map(drop), 3),
+            (options(|options| options.smoother = 99), 4),
+            (options(|options| options.cycle = 99), 3),
+            (options(|options| options.coarsening = 99), 3),
+        ];
+        for (fault, count) in all {
+            let names = listed(fault);
+            assert_eq!(names.len(), count, "{names:?}");
+            for (name, number) in names {
+                assert!(header.contains(&format!("  {name} = {number},\n")), "{name} = {number}");
+            }
+        }
+    }
+
+    #[test]
+    fn every_name_of_a_device_property_is_in_the_header() {
+        let header = include_str!("../include/clinalg.h");
+        for name in
+            [ClinalgDeviceText::Driver.name(), ClinalgDeviceNumber::Fp64.name(), ClinalgOrdering::CuthillMckee.name()]
+        {
+            assert!(header.contains(&format!("  {name} = ")), "{name}");
+        }
+        for prefix in PREFIXES {
+            assert!(header.contains(&format!("  {prefix}_")), "{prefix}");
+        }
+    }
 }

@@ -181,7 +181,7 @@ const SCALARS: [(ClinalgPrecision, ScalarType); 4] = [
 ];
 
 pub(crate) fn scalar_of(code: u32) -> Result<ScalarType, Fault> {
-    choice("precision", code, &SCALARS.map(|(code, scalar)| (code as u32, scalar)))
+    choice("precision", code, &SCALARS)
 }
 
 /// The precision of what is real by its nature.
@@ -574,13 +574,13 @@ pub extern "C" fn clinalg_sparse_set_format(handle: ClinalgHandle, format: u32) 
             "format",
             format,
             &[
-                (ClinalgFormat::Best as u32, None),
-                (ClinalgFormat::Csr as u32, Some(Format::Csr)),
-                (ClinalgFormat::Balanced as u32, Some(Format::Balanced)),
-                (ClinalgFormat::Dia as u32, Some(Format::Dia)),
-                (ClinalgFormat::Stencil as u32, Some(Format::Stencil)),
-                (ClinalgFormat::Bsr as u32, Some(Format::Bsr)),
-                (ClinalgFormat::Sell as u32, Some(Format::Sell)),
+                (ClinalgFormat::Best, None),
+                (ClinalgFormat::Csr, Some(Format::Csr)),
+                (ClinalgFormat::Balanced, Some(Format::Balanced)),
+                (ClinalgFormat::Dia, Some(Format::Dia)),
+                (ClinalgFormat::Stencil, Some(Format::Stencil)),
+                (ClinalgFormat::Bsr, Some(Format::Bsr)),
+                (ClinalgFormat::Sell, Some(Format::Sell)),
             ],
         )?;
         Ok(Registry::global().set_format(handle, format)?)

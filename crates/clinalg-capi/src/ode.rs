@@ -200,9 +200,9 @@ pub unsafe extern "C" fn clinalg_ode_add_event(
         // SAFETY: by the contract above.
         let formula = unsafe { text("formula", formula)? };
         let directions = [
-            (ClinalgOdeDirection::Any as u32, Direction::Any),
-            (ClinalgOdeDirection::Rising as u32, Direction::Rising),
-            (ClinalgOdeDirection::Falling as u32, Direction::Falling),
+            (ClinalgOdeDirection::Any, Direction::Any),
+            (ClinalgOdeDirection::Rising, Direction::Rising),
+            (ClinalgOdeDirection::Falling, Direction::Falling),
         ];
         let direction = choice("direction", direction, &directions)?;
         let change = |ode: &mut Ode| ode.system.add_event(formula, point, direction, terminal != 0);

@@ -91,7 +91,7 @@ pub(crate) unsafe fn settings(
 ) -> Result<Settings, Fault> {
     // SAFETY: by the contract above.
     let wanted = unsafe { read(options)? };
-    let norms = [(ClinalgOdeNorm::Rms as u32, Norm::Rms), (ClinalgOdeNorm::Max as u32, Norm::Max)];
+    let norms = [(ClinalgOdeNorm::Rms, Norm::Rms), (ClinalgOdeNorm::Max, Norm::Max)];
     let positive = |v: f64| (v != 0.0).then_some(v);
     let options = Options {
         relative: wanted.relative,

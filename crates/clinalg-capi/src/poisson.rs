@@ -186,17 +186,16 @@ impl ClinalgPoissonOptions {
         if !(2..=3).contains(&self.dim) {
             return Err(Error::value("dim", "2 or 3", self.dim).into());
         }
-        let centrings =
-            [(ClinalgCentring::Vertex as u32, Centring::Vertex), (ClinalgCentring::Cell as u32, Centring::Cell)];
+        let centrings = [(ClinalgCentring::Vertex, Centring::Vertex), (ClinalgCentring::Cell, Centring::Cell)];
         let centring = choice("centring", self.centring, &centrings)?;
         let mut grid = Grid::new(&self.points[..self.dim]).size(&self.lengths[..self.dim]).centring(centring);
         for axis in 0..self.dim {
             for (index, end) in [End::Low, End::High].into_iter().enumerate() {
                 let conditions = [
-                    (ClinalgCondition::Dirichlet as u32, Condition::Dirichlet),
-                    (ClinalgCondition::Neumann as u32, Condition::Neumann),
-                    (ClinalgCondition::Robin as u32, Condition::Robin { alpha: self.alpha[axis][index] }),
-                    (ClinalgCondition::Periodic as u32, Condition::Periodic),
+                    (ClinalgCondition::Dirichlet, Condition::Dirichlet),
+                    (ClinalgCondition::Neumann, Condition::Neumann),
+                    (ClinalgCondition::Robin, Condition::Robin { alpha: self.alpha[axis][index] }),
+                    (ClinalgCondition::Periodic, Condition::Periodic),
                 ];
                 grid = grid.side(axis, end, choice("sides", self.sides[axis][index], &conditions)?);
             }
@@ -213,10 +212,7 @@ impl ClinalgPoissonOptions {
 
     pub(crate) fn params(&self) -> Result<PoissonParams, Fault> {
         check_tolerance(self.tolerance)?;
-        let smoothers = [
-            (ClinalgSmoother::RedBlack as u32, Smoother::RedBlack),
-            (ClinalgSmoother::Jacobi as u32, Smoother::Jacobi),
-        ];
+        let smoothers = [(ClinalgSmoother::RedBlack, Smoother::RedBlack), (ClinalgSmoother::Jacobi, Smoother::Jacobi)];
         Ok(PoissonParams {
             diffusion: self.diffusion,
             mixed_derivatives: self.mixed_derivatives,
@@ -246,8 +242,8 @@ impl ClinalgPoissonOptions {
         // SAFETY: by the contract above.
         let values = unsafe { slice("coefficient", self.coefficient, self.coefficient_count)? };
         let places = [
-            (ClinalgCoefficientAt::Points as u32, Coefficient::Points(values)),
-            (ClinalgCoefficientAt::Cells as u32, Coefficient::Cells(values)),
+            (ClinalgCoefficientAt::Points, Coefficient::Points(values)),
+            (ClinalgCoefficientAt::Cells, Coefficient::Cells(values)),
         ];
         Ok(Some(choice("coefficient_at", self.coefficient_at, &places)?))
     }

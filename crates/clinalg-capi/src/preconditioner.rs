@@ -242,19 +242,19 @@ impl ClinalgPreconditionerOptions {
             "ordering",
             self.ordering,
             &[
-                (ClinalgOrdering::Default as u32, None),
-                (ClinalgOrdering::Natural as u32, Some(Ordering::Natural)),
-                (ClinalgOrdering::Multicolour as u32, Some(Ordering::Multicolour)),
-                (ClinalgOrdering::CuthillMckee as u32, Some(Ordering::CuthillMcKee)),
+                (ClinalgOrdering::Default, None),
+                (ClinalgOrdering::Natural, Some(Ordering::Natural)),
+                (ClinalgOrdering::Multicolour, Some(Ordering::Multicolour)),
+                (ClinalgOrdering::CuthillMckee, Some(Ordering::CuthillMcKee)),
             ],
         )?;
         let matching = choice(
             "matching",
             self.matching,
             &[
-                (ClinalgMatching::WhereNeeded as u32, Matching::WhereNeeded),
-                (ClinalgMatching::Never as u32, Matching::Never),
-                (ClinalgMatching::Always as u32, Matching::Always),
+                (ClinalgMatching::WhereNeeded, Matching::WhereNeeded),
+                (ClinalgMatching::Never, Matching::Never),
+                (ClinalgMatching::Always, Matching::Always),
             ],
         )?;
         let ilu = |kind| {
@@ -262,13 +262,13 @@ impl ClinalgPreconditionerOptions {
             PreconditionerParams::Ilu(ordering.map_or(params, |ordering| params.ordering(ordering)))
         };
         let known = [
-            (ClinalgPreconditioner::Ilu as u32, PreconditionerKind::Ilu),
-            (ClinalgPreconditioner::Ilut as u32, PreconditionerKind::Ilut),
-            (ClinalgPreconditioner::Ic as u32, PreconditionerKind::Cholesky),
-            (ClinalgPreconditioner::Ssor as u32, PreconditionerKind::Ssor),
-            (ClinalgPreconditioner::Spai0 as u32, PreconditionerKind::Spai0),
-            (ClinalgPreconditioner::Fsai as u32, PreconditionerKind::Fsai),
-            (ClinalgPreconditioner::Jacobi as u32, PreconditionerKind::Jacobi),
+            (ClinalgPreconditioner::Ilu, PreconditionerKind::Ilu),
+            (ClinalgPreconditioner::Ilut, PreconditionerKind::Ilut),
+            (ClinalgPreconditioner::Ic, PreconditionerKind::Cholesky),
+            (ClinalgPreconditioner::Ssor, PreconditionerKind::Ssor),
+            (ClinalgPreconditioner::Spai0, PreconditionerKind::Spai0),
+            (ClinalgPreconditioner::Fsai, PreconditionerKind::Fsai),
+            (ClinalgPreconditioner::Jacobi, PreconditionerKind::Jacobi),
         ];
         Ok(match choice("kind", self.kind, &known)? {
             PreconditionerKind::Ilut => ilu(IluKind::Threshold { drop: self.drop, fill: self.fill }),
@@ -293,20 +293,16 @@ impl ClinalgAmgOptions {
     pub(crate) fn params(&self) -> Result<AmgParams, Fault> {
         let steps = self.smoother_steps;
         let smoothers = [
-            (ClinalgAmgSmoother::Chebyshev as u32, Smoother::Chebyshev(steps)),
-            (ClinalgAmgSmoother::L1Jacobi as u32, Smoother::L1Jacobi(steps)),
-            (ClinalgAmgSmoother::Spai0 as u32, Smoother::Spai0(steps)),
-            (ClinalgAmgSmoother::GaussSeidel as u32, Smoother::GaussSeidel(steps)),
+            (ClinalgAmgSmoother::Chebyshev, Smoother::Chebyshev(steps)),
+            (ClinalgAmgSmoother::L1Jacobi, Smoother::L1Jacobi(steps)),
+            (ClinalgAmgSmoother::Spai0, Smoother::Spai0(steps)),
+            (ClinalgAmgSmoother::GaussSeidel, Smoother::GaussSeidel(steps)),
         ];
-        let cycles = [
-            (ClinalgAmgCycle::V as u32, Cycle::V),
-            (ClinalgAmgCycle::W as u32, Cycle::W),
-            (ClinalgAmgCycle::K as u32, Cycle::K),
-        ];
+        let cycles = [(ClinalgAmgCycle::V, Cycle::V), (ClinalgAmgCycle::W, Cycle::W), (ClinalgAmgCycle::K, Cycle::K)];
         let coarsenings = [
-            (ClinalgAmgCoarsening::Auto as u32, Coarsening::Auto),
-            (ClinalgAmgCoarsening::Aggregation as u32, Coarsening::Aggregation),
-            (ClinalgAmgCoarsening::Classical as u32, Coarsening::Classical),
+            (ClinalgAmgCoarsening::Auto, Coarsening::Auto),
+            (ClinalgAmgCoarsening::Aggregation, Coarsening::Aggregation),
+            (ClinalgAmgCoarsening::Classical, Coarsening::Classical),
         ];
         let params = AmgParams::default();
         // NaN is left to the check of the parameters.

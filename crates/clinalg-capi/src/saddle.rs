@@ -104,33 +104,35 @@ unsafe impl Versioned for ClinalgSaddleOptions {
 }
 
 /// The codes of the preconditioners of blocks.
-const INNER: [(u32, Inner); 4] = [
-    (ClinalgPreconditioner::Jacobi as u32, Inner::Jacobi),
-    (ClinalgPreconditioner::Ilu as u32, Inner::Ilu),
-    (ClinalgPreconditioner::Ic as u32, Inner::Ic),
-    (ClinalgPreconditioner::Amg as u32, Inner::Amg),
+const INNER: [(ClinalgPreconditioner, Inner); 4] = [
+    (ClinalgPreconditioner::Jacobi, Inner::Jacobi),
+    (ClinalgPreconditioner::Ilu, Inner::Ilu),
+    (ClinalgPreconditioner::Ic, Inner::Ic),
+    (ClinalgPreconditioner::Amg, Inner::Amg),
 ];
 
 fn inner_of(argument: &'static str, code: u32) -> Result<Option<Inner>, Fault> {
     let known = INNER.map(|(code, inner)| (code, Some(inner)));
-    let none = [(ClinalgPreconditioner::None as u32, None)];
+    let none = [(ClinalgPreconditioner::None, None)];
     choice(argument, code, &[none.as_slice(), &known].concat())
 }
 
 fn code_of(inner: Option<Inner>) -> u32 {
-    INNER.iter().find(|(_, known)| Some(*known) == inner).map_or(ClinalgPreconditioner::None as u32, |(code, _)| *code)
+    let code =
+        INNER.iter().find(|(_, known)| Some(*known) == inner).map_or(ClinalgPreconditioner::None, |(code, _)| *code);
+    code as u32
 }
 
 impl ClinalgSaddleOptions {
     fn params(&self) -> Result<SaddleParams, Fault> {
         let shapes = [
-            (ClinalgSaddleShape::Diagonal as u32, SaddleShape::Diagonal),
-            (ClinalgSaddleShape::Triangular as u32, SaddleShape::Triangular),
+            (ClinalgSaddleShape::Diagonal, SaddleShape::Diagonal),
+            (ClinalgSaddleShape::Triangular, SaddleShape::Triangular),
         ];
         let schurs = [
-            (ClinalgSchur::Auto as u32, Schur::Auto),
-            (ClinalgSchur::Product as u32, Schur::Product),
-            (ClinalgSchur::Diagonal as u32, Schur::Diagonal),
+            (ClinalgSchur::Auto, Schur::Auto),
+            (ClinalgSchur::Product, Schur::Product),
+            (ClinalgSchur::Diagonal, Schur::Diagonal),
         ];
         let mut params = SaddleParams::default()
             .shape(choice("shape", self.shape, &shapes)?)

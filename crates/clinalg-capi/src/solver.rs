@@ -162,15 +162,15 @@ pub(crate) fn stop(stop: Stop) -> ClinalgStop {
 /// The preconditioner of a code.
 pub(crate) fn preconditioning_of(code: u32) -> Result<Preconditioning, Fault> {
     let known = [
-        (ClinalgPreconditioner::None as u32, Preconditioning::None),
-        (ClinalgPreconditioner::Jacobi as u32, Preconditioning::Jacobi),
-        (ClinalgPreconditioner::Ilu as u32, Preconditioning::Of(PreconditionerKind::Ilu)),
-        (ClinalgPreconditioner::Ilut as u32, Preconditioning::Of(PreconditionerKind::Ilut)),
-        (ClinalgPreconditioner::Ic as u32, Preconditioning::Of(PreconditionerKind::Cholesky)),
-        (ClinalgPreconditioner::Ssor as u32, Preconditioning::Of(PreconditionerKind::Ssor)),
-        (ClinalgPreconditioner::Spai0 as u32, Preconditioning::Of(PreconditionerKind::Spai0)),
-        (ClinalgPreconditioner::Fsai as u32, Preconditioning::Of(PreconditionerKind::Fsai)),
-        (ClinalgPreconditioner::Amg as u32, Preconditioning::Of(PreconditionerKind::Amg)),
+        (ClinalgPreconditioner::None, Preconditioning::None),
+        (ClinalgPreconditioner::Jacobi, Preconditioning::Jacobi),
+        (ClinalgPreconditioner::Ilu, Preconditioning::Of(PreconditionerKind::Ilu)),
+        (ClinalgPreconditioner::Ilut, Preconditioning::Of(PreconditionerKind::Ilut)),
+        (ClinalgPreconditioner::Ic, Preconditioning::Of(PreconditionerKind::Cholesky)),
+        (ClinalgPreconditioner::Ssor, Preconditioning::Of(PreconditionerKind::Ssor)),
+        (ClinalgPreconditioner::Spai0, Preconditioning::Of(PreconditionerKind::Spai0)),
+        (ClinalgPreconditioner::Fsai, Preconditioning::Of(PreconditionerKind::Fsai)),
+        (ClinalgPreconditioner::Amg, Preconditioning::Of(PreconditionerKind::Amg)),
     ];
     choice("preconditioner", code, &known)
 }
@@ -235,7 +235,7 @@ pub(crate) fn method_of(wanted: &Wanted) -> Result<Chosen, Fault> {
         ClinalgMethod::Lsmr,
         ClinalgMethod::Richardson,
     ];
-    Ok(Chosen::Square(match choice("method", wanted.method, &known.map(|method| (method as u32, method)))? {
+    Ok(Chosen::Square(match choice("method", wanted.method, &known.map(|method| (method, method)))? {
         ClinalgMethod::Cg => Method::Cg,
         ClinalgMethod::Bicgstab => Method::BiCgStab,
         ClinalgMethod::Gmres => Method::Gmres(wanted.restart),
@@ -295,20 +295,16 @@ pub(crate) fn summary(done: &Report) -> ClinalgReport {
 
 /// The cycle of a code.
 pub(crate) fn cycle_of(code: u32) -> Result<Cycle, Fault> {
-    let known = [
-        (ClinalgCycle::V as u32, Cycle::V),
-        (ClinalgCycle::W as u32, Cycle::W),
-        (ClinalgCycle::Full as u32, Cycle::Full),
-    ];
+    let known = [(ClinalgCycle::V, Cycle::V), (ClinalgCycle::W, Cycle::W), (ClinalgCycle::Full, Cycle::Full)];
     choice("cycle", code, &known)
 }
 
 /// The backend of a code.
 pub(crate) fn backend_of(code: u32) -> Result<Backend, Fault> {
     let known = [
-        (ClinalgBackend::Kernels as u32, Backend::Kernels),
-        (ClinalgBackend::Matrix as u32, Backend::Matrix),
-        (ClinalgBackend::Reference as u32, Backend::Reference),
+        (ClinalgBackend::Kernels, Backend::Kernels),
+        (ClinalgBackend::Matrix, Backend::Matrix),
+        (ClinalgBackend::Reference, Backend::Reference),
     ];
     choice("backend", code, &known)
 }

@@ -121,16 +121,15 @@ impl ClinalgWaveOptions {
         }
         let side = |side: u32| {
             let known = [
-                (ClinalgWaveSide::Fixed as u32, WaveSide::Fixed),
-                (ClinalgWaveSide::Free as u32, WaveSide::Free),
-                (ClinalgWaveSide::Absorbing as u32, WaveSide::Absorbing),
-                (ClinalgWaveSide::Periodic as u32, WaveSide::Periodic),
+                (ClinalgWaveSide::Fixed, WaveSide::Fixed),
+                (ClinalgWaveSide::Free, WaveSide::Free),
+                (ClinalgWaveSide::Absorbing, WaveSide::Absorbing),
+                (ClinalgWaveSide::Periodic, WaveSide::Periodic),
             ];
             choice("sides", side, &known)
         };
         let sides = self.sides[..self.dim].iter().map(|[low, high]| Ok([side(*low)?, side(*high)?]));
-        let schemes =
-            [(ClinalgScheme::Explicit as u32, Scheme::Explicit), (ClinalgScheme::Implicit as u32, Scheme::Implicit)];
+        let schemes = [(ClinalgScheme::Explicit, Scheme::Explicit), (ClinalgScheme::Implicit, Scheme::Implicit)];
         Ok(WaveParams {
             points: self.points[..self.dim].to_vec(),
             size: self.lengths[..self.dim].to_vec(),

@@ -193,9 +193,9 @@ pub unsafe extern "C" fn clinalg_waveform_solve(
 
 fn chosen(wanted: &ClinalgWaveformOptions, variant: &str) -> Result<WaveformOptions, Fault> {
     let guesses = [
-        (ClinalgGuess::Constant as u32, Guess::Constant),
-        (ClinalgGuess::Previous as u32, Guess::Previous),
-        (ClinalgGuess::Linear as u32, Guess::Linear),
+        (ClinalgGuess::Constant, Guess::Constant),
+        (ClinalgGuess::Previous, Guess::Previous),
+        (ClinalgGuess::Linear, Guess::Linear),
     ];
     let mut options = WaveformOptions::new(wanted.h, wanted.steps);
     options.set_variant(variant, wanted.block)?;
