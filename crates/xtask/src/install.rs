@@ -1,5 +1,6 @@
 //! Installs the C library (shared and static library, headers, pkg-config file, CMake package) and the program.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -57,7 +58,7 @@ pub(crate) fn place(workspace: &Workspace, products: &Products, prefix: &Path) -
     let soname = format!("libclinalg.so.{}", interface());
 
     copy(&products.shared_library(), &prefix.join("lib").join(&shared))?;
-    copy(&products.static_library(), &prefix.join("lib/libclinalg.a"))?;
+    place_static(workspace, &products.static_library(), &prefix.join("lib/libclinalg.a"))?;
     link(&prefix.join("lib").join(&soname), &shared)?;
     link(&prefix.join("lib/libclinalg.so"), &soname)?;
     copy_folder(&workspace.path("crates/clinalg-capi/include"), &prefix.join("include"))?;
@@ -68,6 +69,47 @@ pub(crate) fn place(workspace: &Workspace, products: &Products, prefix: &Path) -
     let cmake = prefix.join("lib/cmake/clinalg");
     system::write_file(&cmake.join("clinalg-config.cmake"), &cmake_config(&shared, &soname))?;
     system::write_file(&cmake.join("clinalg-config-version.cmake"), &cmake_version())
+}
+
+/// The functions of this library and of OpenCL among the symbols that `nm` lists.
+fn functions(symbols: &str) -> BTreeSet<&str> {
+    let is_opencl =
+        |name: &str| name.strip_prefix("cl").is_some_and(|rest| rest.starts_with(|c: char| c.is_uppercase()));
+    symbols
+        .lines()
+        .filter_map(|line| line.rsplit_once(" T ").map(|(_, name)| name))
+        .filter(|name| name.starts_with("clinalg_") || is_opencl(name))
+        .collect()
+}
+
+/// Puts the static library at `to` as one object with what its functions need, in sections that a linker can still drop,
+/// without debug information. Only these functions stay visible: what the compiler's own library defines does not meet
+/// another library in Rust. Without the tools of the linker the library is copied as it is.
+fn place_static(workspace: &Workspace, from: &Path, to: &Path) -> Result<()> {
+    if let Some(tool) = ["nm", "ld", "objcopy", "ar"].into_iter().find(|tool| system::find_program(tool).is_none()) {
+        println!("There is no `{tool}` (binutils): {} keeps debug information and unused code.", to.display());
+        return copy(from, to);
+    }
+    let symbols = system::capture_ok(Command::new("nm").args(["--defined-only", "--extern-only"]).arg(from))?;
+    let symbols = String::from_utf8_lossy(&symbols.stdout);
+    let functions = functions(&symbols);
+    let folder = workspace.target().join("static");
+    let [visible, linked, object, archive] =
+        ["visible", "linked.o", "clinalg.o", "libclinalg.a"].map(|name| folder.join(name));
+    system::write_file(&visible, &functions.iter().map(|name| format!("{name}\n")).collect::<String>())?;
+    let mut ld = Command::new("ld");
+    ld.args(["-r", "--gc-sections"]).args(functions.iter().flat_map(|name| ["-u", name]));
+    system::capture_ok(ld.arg("-o").arg(&linked).arg(from))?;
+    let mut objcopy = Command::new("objcopy");
+    objcopy.args(["--strip-debug", "-R", ".llvmbc", "-R", ".llvmcmd", "-R", ".comment"]);
+    objcopy.arg(format!("--keep-global-symbols={}", visible.display()));
+    system::capture_ok(objcopy.arg(&linked).arg(&object))?;
+    system::capture_ok(Command::new("objcopy").arg("--strip-unneeded").arg(&object))?;
+    // `ar` adds to an archive that is there.
+    std::fs::remove_file(&archive).ok();
+    system::capture_ok(Command::new("ar").arg("rcsD").arg(&archive).arg(&object))?;
+    copy(&archive, to)?;
+    std::fs::remove_dir_all(&folder).with_context(|| format!("cannot remove {}", folder.display()))
 }
 
 /// Copies the files of a folder and of those below it.
@@ -151,4 +193,13 @@ fn cmake_version() -> String {
          \x20 set(PACKAGE_VERSION_UNSUITABLE TRUE)\n\
          endif()\n"
     )
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn functions_are_told_from_other_symbols() {
+        let symbols = "\nclinalg_capi.o:\n0000 T clinalg_version\n0000 T clFinish\n0000 T clone\n0000 D clinalg_data\n0000 T _ZN7clinalg_3fooE\n";
+        assert_eq!(super::functions(symbols).into_iter().collect::<Vec<_>>(), ["clFinish", "clinalg_version"]);
+    }
 }
