@@ -3010,11 +3010,11 @@ clinalg_status clinalg_sparse_read(clinalg_handle handle,
                                    size_t *entries);
 
 /**
- * Downloads `row_count` rows of a sparse or band matrix from row `first_row` on (0-based) in compressed rows: `row_count
- * + 1` offsets, the first 0, and as many column indices (0-based) and values as the last offset says, row by row with
+ * Downloads `row_count` rows of a sparse or band matrix from row `first_row` on (0-based) in compressed rows: one offset
+ * more than rows, the first 0, and as many column indices (0-based) and values as the last offset says, row by row with
  * ascending columns. Of a sparse matrix nothing else is transferred. `entries` is the capacity of `indices` and `values`
  * on entry and the number of entries on return; with too small a capacity nothing is copied and the call fails with the
- * required number in `entries`; `clinalg_object_get_info` gives a number that is enough. `precision` must be that of the
+ * required number in `entries`. The entries of the object are enough for a sparse matrix. `precision` must be that of the
  * object.
  *
  * # Safety
