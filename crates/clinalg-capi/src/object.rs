@@ -6,8 +6,8 @@ use std::path::Path;
 use clinalg::io::matrix_market;
 use clinalg::matrix::Format;
 use clinalg::runtime::fork;
-use clinalg::{Complex, Context, Csr, CsrParts, Dense, Error, HandleFault, Precision, Scalar};
-use clinalg_handles::{Download, Host, Kind, Registry, ScalarType};
+use clinalg::{Complex, Context, Csr, CsrParts, Dense, Error, Precision, Scalar};
+use clinalg_handles::{Kind, Registry, ScalarType};
 
 use crate::status::{ClinalgStatus, Fault, guard};
 use crate::{choice, put, put_text, slice, slice_mut, too_many};
