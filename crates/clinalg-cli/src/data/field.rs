@@ -101,6 +101,13 @@ impl Values {
         }
     }
 
+    /// Makes values of single precision that were read as double ones what they were.
+    pub(crate) fn round_to_f32(&mut self) {
+        if let Values::F64(values) = self {
+            *self = Values::F32(values.iter().map(|v| *v as f32).collect());
+        }
+    }
+
     pub(crate) fn len(&self) -> usize {
         match self {
             Values::F32(values) => values.len(),

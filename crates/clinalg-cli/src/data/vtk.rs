@@ -162,6 +162,23 @@ pub(crate) fn write_pvd(path: &Path, files: &[(f64, String)]) -> std::io::Result
     AtomicFile::write(path, |file| file.write_all(text.as_bytes()))
 }
 
+/// The files of a collection that [`write_pvd`] wrote, with their times.
+pub(crate) fn read_pvd(path: &Path) -> std::io::Result<Vec<(f64, String)>> {
+    let text = std::fs::read_to_string(path)?;
+    if !text.contains("<VTKFile type=\"Collection\"") {
+        return Err(std::io::Error::other("it is not a collection of VTK"));
+    }
+    let value = |line: &str, name: &str| Some(line.split_once(&format!("{name}=\""))?.1.split_once('"')?.0.to_owned());
+    let file = |line: &str| {
+        let name = value(line, "file")?.replace("&lt;", "<").replace("&quot;", "\"").replace("&amp;", "&");
+        Some((value(line, "timestep")?.parse().ok()?, name))
+    };
+    let lines = text.lines().filter(|line| line.starts_with("<DataSet "));
+    lines
+        .map(|line| file(line).ok_or_else(|| std::io::Error::other(format!("`{line}` has no time or no file"))))
+        .collect()
+}
+
 #[cfg(test)]
 mod tests {
     use std::io::Read;

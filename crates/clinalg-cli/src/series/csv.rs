@@ -1,7 +1,8 @@
 //! Tables: a row for each frame and point.
 
-use std::io::Result;
-use std::path::Path;
+use std::fs::File;
+use std::io::{BufRead, BufReader, Error, Result, Write};
+use std::path::{Path, PathBuf};
 
 use clinalg::io::AtomicFile;
 use clinalg_ode::System;
@@ -11,6 +12,7 @@ use crate::data::{Values, write_names, write_rows};
 use crate::exit::Failure;
 
 pub(super) struct Csv {
+    path: PathBuf,
     file: AtomicFile,
 }
 
@@ -18,11 +20,40 @@ impl Csv {
     pub(super) fn new(path: &Path, axes: &[Vec<f64>], fields: &[&str]) -> Result<Csv> {
         let mut file = AtomicFile::create(path)?;
         write_names(&mut file, Some("t"), axes, fields)?;
-        Ok(Csv { file })
+        Ok(Csv { path: path.to_owned(), file })
+    }
+
+    /// An error where an earlier table has other columns.
+    pub(super) fn check(path: &Path, axes: &[Vec<f64>], fields: &[&str]) -> Result<()> {
+        let (mut expected, mut got) = (Vec::new(), String::new());
+        write_names(&mut expected, Some("t"), axes, fields)?;
+        BufReader::new(File::open(path)?).read_line(&mut got)?;
+        let (expected, got) = (String::from_utf8_lossy(&expected), got.trim());
+        if expected.trim() == got {
+            return Ok(());
+        }
+        Err(Error::other(format!("it has the columns {got}, expected {}", expected.trim())))
     }
 }
 
 impl Sink for Csv {
+    fn keep_earlier(&mut self, _: &Content, before: f64) -> Result<Vec<f64>> {
+        let mut times = Vec::new();
+        for (number, line) in (1..).zip(BufReader::new(File::open(&self.path)?).lines()).skip(1) {
+            let line = line?;
+            let cell = line.split(',').next().unwrap_or_default().trim();
+            let t: f64 = cell.parse().map_err(|_| Error::other(format!("line {number}: `{cell}` is not a time")))?;
+            if t >= before {
+                break;
+            }
+            if times.last() != Some(&t) {
+                times.push(t);
+            }
+            writeln!(self.file, "{line}")?;
+        }
+        Ok(times)
+    }
+
     fn keep(&mut self, content: &Content, t: f64, values: &Values) -> Result<()> {
         write_rows(&mut self.file, Some(t), &content.axes, content.fields.len(), values)
     }

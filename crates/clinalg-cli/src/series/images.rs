@@ -23,6 +23,12 @@ pub(super) fn file_name(collection: &Path, frame: usize) -> String {
 }
 
 impl Sink for Images {
+    fn keep_earlier(&mut self, _: &Content, before: f64) -> Result<Vec<f64>> {
+        self.frames = vtk::read_pvd(&self.collection)?;
+        self.frames.retain(|(t, _)| *t < before);
+        Ok(self.frames.iter().map(|(t, _)| *t).collect())
+    }
+
     fn keep(&mut self, content: &Content, t: f64, values: &Values) -> Result<()> {
         let name = file_name(&self.collection, self.frames.len());
         let folder = self.collection.parent().filter(|folder| !folder.as_os_str().is_empty());

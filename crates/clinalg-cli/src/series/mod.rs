@@ -14,8 +14,8 @@ use self::csv::Csv;
 use self::images::Images;
 use self::npy::Npy;
 use self::npz::Npz;
-use crate::data::{Lattice, Values};
-use crate::exit::{Failure, usage};
+use crate::data::{Lattice, Values, vtk};
+use crate::exit::Failure;
 use crate::paths::{check_ending, check_folder, check_target, ending};
 use crate::processes;
 
@@ -26,8 +26,9 @@ fields. --series FILE.npy writes one array for NumPy: frames, fields, then the
 axes of the grid, z first; FILE.npz an array for each field, with t and the
 coordinates. --series FILE.pvd writes FILE-0000.vti, ... as well, which ParaView
 opens as an animation; --vtk DIR writes them to DIR. If the integration fails the
-files hold the frames before that. A resumed run writes only the frames after its
-checkpoint; name other files for it.";
+files hold the frames before that. A resumed run adds its frames to an earlier file:
+what is there is kept up to the first new frame. FILE.npy has no times and takes
+another name.";
 
 #[derive(clap::Args)]
 pub(crate) struct SeriesArgs {
@@ -50,14 +51,14 @@ impl SeriesArgs {
     /// # Errors
     /// Those of [`Series::add`]; [`Failure::File`] for a folder that cannot be made.
     pub(crate) fn open(&self, problem: &Problem, stem: &str, is_resumed: bool) -> Result<Series, Failure> {
-        let mut series = Series::new(Content::of_system(problem));
+        let mut series = Series::new(Content::of_system(problem), is_resumed);
         if let Some(path) = &self.series {
-            series.add(path, is_resumed)?;
+            series.add(path)?;
         }
         if let Some(folder) = &self.vtk {
             check_folder(folder)?;
             let collection = folder.join(format!("{stem}.pvd"));
-            check_series("--vtk", &collection, is_resumed)?;
+            series.check_earlier("--vtk", &collection)?;
             series.files.push(collection.display().to_string());
             if processes::writes() {
                 series.sinks.push((collection.clone(), Box::new(Images::new(&collection))));
@@ -98,6 +99,8 @@ impl Content {
 
 /// A file, or several, that frames go to.
 trait Sink {
+    /// Takes the frames of an earlier file at times below `before`; returns these times.
+    fn keep_earlier(&mut self, content: &Content, before: f64) -> std::io::Result<Vec<f64>>;
     /// Takes the values of a frame, field by field.
     fn keep(&mut self, content: &Content, t: f64, values: &Values) -> std::io::Result<()>;
     /// Completes the files and puts them in their places.
@@ -108,6 +111,8 @@ trait Sink {
 pub(crate) struct Series {
     content: Content,
     sinks: Vec<(PathBuf, Box<dyn Sink>)>,
+    /// Whether a run before may have written the files, to which this one adds.
+    is_resumed: bool,
     /// What there is to open.
     pub(crate) files: Vec<String>,
     /// Of the frames so far.
@@ -115,8 +120,8 @@ pub(crate) struct Series {
 }
 
 impl Series {
-    fn new(content: Content) -> Series {
-        Series { content, sinks: Vec::new(), files: Vec::new(), times: Vec::new() }
+    fn new(content: Content, is_resumed: bool) -> Series {
+        Series { content, sinks: Vec::new(), is_resumed, files: Vec::new(), times: Vec::new() }
     }
 
     /// The series of one field that `--series` names.
@@ -125,20 +130,20 @@ impl Series {
     /// Those of [`Series::add`].
     pub(crate) fn of_field(path: &Path, lattice: &Lattice, name: &str, is_resumed: bool) -> Result<Series, Failure> {
         let content = Content { axes: lattice.axes(), fields: vec![name.to_owned()], by_fields: false };
-        let mut series = Series::new(content);
-        series.add(path, is_resumed)?;
+        let mut series = Series::new(content, is_resumed);
+        series.add(path)?;
         Ok(series)
     }
 
     /// Adds the file that `--series` names.
     ///
     /// # Errors
-    /// [`Failure::Usage`] for a name with another extension, and for a file that a resumed run would replace;
+    /// [`Failure::Usage`] for a name with another extension, and for a file to which a resumed run cannot add its frames;
     /// [`Failure::File`].
-    fn add(&mut self, path: &Path, is_resumed: bool) -> Result<(), Failure> {
+    fn add(&mut self, path: &Path) -> Result<(), Failure> {
         let kind = ending(path);
         check_ending("--series", path, &["npy", "npz", "csv", "pvd"])?;
-        check_series("--series", path, is_resumed)?;
+        self.check_earlier("--series", path)?;
         check_target(path)?;
         let names = self.content.names();
         let open = || -> std::io::Result<Box<dyn Sink>> {
@@ -153,6 +158,37 @@ impl Series {
         self.sinks.extend(sink.map(|sink| (path.to_owned(), sink)));
         self.files.push(path.display().to_string());
         Ok(())
+    }
+
+    /// Fails if a resumed run cannot add its frames to an earlier file.
+    ///
+    /// # Errors
+    /// [`Failure::Usage`].
+    fn check_earlier(&self, option: &str, path: &Path) -> Result<(), Failure> {
+        if !self.is_resumed || !processes::writes() {
+            return Ok(());
+        }
+        let content = &self.content;
+        let image = path.with_file_name(images::file_name(path, 0));
+        let earlier = match ending(path).as_str() {
+            // The earlier run was killed.
+            "pvd" if !path.is_file() && image.is_file() => {
+                Err(std::io::Error::other(format!("{} is there, the times of a collection are not", image.display())))
+            }
+            _ if !path.is_file() => Ok(()),
+            "npy" => {
+                Err(std::io::Error::other("the file exists, and .npy has no times by which to add to it (.npz has)"))
+            }
+            "npz" => npz::read(path, content).map(drop),
+            "csv" => Csv::check(path, &content.axes, &content.names()),
+            _ => vtk::read_pvd(path).map(drop),
+        };
+        earlier.map_err(|reason| {
+            Failure::usage(format!(
+                "{option} {}: the resumed run cannot add its frames: {reason}; give another name",
+                path.display()
+            ))
+        })
     }
 
     /// Whether frames are written.
@@ -177,16 +213,25 @@ impl Series {
     /// # Errors
     /// [`clinalg::Error::Io`].
     pub(crate) fn keep(&mut self, t: f64, values: &Values) -> clinalg::Result<()> {
-        self.times.push(t);
+        let is_first = self.times.is_empty();
         for k in 0..self.sinks.len() {
             let (path, sink) = &mut self.sinks[k];
-            if let Err(source) = sink.keep(&self.content, t, values) {
+            let has_earlier = is_first && self.is_resumed && path.is_file();
+            let earlier = if has_earlier { sink.keep_earlier(&self.content, t) } else { Ok(Vec::new()) };
+            let kept = earlier.and_then(|earlier| {
+                if has_earlier {
+                    self.times = earlier;
+                }
+                sink.keep(&self.content, t, values)
+            });
+            if let Err(source) = kept {
                 let path = path.clone();
                 // What lacks a frame takes no earlier file's place.
                 self.sinks.clear();
                 return Err(clinalg::Error::Io { path, source });
             }
         }
+        self.times.push(t);
         Ok(())
     }
 
@@ -196,28 +241,13 @@ impl Series {
     /// [`Failure::File`].
     pub(crate) fn finish(mut self) -> Result<(Vec<String>, Vec<f64>), Failure> {
         for (path, sink) in std::mem::take(&mut self.sinks) {
-            sink.close(&self.content).map_err(failure(&path))?;
+            // A resumed run that reached no frame leaves earlier files as they are.
+            if !(self.is_resumed && self.times.is_empty() && path.is_file()) {
+                sink.close(&self.content).map_err(failure(&path))?;
+            }
         }
         Ok((std::mem::take(&mut self.files), std::mem::take(&mut self.times)))
     }
-}
-
-/// Fails if a resumed run would overwrite the frames of the earlier run: its series begins after the checkpoint.
-///
-/// # Errors
-/// [`Failure::Usage`].
-fn check_series(option: &str, path: &Path, is_resumed: bool) -> Result<(), Failure> {
-    if !is_resumed || !processes::writes() {
-        return Ok(());
-    }
-    // The collection may be missing where the earlier run was killed.
-    let image = path.with_file_name(images::file_name(path, 0));
-    let Some(there) = [path, &image].into_iter().find(|file| file.is_file()) else { return Ok(()) };
-    usage!(
-        "{option}: {} already exists; a resumed run writes only the frames after its checkpoint and would overwrite the \
-         earlier ones; give another name",
-        there.display()
-    )
 }
 
 fn failure(path: &Path) -> impl Fn(std::io::Error) -> Failure + use<> {

@@ -1,10 +1,10 @@
 //! An archive for NumPy: an array for each field, whose first index is the frame, the times and the coordinates.
 
-use std::io::Result;
+use std::io::{Error, Result};
 use std::path::{Path, PathBuf};
 
 use super::{Content, Sink};
-use crate::data::array::{self, Packing};
+use crate::data::array::{self, Array, Limits, Packing};
 use crate::data::{AXES, Values};
 use crate::exit::Failure;
 
@@ -20,9 +20,45 @@ impl Npz {
     }
 }
 
+/// The times and the frames, field by field, of an earlier archive with the same content.
+pub(super) fn read(path: &Path, content: &Content) -> Result<(Vec<f64>, Vec<Vec<f64>>)> {
+    let array = |name: &str| Array::read_named(path, name, Limits::NONE).map_err(reason);
+    let times = array("t")?.values;
+    let shape: Vec<usize> = [times.len()].into_iter().chain(content.shape()).collect();
+    let mut frames = vec![Vec::new(); times.len()];
+    for name in content.names() {
+        let field = array(name)?;
+        if field.shape != shape {
+            return Err(Error::other(format!("array {name} has the shape {:?}, expected {shape:?}", field.shape)));
+        }
+        let points = content.shape().iter().product();
+        frames.iter_mut().zip(field.values.chunks(points)).for_each(|(frame, values)| frame.extend(values));
+    }
+    Ok((times, frames))
+}
+
+fn reason(failure: Failure) -> Error {
+    match failure {
+        Failure::File { reason, .. } => Error::other(reason),
+        other => Error::other(other.message()),
+    }
+}
+
 impl Sink for Npz {
+    fn keep_earlier(&mut self, content: &Content, before: f64) -> Result<Vec<f64>> {
+        let (times, frames) = read(&self.path, content)?;
+        let earlier = times.iter().take_while(|t| **t < before).count();
+        self.times = times[..earlier].to_vec();
+        self.frames = frames.into_iter().take(earlier).map(Values::F64).collect();
+        Ok(self.times.clone())
+    }
+
     fn keep(&mut self, _: &Content, t: f64, values: &Values) -> Result<()> {
         self.times.push(t);
+        // What is read from an archive is in double precision.
+        if let (Some(Values::F64(_)), Values::F32(_)) = (self.frames.first(), values) {
+            self.frames.iter_mut().for_each(Values::round_to_f32);
+        }
         self.frames.push(values.clone());
         Ok(())
     }
@@ -44,10 +80,7 @@ impl Sink for Npz {
             .iter()
             .map(|(name, shape, values)| (*name, array::Content::Numbers { shape: shape.clone(), values }))
             .collect();
-        array::write_npz(&self.path, Packing::Compressed, &arrays).map_err(|error| match error {
-            Failure::File { reason, .. } => std::io::Error::other(reason),
-            other => std::io::Error::other(other.message()),
-        })
+        array::write_npz(&self.path, Packing::Compressed, &arrays).map_err(reason)
     }
 }
 
