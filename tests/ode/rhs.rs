@@ -183,9 +183,9 @@ fn a_wrong_access_distance_is_caught() {
         // NaN alone would not show these.
         ("return I + 5 < N ? fmin(Y(I + 5), Y(I)) : ZERO;", 4, Some("reads one 5 away")),
         ("return I > 2 && Y(I - 3) < 0 ? ONE : ZERO;", 2, Some("reads one 3 away")),
-        ("return I == 40 ? Y(0) : ZERO;", 39, Some("component 40 reads one 40 away")),
-        ("return Y(I - 1);", 1, Some("component 0 reads one that does not exist")),
-        ("return Y(I + 1);", 3, Some("component 63 reads one that does not exist")),
+        ("return I == 40 ? Y(0) : ZERO;", 39, Some("component 41 (counted from 1) reads one 40 away")),
+        ("return Y(I - 1);", 1, Some("component 1 (counted from 1) reads one that does not exist")),
+        ("return Y(I + 1);", 3, Some("component 64 (counted from 1) reads one that does not exist")),
         ("return Y(N - 1 - I);", 62, Some("reads one 63 away")),
     ];
     for context in contexts() {

@@ -181,7 +181,7 @@ fn run_command(folder: &Path, line: &str, device: usize) -> Result<(), String> {
     }
     let message = String::from_utf8_lossy(&ended.stderr);
     let message = message.lines().next().unwrap_or_default();
-    Err(format!("{} ({})", message.trim_start_matches("clinalg: ").trim_start_matches("error: "), ended.status))
+    Err(format!("{} ({})", message.trim_start_matches("clinalg: "), ended.status))
 }
 
 /// Points of each side of [`system`].

@@ -38,7 +38,7 @@ struct About {
     state: Value,
 }
 
-const VERSION: u32 = 8;
+const VERSION: u32 = 9;
 
 /// The array with the bytes of [`About`] as JSON.
 const ABOUT: &str = "about";

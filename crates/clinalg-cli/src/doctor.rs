@@ -40,10 +40,10 @@ pub(crate) struct Args {
     /// Use only sizes of a few hundred: takes seconds on a slow device or an emulator
     #[arg(long)]
     quick: bool,
-    /// Run the checks in this process, and write them to stdout as messages for the parent process
-    #[arg(long, hide = true)]
-    child: bool,
 }
+
+/// Set in the environment of a child process, which runs the checks and writes them to stdout as messages for its parent.
+const CHILD: &str = "CLINALG_DOCTOR_CHILD";
 
 /// What the process that runs the checks of one kernel family on one device writes to stdout, one JSON object per line.
 #[derive(Serialize, Deserialize)]
@@ -91,7 +91,7 @@ impl Run {
 }
 
 pub(crate) fn run(args: &Args, global: &Global, out: &mut Output) -> Result<Exit, Failure> {
-    if args.child {
+    if std::env::var_os(CHILD).is_some() {
         return run_checks(args.quick, global, out);
     }
     let families = match KernelFamily::from_environment()? {
@@ -167,9 +167,9 @@ fn examine_family(
     out.line(format!("    {:<30}{:<5}{:>10}{:>10}{:>10}{:>10}", "check", "", "size", "error", "allowed", "time"))?;
     let options =
         [("--quick", quick), ("--json", global.json), ("--quiet", global.quiet), ("--verbose", global.verbose)];
-    let mut command = child::command("doctor --child", device.index)?;
+    let mut command = child::command("doctor", device.index)?;
     command.args(options.iter().filter(|(_, given)| *given).map(|(option, _)| option));
-    command.env("CLINALG_KERNEL_FAMILY", name).stdin(Stdio::piped()).stdout(Stdio::piped());
+    command.env(CHILD, "1").env("CLINALG_KERNEL_FAMILY", name).stdin(Stdio::piped()).stdout(Stdio::piped());
     let failure = |error: std::io::Error| Failure::file(Path::new("clinalg"), error);
     let mut child = command.spawn().map_err(failure)?;
     // The child ends where this is closed: see `end_with_parent`.

@@ -28,11 +28,11 @@ use crate::exit::{Exit, Failure, check_options, usage};
 use crate::global::Global;
 use crate::output::Output;
 use crate::paths::{check_outputs, write_file};
-use crate::plot::Picture;
+use crate::plot::{Picture, PlotArgs};
 
 /// Solve elastodynamics in the frequency domain by boundary elements
 ///
-/// Waves exp(i w t) in an elastic material inside or outside a closed surface, or in a half-space under a patch of its surface.
+/// Waves exp(i omega t) in an elastic material inside or outside a closed surface, or in a half-space under a patch of its surface.
 /// Displacements or tractions are given on the boundary elements, the others are computed.
 #[derive(clap::Args)]
 #[command(after_help = "\
@@ -71,8 +71,8 @@ pub(crate) struct Args {
     /// half-space, with rings around it out to 4), with N elements along an edge, or a file .obj, .off, .stl or .msh
     #[arg(long, default_value = "cavity:4")]
     mesh: String,
-    /// Angular frequency w; 0 for statics
-    #[arg(long, default_value_t = 1.0, value_parser = args::at_least_zero, value_name = "W", allow_hyphen_values = true)]
+    /// Angular frequency omega; 0 for statics
+    #[arg(long, default_value_t = 1.0, value_parser = args::at_least_zero, value_name = "OMEGA", allow_hyphen_values = true)]
     frequency: f64,
     /// N angular frequencies from A to B in place of --frequency
     #[arg(long, value_parser = frequencies, value_name = "A:B:N", conflicts_with = "frequency")]
@@ -134,6 +134,8 @@ pub(crate) struct Args {
     /// Draw the deformed surface coloured by |u| into FILE (.png or .svg), and with --frequencies the response into a second file (-response)
     #[arg(long, value_name = "FILE")]
     plot: Option<PathBuf>,
+    #[command(flatten)]
+    style: PlotArgs,
     /// Write displacements and tractions for ParaView (.vtu), real and imaginary parts
     #[arg(long, value_name = "FILE")]
     vtk: Option<PathBuf>,
@@ -215,6 +217,9 @@ pub(crate) fn run(args: &Args, global: &Global, out: &mut Output) -> Result<Exit
         PrecisionArg::F64 => solve::<Complex<f64>>(args, global, out),
     }
 }
+
+/// The surfaces that `--mesh` names, each with a number of elements along an edge.
+pub(crate) const MESHES: [&str; 5] = ["cubed-sphere:4", "cavity:4", "cube:4", "half-space:8", "disc:4"];
 
 impl Args {
     fn surface(&self) -> Result<ElementMesh, Failure> {
@@ -300,7 +305,7 @@ impl Input {
 
 fn solve<S: ComplexScalar>(args: &Args, global: &Global, out: &mut Output) -> Result<Exit, Failure> {
     out.phase("options and files");
-    let picture = args.plot.as_deref().map(Picture::new).transpose()?;
+    let picture = args.plot.as_deref().map(|path| Picture::new(path, &args.style)).transpose()?;
     check_outputs(&[("--vtk", &args.vtk, &["vtu"]), ("--out", &args.out, &["csv"])])?;
     let input = Input::read(args)?;
     let checkpoints = Checkpoints::new("elastodynamics", &args.checkpoint, &args.resume)?;

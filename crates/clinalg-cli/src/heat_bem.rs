@@ -10,8 +10,8 @@ mod solver;
 use std::path::PathBuf;
 
 use clap::ValueEnum;
-use clinalg::Real;
 use clinalg::multigrid::Backend;
+use clinalg::{Real, shown};
 use clinalg_bem::heat::{HeatParams, Problem};
 use clinalg_bem::{Mesh, Point};
 use schemars::JsonSchema;
@@ -30,7 +30,7 @@ use crate::global::Global;
 use crate::interrupt;
 use crate::output::Output;
 use crate::paths::check_outputs;
-use crate::plot::Picture;
+use crate::plot::{Picture, PlotArgs};
 
 /// Solve the heat equation by boundary elements
 ///
@@ -147,6 +147,8 @@ pub(crate) struct Args {
     /// Draw the computed boundary value of the last time step into FILE (.png or .svg), and the residuals into a second file (-convergence)
     #[arg(long, value_name = "FILE")]
     plot: Option<PathBuf>,
+    #[command(flatten)]
+    style: PlotArgs,
     /// Write both boundary values of the last time step for ParaView (.vtu)
     #[arg(long, value_name = "FILE")]
     vtk: Option<PathBuf>,
@@ -208,6 +210,9 @@ pub(crate) fn run(args: &Args, global: &Global, out: &mut Output) -> Result<Exit
     }
 }
 
+/// The surfaces that `--mesh` names.
+pub(crate) const MESHES: [&str; 3] = ["cube12", "cube24", "sphere"];
+
 /// Most triangles: a block of a matrix for them would have 2^40 entries.
 const MOST_TRIANGLES: usize = 1 << 20;
 
@@ -219,7 +224,7 @@ impl Args {
             "sphere" => Mesh::icosphere(0)?,
             file => Mesh::read(file).map_err(|error| match error {
                 clinalg::Error::Value { argument: "mesh", expected, .. } => {
-                    Failure::usage(format!("--mesh {file}: expected cube12, cube24, sphere or {expected}"))
+                    Failure::usage(format!("--mesh {file}: expected {} or {expected}", MESHES.join(", ")))
                 }
                 other => other.into(),
             })?,
@@ -276,8 +281,8 @@ impl Args {
         let times = self.refine + shortness.log(4.0).ceil() as u32;
         let advice = format!("take at most {most} steps, or --refine {times}");
         let what = format!(
-            "time steps of {:e} are too short for these triangles, whose quadrature does not resolve the kernel",
-            params.step()
+            "time steps of {} are too short for these triangles, whose quadrature does not resolve the kernel",
+            shown(params.step())
         );
         if shortness > TOO_SHORT {
             return usage!("--steps {}: {what}; {advice}", self.steps);
@@ -312,7 +317,7 @@ impl Input {
 
 fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Result<Exit, Failure> {
     out.phase("options and files");
-    let picture = args.plot.as_deref().map(Picture::new).transpose()?;
+    let picture = args.plot.as_deref().map(|path| Picture::new(path, &args.style)).transpose()?;
     check_outputs(&[("--vtk", &args.vtk, &["vtu"]), ("--out", &args.out, &["csv"])])?;
     let params = args.params()?;
     let checkpoints = Checkpoints::new("heat-bem", &args.checkpoint, &args.resume)?;

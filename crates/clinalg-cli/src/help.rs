@@ -32,7 +32,7 @@ fn with_two_lengths(arg: Arg) -> Arg {
     let short = first_statement(&long);
     // Paragraphs after the first are in the long help only already.
     let long = arg.get_long_help().map_or(long, ToString::to_string);
-    let hidden = for_every_command && arg.get_id() != "device";
+    let hidden = for_every_command && arg.get_id() != "device" || arg.is_hide_short_help_set();
     arg.help(short).long_help(long).hide_short_help(hidden)
 }
 

@@ -39,6 +39,7 @@ mod tune;
 mod wave;
 mod waveform;
 
+use std::io::Write as _;
 use std::sync::Arc;
 
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
@@ -228,7 +229,11 @@ pub fn run(words: Vec<String>, processes: Option<Arc<dyn Processes>>) -> Ended {
 fn refuse(error: &clap::Error, json: bool) -> Ended {
     if processes::writes() {
         // Nothing is left to do where the reader has closed the pipe, or stderr cannot be written.
-        let _ = error.print();
+        let _ = match error.use_stderr() {
+            // As all errors of the program begin.
+            true => write!(std::io::stderr(), "{}", error.render().to_string().replacen("error: ", "clinalg: ", 1)),
+            false => error.print(),
+        };
     }
     if !error.use_stderr() {
         return Exit::Done.into();

@@ -9,8 +9,7 @@ use toml::{Table, Value};
 use crate::exit::{Failure, usage};
 
 /// Options that no file has: what they do ends with a run.
-const NOT_KEPT: [&str; 9] =
-    ["options", "print_options", "json", "quiet", "verbose", "resume", "help", "version", "child"];
+const NOT_KEPT: [&str; 8] = ["options", "print_options", "json", "quiet", "verbose", "resume", "help", "version"];
 
 /// The key of the command's name.
 const COMMAND: &str = "command";

@@ -6,6 +6,7 @@ use clap::{Arg, ArgMatches, Command};
 
 use crate::exit::Failure;
 use crate::options::takes_value;
+use crate::plot;
 
 /// Options whose files are written; every other value that is the name of a file counts as read.
 const WRITTEN: [&str; 7] = ["out", "plot", "plot_pattern", "checkpoint", "series", "vtk", "graph"];
@@ -13,7 +14,9 @@ const WRITTEN: [&str; 7] = ["out", "plot", "plot_pattern", "checkpoint", "series
 /// Whether this word of a command line begins an option whose files are written, alone or with `=` and its value.
 pub(crate) fn is_written(word: &str) -> bool {
     let option = word.split_once('=').map_or(word, |(option, _)| option);
-    option.strip_prefix("--").is_some_and(|name| WRITTEN.contains(&name.replace('-', "_").as_str()))
+    // How a picture looks belongs to its file.
+    let is_of = |name: &str| WRITTEN.contains(&name.replace('-', "_").as_str()) || plot::OPTIONS.contains(&name);
+    option.strip_prefix("--").is_some_and(is_of)
 }
 
 /// A file as the system sees it.

@@ -29,7 +29,7 @@ use crate::exit::{Exit, Failure, check_options, usage};
 use crate::global::Global;
 use crate::interrupt;
 use crate::output::Output;
-use crate::plot::Picture;
+use crate::plot::{Picture, PlotArgs};
 use crate::progress::Progress;
 
 /// Solve the Poisson problem by multigrid
@@ -186,6 +186,8 @@ pub(crate) struct Args {
     /// Draw the solution (in three dimensions on the middle plane) into FILE (.png or .svg) and the residuals into FILE with -convergence before the extension
     #[arg(long, value_name = "FILE")]
     plot: Option<PathBuf>,
+    #[command(flatten)]
+    style: PlotArgs,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize, JsonSchema)]
@@ -354,7 +356,7 @@ fn side_names(problem: &Problem) -> Vec<String> {
 
 fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Result<Exit, Failure> {
     out.phase("options and files");
-    let picture = args.plot.as_deref().map(Picture::new).transpose()?;
+    let picture = args.plot.as_deref().map(|path| Picture::new(path, &args.style)).transpose()?;
     let target = args.out.as_deref().map(|path| Target::new("--out", path)).transpose()?;
     let checkpoints = Checkpoints::new("poisson", &args.checkpoint, &args.resume)?;
     let problem = Problem::new(args)?;

@@ -4,16 +4,22 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use clap::Command;
+use clap::builder::PossibleValuesParser;
 use clap_complete::Shell;
 use clap_mangen::Man;
+use clinalg_ode::METHODS;
+use clinalg_ode::integrate::STABILISED;
+use clinalg_ode::problems::PROBLEMS;
+use clinalg_ode::waveform::VARIANTS;
 
 use crate::exit::{Exit, Failure};
 use crate::output::Output;
 use crate::paths::write_file;
+use crate::{elastodynamics, heat_bem, ode};
 
 /// Print the completions of a shell
 ///
-/// The script completes commands, options and the values of those that have a fixed set. `cargo xtask install` puts the
+/// The script completes commands, options and their values: names of problems, methods, meshes and variants too. `cargo xtask install` puts the
 /// scripts of bash, zsh and fish where these shells look for them.
 #[derive(clap::Args)]
 #[command(after_help = "\
@@ -39,8 +45,31 @@ pub(crate) struct ManArgs {
     out: Option<PathBuf>,
 }
 
-pub(crate) fn completions(args: &CompletionsArgs, mut program: Command, out: &mut Output) -> Result<Exit, Failure> {
+/// Names that options of a command take beside files or formulas.
+fn names() -> Vec<(&'static str, &'static str, Vec<&'static str>)> {
+    let ode_methods = METHODS.iter().copied().chain([STABILISED]).collect();
+    let relaxed = VARIANTS.map(|(name, _)| name).to_vec();
+    vec![
+        ("ode", "problem", PROBLEMS.to_vec()),
+        ("ode", "method", ode_methods),
+        ("ode", "variant", ode::variants()),
+        ("waveform", "problem", PROBLEMS.to_vec()),
+        ("waveform", "method", METHODS.to_vec()),
+        ("waveform", "variant", relaxed),
+        ("heat-bem", "mesh", heat_bem::MESHES.to_vec()),
+        ("heat-bem", "boundary", vec!["fundamental"]),
+        ("elastodynamics", "mesh", elastodynamics::MESHES.to_vec()),
+        ("elastodynamics", "boundary", vec!["point-force", "pressure"]),
+    ]
+}
+
+pub(crate) fn completions(args: &CompletionsArgs, program: Command, out: &mut Output) -> Result<Exit, Failure> {
     let mut script = Vec::new();
+    let mut program = names().into_iter().fold(program, |program, (command, option, names)| {
+        program.mut_subcommand(command, |command| {
+            command.mut_arg(option, |arg| arg.value_parser(PossibleValuesParser::new(names)))
+        })
+    });
     clap_complete::generate(args.shell, &mut program, "clinalg", &mut script);
     out.raw(&script)?;
     Ok(Exit::Done)

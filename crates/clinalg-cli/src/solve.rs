@@ -34,7 +34,7 @@ use crate::files;
 use crate::global::Global;
 use crate::interrupt;
 use crate::output::Output;
-use crate::plot::Picture;
+use crate::plot::{Picture, PlotArgs};
 use crate::progress::Progress;
 
 /// Solve a sparse system A x = b, or a least-squares problem, from a file
@@ -228,6 +228,8 @@ pub(crate) struct Args {
     /// Draw the residual after each iteration into FILE (.png or .svg)
     #[arg(long, value_name = "FILE")]
     plot: Option<PathBuf>,
+    #[command(flatten)]
+    style: PlotArgs,
     /// Draw the entries of A into FILE (.png or .svg), in the numbering of --reorder; beyond 400 rows or columns their density
     #[arg(long, value_name = "FILE")]
     plot_pattern: Option<PathBuf>,
@@ -250,7 +252,7 @@ struct Input {
 pub(crate) fn run(args: &Args, global: &Global, out: &mut Output) -> Result<Exit, Failure> {
     let args = &args.with_matrix(global)?.with_solver();
     out.phase("reading");
-    let picture = args.plot.as_deref().map(Picture::new).transpose()?;
+    let picture = args.plot.as_deref().map(|path| Picture::new(path, &args.style)).transpose()?;
     let pattern = args.plot_pattern.as_deref().map(|path| Picture::given("--plot-pattern", path)).transpose()?;
     files::check_output(&args.out)?;
     if args.seed.is_some() && args.rhs != "random" {

@@ -15,7 +15,7 @@ use crate::args::{DeviceName, PrecisionArg};
 use crate::exit::{Exit, Failure, usage};
 use crate::global::Global;
 use crate::output::Output;
-use crate::plot::{Picture, Surface};
+use crate::plot::{Picture, PlotArgs, Surface};
 use crate::text::{precision, seconds};
 
 /// Search for the fastest launch parameters of this device and store them
@@ -62,6 +62,8 @@ pub(crate) struct Args {
     /// and size
     #[arg(long, value_name = "DIR")]
     plot: Option<PathBuf>,
+    #[command(flatten)]
+    style: PlotArgs,
 }
 
 /// The operations, as clap lists them.
@@ -139,7 +141,7 @@ pub(crate) fn run(args: &Args, global: &Global, out: &mut Output) -> Result<Exit
         }
     };
     let pictures = match &args.plot {
-        Some(folder) => plot(folder, &found, &context)?,
+        Some(folder) => plot(folder, &args.style, &found, &context)?,
         None => Vec::new(),
     };
     let document = Document::new(&context, found, table, pictures);
@@ -191,7 +193,7 @@ fn search(context: &Context, options: &tuner::Options, out: &Output) -> Result<F
 }
 
 /// One picture per result, named after it.
-fn plot(folder: &Path, found: &Found, context: &Context) -> Result<Vec<PathBuf>, Failure> {
+fn plot(folder: &Path, style: &PlotArgs, found: &Found, context: &Context) -> Result<Vec<PathBuf>, Failure> {
     let mut pictures = Vec::new();
     for tuned in &found.tuned {
         let op = tuner::named(tuned.operation).expect("results name operations");
@@ -204,7 +206,7 @@ fn plot(folder: &Path, found: &Found, context: &Context) -> Result<Vec<PathBuf>,
         }
         let log = tuned.elements.ilog2();
         let path = folder.join(format!("{}-{}-2e{log}.png", tuned.operation, precision(tuned.precision)));
-        let picture = Picture::new(&path)?;
+        let picture = Picture::new(&path, style)?;
         picture.draw(&Surface {
             title: format!("{}, {}, 2^{log} elements", tuned.operation, precision(tuned.precision)),
             subtitle: format!("{}; time, the best of the other parameters", context.device().name),

@@ -10,8 +10,8 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use clap::ValueEnum;
-use clinalg::Real;
 use clinalg::wave::{Scheme, WaveParams, WaveSide};
+use clinalg::{Real, shown};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -30,7 +30,7 @@ use crate::global::Global;
 use crate::interrupt;
 use crate::output::Output;
 use crate::paths;
-use crate::plot::Frames;
+use crate::plot::{Frames, PlotArgs};
 use crate::progress::Progress;
 use crate::series::Series;
 
@@ -192,6 +192,8 @@ pub(crate) struct Args {
     /// Draw frames into a folder, or into files named after FILE (.png or .svg)
     #[arg(long, value_name = "DIR|FILE")]
     plot: Option<PathBuf>,
+    #[command(flatten)]
+    style: PlotArgs,
     /// Number of frames from time 0 to the end, at most one per step besides the one at time 0; the energy is computed at each frame
     #[arg(long, default_value_t = 11, value_name = "COUNT", value_parser = args::frames, allow_hyphen_values = true)]
     frames: usize,
@@ -286,7 +288,9 @@ impl Args {
         let count = (end / dt * (1.0 - 1e-12)).ceil().max(1.0);
         if count > 1e15 {
             return usage!(
-                "--end-time {end:?} needs {count:e} steps of {dt:e}; at most 1e15 are possible: choose an earlier end time"
+                "--end-time {} needs {count:.1e} steps of {}; at most 1e15 are possible: choose an earlier end time",
+                shown(end),
+                shown(dt)
             );
         }
         let fits = (count * dt / end - 1.0).abs() <= 1e-12;
@@ -306,7 +310,7 @@ fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Result<Exit
     out.phase("options and files");
     let shape = Shape::new(args)?;
     let lattice = &shape.lattice;
-    let pictures = args.plot.as_deref().map(|path| Frames::new(path, "wave", args.frames)).transpose()?;
+    let pictures = args.plot.as_deref().map(|path| Frames::new(path, &args.style, "wave", args.frames)).transpose()?;
     let target = args.out.as_deref().map(|path| Target::new("--out", path)).transpose()?;
     let series = args.series.as_deref().map(|path| Series::of_field(path, lattice, "u", args.resume.is_some()));
     let mut series = series.transpose()?;

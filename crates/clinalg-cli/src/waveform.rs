@@ -26,7 +26,7 @@ use crate::exit::{Exit, Failure, usage};
 use crate::global::Global;
 use crate::interrupt;
 use crate::output::Output;
-use crate::plot::Picture;
+use crate::plot::{Picture, PlotArgs};
 use crate::series::SeriesArgs;
 use crate::system::{SystemArgs, fingerprint};
 
@@ -149,6 +149,8 @@ pub(crate) struct Args {
     /// Draw the differences of iterates over the iterations of all windows, or the study (.png or .svg)
     #[arg(long, value_name = "FILE")]
     plot: Option<PathBuf>,
+    #[command(flatten)]
+    style: PlotArgs,
     /// Measure a series of runs instead of one
     #[arg(
         long,
@@ -241,7 +243,9 @@ impl Args {
         let run = fingerprint(problem)?.option("--method", &self.method).option("--h", self.h);
         let run = run.option("--steps", self.steps).option("--windows", self.windows).option("--eps", self.eps);
         let run = run.option("--iterations", self.iterations).option("--variant", &self.variant);
-        let run = run.option("--block", options.partition).option("--guess", options.guess);
+        let run = run
+            .option("--block", block_name(options, problem.system.grid().shape().len()))
+            .option("--guess", options.guess);
         Ok(run.option("--adaptive", self.adaptive).option("--precision", precision))
     }
 
@@ -273,7 +277,7 @@ fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Result<Exit
     let problem = args.system.problem("bruss2d-mix", |_| 100)?;
     let y0: Vec<T> = problem.y0_as()?;
     let options = args.options(problem.system.grid().shape())?;
-    let picture = args.plot.as_deref().map(Picture::new).transpose()?;
+    let picture = args.plot.as_deref().map(|path| Picture::new(path, &args.style)).transpose()?;
     let devices = Devices::new(args, global)?;
     let explained = explain::<T>(devices.context(), &problem.system, &options)?;
     if devices.are_several() && (args.checkpoint.is_some() || args.resume.is_some()) {
@@ -346,4 +350,9 @@ fn block(options: &WaveformOptions, dims: usize) -> Option<Vec<usize>> {
         Partition::Block(sides) => Some(sides[..dims].to_vec()),
         _ => None,
     }
+}
+
+/// That block as `--block` takes it.
+fn block_name(options: &WaveformOptions, dims: usize) -> Option<String> {
+    block(options, dims).map(|sides| sides.iter().map(usize::to_string).collect::<Vec<_>>().join("x"))
 }

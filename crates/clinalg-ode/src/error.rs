@@ -1,5 +1,7 @@
 //! The error type of the crate.
 
+use clinalg::shown;
+
 /// The result of every fallible operation of the crate.
 pub type Result<T> = std::result::Result<T, Error>;
 
@@ -57,7 +59,8 @@ pub enum Error {
     },
     /// A right-hand side in OpenCL C that reads further than it declares.
     #[error(
-        "the snippet declares that it reads no further than {distance} components away, but component {component} reads {}",
+        "the snippet declares that it reads no further than {distance} components away, but component {} (counted from 1) reads {}",
+        component + 1,
         .read.map_or("one that does not exist".into(), |read| format!("one {read} away"))
     )]
     Access {
@@ -99,10 +102,11 @@ pub enum Error {
     /// No step that floating-point time can represent meets the tolerance.
     #[error("{}", grows.as_ref().map_or_else(
         || format!(
-            "at t = {t:?} the step {h:e} that the tolerance requires is too small to advance the time; loosen the tolerance"
+            "at t = {} the step {h:.1e} that the tolerance requires is too small to advance the time; loosen the tolerance",
+            time(*t)
         ),
         |(component, value)| format!(
-            "{}; the step {h:e} that the tolerance requires is too small to advance the time",
+            "{}; the step {h:.1e} that the tolerance requires is too small to advance the time",
             Cause::BlowUp.message(component, *value, *t, *h)
         )
     ))]
@@ -115,7 +119,7 @@ pub enum Error {
         grows: Option<(String, f64)>,
     },
     /// The limit on the number of steps was met.
-    #[error("after {steps} steps t is only {t:?}{}", match (slides, stiff) {
+    #[error("after {steps} steps t is only {}{}", time(*t), match (slides, stiff) {
         (Some(component), _) => format!(
             ", with steps of {h:.1e}: the right-hand side of {component} jumps back and forth there (chattering), the \
              solution slides along a switch; end the integration at the switch by a terminal event and continue with the \
@@ -141,7 +145,7 @@ pub enum Error {
         stiff: Option<f64>,
     },
     /// A fixed step past the stability limit.
-    #[error("the step {h:e} is past the stability limit of `{method}` for this problem, about {limit:.2e}")]
+    #[error("the step {} is past the stability limit of `{method}` for this problem, about {limit:.2e}", shown(*h))]
     Unstable {
         /// The method's name.
         method: String,
@@ -152,7 +156,9 @@ pub enum Error {
     },
     /// Infinity or NaN appeared in a waveform relaxation.
     #[error(
-        "window {window}, iteration {iteration}: component {component} is not finite: the step is past the stability limit, or the solution blows up"
+        "window {}, iteration {iteration}: component {} (counted from 1) is not finite: the step is past the stability limit, or the solution blows up",
+        window + 1,
+        component + 1
     )]
     Waveform {
         /// The window, counted from 0.
@@ -180,24 +186,34 @@ pub enum Cause {
     FixedStep,
 }
 
+/// A time as messages show it, with seven digits.
+fn time(t: f64) -> String {
+    shown(format!("{t:.6e}").parse().unwrap_or(t))
+}
+
 impl Cause {
     fn message(self, component: &str, value: f64, t: f64, h: f64) -> String {
         match self {
             Cause::Beginning => format!(
-                "the right-hand side of {component} is {value} at t = {t:?}, where the integration begins; check its \
-                 formula and the initial values"
+                "the right-hand side of {component} is {value} at t = {}, where the integration begins; check its \
+                 formula and the initial values",
+                time(t)
             ),
             Cause::Undefined => format!(
-                "{component} becomes {value} in every step from t = {t:?} on, however small: its right-hand side has no \
+                "{component} becomes {value} in every step from t = {} on, however small: its right-hand side has no \
                  finite value past this time; check its formula for divisions by 0 and for roots and logarithms of \
-                 negative numbers"
+                 negative numbers",
+                time(t)
             ),
             Cause::BlowUp => format!(
-                "{component} has grown to {value:.3e} at t = {t:?}: the solution blows up there; end the integration before"
+                "{component} has grown to {value:.3e} at t = {}: the solution blows up there; end the integration before",
+                time(t)
             ),
             Cause::FixedStep => format!(
-                "{component} is {value} at t = {t:?} after steps of {h:e}: the step is past the stability limit, or the \
-                 solution blows up; take a smaller step, or adaptive steps to see which"
+                "{component} is {value} at t = {} after steps of {}: the step is past the stability limit, or the \
+                 solution blows up; take a smaller step, or adaptive steps to see which",
+                time(t),
+                shown(h)
             ),
         }
     }

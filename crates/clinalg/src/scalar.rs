@@ -39,6 +39,15 @@ impl Precision {
     }
 }
 
+/// A number as messages show it: 0.0625, 12, 1e-7.
+#[doc(hidden)]
+pub fn shown(value: f64) -> String {
+    match value.abs() {
+        size if size == 0.0 || (1e-4..1e6).contains(&size) || !size.is_finite() => value.to_string(),
+        _ => format!("{value:e}"),
+    }
+}
+
 /// A scalar type that devices compute with: `f32`, `f64`, `Complex<f32>` or `Complex<f64>`.
 ///
 /// A complex value is stored as its real part followed by its imaginary part, as in C99, Fortran, NumPy and MATLAB's

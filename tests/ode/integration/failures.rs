@@ -62,7 +62,7 @@ fn each_cause_of_a_solution_that_is_not_finite_has_a_sentence_of_its_own() {
     assert!(said.contains("blows up") && !said.contains("loosen"), "{said}");
     let grid = "grid 3 2\nu' = if(i == 2 && j == 1, log(-1), 0)";
     let error = run(grid, &[0.0; 6], [0.0, 1.0], &Options::default()).unwrap_err();
-    assert!(error.to_string().contains("`u` at grid point 2 1"), "{error}");
+    assert!(error.to_string().contains("`u` at grid point 3 2 (counted from 1)"), "{error}");
 }
 
 #[test]

@@ -142,7 +142,9 @@ impl<S: ComplexScalar> Problem<S> {
     fn check_points(&self, points: &[Point]) -> Result<()> {
         let mesh = self.mesh();
         for (k, &point) in points.iter().enumerate() {
-            let fault = |expected: &str| Err(Error::value("points", expected, format!("{point:?}, point {k}")));
+            let fault = |expected: &str| {
+                Err(Error::value("points", expected, format!("{point:?}, point {} (counted from 1)", k + 1)))
+            };
             if point.iter().any(|v| !v.is_finite()) {
                 return fault("finite coordinates");
             }

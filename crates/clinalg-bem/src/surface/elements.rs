@@ -272,5 +272,5 @@ impl ElementMesh {
 }
 
 fn inward(volume: f64) -> String {
-    format!("a volume of {volume:e}: normals that point inward; reverse the nodes of every element")
+    format!("a volume of {volume:.3e}: normals that point inward; reverse the nodes of every element")
 }

@@ -24,6 +24,7 @@ use crate::args::{self, PrecisionArg};
 use crate::exit::{Exit, Failure};
 use crate::global::Global;
 use crate::output::Output;
+use crate::plot::PlotArgs;
 
 /// Measure each operation against the memory bandwidth
 ///
@@ -115,6 +116,8 @@ pub(crate) struct Args {
     /// Draw the scaling (.png or .svg); with --devices or --predict
     #[arg(long, value_name = "FILE")]
     plot: Option<PathBuf>,
+    #[command(flatten)]
+    style: PlotArgs,
 }
 
 /// Points per side by default.

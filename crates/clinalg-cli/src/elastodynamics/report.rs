@@ -225,7 +225,7 @@ impl Document {
     }
 
     fn subtitle(&self) -> String {
-        format!("{} elements · {} · {}", self.elements, precision(self.precision), self.device.name())
+        format!("{} elements · {}", self.elements, precision(self.precision))
     }
 
     pub(super) fn draw(&mut self, picture: &Picture, mesh: &ElementMesh, solution: &Solution) -> Result<(), Failure> {
@@ -263,7 +263,7 @@ impl Document {
             }
         }
         let name = picture.draw(&Body {
-            title: format!("Elastodynamics: |u| at w = {}, deformed by {scale:.2e} u", self.last.frequency),
+            title: format!("Elastodynamics: |u| at ω = {}, deformed by {scale:.2e} u", self.last.frequency),
             subtitle: self.subtitle(),
             label: "|u|",
             triangles: &triangles,
@@ -284,7 +284,7 @@ impl Document {
             let name = beside.draw(&Profile {
                 title: "Elastodynamics: response over the angular frequency".into(),
                 subtitle: self.subtitle(),
-                x: ("w", first.frequency, last.frequency),
+                x: ("ω", first.frequency, last.frequency),
                 curves: &curves,
                 range: (0.0, high),
             })?;

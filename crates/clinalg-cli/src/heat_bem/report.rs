@@ -153,8 +153,7 @@ impl Document {
     }
 
     fn subtitle(&self) -> String {
-        let (precision, device) = (precision(self.precision), self.device.name());
-        format!("{} triangles · {} time steps · {precision} · {device}", self.elements, self.steps)
+        format!("{} triangles · {} time steps · {}", self.elements, self.steps, precision(self.precision))
     }
 
     pub(super) fn draw(&mut self, picture: &Picture, mesh: &Mesh, values: &[f64]) -> Result<(), Failure> {
@@ -190,6 +189,7 @@ impl Document {
                 _ => "relative residual |b − A x| / |b|",
             },
             history: &self.residual_history,
+            starts: vec![0],
             tolerance: self.tolerance,
             floor: None,
         })?;
@@ -230,7 +230,7 @@ impl Report for Document {
         };
         let what = if self.iterations == 1 { what.1 } else { what.0 };
         out.field("stop", format!("{} ({} {what})", self.stop, self.iterations))?;
-        out.field("residual", format!("{:.2e}, tolerance {:e}", self.relative_residual, self.tolerance))?;
+        out.field("residual", format!("{:.2e}, tolerance {}", self.relative_residual, clinalg::shown(self.tolerance)))?;
         if let Some(error) = self.error_l2 {
             out.field("error", format!("{error:.4e} in L2 over surface and time, relative"))?;
         }

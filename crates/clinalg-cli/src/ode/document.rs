@@ -1,6 +1,6 @@
 //! What an integration reports.
 
-use clinalg::{KernelFamily, Precision, Real};
+use clinalg::{KernelFamily, Precision, Real, shown};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -169,7 +169,7 @@ impl Report for Document {
             (None, Some(rtol), Some(atol)) if self.steps > 0 => {
                 let sizes = format!("{:.2e} to {:.2e}", self.smallest_step, self.largest_step);
                 out.field("steps", format!("{} taken, {} rejected, of {sizes}", self.steps, self.rejected))?;
-                out.field("tolerance", format!("relative {rtol:e}, absolute {atol:e}"))?;
+                out.field("tolerance", format!("relative {}, absolute {}", shown(rtol), shown(atol)))?;
             }
             _ if self.steps == 0 => out.field("steps", "none: the interval has no length")?,
             _ => out.field("steps", format!("{} of {:.6e}", self.steps, self.largest_step))?,

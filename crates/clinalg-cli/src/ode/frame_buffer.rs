@@ -7,7 +7,7 @@ use clinalg_ode::problems::Problem;
 
 use super::document::Document;
 use crate::exit::Failure;
-use crate::plot::{Field, Frames, Paths, Profile, UNIT};
+use crate::plot::{Field, Frames, Paths, Profile};
 use crate::text::precision;
 
 /// What the pictures show, kept until all of it is known: they share their colours.
@@ -69,8 +69,7 @@ impl FrameBuffer {
         let grid = problem.system.grid();
         let names = problem.system.fields();
         let (first, last) = (grid.position(0), grid.position(grid.points() - 1));
-        let device = document.device.as_ref().map_or("plain Rust".to_owned(), |d| d.name().to_owned());
-        let subtitle = format!("{} · {} · {device}", document.method, precision(document.precision));
+        let subtitle = format!("{} · {}", document.method, precision(document.precision));
         let field = |name: &str| names.iter().position(|field| field == name);
         if let (true, Some(x), Some(y)) = (problem.name.starts_with("nbody"), field("px"), field("py")) {
             // Bodies, not points of a grid: their paths.
@@ -93,10 +92,6 @@ impl FrameBuffer {
             document.pictures.push(picture.draw(&Profile { title, subtitle, x, curves: &curves, range })?);
             return Ok(());
         }
-        // The axes of pictures of a plane reach from 0 to 1.
-        let axes = ["x", "y"].iter().enumerate().map(|(a, axis)| format!("{axis} from {} to {}", first[a], last[a]));
-        let extent = axes.collect::<Vec<_>>().join(", ");
-        let unit = (0..2).all(|a| first[a] == 0.0 && (last[a] - 1.0).abs() < 1e-12);
         for (k, (t, values)) in self.frames.iter().enumerate() {
             let picture = frames.picture(self.before + k)?;
             let size = grid.shape().iter().map(ToString::to_string).collect::<Vec<_>>().join(" × ");
@@ -109,13 +104,12 @@ impl FrameBuffer {
             } else {
                 let label = &names[self.field];
                 let values = &values[0];
-                let subtitle = if unit { subtitle } else { format!("{subtitle} · {extent}") };
                 picture.draw(&Field {
                     title,
                     subtitle,
                     label,
                     columns: self.side,
-                    bounds: UNIT,
+                    bounds: [0, 1].map(|axis| [first[axis], last[axis]]),
                     values,
                     range: Some(range),
                 })?

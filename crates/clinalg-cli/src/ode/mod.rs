@@ -25,6 +25,7 @@ use crate::checkpoint::Checkpoints;
 use crate::exit::{Exit, Failure, usage};
 use crate::global::Global;
 use crate::output::Output;
+use crate::plot::PlotArgs;
 use crate::processes;
 use crate::series::SeriesArgs;
 use crate::system::SystemArgs;
@@ -206,6 +207,8 @@ pub(crate) struct Args {
     #[arg(long, value_name = "DIR|FILE")]
     plot: Option<PathBuf>,
     #[command(flatten)]
+    style: PlotArgs,
+    #[command(flatten)]
     series: SeriesArgs,
     /// Number of frames from the beginning to the end
     #[arg(long, default_value_t = 11, value_name = "COUNT", value_parser = args::frames, allow_hyphen_values = true)]
@@ -265,7 +268,7 @@ pub(crate) fn run(args: &Args, global: &Global, out: &mut Output) -> Result<Exit
     }
 }
 
-fn variants() -> Vec<&'static str> {
+pub(crate) fn variants() -> Vec<&'static str> {
     Variant::ALL.iter().map(|v| v.name()).chain([PLAIN]).collect()
 }
 

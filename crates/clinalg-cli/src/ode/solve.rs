@@ -40,7 +40,7 @@ pub(super) fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> 
     }
     let mut options = args.options(&problem, &method)?;
     files::check_output(&args.out)?;
-    let pictures = args.plot.as_deref().map(|path| Pictures::new(path, "ode", args.frames)).transpose()?;
+    let pictures = args.plot.as_deref().map(|path| Pictures::new(path, &args.style, "ode", args.frames)).transpose()?;
     let field = args.drawn_field(&problem)?;
     options.check()?;
     let t_end = args.t_end(&problem)?;

@@ -5,14 +5,12 @@ use plotters::coord::types::RangedCoordf64;
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
-use super::colour::{GREY, INK, Scale};
-
-/// Width and height of the square in the picture of a field.
-pub(super) const SIDE: u32 = 800;
+use super::PlotArgs;
+use super::colour::{CURVES, GREY, INK, Scale};
 
 /// What a picture shows.
 pub(crate) trait Drawing {
-    fn draw<DB: DrawingBackend>(&self, root: &DrawingArea<DB, Shift>) -> Result<(), Box<dyn std::error::Error>>
+    fn draw<DB: DrawingBackend>(&self, root: &DrawingArea<DB, Shift>, style: &PlotArgs) -> Drawn
     where
         DB::ErrorType: 'static;
 }
@@ -28,19 +26,64 @@ pub(super) fn font(size: u32, colour: &RGBColor) -> TextStyle<'static> {
     (FONT, size).into_font().color(colour)
 }
 
-/// Title and subtitle at the top left; what is left below them.
+/// Width of a text in pixels.
+fn width<DB: DrawingBackend>(root: &Area<DB>, text: &str, size: u32) -> i32 {
+    root.estimate_text_size(text, &font(size, &INK)).map_or(0, |(width, _)| width as i32)
+}
+
+/// Title and subtitle at the top left, below them the names of the curves where there are several; what is left below.
 pub(super) fn titled<DB: DrawingBackend>(
     root: &Area<DB>,
-    title: &str,
-    subtitle: &str,
+    style: &PlotArgs,
+    (title, subtitle): (&str, &str),
+    curves: &[&str],
 ) -> Result<Area<DB>, Box<dyn std::error::Error>>
 where
     DB::ErrorType: 'static,
 {
+    /// Of all texts, and of a line of names.
+    const LEFT: i32 = 40;
+    const LINE: i32 = 32;
     root.fill(&WHITE)?;
-    root.draw_text(title, &font(30, &INK), (40, 28))?;
-    root.draw_text(subtitle, &font(21, &GREY), (40, 74))?;
-    Ok(root.margin(120, 0, 0, 0))
+    let right = root.dim_in_pixel().0 as i32 - LEFT;
+    let texts = [(&style.title, title, 30, INK), (&style.subtitle, subtitle, 21, GREY)];
+    let mut y = 28;
+    for (given, own, size, colour) in texts {
+        let text = given.as_deref().unwrap_or(own);
+        // What is too long for its line becomes smaller.
+        let fitting = f64::from(size) * (f64::from(right - LEFT) / f64::from(width(root, text, size).max(1))).min(1.0);
+        if !text.is_empty() {
+            root.draw_text(text, &font(fitting as u32, &colour), (LEFT, y))?;
+            y += size as i32 + 16;
+        }
+    }
+    let (mut x, several) = (LEFT, curves.len() > 1);
+    for (k, name) in curves.iter().enumerate().filter(|_| several) {
+        let wide = 46 + width(root, name, 21) + 30;
+        if x > LEFT && x + wide > right {
+            (x, y) = (LEFT, y + LINE);
+        }
+        let colour = CURVES[k % CURVES.len()];
+        root.draw(&PathElement::new([(x, y + 6), (x + 36, y + 6)], colour.stroke_width(3)))?;
+        root.draw_text(name, &font(21, &INK), (x + 46, y))?;
+        x += wide;
+    }
+    y += if several { LINE } else { 0 };
+    Ok(root.margin((y + 9).max(20), 0, 0, 0))
+}
+
+/// Side of the square in the picture of a field, with the labels and the colour bar beside it.
+pub(super) fn side<DB: DrawingBackend>(body: &Area<DB>) -> u32 {
+    let (width, height) = body.dim_in_pixel();
+    (width.saturating_sub(LABELS.0 + 210)).min(height.saturating_sub(LABELS.1)).max(100)
+}
+
+/// Round numbers from `low` to `high`.
+pub(super) fn ticks(low: f64, high: f64) -> Ticks {
+    let (step, digits) = tick_step(low, high);
+    let (first, last) = ((low / step - 1e-9).ceil() as i64, (high / step + 1e-9).floor() as i64);
+    // Adding zero turns -0 into 0.
+    (first..=last).map(|k| k as f64 * step + 0.0).map(|v| (v, number(v, digits))).collect()
 }
 
 /// A chart whose axes are labelled by [`label`].
@@ -83,7 +126,8 @@ where
     area.draw_text(x_name, &font(24, &INK).pos(Pos::new(HPos::Center, VPos::Top)), (x, y + 50))?;
     let (x, y) = place(chart, (xs.start, ys.start.midpoint(ys.end)));
     let upwards = font(24, &INK).transform(FontTransform::Rotate270).pos(Pos::new(HPos::Center, VPos::Center));
-    area.draw_text(y_name, &upwards, (x - 95, y))?;
+    let widest = y_ticks.iter().map(|(_, text)| width(area, text, 21)).max().unwrap_or(0);
+    area.draw_text(y_name, &upwards, ((x - 14 - widest - 24).max(14), y))?;
     Ok(())
 }
 
@@ -100,6 +144,8 @@ where
     area.draw(&image.ok_or("the colour bar has as many pixels as it should")?)?;
     area.draw(&Rectangle::new([(x0, 0), (x1, y1)], INK.stroke_width(1)))?;
     let (step, digits) = tick_step(low, high);
+    // Whole powers of ten.
+    let step = if scale.is_logarithmic() && high - low > 1.0 { step.ceil() } else { step };
     let text = |value: f64, digits| match scale.is_logarithmic() {
         true => scientific(10_f64.powf(value)),
         false => number(value, digits),
@@ -131,7 +177,8 @@ pub(super) fn tick_step(low: f64, high: f64) -> (f64, usize) {
 }
 
 pub(super) fn number(value: f64, digits: usize) -> String {
-    if digits > 4 || value.abs() >= 1e5 { format!("{value:.1e}") } else { format!("{value:.digits$}") }
+    let text = if digits > 4 || value.abs() >= 1e5 { format!("{value:.1e}") } else { format!("{value:.digits$}") };
+    text.replace('-', "−")
 }
 
 /// Ten to a whole power, as it is set.
@@ -152,7 +199,7 @@ pub(super) fn scientific(value: f64) -> String {
     let text = format!("{value:.1e}");
     match text.split_once('e').and_then(|(m, e)| Some((m, e.parse::<f64>().ok()?))) {
         Some(("1.0", exponent)) => power(exponent),
-        Some((mantissa, exponent)) => format!("{mantissa} · {}", power(exponent)),
+        Some((mantissa, exponent)) => format!("{} · {}", mantissa.trim_end_matches(".0"), power(exponent)),
         None => text,
     }
 }

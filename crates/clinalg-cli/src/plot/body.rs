@@ -2,23 +2,25 @@
 
 use plotters::prelude::*;
 
-use super::Body;
-use super::axes::{Area, Drawing, Drawn, LABELS, SIDE, bar, titled};
+use super::axes::{Area, Drawing, Drawn, LABELS, bar, side, titled};
 use super::colour::Scale;
+use super::{Body, PlotArgs};
 
 /// Where a body is seen from: right, front and top are in view.
 const VIEW: [[f64; 3]; 3] = [[0.8, 0.6, 0.0], [-0.24, 0.32, 0.917], [0.55, -0.734, 0.4]];
 
 impl Drawing for Body<'_> {
-    fn draw<DB: DrawingBackend>(&self, root: &Area<DB>) -> Drawn
+    fn draw<DB: DrawingBackend>(&self, root: &Area<DB>, style: &PlotArgs) -> Drawn
     where
         DB::ErrorType: 'static,
     {
-        let body = titled(root, &self.title, &self.subtitle)?;
+        let body = titled(root, style, (&self.title, &self.subtitle), &[])?;
         let finite = || self.values.iter().copied().filter(|v| v.is_finite());
         let (low, high) = (finite().fold(f64::INFINITY, f64::min), finite().fold(f64::NEG_INFINITY, f64::max));
+        let (low, high) = style.plot_range.unwrap_or((low, high));
         let colours = if low <= high { Scale::new(low, high) } else { Scale::new(0.0, 0.0) };
-        let (left, right) = body.split_horizontally(LABELS.0 + SIDE + 30);
+        let side = side(&body);
+        let (left, right) = body.split_horizontally(LABELS.0 + side + 30);
         // Right, up and towards the eye.
         let along = |p: [f64; 3], d: usize| (0..3).map(|k| VIEW[d][k] * p[k]).sum::<f64>();
         let seen: Vec<[[f64; 3]; 3]> =
@@ -28,7 +30,7 @@ impl Drawing for Body<'_> {
             (all.clone().fold(f64::INFINITY, f64::min), all.fold(f64::NEG_INFINITY, f64::max))
         };
         let (xs, ys) = (range(0), range(1));
-        let size = f64::from(SIDE) * 0.96;
+        let size = f64::from(side) * 0.96;
         let scale = size / (xs.1 - xs.0).max(ys.1 - ys.0);
         let place = |p: &[f64; 3]| {
             let x = f64::from(LABELS.0) / 2.0 + 0.5 * size + scale * (p[0] - 0.5 * (xs.0 + xs.1));

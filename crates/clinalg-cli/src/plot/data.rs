@@ -1,8 +1,5 @@
 //! What pictures show.
 
-/// The bounds of the unit square.
-pub(crate) const UNIT: [[f64; 2]; 2] = [[0.0, 1.0]; 2];
-
 /// Values on the points of a rectangle, row by row from the smallest y.
 pub(crate) struct Field<'a> {
     pub(crate) title: String,
@@ -127,6 +124,8 @@ pub(crate) struct Convergence<'a> {
     /// What is drawn over them.
     pub(crate) residual: &'a str,
     pub(crate) history: &'a [f64],
+    /// Where its parts begin, 0 first.
+    pub(crate) starts: Vec<usize>,
     pub(crate) tolerance: f64,
     /// The smallest relative residual that rounding allows, where it is known.
     pub(crate) floor: Option<f64>,

@@ -3,16 +3,18 @@
 use plotters::prelude::*;
 
 use super::Field;
-use super::axes::{Area, Drawing, Drawn, LABELS, SIDE, Ticks, bar, label, number, tick_step, titled};
+use super::axes::{Area, Drawing, Drawn, LABELS, bar, label, side, tick_step, ticks, titled};
 use super::colour::Scale;
+use super::{PlotArgs, contours};
 
 impl Drawing for Field<'_> {
-    fn draw<DB: DrawingBackend>(&self, root: &Area<DB>) -> Drawn
+    fn draw<DB: DrawingBackend>(&self, root: &Area<DB>, style: &PlotArgs) -> Drawn
     where
         DB::ErrorType: 'static,
     {
-        let body = titled(root, &self.title, &self.subtitle)?;
-        let [width, height] = self.size();
+        let body = titled(root, style, (&self.title, &self.subtitle), &[])?;
+        let scale = self.scale(style);
+        let [width, height] = self.size(side(&body));
         let (left, right) = body.split_horizontally(LABELS.0 + width + 30);
         let (left, _) = left.split_vertically(height + LABELS.1);
         let mut chart = ChartBuilder::on(&left)
@@ -24,55 +26,65 @@ impl Drawing for Field<'_> {
         let image = BitMapElement::with_owned_buffer(
             (self.bounds[0][0], self.bounds[1][1]),
             (width, height),
-            self.pixels(width, height),
+            self.pixels(&scale, width, height),
         )
         .ok_or("the picture has as many pixels as it should")?;
         chart.plotting_area().draw(&image)?;
-        let [x_ticks, y_ticks] = self.bounds.map(ticks);
+        let [x_ticks, y_ticks] = self.bounds.map(|[low, high]| ticks(low, high));
         label(&left, &mut chart, ("x", &x_ticks), ("y", &y_ticks))?;
-        bar(&right, height as i32, &self.scale(), self.label)
+        bar(&right, height as i32, &scale, self.label)
     }
 }
 
 impl Field<'_> {
-    /// Pixels of the rectangle, of which the longer side has [`SIDE`] and the shorter one at least a quarter of that.
-    fn size(&self) -> [u32; 2] {
+    /// Pixels of the rectangle, of which the longer side has `side` and the shorter one at least a quarter of that.
+    fn size(&self, side: u32) -> [u32; 2] {
         let [x, y] = self.bounds.map(|[low, high]| high - low);
-        let part = |own: f64, other: f64| (f64::from(SIDE) * (own / other).clamp(0.25, 1.0)).round() as u32;
+        let part = |own: f64, other: f64| (f64::from(side) * (own / other).clamp(0.25, 1.0)).round() as u32;
         [part(x, y), part(y, x)]
     }
 
     /// The field in colours, row by row from the top, with thin lines of equal value at the ticks of the colour bar.
-    fn pixels(&self, width: u32, height: u32) -> Vec<u8> {
-        let scale = self.scale();
-        let (low, high, lines) = (scale.low, scale.high, scale.line());
-        let (step, _) = tick_step(low, high);
-        let row = |row: u32| (0..=width).map(|c| self.sample((c.min(width - 1), width), (row, height))).collect();
-        let mut pixels = Vec::with_capacity(3 * (width * height) as usize);
-        let mut current: Vec<f64> = row(height - 1);
-        for j in (0..height).rev() {
-            let below: Vec<f64> = row(j.saturating_sub(1));
-            for i in 0..width as usize {
-                let value = current[i];
-                let colour = scale.colour(value);
-                // The distance in pixels to the next line, by the slope.
-                let slope = (current[i + 1] - value).hypot(below[i] - value);
-                let level = (value / step).round() * step;
-                let distance = (value - level).abs() / slope;
-                // A line at the very end of the range would be a dot on a summit.
-                let inside = level > low + 0.01 * step && level < high - 0.01 * step;
-                // Nor has a plain that rounding has made uneven a line.
-                let line = if inside && slope > 1e-3 * step { 0.5 * (1.2 - distance).clamp(0.0, 1.0) } else { 0.0 };
-                let blend = |c: u8, to: u8| (f64::from(c) + (f64::from(to) - f64::from(c)) * line) as u8;
-                pixels.extend([blend(colour.0, lines.0), blend(colour.1, lines.1), blend(colour.2, lines.2)]);
-            }
-            current = below;
-        }
-        pixels
+    fn pixels(&self, scale: &Scale, width: u32, height: u32) -> Vec<u8> {
+        let lines = self.lines(scale, width, height);
+        let ink = <[u8; 3]>::from(scale.line().rgb());
+        let blend = |c: u8, to: u8, part: f64| (f64::from(c) + (f64::from(to) - f64::from(c)) * part) as u8;
+        let places = (0..height).rev().flat_map(|row| (0..width).map(move |column| (row, column)));
+        let colour = |((row, column), line): ((u32, u32), f64)| {
+            let own = <[u8; 3]>::from(scale.colour(self.sample((column, width), (row, height))).rgb());
+            [0, 1, 2].map(|k| blend(own[k], ink[k], 0.5 * line))
+        };
+        places.zip(lines).flat_map(colour).collect()
     }
 
-    fn scale(&self) -> Scale {
-        let (low, high) = self.extent();
+    /// How much of each pixel lines of equal value cover, row by row from the top.
+    fn lines(&self, scale: &Scale, width: u32, height: u32) -> Vec<f64> {
+        let mut covered = vec![0.0; width as usize * height as usize];
+        if self.columns < 2 || self.values.len() < 2 * self.columns {
+            return covered;
+        }
+        // Lines are found between points two pixels apart.
+        let [columns, rows] = [width, height].map(|pixels| pixels / 2 + 1);
+        let points = (0..rows).flat_map(|row| (0..columns).map(move |column| (row, column)));
+        let values: Vec<f64> = points.map(|(row, column)| self.sample((column, columns), (row, rows))).collect();
+        let place = |(x, y): (f64, f64)| {
+            let part = [x / f64::from(columns - 1), 1.0 - y / f64::from(rows - 1)];
+            (part[0] * f64::from(width - 1), part[1] * f64::from(height - 1))
+        };
+        let (step, _) = tick_step(scale.low, scale.high);
+        let levels = ((scale.low / step).ceil() as i64..=(scale.high / step).floor() as i64).map(|k| k as f64 * step);
+        // A line at the very end of the range would be a dot on a summit.
+        let inside = levels.filter(|level| *level > scale.low + 0.01 * step && *level < scale.high - 0.01 * step);
+        for line in inside.flat_map(|level| contours::lines(columns as usize, &values, level, step)) {
+            for ends in line.windows(2) {
+                cover(&mut covered, width as usize, place(ends[0]), place(ends[1]));
+            }
+        }
+        covered
+    }
+
+    fn scale(&self, style: &PlotArgs) -> Scale {
+        let (low, high) = style.plot_range.unwrap_or_else(|| self.extent());
         Scale::new(low, high)
     }
 
@@ -118,19 +130,28 @@ impl Field<'_> {
     }
 }
 
-/// Round numbers within the bounds of a direction.
-fn ticks([low, high]: [f64; 2]) -> Ticks {
-    let (step, digits) = tick_step(low, high);
-    let first = (low / step - 1e-9).ceil() as i64;
-    let last = (high / step + 1e-9).floor() as i64;
-    // Adding zero turns -0 into 0.
-    (first..=last).map(|k| (k as f64 * step, number(k as f64 * step + 0.0, digits))).collect()
+/// Adds the pixels that a straight line, a little more than a pixel wide, covers.
+fn cover(covered: &mut [f64], width: usize, a: (f64, f64), b: (f64, f64)) {
+    let height = covered.len() / width;
+    let around = |a: f64, b: f64, count: usize| {
+        (a.min(b) - 1.0).floor().max(0.0) as usize..=((a.max(b) + 1.0).ceil() as usize).min(count - 1)
+    };
+    let (along, across) = (b.0 - a.0, b.1 - a.1);
+    for y in around(a.1, b.1, height) {
+        for x in around(a.0, b.0, width) {
+            let (dx, dy) = (x as f64 - a.0, y as f64 - a.1);
+            let t =
+                ((dx * along + dy * across) / (along * along + across * across).max(f64::MIN_POSITIVE)).clamp(0.0, 1.0);
+            let distance = (dx - t * along).hypot(dy - t * across);
+            let pixel = &mut covered[y * width + x];
+            *pixel = pixel.max((1.2 - distance).clamp(0.0, 1.0));
+        }
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plot::UNIT;
 
     #[test]
     fn rectangles_keep_their_shape_up_to_one_to_four() {
@@ -141,11 +162,11 @@ mod tests {
             Field { title, subtitle, label: "", columns: 3, bounds, values: &values, range: None }
         };
         let wide = of([[0.0, 2.0], [0.0, 1.0]]);
-        assert_eq!(wide.size(), [800, 400]);
-        assert_eq!(of([[0.0, 1.0], [0.0, 100.0]]).size(), [200, 800]);
+        assert_eq!(wide.size(800), [800, 400]);
+        assert_eq!(of([[0.0, 1.0], [0.0, 100.0]]).size(800), [200, 800]);
         assert!((wide.sample((25, 51), (25, 51)) - 6.0).abs() < 1e-12);
         assert_eq!((wide.sample((50, 51), (0, 51)), wide.sample((0, 51), (50, 51))), (2.0, 10.0));
-        assert_eq!(ticks([0.0, 2.0])[1], (0.5, "0.5".into()));
+        assert_eq!(ticks(0.0, 2.0)[1], (0.5, "0.5".into()));
     }
 
     #[test]
@@ -154,7 +175,8 @@ mod tests {
         for n in [3, 5, 65, 257] {
             let values = linear(n);
             let (title, subtitle) = (String::new(), String::new());
-            let field = Field { title, subtitle, label: "", columns: n, bounds: UNIT, values: &values, range: None };
+            let field =
+                Field { title, subtitle, label: "", columns: n, bounds: [[0.0, 1.0]; 2], values: &values, range: None };
             for column in 0..100 {
                 let got = field.sample((column, 100), (37, 100));
                 let want = f64::from(column) / 99.0;

@@ -9,6 +9,8 @@ mod body;
 #[cfg(feature = "plot")]
 mod colour;
 #[cfg(feature = "plot")]
+mod contours;
+#[cfg(feature = "plot")]
 mod convergence;
 #[cfg_attr(not(feature = "plot"), allow(dead_code))]
 mod data;
@@ -27,8 +29,11 @@ mod picture;
 mod profile;
 #[cfg(feature = "plot")]
 mod scaling;
+#[cfg_attr(not(feature = "plot"), allow(dead_code))]
+mod style;
 #[cfg(feature = "plot")]
 mod surface;
 
-pub(crate) use self::data::{Body, Convergence, Field, Paths, Pattern, Profile, Scaling, Surface, UNIT};
+pub(crate) use self::data::{Body, Convergence, Field, Paths, Pattern, Profile, Scaling, Surface};
 pub(crate) use self::picture::{Frames, Picture};
+pub(crate) use self::style::{OPTIONS, PlotArgs};

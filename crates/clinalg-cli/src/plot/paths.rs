@@ -2,30 +2,25 @@
 
 use plotters::prelude::*;
 
-use super::Paths;
-use super::axes::{Area, Drawing, Drawn, LABELS, SIDE, Ticks, label, number, tick_step, titled};
+use super::axes::{Area, Drawing, Drawn, LABELS, label, side, ticks, titled};
 use super::colour::CURVES;
+use super::{Paths, PlotArgs};
 
 impl Drawing for Paths<'_> {
-    fn draw<DB: DrawingBackend>(&self, root: &Area<DB>) -> Drawn
+    fn draw<DB: DrawingBackend>(&self, root: &Area<DB>, style: &PlotArgs) -> Drawn
     where
         DB::ErrorType: 'static,
     {
-        let body = titled(root, &self.title, &self.subtitle)?;
-        let (square, _) = body.split_horizontally(LABELS.0 + SIDE);
-        let (square, _) = square.split_vertically(LABELS.1 + SIDE);
-        let [xs, ys] = self.window();
+        let body = titled(root, style, (&self.title, &self.subtitle), &[])?;
+        let side = side(&body);
+        let (square, _) = body.split_horizontally(LABELS.0 + side);
+        let (square, _) = square.split_vertically(LABELS.1 + side);
+        let [xs, ys] = style.plot_range.map_or_else(|| self.window(), |range| [range; 2]);
         let mut chart = ChartBuilder::on(&square)
             .x_label_area_size(LABELS.1)
             .y_label_area_size(LABELS.0)
             .build_cartesian_2d(xs.0..xs.1, ys.0..ys.1)?;
-        let ticks = |(low, high): (f64, f64)| -> Ticks {
-            let (step, digits) = tick_step(low, high);
-            let (first, last) = ((low / step).ceil() as i64, (high / step).floor() as i64);
-            // Adding zero turns -0 into 0.
-            (first..=last).map(|k| k as f64 * step + 0.0).map(|v| (v, number(v, digits))).collect()
-        };
-        label(&square, &mut chart, (self.names[0], &ticks(xs)), (self.names[1], &ticks(ys)))?;
+        label(&square, &mut chart, (self.names[0], &ticks(xs.0, xs.1)), (self.names[1], &ticks(ys.0, ys.1)))?;
         for (k, path) in self.paths.iter().enumerate() {
             let colour = CURVES[k % CURVES.len()];
             let finite = || path.iter().copied().filter(|(x, y)| x.is_finite() && y.is_finite());

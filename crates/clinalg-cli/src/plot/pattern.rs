@@ -2,17 +2,17 @@
 
 use plotters::prelude::*;
 
-use super::Pattern;
-use super::axes::{Area, Drawing, Drawn, LABELS, SIDE, Ticks, bar, label, number, tick_step, titled};
+use super::axes::{Area, Drawing, Drawn, LABELS, Ticks, bar, label, number, side, tick_step, titled};
 use super::colour::{BLUE, Scale};
+use super::{Pattern, PlotArgs};
 
 impl Drawing for Pattern {
-    fn draw<DB: DrawingBackend>(&self, root: &Area<DB>) -> Drawn
+    fn draw<DB: DrawingBackend>(&self, root: &Area<DB>, style: &PlotArgs) -> Drawn
     where
         DB::ErrorType: 'static,
     {
-        let body = titled(root, &self.title, &self.subtitle)?;
-        let sides = self.sides();
+        let body = titled(root, style, (&self.title, &self.subtitle), &[])?;
+        let sides = self.sides(side(&body));
         let [height, width] = [0, 1].map(|d| (self.cells[d] * sides[d]) as u32);
         let (left, right) = body.split_horizontally(LABELS.0 + width + 45);
         let (left, _) = left.split_vertically(height + LABELS.1);
@@ -35,10 +35,10 @@ impl Drawing for Pattern {
 
 impl Pattern {
     /// Height and width of a cell, in whole pixels so that all are of the same size.
-    fn sides(&self) -> [usize; 2] {
+    fn sides(&self, side: u32) -> [usize; 2] {
         let part = |own: usize, other: usize, cells: usize| {
             let ratio = (own as f64 / other.max(1) as f64).clamp(0.25, 1.0);
-            (f64::from(SIDE) * ratio / cells as f64).max(1.0) as usize
+            (f64::from(side) * ratio / cells as f64).max(1.0) as usize
         };
         [part(self.rows, self.cols, self.cells[0]), part(self.cols, self.rows, self.cells[1])]
     }

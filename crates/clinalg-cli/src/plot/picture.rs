@@ -6,13 +6,14 @@ use std::sync::Once;
 use plotters::prelude::*;
 use plotters::style::register_font;
 
+use super::PlotArgs;
 use super::axes::{Drawing, FONT};
 use crate::exit::Failure;
 use crate::paths::{check_ending, check_folder, check_target, ending, write_file};
 use crate::processes;
 
-/// Width and height of a picture in pixels.
-pub(super) const SIZE: (u32, u32) = (1140, 1010);
+/// Width and height of a picture in pixels where --plot-size does not say otherwise.
+const SIZE: (u32, u32) = (1140, 1010);
 
 /// What kind of file a picture is.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -25,13 +26,14 @@ enum Format {
 pub(crate) struct Picture {
     path: PathBuf,
     format: Format,
+    style: PlotArgs,
 }
 
 impl Picture {
     /// # Errors
     /// As [`Picture::given`].
-    pub(crate) fn new(path: &Path) -> Result<Picture, Failure> {
-        Picture::given("--plot", path)
+    pub(crate) fn new(path: &Path, style: &PlotArgs) -> Result<Picture, Failure> {
+        Ok(Picture { style: style.clone(), ..Picture::given("--plot", path)? })
     }
 
     /// The file of an option.
@@ -42,14 +44,15 @@ impl Picture {
         check_ending(option, path, &["png", "svg"])?;
         let format = if ending(path) == "svg" { Format::Svg } else { Format::Png };
         check_target(path)?;
-        Ok(Picture { path: path.to_owned(), format })
+        Ok(Picture { path: path.to_owned(), format, style: PlotArgs::default() })
     }
 
-    /// The file beside this one whose name has `suffix` before the extension.
+    /// The file beside this one whose name has `suffix` before the extension, of the same size, with title and range of its own.
     pub(crate) fn beside(&self, suffix: &str) -> Picture {
         let stem = self.path.file_stem().unwrap_or_default().to_string_lossy();
         let extension = self.path.extension().unwrap_or_default().to_string_lossy();
-        Picture { path: self.path.with_file_name(format!("{stem}{suffix}.{extension}")), format: self.format }
+        let style = PlotArgs { plot_size: self.style.plot_size, ..PlotArgs::default() };
+        Picture { path: self.path.with_file_name(format!("{stem}{suffix}.{extension}")), format: self.format, style }
     }
 
     pub(crate) fn path(&self) -> &Path {
@@ -66,18 +69,19 @@ impl Picture {
             return Ok(name);
         }
         register_font_once();
+        let size = self.style.plot_size.unwrap_or(SIZE);
         let content = match self.format {
             Format::Png => {
-                let mut pixels = vec![0; 3 * SIZE.0 as usize * SIZE.1 as usize];
+                let mut pixels = vec![0; 3 * size.0 as usize * size.1 as usize];
                 drawing
-                    .draw(&BitMapBackend::with_buffer(&mut pixels, SIZE).into_drawing_area())
+                    .draw(&BitMapBackend::with_buffer(&mut pixels, size).into_drawing_area(), &self.style)
                     .map_err(|error| Failure::file(&self.path, error))?;
-                encoded(&pixels).map_err(|error| Failure::file(&self.path, error))?
+                encoded(&pixels, size).map_err(|error| Failure::file(&self.path, error))?
             }
             Format::Svg => {
                 let mut text = String::new();
                 drawing
-                    .draw(&SVGBackend::with_string(&mut text, SIZE).into_drawing_area())
+                    .draw(&SVGBackend::with_string(&mut text, size).into_drawing_area(), &self.style)
                     .map_err(|error| Failure::file(&self.path, error))?;
                 text.into_bytes()
             }
@@ -88,9 +92,9 @@ impl Picture {
 }
 
 /// The pixels, three bytes each, as PNG.
-fn encoded(pixels: &[u8]) -> Result<Vec<u8>, png::EncodingError> {
+fn encoded(pixels: &[u8], (width, height): (u32, u32)) -> Result<Vec<u8>, png::EncodingError> {
     let mut content = Vec::new();
-    let mut encoder = png::Encoder::new(&mut content, SIZE.0, SIZE.1);
+    let mut encoder = png::Encoder::new(&mut content, width, height);
     encoder.set_color(png::ColorType::Rgb);
     encoder.set_depth(png::BitDepth::Eight);
     encoder.set_adaptive_filter(png::AdaptiveFilterType::Adaptive);
@@ -108,6 +112,7 @@ pub(crate) struct Frames {
     stem: String,
     extension: String,
     digits: usize,
+    style: PlotArgs,
 }
 
 impl Frames {
@@ -116,25 +121,32 @@ impl Frames {
     /// # Errors
     /// [`Failure::Usage`] where the name has an extension that is no picture's, [`Failure::File`] where the files cannot be
     /// written.
-    pub(crate) fn new(path: &Path, stem: &str, count: usize) -> Result<Frames, Failure> {
+    pub(crate) fn new(path: &Path, style: &PlotArgs, stem: &str, count: usize) -> Result<Frames, Failure> {
+        let style = style.clone();
         let digits = count.saturating_sub(1).to_string().len().max(4);
         if path.extension().is_some() && !path.is_dir() {
-            let picture = Picture::new(path)?;
+            let picture = Picture::given("--plot", path)?;
             let text = |part: Option<&std::ffi::OsStr>| part.unwrap_or_default().to_string_lossy().into_owned();
             let folder = picture.path().parent().unwrap_or(Path::new("")).to_owned();
-            return Ok(Frames { folder, stem: text(path.file_stem()), extension: text(path.extension()), digits });
+            return Ok(Frames {
+                folder,
+                stem: text(path.file_stem()),
+                extension: text(path.extension()),
+                digits,
+                style,
+            });
         }
         check_folder(path)?;
-        Ok(Frames { folder: path.to_owned(), stem: stem.into(), extension: "png".into(), digits })
+        Ok(Frames { folder: path.to_owned(), stem: stem.into(), extension: "png".into(), digits, style })
     }
 
     /// The file of a frame, in a folder that is created where it is missing.
     pub(crate) fn picture(&self, frame: usize) -> Result<Picture, Failure> {
-        let Frames { folder, stem, extension, digits } = self;
+        let Frames { folder, stem, extension, digits, style } = self;
         if processes::writes() && !folder.as_os_str().is_empty() && !folder.is_dir() {
             std::fs::create_dir(folder).map_err(|error| Failure::file(folder, error))?;
         }
-        Picture::new(&folder.join(format!("{stem}-{frame:0digits$}.{extension}")))
+        Picture::new(&folder.join(format!("{stem}-{frame:0digits$}.{extension}")), style)
     }
 }
 
@@ -155,10 +167,10 @@ mod tests {
     fn frames_are_numbered() {
         let folder = tempfile::tempdir().unwrap();
         let inside = folder.path().join("new");
-        let frames = Frames::new(&inside, "wave", 11).unwrap();
+        let frames = Frames::new(&inside, &PlotArgs::default(), "wave", 11).unwrap();
         assert_eq!(frames.picture(3).unwrap().path(), inside.join("wave-0003.png"));
-        let frames = Frames::new(&folder.path().join("u.svg"), "wave", 20_000).unwrap();
+        let frames = Frames::new(&folder.path().join("u.svg"), &PlotArgs::default(), "wave", 20_000).unwrap();
         assert_eq!(frames.picture(3).unwrap().path(), folder.path().join("u-00003.svg"));
-        assert!(Frames::new(&folder.path().join("u.gif"), "wave", 11).is_err());
+        assert!(Frames::new(&folder.path().join("u.gif"), &PlotArgs::default(), "wave", 11).is_err());
     }
 }

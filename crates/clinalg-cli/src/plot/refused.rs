@@ -3,6 +3,7 @@
 use std::convert::Infallible;
 use std::path::Path;
 
+use super::PlotArgs;
 use crate::exit::Failure;
 
 /// A picture, which cannot be made.
@@ -11,7 +12,7 @@ pub(crate) struct Picture(Infallible);
 impl Picture {
     /// # Errors
     /// [`Failure::Usage`] always.
-    pub(crate) fn new(path: &Path) -> Result<Picture, Failure> {
+    pub(crate) fn new(path: &Path, _: &PlotArgs) -> Result<Picture, Failure> {
         Picture::given("--plot", path)
     }
 
@@ -36,7 +37,7 @@ pub(crate) struct Frames(Infallible);
 impl Frames {
     /// # Errors
     /// [`Failure::Usage`] always.
-    pub(crate) fn new(path: &Path, _: &str, _: usize) -> Result<Frames, Failure> {
+    pub(crate) fn new(path: &Path, _: &PlotArgs, _: &str, _: usize) -> Result<Frames, Failure> {
         Err(refusal("--plot", path))
     }
 

@@ -1,33 +1,33 @@
 //! Measurements over sizes.
 
 use plotters::prelude::*;
-use plotters::style::text_anchor::{HPos, Pos, VPos};
 
-use super::Scaling;
-use super::axes::{Area, Drawing, Drawn, LABELS, Ticks, font, label, scientific, titled};
+use super::axes::{Area, Drawing, Drawn, LABELS, Ticks, label, scientific, titled};
 use super::colour::CURVES;
-use super::picture::SIZE;
+use super::{PlotArgs, Scaling};
 
 impl Drawing for Scaling<'_> {
-    fn draw<DB: DrawingBackend>(&self, root: &Area<DB>) -> Drawn
+    fn draw<DB: DrawingBackend>(&self, root: &Area<DB>, style: &PlotArgs) -> Drawn
     where
         DB::ErrorType: 'static,
     {
-        let body = titled(root, &self.title, &self.subtitle)?;
+        let names: Vec<&str> = self.curves.iter().map(|(name, _)| name.as_str()).collect();
+        let body = titled(root, style, (&self.title, &self.subtitle), &names)?;
         let all = || self.curves.iter().flat_map(|(_, values)| values).map(|v| v.log10());
         let (low, high) = (all().fold(f64::INFINITY, f64::min), all().fold(f64::NEG_INFINITY, f64::max));
         let place = |size: usize| (size.max(1) as f64).log10();
         let first = self.sizes.iter().copied().map(place).fold(f64::INFINITY, f64::min);
         let last = self.sizes.iter().copied().map(place).fold(f64::NEG_INFINITY, f64::max);
         let room = |low: f64, high: f64| 0.06 * (high - low).max(0.5);
+        let own = (low - room(low, high), high + room(low, high));
+        // The axis is logarithmic.
+        let given = style.plot_range.filter(|(low, _)| *low > 0.0).map(|(low, high)| (low.log10(), high.log10()));
+        let (low, high) = given.unwrap_or(own);
         let mut chart = ChartBuilder::on(&body)
             .margin_right(50)
             .x_label_area_size(LABELS.1)
             .y_label_area_size(LABELS.0)
-            .build_cartesian_2d(
-                first - room(first, last)..last + room(first, last),
-                low - room(low, high)..high + room(low, high),
-            )?;
+            .build_cartesian_2d(first - room(first, last)..last + room(first, last), low..high)?;
         let (xs, ys) = (chart.x_range(), chart.y_range());
         let x_ticks: Ticks = self.sizes.iter().map(|size| (place(*size), size.to_string())).collect();
         // 1, 2 and 5 times powers of ten.
@@ -41,14 +41,12 @@ impl Drawing for Scaling<'_> {
         let level = y_ticks.iter().map(|(y, _)| [(xs.start, *y), (xs.end, *y)]);
         chart.draw_series(upright.chain(level).map(|ends| PathElement::new(ends, light.stroke_width(1))))?;
         label(&body, &mut chart, (self.names[0], &x_ticks), (self.names[1], &y_ticks))?;
-        for (k, (name, values)) in self.curves.iter().enumerate() {
+        for (k, (_, values)) in self.curves.iter().enumerate() {
             let colour = CURVES[k % CURVES.len()];
             let points: Vec<(f64, f64)> =
                 self.sizes.iter().zip(values).map(|(size, v)| (place(*size), v.log10())).collect();
             chart.draw_series(LineSeries::new(points.iter().copied(), colour.stroke_width(3)))?;
             chart.draw_series(points.iter().map(|p| Circle::new(*p, 6, colour.filled())))?;
-            let right = Pos::new(HPos::Right, VPos::Center);
-            root.draw_text(name, &font(24, &colour).pos(right), (SIZE.0 as i32 - 60, 140 + 32 * k as i32))?;
         }
         Ok(())
     }

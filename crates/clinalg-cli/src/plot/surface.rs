@@ -5,16 +5,16 @@ use std::collections::BTreeSet;
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
-use super::Surface;
 use super::axes::{Area, Drawing, Drawn, LABELS, font, label, titled};
 use super::colour::{INK, RED, viridis};
+use super::{PlotArgs, Surface};
 
 impl Drawing for Surface<'_> {
-    fn draw<DB: DrawingBackend>(&self, root: &Area<DB>) -> Drawn
+    fn draw<DB: DrawingBackend>(&self, root: &Area<DB>, style: &PlotArgs) -> Drawn
     where
         DB::ErrorType: 'static,
     {
-        let body = titled(root, &self.title, &self.subtitle)?;
+        let body = titled(root, style, (&self.title, &self.subtitle), &[])?;
         let axis = |pick: fn(&(u32, u32)) -> u32| {
             let values: BTreeSet<u32> = self.cells.iter().map(|(cell, _)| pick(cell)).collect();
             values.into_iter().collect::<Vec<u32>>()
@@ -26,12 +26,13 @@ impl Drawing for Surface<'_> {
             .y_label_area_size(LABELS.0)
             .build_cartesian_2d(0.0..xs.len() as f64, 0.0..ys.len() as f64)?;
         let times = || self.cells.iter().map(|(_, seconds)| *seconds);
-        let (fast, slow) = (times().fold(f64::INFINITY, f64::min), times().fold(0.0, f64::max));
+        let fast = times().fold(f64::INFINITY, f64::min);
+        let (least, slow) = style.plot_range.unwrap_or((fast, times().fold(0.0, f64::max)));
         for ((x, y), seconds) in &self.cells {
             let place = |values: &[u32], value: &u32| values.iter().position(|v| v == value).unwrap_or(0) as f64;
             let (x, y) = (place(&xs, x), place(&ys, y));
             // Fast cells are bright; logarithmic, as times differ by factors.
-            let t = if slow > fast { (slow / seconds).ln() / (slow / fast).ln() } else { 1.0 };
+            let t = if slow > least { (slow / seconds).ln() / (slow / least).ln() } else { 1.0 };
             let ink = if t > 0.6 { &INK } else { &WHITE };
             let corners = [(x, y), (x + 1.0, y + 1.0)];
             chart.draw_series([Rectangle::new(corners, viridis(t).filled())])?;

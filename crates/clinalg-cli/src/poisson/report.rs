@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use clinalg::multigrid::{Backend, Cycle, PoissonReport, Smoother};
 use clinalg::solve::Stop;
-use clinalg::{KernelFamily, Real};
+use clinalg::{KernelFamily, Real, shown};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -254,13 +254,12 @@ impl Document {
         let values: Vec<f64> = u[middle * plane..][..plane].iter().map(|u| u.into_f64()).collect();
         let at = lattice.coordinates(lattice.dim() - 1);
         let across = if lattice.dim() == 3 { format!(", plane z = {}", at[middle]) } else { String::new() };
-        let device = self.device.as_ref().map_or("plain Rust", DeviceName::name);
         let k = self.coefficient.as_ref().map_or(String::new(), |k| format!(", k = {k}"));
         let k = self.tensor.iter().fold(k, |k, entry| format!("{k}, {entry}"));
         let points = self.numbers_of_points(" × ");
         let name = picture.draw(&Field {
             title: format!("Poisson problem {} = f, {points} points", self.operator()),
-            subtitle: format!("{}{k}{across} · {} · {device}", self.source(), self.precision()),
+            subtitle: format!("{}{k}{across} · {}", self.source(), self.precision()),
             label: "u",
             columns: lattice.points(0),
             bounds: [0, 1].map(|axis| match &lattice.coordinates(axis)[..] {
@@ -274,10 +273,11 @@ impl Document {
         let beside = picture.beside("-convergence");
         let convergence = beside.draw(&Convergence {
             title: format!("Poisson problem, {points} points: residual after each cycle"),
-            subtitle: format!("{} · {} · {device}", self.method(), self.precision()),
+            subtitle: format!("{} · {}", self.method(), self.precision()),
             steps: "cycle",
             residual: "relative residual |b − A u| / |b|",
             history: &self.residual_history,
+            starts: vec![0],
             tolerance: self.tolerance,
             floor: Some(self.rounding_floor),
         })?;
@@ -333,7 +333,10 @@ impl Report for Document {
         out.field("stop", format!("{} ({cycles} cycles{factor})", self.stop))?;
         out.field(
             "residual",
-            format!("{relative_residual:.2e}, tolerance {tolerance:e}, rounding floor about {rounding_floor:.0e}"),
+            format!(
+                "{relative_residual:.2e}, tolerance {}, rounding floor about {rounding_floor:.0e}",
+                shown(*tolerance)
+            ),
         )?;
         if let Some(imbalance) = self.imbalance {
             out.field("imbalance", format!("{imbalance:.1e} of f and the fluxes, removed; the mean of u is 0"))?;

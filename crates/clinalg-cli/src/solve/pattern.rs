@@ -17,7 +17,7 @@ pub(super) fn draw<T: Scalar>(
     renumbered: Option<&Renumbered>,
 ) -> Result<String, Failure> {
     let name = Path::new(&args.matrix).file_name().unwrap_or_default().to_string_lossy();
-    let title = format!("{name}: {} x {}, {} entries", a.rows, a.cols, a.nnz());
+    let title = format!("{name}: {} × {}, {} entries", a.rows, a.cols, a.nnz());
     let subtitle =
         renumbered.map_or("in the order of the file".to_owned(), |renumbered| renumbered.description.clone());
     let entries = a.triplets().map(|(i, j, _)| (i, j));

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use clinalg::solve::{self, IdrParams, Stop};
-use clinalg::{Precision, Scalar};
+use clinalg::{Precision, Scalar, shown};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -181,10 +181,11 @@ impl Document {
         let name = Path::new(&self.matrix).file_name().unwrap_or_default().to_string_lossy();
         let name = picture.draw(&Convergence {
             title: format!("{name}, {} equations: residual after each iteration", self.rows),
-            subtitle: format!("{} · {}", self.method_description(), self.device.as_ref().map_or("", DeviceName::name)),
+            subtitle: self.method_description(),
             steps: "iteration",
-            residual: "relative residual of the recurrence, at the end |b − A x| / |b|",
+            residual: "relative residual |b − A x| / |b|",
             history: &self.residual_history,
+            starts: vec![0],
             tolerance: self.tolerance,
             floor: None,
         })?;
@@ -227,7 +228,9 @@ impl Report for Document {
             out.field("explanation", if k == 0 { line.to_owned() } else { format!("then {line}") })?;
         }
         if let Some(about) = &self.precond_description {
-            out.field("preconditioner", about)?;
+            let mut lines = about.trim_start().lines();
+            out.field("preconditioner", lines.next().unwrap_or_default())?;
+            lines.try_for_each(|line| out.line(line))?;
         }
         if let Some(columns) = &self.columns {
             let met = columns.iter().filter(|column| column.stop.is_success()).count();
@@ -249,7 +252,7 @@ impl Report for Document {
             true => format!(" of iterate {}, the best one", self.iterate),
             false => String::new(),
         };
-        out.field("residual", format!("{relative_residual:.2e}{of}, tolerance {tolerance:e}"))?;
+        out.field("residual", format!("{relative_residual:.2e}{of}, tolerance {}", shown(*tolerance)))?;
         out.field(
             "time",
             format!(

@@ -156,9 +156,8 @@ fn largest<T: Real>(u: &[T]) -> f64 {
 impl Run {
     /// What stands below the title of a frame.
     fn subtitle(&self) -> String {
-        let device = self.device.as_ref().map_or("plain Rust", DeviceName::name);
         let speed = self.speed.as_ref().map_or(format!("c = {}", self.c), |speed| format!("c = {speed}"));
-        format!("{speed}, dt = {:.3e} · {} · {device}", self.dt, precision(self.precision))
+        format!("{speed}, dt = {:.3e} · {}", self.dt, precision(self.precision))
     }
 }
 

@@ -70,12 +70,15 @@ pub(super) fn run<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Re
     let first = runs[0].seconds_per_iteration;
     for run in &mut runs {
         run.speedup = first / run.seconds_per_iteration;
-        let count = if run.devices == 1 { "1 device".to_owned() } else { format!("{} devices", run.devices) };
-        let name = format!("{count}, {}", run.sharing);
-        let (whole, each) = (seconds(run.seconds), seconds(run.seconds_per_iteration));
-        let share = 100.0 * run.speedup / run.devices as f64;
-        out.line(format!("{name}: {} iterations in {whole}, {each} each, efficiency {share:.1} %", run.iterations))?;
     }
+    let row = |run: &Run| {
+        let share = 100.0 * run.speedup / run.devices as f64;
+        let (whole, each) = (seconds(run.seconds), seconds(run.seconds_per_iteration));
+        let (devices, iterations) = (run.devices.to_string(), run.iterations.to_string());
+        vec![devices, run.sharing.to_owned(), iterations, whole, each, format!("{share:.1} %")]
+    };
+    let columns = [">devices", "sharing", ">iterations", ">time", ">per iteration", ">efficiency"];
+    out.table(&columns, runs.iter().map(row))?;
     let document = Document {
         problem: problem.name.clone(),
         study: "devices",

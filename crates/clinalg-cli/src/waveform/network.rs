@@ -98,7 +98,7 @@ pub(super) fn run<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Re
     if args.eps.is_some() {
         return usage!("--study network makes a fixed number of iterations, --iterations: leave out --eps");
     }
-    let picture = args.plot.as_deref().map(Picture::new).transpose()?;
+    let picture = args.plot.as_deref().map(|path| Picture::new(path, &args.style)).transpose()?;
     let device = global.device()?;
     let problem = args.system.problem("bruss2d-mix", |_| 1024)?;
     let mut options = args.options(problem.system.grid().shape())?;
@@ -241,7 +241,7 @@ fn print(document: &Document, out: &mut Output) -> Result<(), Failure> {
         "a step: {step} us and {row} us per row; {} bytes to both sides; windows of {} steps, {} iterations",
         document.bytes_per_step, document.steps, document.iterations
     ))?;
-    out.line("\nwhat the network adds to a step, in us: ranks in threads, and the model")?;
+    out.line("\nmicroseconds that the network adds to a step, measured with ranks in threads and by the model (latency in microseconds)")?;
     let rows: Vec<Vec<String>> = document
         .checks
         .iter()
@@ -252,7 +252,7 @@ fn print(document: &Document, out: &mut Output) -> Result<(), Failure> {
         .collect();
     let columns = [">ranks", ">latency", ">step exchange", ">model", ">iteration of a window", ">model"];
     out.table(&columns, rows)?;
-    out.line("\nseconds of a step by the model, in us")?;
+    out.line("\nmicroseconds of a step by the model (latency in microseconds)")?;
     let rows: Vec<Vec<String>> = document
         .runs
         .iter()
@@ -281,7 +281,7 @@ fn draw(document: &Document, picture: &Picture) -> Result<String, Failure> {
         document.steps,
         document.iterations,
         document.method,
-        document.precision,
+        crate::text::precision(document.precision),
         document.device.name()
     );
     let names = ["nodes", "time of the best step exchange over that of a window"];

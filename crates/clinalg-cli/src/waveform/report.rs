@@ -13,7 +13,7 @@ use crate::exit::{Exit, Failure};
 use crate::global::Global;
 use crate::output::{Output, Report};
 use crate::plot::{Convergence, Picture};
-use crate::text::{bytes, seconds};
+use crate::text::{bytes, precision, seconds};
 
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct Document {
@@ -122,12 +122,31 @@ impl Document {
         let scaled: Vec<f64> = history.iter().map(|e| e / first).collect();
         let points = self.n;
         let title = format!("{}, {points} points per axis, waveform relaxation: {}", self.problem, self.variant);
-        let subtitle = format!("{} windows · {} · {}", self.window_steps.len(), self.precision, self.device.name());
+        let subtitle = format!("{} · {}", windows(self.window_steps.len()), precision(self.precision));
+        let ends = self.error_history.iter().scan(0, |end, part| {
+            *end += part.len();
+            Some(*end)
+        });
+        let starts = [0].into_iter().chain(ends).filter(|start| *start < scaled.len()).collect();
         let residual = "difference of iterates over the first";
         let tolerance = eps / first;
         let steps = "iteration";
-        picture.draw(&Convergence { title, subtitle, steps, residual, history: &scaled, tolerance, floor: None })
+        picture.draw(&Convergence {
+            title,
+            subtitle,
+            steps,
+            residual,
+            history: &scaled,
+            starts,
+            tolerance,
+            floor: None,
+        })
     }
+}
+
+/// So many windows.
+pub(super) fn windows(count: usize) -> String {
+    format!("{count} window{}", if count == 1 { "" } else { "s" })
 }
 
 impl Report for Document {

@@ -14,7 +14,7 @@ use crate::exit::{Exit, Failure, usage};
 use crate::global::Global;
 use crate::output::Output;
 use crate::plot::{Picture, Scaling};
-use crate::text::{bytes, seconds};
+use crate::text::{bytes, precision, seconds};
 
 /// What is varied.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -60,7 +60,7 @@ impl Run {
 }
 
 pub(super) fn run<T: Real>(what: Varied, args: &Args, global: &Global, out: &mut Output) -> Result<Exit, Failure> {
-    let picture = args.plot.as_deref().map(Picture::new).transpose()?;
+    let picture = args.plot.as_deref().map(|path| Picture::new(path, &args.style)).transpose()?;
     let devices = Devices::new(args, global)?;
     let problem = args.system.problem("bruss2d-mix", |_| 100)?;
     let runs = match what {
@@ -82,15 +82,14 @@ pub(super) fn run<T: Real>(what: Varied, args: &Args, global: &Global, out: &mut
     if let Some(picture) = &picture {
         draw(what, &document, picture)?;
     }
-    for run in &document.runs {
+    let row = |run: &Run| {
         let block = run.block.iter().map(|sides| sides.iter().map(usize::to_string).collect::<Vec<_>>().join("x"));
-        let name = block.fold(format!("n = {}, {}", run.n, run.variant), |name, sides| format!("{name} {sides}"));
-        let (both, memory) = ([run.seconds, run.method_seconds].map(seconds), bytes(run.memory_bytes));
-        out.field(
-            &name,
-            format!("{} iterations, {} against {} by the method itself, {memory}", run.mean(), both[0], both[1]),
-        )?;
-    }
+        let variant = block.fold(run.variant.to_owned(), |name, sides| format!("{name} {sides}"));
+        let [own, other] = [run.seconds, run.method_seconds].map(seconds);
+        vec![run.n.to_string(), variant, format!("{:.1}", run.mean()), own, other, bytes(run.memory_bytes)]
+    };
+    let columns = [">n", "variant", ">iterations", ">relaxation", &format!(">{}", document.method), ">memory"];
+    out.table(&columns, document.runs.iter().map(row))?;
     out.json(&document)?;
     Ok(Exit::Done)
 }
@@ -144,12 +143,12 @@ fn sizes<T: Real>(args: &Args, devices: &Devices, largest: &Problem) -> Result<V
 fn draw(what: Varied, document: &Document, picture: &Picture) -> Result<String, Failure> {
     let runs = &document.runs;
     let subtitle = format!(
-        "{} steps of {} by {} in {} windows · {} · {}",
+        "{} steps of {} by {} in {} · {} · {}",
         document.steps,
         document.h,
         document.method,
-        document.windows,
-        document.precision,
+        super::report::windows(document.windows),
+        precision(document.precision),
         document.device.name()
     );
     let problem = &document.problem;

@@ -9,7 +9,7 @@ use crate::model::initial::Initial;
 use crate::model::memory::check_host;
 use crate::model::system::System;
 use crate::{Error, Result};
-use clinalg::Real;
+use clinalg::{Real, shown};
 
 /// An initial value problem whose right-hand side is a [`System`].
 #[derive(Debug, Clone)]
@@ -193,9 +193,7 @@ pub(crate) fn with_value(title: &str, name: &str, value: f64) -> String {
     };
     let (before, rest) = title.split_at(at + mark.len());
     let end = rest.find(|c: char| !(c.is_ascii_digit() || "+-.eE".contains(c))).unwrap_or(rest.len());
-    let value =
-        if value == 0.0 || (1e-4..1e6).contains(&value.abs()) { value.to_string() } else { format!("{value:e}") };
-    format!("{before}{value}{}", &rest[end..])
+    format!("{before}{}{}", shown(value), &rest[end..])
 }
 
 /// Entries 0, k, 2 k, ... of a table that repeats itself, k below its length.

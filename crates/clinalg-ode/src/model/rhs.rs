@@ -14,7 +14,7 @@ pub trait Rhs<T: Real> {
 
     /// What messages call a component.
     fn component_name(&self, component: usize) -> String {
-        format!("component {component}")
+        format!("component {} (counted from 1)", component + 1)
     }
 
     /// Stores f(t, y) in `f`; both slices have [`Rhs::len`] entries.

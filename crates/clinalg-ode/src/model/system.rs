@@ -123,8 +123,8 @@ impl System {
         if self.grid.points() == 1 {
             return format!("`{field}`");
         }
-        let index: Vec<String> = self.grid.index(p)[..self.grid.dims].iter().map(usize::to_string).collect();
-        format!("`{field}` at grid point {} (counted from 0)", index.join(" "))
+        let index: Vec<String> = self.grid.index(p)[..self.grid.dims].iter().map(|k| (k + 1).to_string()).collect();
+        format!("`{field}` at grid point {} (counted from 1)", index.join(" "))
     }
 
     /// Components in their order in memory, from those by fields: all points of the field added first, then those of the next.

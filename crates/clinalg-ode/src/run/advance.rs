@@ -1,6 +1,6 @@
 //! Steps of an integration: of a fixed size, adaptive, events and dense output between them.
 
-use clinalg::Real;
+use clinalg::{Real, shown};
 
 use crate::error::Cause;
 use crate::model::Direction;
@@ -131,8 +131,11 @@ impl<T: Real, S: Stepper<T>> Integrator<'_, T, S> {
                 }
                 let mut new = Segment { t, h: (end - t) / count, steps: count as usize, done: 0 };
                 if new.steps <= first {
-                    let expected =
-                        format!("below {:e}: this method takes at least {} steps", (end - t) / first as f64, first + 1);
+                    let expected = format!(
+                        "below {}: this method takes at least {} steps",
+                        shown((end - t) / first as f64),
+                        first + 1
+                    );
                     return Err(Error::value("h", expected, *h));
                 }
                 if first > 0 {
@@ -304,7 +307,7 @@ impl<T: Real, S: Stepper<T>> Integrator<'_, T, S> {
             };
             let Some(crossings) = crossings(*before, *after, &mut value) else {
                 let expected = "a function with fewer zeros, jumps and oscillations, or a smaller largest step";
-                let got = format!("one with too many of them from t = {t:?} to {t_new:?} to find each");
+                let got = format!("one with too many of them from t = {} to {} to find each", shown(t), shown(t_new));
                 return Err(Error::value(format!("event {k}"), expected, got));
             };
             for crossing in crossings {

@@ -1,6 +1,6 @@
 //! Step by step: control of the step size, stops, events, dense output.
 
-use clinalg::Real;
+use clinalg::{Real, shown};
 
 use crate::error::Cause;
 use crate::method::{BEGIN, Input};
@@ -224,13 +224,13 @@ impl<'a, T: Real, S: Stepper<T>> Integrator<'a, T, S> {
                             "at least {least:.1e} in this precision, or an absolute tolerance of {:.1e}",
                             least * size
                         );
-                        return Err(Error::value("relative", expected, format!("{:e}", options.relative)));
+                        return Err(Error::value("relative", expected, shown(options.relative)));
                     }
                 }
                 let q = method.order().min(error_order) as f64 + 1.0;
                 let h = match options.first_step {
                     Some(h) if t_end > t0 && t0 + h == t0 => {
-                        return Err(Error::value("first_step", "large enough to advance the time", format!("{h:e}")));
+                        return Err(Error::value("first_step", "large enough to advance the time", shown(h)));
                     }
                     Some(h) => h,
                     None if t_end > t0 => start::first_step(&*stepper, t0, t_end - t0, q - 1.0, &tolerance, &each)?,

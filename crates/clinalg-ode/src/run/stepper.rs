@@ -321,7 +321,7 @@ pub trait Stepper<T: Real> {
 
     /// What messages call a component.
     fn component_name(&self, component: usize) -> String {
-        format!("component {component}")
+        format!("component {} (counted from 1)", component + 1)
     }
 
     /// Evaluations of the right-hand side in the step tried last.

@@ -5,6 +5,7 @@ use std::ops::Range;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use clinalg::shown;
 use clinalg::team::{Link, Network, Received, Sent};
 
 use crate::{Error, Result};
@@ -42,7 +43,11 @@ pub fn simulate<R: Send>(
         return Err(Error::value("ranks", "a power of two", ranks));
     }
     if !(link.latency >= 0.0 && link.latency.is_finite() && link.bandwidth > 0.0) {
-        return Err(Error::value("link", "a latency of at least 0 and a bandwidth above 0", format!("{link:?}")));
+        return Err(Error::value(
+            "link",
+            "a latency of at least 0 and a bandwidth above 0",
+            format!("{} s and {} bytes per second", shown(link.latency), shown(link.bandwidth)),
+        ));
     }
     let mail = Arc::new(Mail::default());
     std::thread::scope(|scope| {

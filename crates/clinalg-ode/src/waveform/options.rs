@@ -275,8 +275,9 @@ impl WaveformOptions {
         match history.last() {
             Some(last) if !self.ends(count, *last) => {
                 let reason = format!(
-                    "window {window} still changes by {last:e} after {count} iterations, where no more can change: the device does not \
-                     compute the same values twice; run `clinalg doctor`"
+                    "window {} still changes by {last:.1e} after {count} iterations, where no more can change: the device does not \
+                     compute the same values twice; run `clinalg doctor`",
+                    window + 1
                 );
                 Err(Error::Variant { variant: "waveform", reason })
             }
@@ -417,7 +418,7 @@ mod tests {
         let mut options = WaveformOptions::new(0.1, 2);
         assert!(options.terminated(0, &[1.0, 0.5, 0.0]).is_ok());
         let error = options.terminated(3, &[1.0, 0.5, 0.25]).unwrap_err();
-        assert!(error.to_string().contains("window 3") && error.to_string().contains("after 3 iterations"), "{error}");
+        assert!(error.to_string().contains("window 4") && error.to_string().contains("after 3 iterations"), "{error}");
         options.stop = Stop::Iterations(3);
         assert!(options.terminated(0, &[1.0, 0.5, 0.25]).is_ok());
         assert!(options.terminated(0, &[1.0, 0.5]).is_err());

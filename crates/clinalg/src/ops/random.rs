@@ -45,7 +45,11 @@ impl Uniform {
         let (least, most) = (2.0_f64.powi(-100), 2.0_f64.powi(100));
         let is_power = (least..=most).contains(&width) && width.to_bits() << 12 == 0;
         if !is_power || range.start.is_nan() || range.start.abs() > most {
-            return Err(Error::value("range", "a power of two as its length", format!("{range:?}")));
+            return Err(Error::value(
+                "range",
+                "a power of two as its length",
+                format!("from {} to {}", range.start, range.end),
+            ));
         }
         Ok(Uniform { seed, low: range.start, width })
     }

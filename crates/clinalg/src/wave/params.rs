@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::multigrid::Backend;
 use crate::solve::Stop;
-use crate::{Error, Real, Result};
+use crate::{Error, Real, Result, shown};
 
 /// How time is stepped through.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
@@ -254,7 +254,7 @@ impl WaveParams {
                 self.c * limit / self.h(),
                 if is_square { "; the implicit scheme has none" } else { "" }
             );
-            return Err(Error::value("dt", expected, format!("{:e} (Courant number {courant:.4})", self.dt)));
+            return Err(Error::value("dt", expected, format!("{} (Courant number {courant:.4})", shown(self.dt))));
         }
         if !courant.is_normal() {
             return Err(Error::value("dt", "a time step whose Courant number c dt / h is a normal number", self.dt));
@@ -300,8 +300,10 @@ impl WaveParams {
             // Rounding decides nothing.
             if width > most * (1.0 + ROUNDING) || width < least * (1.0 - ROUNDING) {
                 let expected = format!(
-                    "a width from {least:e}, two spacings of direction {}, to {most:e}, what the box has room for",
-                    axis + 1
+                    "a width from {}, two spacings of direction {}, to {}, what the box has room for",
+                    shown(least),
+                    axis + 1,
+                    shown(most)
                 );
                 return Err(Error::value("sponge", expected, width));
             }

@@ -99,7 +99,7 @@ pub(super) fn run<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Re
     if n < 9 {
         return usage!("--n {n}: several devices are measured with at least 9 points per side");
     }
-    let picture = args.plot.as_deref().map(Picture::new).transpose()?;
+    let picture = args.plot.as_deref().map(|path| Picture::new(path, &args.style)).transpose()?;
     let Some(team) = global.team()? else {
         return usage!("--solvers and --plot need several devices or --predict; add --devices 0,1 or --devices all");
     };

@@ -152,7 +152,7 @@ impl Measured {
 }
 
 pub(in crate::bench) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failure> {
-    let picture = args.plot.as_deref().map(Picture::new).transpose()?;
+    let picture = args.plot.as_deref().map(|path| Picture::new(path, &args.style)).transpose()?;
     let mut measured = Measured::default();
     args.predict.iter().try_for_each(|path| measured.read(path))?;
     let exchanges: Vec<(usize, f64)> = measured.exchanges.iter().map(|(bytes, seconds)| (*bytes, *seconds)).collect();

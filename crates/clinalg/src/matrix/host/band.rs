@@ -70,7 +70,7 @@ impl<T: Scalar> BandParts<T> {
             let (d, i) = (k / self.rows, k % self.rows);
             let inside = i + d >= self.kl && i + d - self.kl < self.cols;
             if !inside && *value != T::zero() {
-                let got = format!("{value:e} at position {k} (diagonal {d}, row {i})");
+                let got = format!("{value} at position {} (diagonal {}, row {}, counted from 1)", k + 1, d + 1, i + 1);
                 return Err(Error::value("data", "zero where the diagonal has left the matrix", got));
             }
         }
@@ -122,7 +122,7 @@ impl<T: Scalar> BandParts<T> {
             None if value == T::zero() => {}
             None => {
                 let expected = format!("zero outside the band of {} sub- and {} superdiagonals", self.kl, self.ku);
-                let got = format!("{value:e} in row {i}, column {j} (counted from 0)");
+                let got = format!("{value} in row {}, column {} (counted from 1)", i + 1, j + 1);
                 return Err(Error::value("matrix", expected, got));
             }
         }
@@ -163,7 +163,7 @@ mod tests {
         let text = BandParts::from_dense(3, 3, 0, 1, &A).unwrap_err().to_string();
         assert_eq!(
             text,
-            "argument `matrix` is 3e0 in row 1, column 0 (counted from 0), expected zero outside the band of 0 sub- and 1 superdiagonals"
+            "argument `matrix` is 3 in row 2, column 1 (counted from 1), expected zero outside the band of 0 sub- and 1 superdiagonals"
         );
         let sparse = CsrParts::from_dense(3, 3, &A).unwrap();
         let text = BandParts::from_csr(&sparse, 1, 0).unwrap_err().to_string();
