@@ -313,14 +313,14 @@ fn aggressive_coarsening_takes_fewer_entries() {
     }
 }
 
-/// The estimate is compared with the most memory that the account has seen.
+/// The estimate was twice what was used and more, and refused problems that fit; the account has seen the most that was used.
 #[test]
-fn memory_is_reported_before_it_is_allocated() {
+fn the_memory_of_a_hierarchy_was_overestimated() {
     for shared in capable::<f64>() {
         let options = ContextOptions { family: Some(shared.family()), ..ContextOptions::default() };
         let context = &Context::new(&devices().unwrap()[shared.device().index], &options).unwrap();
         for (name, parts) in [
-            ("5 points", diffusion(120, [1.0, 1.0], |_, _| 1.0)),
+            ("5 points", diffusion(150, [1.0, 1.0], |_, _| 1.0)),
             ("7 points", cube(24, false)),
             ("27 points", cube(24, true)),
         ] {
@@ -339,7 +339,7 @@ fn memory_is_reported_before_it_is_allocated() {
                 let (taken, told) = (context.memory().peak_bytes - before, Amg::estimated_bytes(&a, &params));
                 println!("{name}, {coarsening:?}, {aggressive}: {taken} bytes, told {told}");
                 assert!(
-                    taken <= told && told <= 7 * taken / 2,
+                    taken <= told && told <= 2 * taken,
                     "{name}, {coarsening:?}, {aggressive}: {taken} bytes, told {told}"
                 );
                 drop(m);
