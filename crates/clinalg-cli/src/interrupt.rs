@@ -54,10 +54,31 @@ pub(crate) fn watch(writes: bool) {
         }
     };
     WATCHES.call_once(|| {
-        if let Err(error) = ctrlc::set_handler(handler) {
-            log::warn!("Ctrl-C ends the program at once: {error}");
+        // The thread of the handler takes the signal; a parent may have kept it from this one.
+        #[cfg(unix)]
+        keep_from_this_thread(false);
+        match ctrlc::set_handler(handler) {
+            #[cfg(unix)]
+            Ok(()) => keep_from_this_thread(true),
+            #[cfg(not(unix))]
+            Ok(()) => {}
+            Err(error) => log::warn!("Ctrl-C ends the program at once: {error}"),
         }
     });
+}
+
+/// Keeps Ctrl-C from this thread, and from the threads and processes that it starts from now on, or lets it come. A terminal sends Ctrl-C to
+/// the linker too with which a driver compiles a kernel: without it the build fails and is repeated, or the driver aborts.
+#[cfg(unix)]
+fn keep_from_this_thread(keeps: bool) {
+    let how = if keeps { libc::SIG_BLOCK } else { libc::SIG_UNBLOCK };
+    // SAFETY: `sigemptyset` initialises the set; the old mask is not asked for.
+    unsafe {
+        let mut signals = std::mem::zeroed();
+        libc::sigemptyset(&mut signals);
+        libc::sigaddset(&mut signals, libc::SIGINT);
+        libc::pthread_sigmask(how, &signals, std::ptr::null_mut());
+    }
 }
 
 /// Whether Ctrl-C was pressed.
