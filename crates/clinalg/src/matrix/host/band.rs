@@ -167,7 +167,7 @@ mod tests {
         );
         let sparse = CsrParts::from_dense(3, 3, &A).unwrap();
         let text = BandParts::from_csr(&sparse, 1, 0).unwrap_err().to_string();
-        assert!(text.contains("2e0 in row 0, column 1"), "{text}");
+        assert!(text.contains("2 in row 1, column 2"), "{text}");
         let nan = [1.0, f64::NAN, 0.0, 1.0];
         assert_eq!(BandParts::from_dense(2, 2, 0, 0, &nan).unwrap_err().id(), "clinalg:argument:value");
     }
@@ -182,7 +182,7 @@ mod tests {
     fn faults_of_the_storage() {
         let mut a = BandParts::from_dense(3, 3, 1, 1, &A).unwrap();
         a.data[0] = 9.0;
-        assert!(a.check().unwrap_err().to_string().contains("(diagonal 0, row 0)"));
+        assert!(a.check().unwrap_err().to_string().contains("(diagonal 1, row 1, counted from 1)"));
         a.data.pop();
         assert_eq!(a.check().unwrap_err().id(), "clinalg:argument:length");
         assert_eq!(BandParts::<f64>::zeros(2, 2, usize::MAX, 1).unwrap_err().id(), "clinalg:argument:value");
