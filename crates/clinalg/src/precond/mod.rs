@@ -15,6 +15,7 @@
 
 mod advice;
 mod approximate;
+mod diagnosis;
 mod equations;
 mod incomplete;
 mod jacobi;
@@ -29,6 +30,7 @@ use incomplete::unmatched_row;
 pub use crate::solve::{Identity, Preconditioner};
 pub use advice::{fallback_factors, instability, is_hermitian, is_unsuited, unknowns_per_node};
 pub use approximate::{Fsai, Spai0};
+pub use diagnosis::{diagnose_singularity, singularity};
 pub(crate) use equations::check_finite_columns;
 pub use equations::{check_finite, check_zeros};
 pub use incomplete::{
@@ -37,5 +39,5 @@ pub use incomplete::{
 pub use jacobi::Jacobi;
 pub use multigrid::{MultigridParams, MultigridPreconditioner};
 pub use saddle::{Inner, Saddle, SaddleParams, SaddleReport, SaddleShape, Schur, SchurKind, Split};
+pub use singular::NullVectors;
 pub(crate) use singular::sums_to_zero;
-pub use singular::{NullVectors, diagnose_singularity, singularity};
