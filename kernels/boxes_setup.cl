@@ -1,5 +1,5 @@
-// The operators of boxes by their couplings, in the notation of boxes_stencil.cl: the finest one of a coefficient or a tensor, what values of the
-// sides add to its right-hand side, and the coarser ones P' A P, for which one direction after the other becomes coarser.
+// Set-up of multigrid on boxes with operators given by couplings, in the notation of boxes_stencil.cl: the finest operator from a coefficient or a
+// tensor, what the values of the sides add to its right-hand side, and the Galerkin operators P' A P, one direction after the other.
 //
 // `used` is how many of the offsets below have couplings: those along the directions, or all. Tables have seven numbers for each unknown of each
 // direction, x first, then y, then z; a third direction that is not there has one unknown between one cell and none.
@@ -12,7 +12,8 @@
 //   4 the coupling of each offset, the same at all points
 // It is that of lx by ly by lz points or cells.
 //
-// Traffic, f64, where neighbours come from cache: couple_* and finest_cells 8 B per value of `field` and 8 B per coupling and mass, add_side_cells 24 B per cell at the side; parts_along 8 B per coupling and part; coarsen_* 8 B per fine coupling, mass and part and per coarse coupling and mass;
+// Traffic, f64, where neighbours come from cache: couple_* and finest_cells 8 B per value of `field` and 8 B per coupling and mass;
+// add_side_cells 24 B per cell at the side; parts_along 8 B per coupling and part; coarsen_* 8 B per fine coupling, mass and part and per coarse coupling and mass;
 // write_diagonal 8 B per coupling and mass and 8 B.
 //
 // GPUs: a point per item. CPUs: a run of rows per item.
@@ -89,9 +90,9 @@ inline size_t index_of(place_type at, place_type counts)
     return ((size_t)at.z * counts.y + at.y) * counts.x + at.x;
 }
 
-// The part of a fine point in its first coarse point where direction `axis` becomes coarser: the one for which the equation of the point holds for
-// errors that change along the direction only. Fine point i has the coarse points from[2 i] and from[2 i + 1], one alone twice; weights[i] is the
-// part where the couplings tell none.
+// The interpolation weights of the first of two coarse points where direction `axis` becomes coarser: those for which the equation of a fine point
+// holds for errors that change along the direction only. Fine point i has the coarse points from[2 i] and from[2 i + 1], a single one twice;
+// weights[i] is taken where the couplings on one side are not positive.
 __kernel void parts_along(uint nx, uint ny, uint nz, uint axis, uint used, ulong first, __global const uint *from,
                           __global const REAL *weights, __global const REAL *c, __global REAL *parts)
 {
@@ -242,7 +243,7 @@ __kernel void write_diagonal(uint nx, uint ny, uint nz, uint used, __global cons
     }
 }
 
-// What the unknowns of direction `axis` have at number `which` of their rows in a table, where the directions follow each other.
+// The row of an unknown in the tables, where the directions follow each other. PLACE and FACTOR read column `which` of that row.
 inline size_t row_of(place_type counts, uint axis, place_type at)
 {
     return (size_t)(axis > 0 ? counts.x : 0) + (axis > 1 ? counts.y : 0) + along(at, axis);
@@ -265,10 +266,10 @@ inline REAL own_mass(place_type counts, __global const REAL *factors, REAL shift
            (FACTOR(2, 5) + FACTOR(2, 6)) * x * y;
 }
 
-// The operator of a vertex-centred grid is that of bilinear or trilinear elements with the integrals taken at the corners of the cells, so that
-// without off-diagonal entries the neighbours are those along the directions. The next three kernels make it with `sides` = 0: they write
-// couplings between unknowns to c and add those with given points to `sums`, the masses. With `sides` = 1 they leave c, and add the couplings with
-// given points times the values there to `sums`, the right-hand side. Where sides meet, the last one holds.
+// Vertex-centred grids: bilinear or trilinear elements with the quadrature points at the corners of the cells, so that a diagonal D couples neighbours
+// along the directions only. Each of the next three kernels has two modes. `sides` = 0: it writes couplings between unknowns to c and adds those
+// with Dirichlet points to the masses in `sums`. `sides` = 1: it leaves c and adds the couplings with Dirichlet points times the values there to the
+// right-hand side in `sums`. Where two sides meet, the values of the later direction hold.
 
 // Couplings along the directions, for kinds 0 to 3; `sums` begin with the cells' own masses.
 __kernel void couple_along(uint nx, uint ny, uint nz, uint lx, uint ly, uint lz, uint px, uint py, uint kind, uint sides,
@@ -401,7 +402,7 @@ __kernel void couple_equally(uint nx, uint ny, uint nz, uint px, uint py, uint s
     }
 }
 
-// What a flux meets between the middle of a cell and its sides across `axis`.
+// The resistance of half a cell along `axis`: from its middle to its face.
 inline REAL half_of(uint kind, place_type counts, __global const REAL *factors, __global const REAL *field, size_t cells,
                     place_type at, uint axis)
 {
@@ -410,7 +411,7 @@ inline REAL half_of(uint kind, place_type counts, __global const REAL *factors, 
     return FACTOR(axis, 2) / k;
 }
 
-// The operator of a cell-centred grid: fluxes between the middles of cells through two halves of them, one after the other.
+// Cell-centred grids: finite volumes, where the flux between two middles passes two resistances in series, which gives the harmonic mean.
 __kernel void finest_cells(uint nx, uint ny, uint nz, uint kind, REAL shift, __global const uint *places,
                            __global const REAL *factors, __global const REAL *field, __global REAL *c, __global REAL *mass)
 {

@@ -312,7 +312,7 @@ fn wrong_boxes_are_refused() {
     refused(with_sponge(&box_of(0.01), 0.3), "absorbing side");
     let open = of_sides([[Absorbing; 2], [Free, Absorbing]]);
     refused(with_sponge(&open, 0.0), "above 0");
-    refused(with_sponge(&open, 0.1), "two spacings of direction 1");
+    refused(with_sponge(&open, 0.1), "two spacings in direction 1");
     refused(with_sponge(&open, 0.6), "to 0.5,");
     for width in [0.2, 0.5] {
         Wave::<f64>::new(context, &with_sponge(&open, width)).unwrap();

@@ -66,7 +66,8 @@ impl ClinalgSolverOptions {
         }
         if let Some(kind) = wanted.preconditioner {
             let known = preconditioner_of_name(kind).ok_or_else(|| {
-                let expected = "none, jacobi, amg, spai0, ssor, ilu, ilut, ic or fsai; make others by their own                     functions and set `inverse`, or use clinalg_system_options.solver";
+                let expected = "none, jacobi, amg, spai0, ssor, ilu, ilut, ic or fsai; create any other one with its own function and \
+                                set `inverse`, or use clinalg_system_options.solver";
                 let name = SolverText::PRECONDITIONERS.iter().find(|(_, of)| *of == kind);
                 lacking(name.map_or("", |(name, _)| name), expected)
             })?;

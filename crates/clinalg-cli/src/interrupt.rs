@@ -1,5 +1,5 @@
-//! Ctrl-C: a solver ends after the iteration at hand, and what it has is reported and written. Where no iteration ends within a second, the
-//! program ends at once, unless a run that writes files has done iterations.
+//! Ctrl-C: a solver stops after the current iteration, and the result so far is reported and written. If no iteration ends within
+//! [`PATIENCE`], the program ends at once, unless the run writes files and has done an iteration: its result is worth waiting for.
 
 use std::io::Write;
 use std::ops::ControlFlow;
@@ -44,11 +44,11 @@ pub(crate) fn watch(writes: bool) {
             } else if BEGUN.load(Ordering::Relaxed) && WRITES.load(Ordering::Relaxed) {
                 let _ = writeln!(
                     std::io::stderr(),
-                    "clinalg: the iteration at hand takes longer; its end is awaited to write the files"
+                    "clinalg: waiting for the current iteration to finish, to write the files"
                 );
                 return;
             } else {
-                let _ = writeln!(std::io::stderr(), "clinalg: ended before an iteration was done; there is no result");
+                let _ = writeln!(std::io::stderr(), "clinalg: stopped at once, since the current step did not finish; there is no result");
                 std::process::exit(SIGINT);
             }
         }
@@ -67,8 +67,8 @@ pub(crate) fn watch(writes: bool) {
     });
 }
 
-/// Keeps Ctrl-C from this thread, and from the threads and processes that it starts from now on, or lets it come. A terminal sends Ctrl-C to
-/// the linker too with which a driver compiles a kernel: without it the build fails and is repeated, or the driver aborts.
+/// Blocks SIGINT in this thread, and in the threads and processes that it starts from now on, or unblocks it. A terminal sends Ctrl-C to the
+/// whole process group. If that ends the linker with which a driver compiles a kernel, the build fails and is repeated, or the driver aborts.
 #[cfg(unix)]
 fn keep_from_this_thread(keeps: bool) {
     let how = if keeps { libc::SIG_BLOCK } else { libc::SIG_UNBLOCK };

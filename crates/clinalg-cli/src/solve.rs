@@ -146,7 +146,7 @@ pub(crate) struct Args {
     /// Iterative method [default: cg if A is symmetric with a positive diagonal, minres if it is a symmetric saddle point matrix, lsmr if A is not square, else bicgstab]
     #[arg(long, value_enum)]
     method: Option<Method>,
-    /// Method, preconditioner, tol=, max-iterations=, restart= and idr-dimension= in one text, such as cg,amg,tol=1e-8; the options of these names come before it
+    /// Method, preconditioner, tol=, max-iterations=, restart= and idr-dimension= in one string, such as cg,amg,tol=1e-8; the options of these names override it
     #[arg(long, value_name = "TEXT")]
     solver: Option<SolverText>,
     /// Preconditioner; --coordinates, --nullspace, --block, --single and the options from --smoother to --aggressive imply amg

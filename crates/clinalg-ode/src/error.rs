@@ -144,8 +144,8 @@ pub enum Error {
         /// The time at which stiffness was first detected ([`Report::stiff`](crate::integrate::Report::stiff)).
         stiff: Option<f64>,
     },
-    /// A fixed step past the stability limit.
-    #[error("the step {} is past the stability limit of `{method}` for this problem, about {limit:.2e}", shown(*h))]
+    /// A fixed step above the stability limit.
+    #[error("the step {} is above the stability limit of `{method}` for this problem, about {limit:.2e}", shown(*h))]
     Unstable {
         /// The method's name.
         method: String,
@@ -156,7 +156,7 @@ pub enum Error {
     },
     /// Infinity or NaN appeared in a waveform relaxation.
     #[error(
-        "window {}, iteration {iteration}: component {} (counted from 1) is not finite: the step is past the stability limit, or the solution blows up",
+        "window {}, iteration {iteration}: component {} (counted from 1) is not finite: the step is above the stability limit, or the solution blows up",
         window + 1,
         component + 1
     )]
@@ -206,11 +206,11 @@ impl Cause {
                 time(t)
             ),
             Cause::BlowUp => format!(
-                "{component} has grown to {value:.3e} at t = {}: the solution blows up there; end the integration before",
+                "{component} has grown to {value:.3e} at t = {}: the solution blows up there; end the integration before that time",
                 time(t)
             ),
             Cause::FixedStep => format!(
-                "{component} is {value} at t = {} after steps of {}: the step is past the stability limit, or the \
+                "{component} is {value} at t = {} after steps of {}: the step is above the stability limit, or the \
                  solution blows up; take a smaller step, or adaptive steps to see which",
                 time(t),
                 shown(h)

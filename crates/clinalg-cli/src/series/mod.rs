@@ -173,11 +173,11 @@ impl Series {
         let earlier = match ending(path).as_str() {
             // The earlier run was killed.
             "pvd" if !path.is_file() && image.is_file() => {
-                Err(std::io::Error::other(format!("{} is there, the times of a collection are not", image.display())))
+                Err(std::io::Error::other(format!("{} exists, but the .pvd file with the times of the frames does not", image.display())))
             }
             _ if !path.is_file() => Ok(()),
             "npy" => {
-                Err(std::io::Error::other("the file exists, and .npy has no times by which to add to it (.npz has)"))
+                Err(std::io::Error::other("the file exists, and a .npy file stores no times, so frames cannot be added to it (use .npz)"))
             }
             "npz" => npz::read(path, content).map(drop),
             "csv" => Csv::check(path, &content.axes, &content.names()),

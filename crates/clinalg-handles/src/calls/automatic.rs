@@ -58,7 +58,7 @@ impl Registry {
         let params = wanted.apply(AutomaticParams::default());
         params.stopping.check()?;
         if params.method == Some(Method::BlockCg) {
-            let expected = "a method for one column of b after the other, such as cg";
+            let expected = "a method that solves for one column of b at a time, such as cg";
             return Err(Error::value("solver", expected, "`block-cg`, which solves for all columns at once"));
         }
         let operands = [Operand::new("a", a, Kind::SPARSE), Operand::new("b", b, Kind::FULL)];

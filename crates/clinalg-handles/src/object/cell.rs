@@ -198,9 +198,9 @@ fn claim(uses: Vec<Use>) -> std::result::Result<Vec<Claim>, Refused> {
         uses.iter().enumerate().find_map(|(at, one)| own(one).map(|(_, held)| (at, held.written)))
     {
         let reason = match written {
-            true => "the call that runs this function writes it; use it after that call, or use another object",
+            true => "the call that runs this callback writes it; use it after that call, or use another object",
             false => {
-                "the call that runs this function reads it, so this function cannot write it; write another object"
+                "the call that runs this callback reads it, so the callback cannot write it; write another object"
             }
         };
         return Err(Refused { at, reason });
@@ -220,7 +220,7 @@ fn claim(uses: Vec<Use>) -> std::result::Result<Vec<Claim>, Refused> {
         if nested && claims.waits_for(uses, caller) {
             claims.waiting.retain(|other| !is_own(other));
             let at = uses.iter().position(|one| claims.holders(&[*one]).next().is_some()).unwrap_or(0);
-            let reason = "a call of another thread uses it and waits for an object of the call that runs this function; use another object";
+            let reason = "a call of another thread uses it and waits for an object of the call that runs this callback; use another object";
             return Err(Refused { at, reason });
         }
         if !waits {

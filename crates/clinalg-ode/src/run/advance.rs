@@ -307,7 +307,7 @@ impl<T: Real, S: Stepper<T>> Integrator<'_, T, S> {
             };
             let Some(crossings) = crossings(*before, *after, &mut value) else {
                 let expected = "a function with fewer zeros, jumps and oscillations, or a smaller largest step";
-                let got = format!("one with too many of them from t = {} to {} to find each", shown(t), shown(t_new));
+                let got = format!("one with too many zeros from t = {} to {} to find each", shown(t), shown(t_new));
                 return Err(Error::value(format!("event {k}"), expected, got));
             };
             for crossing in crossings {

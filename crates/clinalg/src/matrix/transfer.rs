@@ -58,8 +58,8 @@ impl<T: Scalar> Csr<T> {
     /// ```
     pub fn write_triplets(&mut self, values: &[T]) -> Result<()> {
         let Some(entry_of_triplet) = self.entry_of_triplet.clone() else {
-            let expected = "a matrix from triplets, or a copy of one; others take their values row by row";
-            return Err(Error::value("a", expected, "a matrix without an order of triplets"));
+            let expected = "a matrix made from triplets, or a copy of one; for others, replace the values row by row";
+            return Err(Error::value("a", expected, "a matrix whose order of triplets is not known"));
         };
         check_length("values", entry_of_triplet.len(), values.len())?;
         // Unlike 0, -0 changes no number that is added to it, not even -0.

@@ -300,7 +300,7 @@ impl WaveParams {
             // Rounding decides nothing.
             if width > most * (1.0 + ROUNDING) || width < least * (1.0 - ROUNDING) {
                 let expected = format!(
-                    "a width from {}, two spacings of direction {}, to {}, what the box has room for",
+                    "a width from {}, two spacings in direction {}, to {}, the room in the box",
                     shown(least),
                     axis + 1,
                     shown(most)

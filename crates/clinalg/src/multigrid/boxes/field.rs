@@ -245,8 +245,8 @@ fn tensor<T: Real>(axes: &[Axis], params: &PoissonParams, given: Tensor<'_, T>) 
     let (dim, cells) = (axes.len(), cells(axes));
     let mixed = params.mixed_in(dim);
     if mixed != [0.0; 3] || params.diffusion[..dim].iter().any(|d| *d != 1.0) {
-        let got = format!("the diagonal {:?} and off-diagonal {mixed:?}", params.diffusion);
-        return Err(Error::value("tensor", "not combined with a constant tensor", got));
+        let got = format!("one beside the diagonal {:?} and off-diagonal {mixed:?}", params.diffusion);
+        return Err(Error::value("tensor", "one without a constant tensor: multiply its entries by that", got));
     }
     let off_diagonal = &given.mixed[..if dim == 3 { 3 } else { 1 }];
     for entries in &given.diagonal[..dim] {
@@ -280,8 +280,8 @@ fn tensor<T: Real>(axes: &[Axis], params: &PoissonParams, given: Tensor<'_, T>) 
 fn check_mixed(axes: &[Axis], kind: Kind, mixed: [f64; 3]) -> Result<()> {
     let cell_centred = axes[0].centring == Centring::Cell;
     if kind == Kind::Tensor && cell_centred {
-        let got = "others on a cell-centred grid; use a vertex-centred grid";
-        return Err(Error::value("tensor", "off-diagonal entries of 0", got));
+        let expected = "a diagonal one on a cell-centred grid; use a vertex-centred grid for others";
+        return Err(Error::value("tensor", expected, "one with off-diagonal entries"));
     }
     let expected = match kind {
         _ if cell_centred => "0 on a cell-centred grid; use a vertex-centred grid",

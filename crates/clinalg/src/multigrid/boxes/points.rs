@@ -151,7 +151,7 @@ impl Layout {
         let starts = self.sides().map(|(axis, end)| u32::try_from(self.start(axis, end)));
         starts.collect::<std::result::Result<_, _>>().map_err(|_| {
             let got = format!("{:?}", &self.points[..self.dim]);
-            Error::value("points", "a smaller grid: the values of its sides cannot be counted", got)
+            Error::value("points", "a smaller grid: the values of its sides need indices of more than 32 bits", got)
         })
     }
 }
