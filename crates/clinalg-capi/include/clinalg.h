@@ -3991,8 +3991,6 @@ clinalg_status clinalg_sparse_write_coo(clinalg_handle a,
 clinalg_status clinalg_matrix_market_write(clinalg_handle handle,
                                            const char *path);
 
-extern int32_t pthread_setcancelstate(int32_t state, int32_t *old);
-
 /**
  * The message of the last failure on this thread, in UTF-8; empty before the first.
  *
