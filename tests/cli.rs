@@ -1357,7 +1357,7 @@ fn waveform_relaxation() {
         assert!(done.code == 2 && done.stderr.contains(needle), "{options}: {} {}", done.code, done.stderr);
     }
     let done = words("waveform --problem bruss2d-mix --n 20 --h 1e3 --steps 12 --json");
-    assert!(done.code == 2 && done.stderr.contains("past the stability limit of `euler`"), "{}", done.stderr);
+    assert!(done.code == 2 && done.stderr.contains("above the stability limit of `euler`"), "{}", done.stderr);
     // What does not fit says how much it needs: 2 (10^12 + 1) 800 values of 8 bytes.
     let done = words("waveform --problem bruss2d-mix --n 20 --steps 1000000000000");
     assert!(done.code != 0 && done.stderr.contains("component: 12800000000012800"), "{}", done.stderr);

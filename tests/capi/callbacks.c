@@ -60,9 +60,9 @@ static int32_t touch(size_t iteration, double residual, void *data)
     CHECK(norm == 2.0 * N + 2);
     OK(clinalg_object_release(product));
     FAILS(clinalg_array_norm2(x, &norm), CLINALG_STATUS_VALUE);
-    SAYS("the call that runs this function writes it");
+    SAYS("the call that runs this callback writes it");
     FAILS(clinalg_array_fill(b, 0), CLINALG_STATUS_VALUE);
-    SAYS("the call that runs this function reads it");
+    SAYS("the call that runs this callback reads it");
     FAILS(clinalg_array_fill(x, 0), CLINALG_STATUS_VALUE);
     OK(clinalg_array_fill(other, 1));
     if (solver != 0) {

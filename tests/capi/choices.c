@@ -365,7 +365,7 @@ static void messages(void)
     double values[400];
     double tolerance;
     FAILS(clinalg_system_solve(&options, a, b, &none, NULL, NULL, 0), CLINALG_STATUS_VALUE);
-    SAYS("6 (Lsqr), 7 (Lsmr) or 8 (Richardson)");
+    SAYS("CLINALG_METHOD_LSQR (6), CLINALG_METHOD_LSMR (7) or CLINALG_METHOD_RICHARDSON (8)");
     options = options_of(CLINALG_METHOD_CG, CLINALG_PRECONDITIONER_NONE);
     FAILS(clinalg_system_solve(&options, a, 0, &none, NULL, NULL, 0), CLINALG_STATUS_HANDLE_FOREIGN);
     SAYS("`b`");

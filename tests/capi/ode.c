@@ -201,8 +201,8 @@ static void waveform(void)
     }
     OK(clinalg_ode_create("grid 12\nu' = u*u + min(u[1], 0)", NULL, 0, 0, &heat));
     FAILS(clinalg_waveform_solve(heat, NULL, &options, 0, y0, 12, y, NULL, NULL, 0), CLINALG_STATUS_ODE_WAVEFORM);
-    SAYS("window 1, iteration");
-    SAYS("component 7");
+    SAYS("window 2, iteration");
+    SAYS("component 8 (counted from 1)");
     OK(clinalg_object_release(heat));
 
     /* OpenCL C: Euler's steps of y' = -y, and a right-hand side that reads further than it declares. */
