@@ -44,14 +44,6 @@ impl From<clinalg::Error> for Fault {
 
 impl From<clinalg_ode::Error> for Fault {
     fn from(error: clinalg_ode::Error) -> Fault {
-        use clinalg_ode::Error::Waveform;
-        let error = match error {
-            // MATLAB counts indices from 1.
-            Waveform { window, iteration, component } => {
-                Waveform { window: window + 1, iteration, component: component + 1 }
-            }
-            other => other,
-        };
         Fault::new(error.id(), &error)
     }
 }
