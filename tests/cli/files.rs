@@ -129,7 +129,7 @@ fn a_resumed_series_lost_the_frames_of_the_run_before() {
         std::fs::write(folder.path().join(frames), "t,x,v\n").expect("written");
         std::fs::write(folder.path().join("s.npy"), "an array").expect("written");
         let before = contents(folder.path());
-        for (file, message) in [(*frames, "give another name"), ("s.npy", ".npy has no times")] {
+        for (file, message) in [(*frames, "give another name"), ("s.npy", "a .npy file stores no times")] {
             let done = words_in(folder.path(), &format!("{command} --resume c.npz {whole} --series {file}"));
             assert!(done.code == 2 && done.stderr.contains(message), "{line} {file}: {}", done.stderr);
             assert!(contents(folder.path()) == before, "{line} {file}");

@@ -48,7 +48,10 @@ pub(crate) fn watch(writes: bool) {
                 );
                 return;
             } else {
-                let _ = writeln!(std::io::stderr(), "clinalg: stopped at once, since the current step did not finish; there is no result");
+                let _ = writeln!(
+                    std::io::stderr(),
+                    "clinalg: stopped at once, since the current step did not finish; there is no result"
+                );
                 std::process::exit(SIGINT);
             }
         }

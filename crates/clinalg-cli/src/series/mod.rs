@@ -172,13 +172,12 @@ impl Series {
         let image = path.with_file_name(images::file_name(path, 0));
         let earlier = match ending(path).as_str() {
             // The earlier run was killed.
-            "pvd" if !path.is_file() && image.is_file() => {
-                Err(std::io::Error::other(format!("{} exists, but the .pvd file with the times of the frames does not", image.display())))
-            }
+            "pvd" if !path.is_file() && image.is_file() => Err(std::io::Error::other(format!(
+                "{} exists, but the .pvd file with the times of the frames does not",
+                image.display()
+            ))),
             _ if !path.is_file() => Ok(()),
-            "npy" => {
-                Err(std::io::Error::other("the file exists, and a .npy file stores no times, so frames cannot be added to it (use .npz)"))
-            }
+            "npy" => Err(std::io::Error::other("the file exists, and a .npy file stores no times (.npz does)")),
             "npz" => npz::read(path, content).map(drop),
             "csv" => Csv::check(path, &content.axes, &content.names()),
             _ => vtk::read_pvd(path).map(drop),

@@ -199,9 +199,7 @@ fn claim(uses: Vec<Use>) -> std::result::Result<Vec<Claim>, Refused> {
     {
         let reason = match written {
             true => "the call that runs this callback writes it; use it after that call, or use another object",
-            false => {
-                "the call that runs this callback reads it, so the callback cannot write it; write another object"
-            }
+            false => "the call that runs this callback reads it, so the callback cannot write it; write another object",
         };
         return Err(Refused { at, reason });
     }
