@@ -2,7 +2,6 @@
 
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
 use std::thread;
 
 use clinalg::Real;
@@ -11,6 +10,7 @@ use clinalg_ode::Function;
 
 use super::array::{Array, READABLE};
 use super::field::Lattice;
+use super::in_threads;
 use crate::exit::{Failure, usage};
 use crate::paths::ending;
 
@@ -183,20 +183,12 @@ impl InputField {
         let points = axes.iter().map(Vec::len).product();
         let mut values = vec![0.0; points];
         let threads = thread::available_parallelism().map_or(1, NonZero::get).min(points.div_ceil(SHARE));
-        let parts = Mutex::new(values.chunks_mut(SHARE).enumerate());
-        let work = || loop {
-            let next = parts.lock().unwrap_or_else(PoisonError::into_inner).next();
-            let Some((part, values)) = next else { return };
+        in_threads(threads, values.chunks_mut(SHARE).enumerate(), |(part, values)| {
             let mut at = [0.0; 3];
             for (k, value) in (part * SHARE..).zip(values).filter(|(k, _)| wanted(*k)) {
                 coordinates(axes, k, &mut at);
                 *value = formula.at(&at, 0.0);
             }
-        };
-        thread::scope(|scope| {
-            // A thread that cannot be started leaves its work to the others.
-            (1..threads).for_each(|_| drop(thread::Builder::new().spawn_scoped(scope, work)));
-            work();
         });
         self.check(axes, &values, &wanted)?;
         Ok(values)

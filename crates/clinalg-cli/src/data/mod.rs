@@ -9,6 +9,9 @@ mod source;
 mod target;
 pub(crate) mod vtk;
 
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+
 use clinalg::ops::Uniform;
 use clinalg::{Real, Scalar};
 
@@ -37,6 +40,21 @@ pub(crate) fn zeros<T: Real>(points: Option<usize>, words: impl FnOnce() -> Stri
     let failure = || Failure::usage(format!("{} points do not fit this machine's memory", words()));
     values.resize(points.ok_or_else(failure)?, T::zero());
     Ok(values)
+}
+
+/// `work` for each of the items, by so many threads.
+fn in_threads<I: Send>(threads: usize, items: impl Iterator<Item = I> + Send, work: impl Fn(I) + Sync) {
+    let items = Mutex::new(items);
+    let run = || loop {
+        let next = items.lock().unwrap_or_else(PoisonError::into_inner).next();
+        let Some(item) = next else { return };
+        work(item);
+    };
+    thread::scope(|scope| {
+        // A thread that cannot be started leaves its work to the others.
+        (1..threads).for_each(|_| drop(thread::Builder::new().spawn_scoped(scope, run)));
+        run();
+    });
 }
 
 #[cfg(test)]

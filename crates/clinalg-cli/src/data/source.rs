@@ -8,6 +8,8 @@ use std::thread;
 
 use crc32fast::Hasher;
 
+use super::in_threads;
+
 /// Bytes that a thread reads at once, a multiple of those of each element.
 const CHUNK: usize = 1 << 18;
 /// Fewer bytes are not worth a thread.
@@ -67,20 +69,10 @@ impl<'a> Part<'a> {
         let threads = (out.len() * size / BYTES_PER_THREAD).clamp(1, threads);
         let each = out.len().div_ceil(threads).max(1);
         let (file, first) = (self.file, self.start + self.read);
-        let work: Vec<_> = out.chunks_mut(each).enumerate().collect();
-        let mut done: Vec<_> = work.iter().map(|_| Mutex::new(None)).collect();
-        let work = Mutex::new(work);
-        let next = || work.lock().unwrap_or_else(PoisonError::into_inner).pop();
-        let run = || {
-            while let Some((k, out)) = next() {
-                let result = read_range(file, first + (k * each * size) as u64, out, size, &decode);
-                *done[k].lock().unwrap_or_else(PoisonError::into_inner) = Some(result);
-            }
-        };
-        thread::scope(|scope| {
-            // A thread that cannot be started leaves its work to the others.
-            (1..threads).for_each(|_| drop(thread::Builder::new().spawn_scoped(scope, run)));
-            run();
+        let mut done: Vec<_> = out.chunks(each).map(|_| Mutex::new(None)).collect();
+        in_threads(threads, out.chunks_mut(each).enumerate(), |(k, out)| {
+            let result = read_range(file, first + (k * each * size) as u64, out, size, &decode);
+            *done[k].lock().unwrap_or_else(PoisonError::into_inner) = Some(result);
         });
         let mut is_sound = true;
         for result in &mut done {

@@ -145,7 +145,9 @@ impl<T: Real> Finest<T> {
 
     /// The operator.
     pub(super) fn operator(&self) -> Result<OnDevice<T>> {
-        let operator = OnDevice::new(&self.context, self.counts, &self.axes, self.used)?;
+        // Of a full tensor in three dimensions those along the diagonals of the box are 0.
+        let couplings = Buffer::zeroed(&self.context, self.used as usize * self.counts.iter().product::<usize>())?;
+        let operator = OnDevice::new(&self.context, self.counts, &self.axes, couplings)?;
         if !self.is_cell_centred() {
             self.couple(&Into::Operator(&operator))?;
             return Ok(operator);

@@ -29,6 +29,8 @@ pub(in crate::multigrid) struct Solver<T: Real> {
     boundary: Option<Vector<T>>,
     /// The unknowns and their right-hand side; made for the first solve.
     finest: Option<(Vector<T>, Vector<T>)>,
+    /// A typical sum of the magnitudes of a row of the matrix.
+    row_sum: f64,
     /// What the next solve continues from.
     before: Option<PoissonMemory<T>>,
 }
@@ -57,10 +59,10 @@ impl<T: Real> Solver<T> {
                 Box::new(Accelerated::new(Multigrid::new(stencils, &counts, params.symmetric_plan(), full)?)?)
             }
         };
-        let points = problem.points(context)?;
+        let (points, row_sum) = (problem.points(context)?, problem.row_sum()?);
         let (context, params, problem, sides) = (context.clone(), *params, Arc::new(problem), points.given(sides)?);
         let (boundary, finest, before) = (None, None, None);
-        Ok(Solver { context, params, problem, multigrid, points, sides, boundary, finest, before })
+        Ok(Solver { context, params, problem, multigrid, points, sides, boundary, finest, row_sum, before })
     }
 
     pub(in crate::multigrid) fn context(&self) -> &Context {
@@ -132,8 +134,8 @@ impl<T: Real> Solver<T> {
                 Vec::new()
             }
         };
-        let row_sum = self.problem.row_sum()?;
-        let report = iterate::<T, _>(&mut *self.multigrid, &self.params, row_sum, own_b, own_u, &history, progress)?;
+        let (multigrid, params, row_sum) = (&mut *self.multigrid, &self.params, self.row_sum);
+        let report = iterate::<T, _>(multigrid, params, row_sum, own_b, own_u, &history, progress)?;
         if report.stop != Stop::NotFinite {
             let constant = self.points.constant(own_u, own_b)?;
             self.points.put(own_u, constant, &self.sides, u)?;

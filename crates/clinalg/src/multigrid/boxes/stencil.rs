@@ -36,21 +36,22 @@ pub(super) struct OnDevice<T: Real> {
     counts: [usize; 3],
     dim: usize,
     wraps: [bool; 3],
-    /// How many offsets have couplings: those along the directions, or all.
-    used: u32,
-    /// By offset: the coupling of each point with the neighbour there; 0 where there is none.
+    /// By offset, those along the directions or all of them: the coupling of each point with the neighbour there; 0 where there is none.
     couplings: Buffer<T>,
     mass: Buffer<T>,
 }
 
 impl<T: Real> OnDevice<T> {
-    /// Of the unknowns of `axes`, without couplings; the masses are not initialised.
-    pub(super) fn new(context: &Context, counts: [usize; 3], axes: &[Axis], used: u32) -> Result<OnDevice<T>> {
-        let (dim, unknowns) = (axes.len(), counts.iter().product::<usize>());
+    /// Of the unknowns of `axes` with these couplings; the masses are not initialised.
+    pub(super) fn new(
+        context: &Context,
+        counts: [usize; 3],
+        axes: &[Axis],
+        couplings: Buffer<T>,
+    ) -> Result<OnDevice<T>> {
         let wraps = [0, 1, 2].map(|d| axes.get(d).is_some_and(Axis::periodic));
-        let couplings = Buffer::zeroed(context, used as usize * unknowns)?;
-        let mass = Buffer::uninit(context, unknowns)?;
-        Ok(OnDevice { context: context.clone(), counts, dim, wraps, used, couplings, mass })
+        let mass = Buffer::uninit(context, counts.iter().product())?;
+        Ok(OnDevice { context: context.clone(), counts, dim: axes.len(), wraps, couplings, mass })
     }
 
     pub(super) fn couplings(&self) -> &Buffer<T> {
@@ -65,13 +66,13 @@ impl<T: Real> OnDevice<T> {
         self.counts
     }
 
-    /// The parts of the unknowns that are relaxed one after the other.
-    fn relaxed(&self) -> Vec<Part> {
-        levels::parts(self.counts, self.wraps)
+    /// How many offsets have couplings.
+    fn used(&self) -> u32 {
+        (self.couplings.len() / self.unknowns()) as u32
     }
 
     fn is_full(&self) -> bool {
-        self.used as usize > self.dim
+        self.used() as usize > self.dim
     }
 
     /// A typical entry of the diagonal of the matrix: the root of the mean of the squares.
@@ -79,7 +80,7 @@ impl<T: Real> OnDevice<T> {
         let diagonal = Vector::uninit(&self.context, self.unknowns())?;
         let ([nx, ny, nz], out) = (self.counts.map(|n| n as u32), Out::shared(diagonal.buffer()));
         let (context, couplings, mass) = (&self.context, &self.couplings, &self.mass);
-        self.set_up().write_diagonal(context, self.all(), nx, ny, nz, self.used, couplings, mass, out)?;
+        self.set_up().write_diagonal(context, self.all(), nx, ny, nz, self.used(), couplings, mass, out)?;
         Ok(ops::norm2(&diagonal)?.into_f64() / (self.unknowns() as f64).sqrt())
     }
 
@@ -113,18 +114,19 @@ impl<T: Real> OnDevice<T> {
         let (context, [nx, ny, nz], m) = (&self.context, self.counts.map(|n| n as u32), tables.coarse[axis]);
         let [fine, coarse] = [tables.fine, tables.coarse].map(|counts| counts[..axis].iter().sum());
         let Tables { from, to, weights, .. } = tables;
-        let (number, used, c, mass) = (axis as u32, self.used, &self.couplings, &self.mass);
+        let (number, used, c, mass) = (axis as u32, self.used(), &self.couplings, &self.mass);
         let (program, out) = (self.set_up(), Out::shared(parts));
         program.parts_along(context, self.all(), nx, ny, nz, number, used, fine, from, weights, c, out)?;
         let mut counts = self.counts;
         counts[axis] = m;
-        let coarser = OnDevice::new(context, counts, axes, offsets(self.dim).len() as u32)?;
+        let couplings = Buffer::uninit(context, offsets(self.dim).len() * counts.iter().product::<usize>())?;
+        let coarser = OnDevice::new(context, counts, axes, couplings)?;
         let (range, m) = (coarser.all(), m as u32);
         let [out, masses] = [&coarser.couplings, &coarser.mass].map(Out::shared);
         program.coarsen_along(
             context, range, nx, ny, nz, m, number, used, fine, coarse, from, to, parts, c, mass, out, masses,
         )?;
-        for o in (0..coarser.used).filter(|&o| o != number) {
+        for o in (0..coarser.used()).filter(|&o| o != number) {
             let out = Out::shared(&coarser.couplings);
             program.coarsen_across(
                 context, range, nx, ny, nz, m, number, used, o, fine, coarse, from, to, parts, c, out,
@@ -257,7 +259,7 @@ pub(super) struct StencilLevel<T: Real> {
 
 impl<T: Real> StencilLevel<T> {
     fn coarsest(operator: OnDevice<T>) -> StencilLevel<T> {
-        let parts = operator.relaxed();
+        let parts = levels::parts(operator.counts, operator.wraps);
         StencilLevel { operator, transfer: None, parts }
     }
 }
