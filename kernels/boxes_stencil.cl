@@ -43,15 +43,21 @@
 #define OFFSETS(DO) ALONG(DO)
 #endif
 
+// The neighbours of point or row i of n: at the sides of a direction that does not wrap, the point itself, which no other item writes.
+#define WITHIN_BEFORE(i, n, wraps) ((i) > 0 ? (i)-1 : (wraps) ? (n)-1 : 0)
+#define WITHIN_AFTER(i, n, wraps) ((i) + 1 < (n) ? (i) + 1 : (wraps) ? 0 : (i))
+
 // Where the nine rows around a row begin; in two dimensions the three of its plane.
 typedef struct {
     size_t at[9];
 } rows_type;
 
-inline rows_type rows_at(size_t nx, size_t ny, size_t nz, size_t j, size_t k)
+// `wraps` has a bit for each direction that goes on at the opposite side.
+inline rows_type rows_at(size_t nx, size_t ny, size_t nz, uint wraps, size_t j, size_t k)
 {
     rows_type rows;
-    const size_t below = BEFORE(k, nz), above = AFTER(k, nz), south = BEFORE(j, ny), north = AFTER(j, ny);
+    const size_t below = WITHIN_BEFORE(k, nz, wraps & 4), above = WITHIN_AFTER(k, nz, wraps & 4);
+    const size_t south = WITHIN_BEFORE(j, ny, wraps & 2), north = WITHIN_AFTER(j, ny, wraps & 2);
     rows.at[0] = (below * ny + south) * nx;
     rows.at[1] = (below * ny + j) * nx;
     rows.at[2] = (below * ny + north) * nx;
@@ -64,38 +70,45 @@ inline rows_type rows_at(size_t nx, size_t ny, size_t nz, size_t j, size_t k)
     return rows;
 }
 
-#define PLACE(dx, dy, dz) (rows->at[4 + 3 * (dz) + (dy)] + ((dx) < 0 ? west : (dx) > 0 ? east : i))
+// Couplings are those of rows that wrap, whatever the direction.
+#define COUPLING_ROWS rows_at(nx, ny, nz, 7, j, k)
 
-// (A u) at point i of a row, and the diagonal of A.
-inline REAL product_at(size_t nx, size_t points, __global const REAL *c, __global const REAL *mass, const rows_type *rows,
-                       __global const REAL *u, size_t i)
+#define PLACE(rows, west, east, dx, dy, dz)                                                                            \
+    ((rows)->at[4 + 3 * (dz) + (dy)] + ((dx) < 0 ? (west) : (dx) > 0 ? (east) : i))
+
+// (A u) at point i of a row, and the diagonal of A; `stored` are COUPLING_ROWS.
+inline REAL product_at(size_t nx, size_t points, uint wraps, __global const REAL *c, __global const REAL *mass,
+                       const rows_type *rows, const rows_type *stored, __global const REAL *u, size_t i)
 {
-    const size_t west = BEFORE(i, nx), east = AFTER(i, nx), p = rows->at[4] + i;
+    const size_t west = WITHIN_BEFORE(i, nx, wraps & 1), east = WITHIN_AFTER(i, nx, wraps & 1);
+    const size_t back = BEFORE(i, nx), on = AFTER(i, nx), p = rows->at[4] + i;
     const REAL centre = u[p];
     REAL sum = mass[p] * centre;
 #define FLUX(o, dx, dy, dz)                                                                                            \
     {                                                                                                                  \
-        const size_t after = PLACE(dx, dy, dz), before = PLACE(-(dx), -(dy), -(dz));                                   \
-        sum += c[(o)*points + p] * (centre - u[after]) + c[(o)*points + before] * (centre - u[before]);                \
+        const size_t after = PLACE(rows, west, east, dx, dy, dz), before = PLACE(rows, west, east, -(dx), -(dy), -(dz)); \
+        sum += c[(o)*points + p] * (centre - u[after]) +                                                               \
+               c[(o)*points + PLACE(stored, back, on, -(dx), -(dy), -(dz))] * (centre - u[before]);                    \
     }
     OFFSETS(FLUX)
+    (void)on;
     return sum;
 }
 
-inline REAL diagonal_at(size_t nx, size_t points, __global const REAL *c, __global const REAL *mass, const rows_type *rows, size_t i)
+inline REAL diagonal_at(size_t nx, size_t points, __global const REAL *c, __global const REAL *mass, const rows_type *stored, size_t i)
 {
-    const size_t west = BEFORE(i, nx), east = AFTER(i, nx), p = rows->at[4] + i;
+    const size_t back = BEFORE(i, nx), on = AFTER(i, nx), p = stored->at[4] + i;
     REAL sum = mass[p];
-#define COUPLING(o, dx, dy, dz) sum += c[(o)*points + p] + c[(o)*points + PLACE(-(dx), -(dy), -(dz))];
+#define COUPLING(o, dx, dy, dz) sum += c[(o)*points + p] + c[(o)*points + PLACE(stored, back, on, -(dx), -(dy), -(dz))];
     OFFSETS(COUPLING)
-    (void)east;
+    (void)on;
     return sum;
 }
 
 // u += (f - A u) / diagonal at the points of a colour in a part of the box: x0 <= i < x1, y0 <= j < y1, z0 <= k < z1. FULL = 0: the points
 // with (i + j + k) % 2 == colour. FULL = 1: those with i % 2, j % 2 and k % 2 the bits of the colour. No two points of the colour in that part
 // may be neighbours.
-__kernel void relax(ulong nx, ulong ny, ulong nz, ulong x0, ulong x1, ulong y0, ulong y1, ulong z0, ulong z1, uint colour,
+__kernel void relax(ulong nx, ulong ny, ulong nz, uint wraps, ulong x0, ulong x1, ulong y0, ulong y1, ulong z0, ulong z1, uint colour,
                     __global const REAL *c, __global const REAL *mass, __global const REAL *f, __global REAL *u)
 {
     const size_t points = nx * ny * nz;
@@ -112,42 +125,44 @@ __kernel void relax(ulong nx, ulong ny, ulong nz, ulong x0, ulong x1, ulong y0, 
 #else
         const size_t j = y0 + q % height, k = z0 + q / height, first = x0 + ((x0 + j + k + colour) & 1);
 #endif
-        const rows_type rows = rows_at(nx, ny, nz, j, k);
+        const rows_type rows = rows_at(nx, ny, nz, wraps, j, k), stored = COUPLING_ROWS;
         EACH_COLUMN(i, first, x1, 2)
         {
             const size_t p = rows.at[4] + i;
-            const REAL defect = f[p] - product_at(nx, points, c, mass, &rows, u, i);
-            u[p] += defect / diagonal_at(nx, points, c, mass, &rows, i);
+            const REAL defect = f[p] - product_at(nx, points, wraps, c, mass, &rows, &stored, u, i);
+            u[p] += defect / diagonal_at(nx, points, c, mass, &stored, i);
         }
     }
 }
 
 // d = f - A u.
-__kernel void residual(ulong nx, ulong ny, ulong nz, __global const REAL *c, __global const REAL *mass, __global const REAL *f,
+__kernel void residual(ulong nx, ulong ny, ulong nz, uint wraps, __global const REAL *c, __global const REAL *mass, __global const REAL *f,
                        __global const REAL *u, __global REAL *d)
 {
     EACH_ROW(q, ny * nz)
     {
-        const rows_type rows = rows_at(nx, ny, nz, q % ny, q / ny);
+        const size_t j = q % ny, k = q / ny;
+        const rows_type rows = rows_at(nx, ny, nz, wraps, j, k), stored = COUPLING_ROWS;
         EACH_COLUMN(i, 0, nx, 1)
         {
             const size_t p = rows.at[4] + i;
-            d[p] = f[p] - product_at(nx, nx * ny * nz, c, mass, &rows, u, i);
+            d[p] = f[p] - product_at(nx, nx * ny * nz, wraps, c, mass, &rows, &stored, u, i);
         }
     }
 }
 
 // y = alpha A x + beta y; beta = 0 never reads y.
-__kernel void apply_stencil(ulong nx, ulong ny, ulong nz, __global const REAL *c, __global const REAL *mass, REAL alpha,
+__kernel void apply_stencil(ulong nx, ulong ny, ulong nz, uint wraps, __global const REAL *c, __global const REAL *mass, REAL alpha,
                             __global const REAL *x, REAL beta, __global REAL *y)
 {
     EACH_ROW(q, ny * nz)
     {
-        const rows_type rows = rows_at(nx, ny, nz, q % ny, q / ny);
+        const size_t j = q % ny, k = q / ny;
+        const rows_type rows = rows_at(nx, ny, nz, wraps, j, k), stored = COUPLING_ROWS;
         EACH_COLUMN(i, 0, nx, 1)
         {
             const size_t p = rows.at[4] + i;
-            const REAL value = alpha * product_at(nx, nx * ny * nz, c, mass, &rows, x, i);
+            const REAL value = alpha * product_at(nx, nx * ny * nz, wraps, c, mass, &rows, &stored, x, i);
             y[p] = beta == ZERO ? value : value + beta * y[p];
         }
     }

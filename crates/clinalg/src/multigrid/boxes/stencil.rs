@@ -155,17 +155,22 @@ impl<T: Real> OnDevice<T> {
         self.items(self.counts[0], self.counts[1] * self.counts[2])
     }
 
+    /// A bit for each periodic direction.
+    fn wrap_bits(&self) -> u32 {
+        self.wraps.iter().rev().fold(0, |bits, &wraps| 2 * bits + u32::from(wraps))
+    }
+
     /// y = alpha A x + beta y.
     pub(super) fn apply(&self, alpha: T, x: &Vector<T>, beta: T, y: &mut Vector<T>) -> Result<()> {
         let [nx, ny, nz] = self.counts;
         let (program, context, y) = (self.program(), &self.context, Out::shared(y.buffer()));
-        program.apply_stencil(context, self.all(), nx, ny, nz, &self.couplings, &self.mass, alpha, x.buffer(), beta, y)
+        program.apply_stencil(context, self.all(), nx, ny, nz, self.wrap_bits(), &self.couplings, &self.mass, alpha, x.buffer(), beta, y)
     }
 
     pub(super) fn residual(&self, u: &Vector<T>, f: &Vector<T>, d: &Vector<T>) -> Result<()> {
         let [nx, ny, nz] = self.counts;
         let (program, context, d) = (self.program(), &self.context, Out::shared(d.buffer()));
-        program.residual(context, self.all(), nx, ny, nz, &self.couplings, &self.mass, f.buffer(), u.buffer(), d)
+        program.residual(context, self.all(), nx, ny, nz, self.wrap_bits(), &self.couplings, &self.mass, f.buffer(), u.buffer(), d)
     }
 
     /// The colours in the order of a sweep: points of the same colour are no neighbours.
@@ -187,7 +192,7 @@ impl<T: Real> OnDevice<T> {
         };
         let (range, program, context) = (self.items(half(x0, x1), rows), self.program(), &self.context);
         let (c, mass, f, u) = (&self.couplings, &self.mass, f.buffer(), Out::shared(u.buffer()));
-        program.relax(context, range, nx, ny, nz, x0, x1, y0, y1, z0, z1, colour, c, mass, f, u)
+        program.relax(context, range, nx, ny, nz, self.wrap_bits(), x0, x1, y0, y1, z0, z1, colour, c, mass, f, u)
     }
 }
 
