@@ -413,6 +413,8 @@ check_error('clinalg:argument:class', 'function handle', @() clinalg.ode(@(t, y)
 check_error('clinalg:argument:class', 'options', @() clinalg.ode(decay, [0 1], 1, 3));
 check_error('clinalg:argument:count', 'too few', @() clinalg.ode(decay, [0 1]));
 check_error('clinalg:ode:stepLimit', 'steps', @() clinalg.ode(decay, [0 1], 1, struct('MaxSteps', 1)));
+check_error('clinalg:ode:stepLimit', '`u` jumps back and forth', ...
+  @() clinalg.ode(struct('u', 'if(u < 0.5, 1, -1)'), [0 1000], 0, struct('RelTol', 1e-6, 'AbsTol', 1e-9)));
 check_error('clinalg:ode:notFinite', '`u` is NaN at t = 0', @() clinalg.ode(struct('u', 'log(-u)'), [0 2], 1));
 check_error('clinalg:ode:stepTooSmall', 'blows up', @() clinalg.ode(struct('u', 'u^2'), [0 2], 1));
 check_error('clinalg:ode:unstable', 'stab', ...

@@ -54,6 +54,17 @@ static void formulas(void)
     OK(clinalg_ode_options_default(&options, sizeof options));
     options.step_limit = 2;
     FAILS(clinalg_ode_solve(swing, NULL, NULL, &options, times, 4, y0, 2, y, NULL), CLINALG_STATUS_ODE_STEP_LIMIT);
+    {
+        /* A solution that slides along a switch. */
+        const double long_time[2] = {0, 1000};
+        clinalg_handle sliding = 0;
+        OK(clinalg_ode_options_default(&options, sizeof options));
+        OK(clinalg_ode_create("y' = if(y < 0.5, 1, -1)", NULL, 0, 0, &sliding));
+        FAILS(clinalg_ode_solve(sliding, "verner65", NULL, &options, long_time, 2, y0, 1, y, NULL), CLINALG_STATUS_ODE_STEP_LIMIT);
+        SAYS("`y` jumps back and forth");
+        SAYS("t is only 0.5");
+        OK(clinalg_object_release(sliding));
+    }
     options.norm = 7;
     FAILS(clinalg_ode_solve(swing, NULL, NULL, &options, times, 4, y0, 2, y, NULL), CLINALG_STATUS_VALUE);
     {

@@ -2,6 +2,7 @@
 
 use clinalg_ode::error::Cause;
 use clinalg_ode::integrate::{Norm, Options, integrate};
+use clinalg_ode::ivp::{Settings, solve};
 use clinalg_ode::reference::Reference;
 use clinalg_ode::{DeviceStepper, Error, Method, Result, System, Variant};
 
@@ -80,6 +81,23 @@ fn a_solution_that_slides_along_a_switch_ends_with_the_reason() {
         let Error::StepLimit { steps, t, slides, .. } = error else { panic!("{text}: {said}") };
         assert_eq!(slides.as_deref(), Some("`y`"), "{said}");
         assert!(steps < 100_000 && t < last + 0.1 && said.contains("event"), "{said}");
+    }
+}
+
+/// Error estimates of several methods fell as fast as smooth ones, and stabilised steps were not looked at.
+#[test]
+fn a_solution_that_slides_along_a_switch_ends_with_the_reason_in_every_adaptive_method() {
+    let Some(context) = contexts().into_iter().next() else { return };
+    let system = System::from_text("z' = 1\ny' = if(y < 0.5, 1, -1)", &[]).unwrap();
+    for method in ["bs32", "rkf45", "dopri54", "verner65", "dopri87", "rkc"] {
+        for relative in [1e-6, 1e-9] {
+            let options = Options { relative, absolute: 1e-3 * relative, ..Options::default() };
+            let settings = Settings { method: method.into(), options, ..Settings::default() };
+            let error = solve(&context, &system, &[0.0, 1000.0], &[0.0, 0.0], &settings).unwrap_err();
+            let said = error.to_string();
+            let Error::StepLimit { slides, .. } = error else { panic!("{method}: {said}") };
+            assert_eq!(slides.as_deref(), Some("`y`"), "{method}, {relative}: {said}");
+        }
     }
 }
 

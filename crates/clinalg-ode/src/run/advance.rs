@@ -83,16 +83,21 @@ impl<T: Real, S: Stepper<T>> Integrator<'_, T, S> {
         Ok(Error::StepTooSmall { t, h, grows })
     }
 
-    /// Looks, from time to time, whether the steps are so many because the right-hand side jumps in them.
-    fn look_for_chattering(&mut self, h: f64) -> Result<()> {
+    /// Looks, from time to time, whether the steps are so many because the right-hand side jumps in them; smooth errors fall with `power`.
+    fn look_for_chattering(&mut self, h: f64, power: f64) -> Result<()> {
         let steps = self.report.accepted + self.report.rejected;
         let end = *self.stops.back().expect("the end is a stop");
-        if self.stepper.is_stabilised() || !self.chattering.is_due(steps, (end - self.report.t) / h) {
+        if !self.chattering.is_due(steps, (end - self.report.t) / h) {
             return Ok(());
         }
-        let mut error = |h: f64| self.stepper.trial(self.report.t, h, &self.tolerance);
-        if let (Some(whole), Some(half)) = (error(h)?, error(0.5 * h)?) {
-            self.chattering.probed(whole, half);
+        if self.stepper.is_stabilised() {
+            // The stages of a step, and its error with them, follow its size.
+            self.chattering.looked(start::slides(&*self.stepper, self.report.t, h)?.is_some());
+        } else {
+            let mut error = |h: f64| self.stepper.trial(self.report.t, h, &self.tolerance);
+            if let (Some(whole), Some(half)) = (error(h)?, error(0.5 * h)?) {
+                self.chattering.probed(whole, half, power);
+            }
         }
         if self.chattering.keeps_steps_small(steps, self.report.t, end) {
             match self.step_limit(steps, h, true)? {
@@ -183,7 +188,7 @@ impl<T: Real, S: Stepper<T>> Integrator<'_, T, S> {
             if !hits && step <= 4.0 * f64::EPSILON * self.report.t.abs().max(f64::MIN_POSITIVE) {
                 return Err(self.no_step(h, not_finite)?);
             }
-            self.look_for_chattering(step)?;
+            self.look_for_chattering(step, q)?;
             let whole = if hits { 1 } else { (left / step).floor().min(1e9) as usize };
             let left = self.options.step_limit - self.report.accepted - self.report.rejected;
             let most = self.stepper.steps_at_once().min(whole).min(left).max(1);

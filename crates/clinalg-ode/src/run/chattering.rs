@@ -12,8 +12,8 @@ const MANY: (f64, f64) = (2e4, 2e6);
 /// Steps of a window whose sizes differ by more recover from jumps.
 const RECOVERS: f64 = 100.0;
 
-/// An error estimate that falls with a lower power of the step size is that of a jump: those of methods have powers from 2 on.
-const POWER: f64 = 1.5;
+/// An error estimate that falls with less than this part of its power of the step size is that of a jump.
+const POWER: f64 = 0.5;
 
 /// What the steps of the last window were like.
 #[derive(Debug, Clone)]
@@ -37,12 +37,17 @@ impl Chattering {
         steps > 0 && steps.is_multiple_of(EVERY) && ahead > MANY.0
     }
 
-    /// The errors of a step and of one half as large from the same point.
-    pub(crate) fn probed(&mut self, whole: f64, half: f64) {
-        self.looks += 1;
+    /// The errors of a step and of one half as large from the same point, where a smooth one falls with the power `smooth`.
+    pub(crate) fn probed(&mut self, whole: f64, half: f64, smooth: f64) {
         let power = (whole / half).log2();
         // Without an error nothing jumps.
-        self.jumps += usize::from(whole > 0.0 && power < POWER);
+        self.looked(whole > 0.0 && power < POWER * smooth);
+    }
+
+    /// A look that saw a jump or none.
+    pub(crate) fn looked(&mut self, jumps: bool) {
+        self.looks += 1;
+        self.jumps += usize::from(jumps);
     }
 
     /// A step that was taken.

@@ -109,20 +109,34 @@ pub(crate) fn slides<T: Real, S: Stepper<T>>(stepper: &S, t: f64, h: f64) -> Res
     let slopes = slope.stored(Slot::Result).to_vec()?;
     let mut change = stepper.sibling(&change(0.0)?.without_error())?;
     change.load(0, begin())?;
+    let mut change = |distance: f64| {
+        change.trial(t, distance, &Tolerance::UNUSED)?;
+        change.stored(Slot::Result).to_vec()
+    };
     for steps in [1.0, 4.0, 16.0] {
-        change.trial(t, steps * h, &Tolerance::UNUSED)?;
-        let changes = change.stored(Slot::Result).to_vec()?;
+        let changes = change(steps * h)?;
         let size = |k: &usize| changes[*k].abs().into_f64();
         let largest = (0..changes.len()).max_by(|a, b| size(a).total_cmp(&size(b)));
-        if let Some(k) = largest.filter(|k| size(k) > JUMP * slopes[*k].abs().into_f64()) {
+        let Some(k) = largest.filter(|k| size(k) > JUMP * slopes[*k].abs().into_f64()) else { continue };
+        // A jump stays in one half of the way; of a slope, a half is left.
+        let (mut from, mut to) = ([0.0, 0.0], [steps * h, changes[k].into_f64()]);
+        for _ in 0..HALVINGS {
+            let distance = 0.5 * (from[0] + to[0]);
+            let middle = [distance, change(distance)?[k].into_f64()];
+            if (to[1] - middle[1]).abs() > (middle[1] - from[1]).abs() { from = middle } else { to = middle }
+        }
+        if 8.0 * (to[1] - from[1]).abs() > size(&k) {
             return Ok(Some(stepper.component_name(k)));
         }
     }
     Ok(None)
 }
 
-/// A change of a derivative, relative to it, that is a jump: steps are small enough for other changes to be far less.
+/// A change of a derivative, relative to it, that may be a jump.
 const JUMP: f64 = 0.1;
+
+/// Halvings after which the change of a slope is a thousandth.
+const HALVINGS: usize = 10;
 
 /// Fills the inputs of a multi-step method for steps of the size h whose first begins [`Method::start_steps`] after `t0`; its
 /// solution is that at `t0` before. A Runge-Kutta method of at least the same order steps a quarter as far.
