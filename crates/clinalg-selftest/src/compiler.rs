@@ -1,11 +1,12 @@
-//! Does the driver's compiler translate barriers, and how does it round a product with a sum?
+//! Does the driver's compiler translate barriers, and how does it round products with sums, quotients, roots and integers?
 
 use rand::Rng;
 use rand::rngs::StdRng;
 
 use super::{Suite, seeded};
+use clinalg::ops::{self, Binary, Unary};
 use clinalg::runtime::{Arg, KernelFamily, Range};
-use clinalg::{Buffer, Precision, Real};
+use clinalg::{Buffer, Precision, Real, Result, Vector};
 
 /// Items of a work-group in the generated kernels.
 const LANES: u32 = 64;
@@ -211,6 +212,74 @@ pub(super) fn fma<T: Real>(suite: &mut Suite<'_>) {
         ];
         worst.size = 1;
         worst.found(details.join("; "));
+        Ok(())
+    });
+}
+
+/// Quotients and roots in units in the last place: drivers are known that compute those of doubles to single precision.
+pub(super) fn quotients_and_roots<T: Real>(suite: &mut Suite<'_>) {
+    let (context, n) = (suite.context, if suite.quick { 257 } else { 4096 });
+    // What OpenCL C 1.2 permits (section 7.4); double precision rounds correctly.
+    let [quotient, root] = if T::PRECISION == Precision::F64 { [1.0, 1.0] } else { [2.5, 3.0] };
+    let mut rng = seeded(11);
+    // k / (k + 2), then numbers of all sizes whose quotients and products are normal.
+    let mut number = |k: usize| match k {
+        0..100 => T::from_f64(k as f64 + 1.0),
+        _ => T::from_f64(rng.random_range(1.0..2.0)) * T::from_f64(2.0).powi(rng.random_range(-60..60)),
+    };
+    let (x, y): (Vec<T>, Vec<T>) = (0..n).map(|k| (number(k), number(k + 2))).unzip();
+    let ulp = |value: T| T::epsilon().into_f64() * 2.0_f64.powf(value.into_f64().log2().floor());
+    let mut check =
+        |name, ulps: f64, want: Vec<T>, f: &dyn Fn(&Vector<T>, &Vector<T>, &mut Vector<T>) -> Result<()>| {
+            suite.check(name, Some(T::PRECISION), |worst| {
+                let mut out = Vector::filled(context, n, T::nan())?;
+                f(&Vector::from_slice(context, &x)?, &Vector::from_slice(context, &y)?, &mut out)?;
+                worst.compare(n, ulps * T::epsilon().into_f64(), &out.to_vec()?, &want, |i| {
+                    ulp(want[i]) / T::epsilon().into_f64()
+                });
+                Ok(())
+            });
+        };
+    let quotients = x.iter().zip(&y).map(|(&x, &y)| x / y).collect();
+    check("divide", quotient, quotients, &|x, y, out| ops::map2(Binary::Divide, ((n, 1), x), ((n, 1), y), out));
+    let roots = x.iter().map(|x| x.sqrt()).collect();
+    check("sqrt", root, roots, &|x, _, out| ops::map(Unary::Sqrt, x, out));
+}
+
+const CONVERT: &str = "
+__kernel void probe_convert(__global const ulong *from, __global REAL *to)
+{
+    const size_t i = get_global_id(0), n = get_global_size(0);
+    to[i] = (REAL)from[i];
+    to[n + i] = (REAL)(long)from[i];
+    to[2 * n + i] = (REAL)(uint)from[i];
+    to[3 * n + i] = (REAL)(int)(uint)from[i];
+}
+";
+
+/// Conversions of integers, which round to nearest.
+pub(super) fn integers<T: Real>(suite: &mut Suite<'_>) {
+    let context = suite.context;
+    suite.check("convert_integers", Some(T::PRECISION), |worst| {
+        // Around powers of two, where a conversion by way of fewer bits loses some, and all bits at random.
+        let powers =
+            (0..64).map(|k| 1_u64 << k).flat_map(|p| [p - 1, p, p + 1, p.wrapping_neg(), p | p >> 24 | p >> 53]);
+        let mut rng = seeded(12);
+        let from: Vec<u64> = powers.chain((0..192).map(|k| rng.random::<u64>() >> (k % 64))).collect();
+        let n = from.len();
+        let (given, to) = (Buffer::from_slice(context, &from)?, Buffer::from_slice(context, &vec![T::nan(); 4 * n])?);
+        // SAFETY: each of the n items reads its element of `given` and writes four of the 4 n elements of `to`.
+        let range = Range::d1(n, 1);
+        unsafe { context.run_source("probe_convert", CONVERT, T::PRECISION, range, &[given.arg(), to.arg()])? };
+        let rounded = |value: &dyn Fn(u64) -> T| from.iter().map(|&v| value(v)).collect::<Vec<T>>();
+        let number = |value: Option<T>| value.unwrap_or_else(T::nan);
+        let want = [
+            rounded(&|v| number(T::from(v))),
+            rounded(&|v| number(T::from(v as i64))),
+            rounded(&|v| number(T::from(v as u32))),
+            rounded(&|v| number(T::from(v as u32 as i32))),
+        ];
+        worst.exact(n, &to.to_vec()?, &want.concat());
         Ok(())
     });
 }

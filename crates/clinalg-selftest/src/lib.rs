@@ -100,6 +100,8 @@ impl Suite<'_> {
         Complex<T>: Scalar<Real = T>,
     {
         compiler::fma::<T>(self);
+        compiler::quotients_and_roots::<T>(self);
+        compiler::integers::<T>(self);
         vectors::run::<T>(self);
         conversions::run::<T>(self);
         products::run::<T>(self);
