@@ -60,24 +60,27 @@ if ~isempty(B)
   if ~isa(B, 'clinalg.array'), B = clinalg.matrix(B, underlyingType(A)); end
   mass = {B.h};
 end
-if isempty(k), k = min(6, size(A, 1)); end
+n = size(A, 1);
+if isempty(k), k = min(6, n); end
 ends = {'smallest'};
-if strcmp(sigma, 'largestabs')
-  % If both ends overlapped, a pair would appear twice.
-  if 2 * k > size(A, 1)
-    error('clinalg:argument:value', ['clinalg.eigs: k is %d, expected at most half of the %d rows with ''largestabs''; ' ...
-      'use ''largestreal'' or ''smallestreal'', or eig of the full matrix'], k, size(A, 1));
-  end
-  ends = {'largest', 'smallest'};
-elseif strcmp(sigma, 'largestreal')
+count = k;
+if strcmp(sigma, 'largestreal')
   ends = {'largest'};
+elseif strcmp(sigma, 'largestabs') && 2 * k <= n
+  ends = {'largest', 'smallest'};
+elseif strcmp(sigma, 'largestabs') && n <= 171
+  % If both ends overlapped, a pair would appear twice. So many are computed in one block.
+  count = max(k, n);
+elseif strcmp(sigma, 'largestabs')
+  error('clinalg:argument:value', ['clinalg.eigs: k is %d, expected at most half of the %d rows with ''largestabs''; ' ...
+    'use ''largestreal'' or ''smallestreal'', or eig of the full matrix'], k, n);
 end
 d = [];
 V = [];
 flag = 0;
 for which = ends
   try
-    [X, e, code, ~, ~, reason] = clinalg_mex('MexEigs', 0, A.h, k, which{1}, given{:}, M, mass{:});
+    [X, e, code, ~, ~, reason] = clinalg_mex('MexEigs', 0, A.h, count, which{1}, given{:}, M, mass{:});
   catch problem
     clinalg.operands.blame(problem, 'clinalg.eigs', {'tol', 'Tolerance', 'maxit', 'MaxIterations', 'precond', 'Preconditioner', 'mass', 'B'});
   end
@@ -88,14 +91,18 @@ for which = ends
     why = reason;
   end
 end
-if strcmp(sigma, 'largestabs')
-  [~, order] = sort(abs(d), 'descend');
-  d = d(order(1 : k));
-  V = V(:, order(1 : k));
-elseif strcmp(sigma, 'smallestabs') && any(d < 0)
+if strcmp(sigma, 'smallestabs') && any(d < 0) && k < n
   error('clinalg:eigs:indefinite', ['clinalg.eigs: A has the eigenvalue %g, expected a positive definite A with ' ...
     '''smallestabs''; use ''smallestreal'', or eigs'], d(1));
+elseif strcmp(sigma, 'largestabs')
+  [~, order] = sort(abs(d), 'descend');
+elseif strcmp(sigma, 'smallestabs')
+  [~, order] = sort(abs(d));
+else
+  order = 1 : k;
 end
+d = d(order(1 : k));
+V = V(:, order(1 : k));
 if nargout < 3 && flag ~= 0
   warning('clinalg:eigs:notConverged', 'clinalg.eigs: %s; raise MaxIterations or give a Preconditioner', why);
 end

@@ -1,6 +1,6 @@
 function tests = test_precond()
 tests = {@incomplete_factors_against_the_host, @approximate_inverses_against_closed_forms, @solvers_take_them, ...
-  @factors_as_matrices, @functions_of_the_caller, @best_iterate, @eigenvalues, ...
+  @factors_as_matrices, @functions_of_the_caller, @best_iterate, @eigenvalues, @tiny_matrices_have_all_their_eigenvalues, ...
   @unsymmetric_matrices_have_no_eigenpairs, @mass_matrices_are_positive_definite, @multigrid, @multigrid_options, @complex_matrices, ...
   @complex_right_hand_sides, @single_rows, @several_columns, @failed_refills, @entries_that_are_not_finite, @arguments_by_their_names, ...
   @saddle_points, @errors};
@@ -270,10 +270,33 @@ M = clinalg.amg(A);
 check_close(clinalg.eigs(A, 2, 'sa', struct('Preconditioner', M)), exact(1 : 2), 1e-10);
 check_error('clinalg:eigs:indefinite', 'positive definite', @() clinalg.eigs(C, 2, 'smallestabs'));
 check_error('clinalg:argument:value', 'only the smallest', @() clinalg.eigs(A, 2, 'la', struct('Preconditioner', M)));
-check_error('clinalg:argument:value', 'half of the 144 rows', @() clinalg.eigs(A, 100));
+% More than half of the eigenvalues, where both ends overlap.
+check_close(abs(clinalg.eigs(C, 100)), all(1 : 100), 1e-9);
+check_error('clinalg:argument:value', 'half of the 200 rows', @() clinalg.eigs(speye(200), 101));
 check_error('clinalg:argument:value', 'smallestreal', @() clinalg.eigs(A, 2, 'nearest'));
 check_error('clinalg:argument:class', 'use eigs', @() clinalg.eigs(A, 2, 0.5));
 check_error('clinalg:argument:value', 'not Hermitian', @() clinalg.eigs(A * 1i, 2, 'sa'));
+end
+
+function tiny_matrices_have_all_their_eigenvalues()
+for sigma = {'largestabs', 'largestreal', 'smallestreal', 'smallestabs'}
+  for A = {-2.5, sparse(-2.5), clinalg.matrix(sparse(-2.5)), single(-2.5), complex(-2.5)}
+    check_close(double(clinalg.eigs(A{1}, 1, sigma{1})), -2.5, 1e-15);
+  end
+  ascending = any(strcmp(sigma{1}, {'smallestreal', 'smallestabs'}));
+  exact = [3; 1];
+  if ascending, exact = [1; 3]; end
+  for k = 1 : 2
+    check_close(clinalg.eigs([2 1; 1 2], k, sigma{1}), exact(1 : k), 1e-14);
+    check_close(clinalg.eigs(sparse([2 1i; -1i 2]), k, sigma{1}), exact(1 : k), 1e-14);
+  end
+  check_error('clinalg:argument:value', '`k` is 3, expected from 1 to the 2 rows', @() clinalg.eigs([2 1; 1 2], 3, sigma{1}));
+end
+[V, D, flag] = clinalg.eigs(-2.5);
+check(abs(V) == 1 && D == -2.5 && flag == 0);
+% The order of eigs.
+check_close(clinalg.eigs(diag([1 -3 2]), 3), [-3; 2; 1], 1e-13);
+check_close(clinalg.eigs(diag([1 -3 2]), 3, 'smallestabs'), [1; 2; -3], 1e-13);
 end
 
 function unsymmetric_matrices_have_no_eigenpairs()

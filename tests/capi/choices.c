@@ -403,6 +403,25 @@ static void messages(void)
     FAILS(clinalg_matrix_eigenpairs(&eigen, a, &none, values, NULL, NULL), CLINALG_STATUS_SHAPE);
     SAYS("`inverse`");
     eigen.inverse = 0;
+    {
+        /* One equation, and as many pairs as rows. */
+        const double one[1] = {-2.5};
+        clinalg_handle single = 0;
+        OK(clinalg_dense_create(CLINALG_PRECISION_F64, 1, 1, one, &single));
+        OK(clinalg_matrix_eigenpairs(&eigen, single, &none, values, NULL, NULL));
+        CHECK(values[0] == -2.5);
+        OK(clinalg_object_release(none));
+        OK(clinalg_object_release(single));
+        none = 0;
+        eigen.count = 3;
+        OK(clinalg_matrix_eigenpairs(&eigen, small, &none, values, NULL, NULL));
+        CHECK(fabs(values[0] - 1) < 1e-14 && fabs(values[2] - 1) < 1e-14);
+        OK(clinalg_object_release(none));
+        none = 0;
+        eigen.count = 4;
+        FAILS(clinalg_matrix_eigenpairs(&eigen, small, &none, values, NULL, NULL), CLINALG_STATUS_VALUE);
+        SAYS("3 rows");
+    }
     eigen.count = 400;
     FAILS(clinalg_matrix_eigenpairs(&eigen, a, &none, values, NULL, NULL), CLINALG_STATUS_VALUE);
     SAYS("400, expected at most 171");
