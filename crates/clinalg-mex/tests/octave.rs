@@ -125,6 +125,28 @@ fn ctrl_c_stops_a_solver_that_returns_what_it_has() {
     assert_eq!(text, "1 clinalg:solve:notConverged\ngoes on\n");
     assert!(passed < Duration::from_secs(5), "{passed:?}");
 
+    // Products by a function of the caller: Octave ends what it computes itself.
+    let (text, passed) = interrupted(
+        "octave_product",
+        "S = clinalg.matrix(gallery('poisson', 30)); b = ones(900, 1); slow = @(v) S * v + 0 * norm(rand(200));
+        [x, flag] = clinalg.pcg(slow, b, 1e-14, 2);
+        disp('begins'); fflush(stdout);
+        unwind_protect, clinalg.minres(slow, b, 1e-300, 1e9); unwind_protect_cleanup, disp('ended'); fflush(stdout); exit(0);
+        end_unwind_protect",
+    );
+    assert!(text.starts_with("ended\n"), "{text}");
+    assert!(passed < Duration::from_secs(5), "{passed:?}");
+
+    let (text, passed) = interrupted(
+        "octave_eigs",
+        "A = clinalg.matrix(gallery('poisson', 300)); [V, D, flag] = clinalg.eigs(A, 3, 'smallestreal', 'MaxIterations', 1);
+        o = struct('Tolerance', 1e-15, 'MaxIterations', 1e9);
+        disp('begins'); fflush(stdout); [V, D, flag] = clinalg.eigs(A, 3, 'sa', o);
+        printf('%d %d\\n', flag > 0, all(diag(D) > 0)); fflush(stdout); disp('goes on');",
+    );
+    assert_eq!(text, "1 1\ngoes on\n");
+    assert!(passed < Duration::from_secs(5), "{passed:?}");
+
     // Each of the sets takes a millisecond or more.
     let (text, passed) = interrupted(
         "octave_elasto",

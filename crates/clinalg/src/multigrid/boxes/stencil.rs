@@ -164,13 +164,38 @@ impl<T: Real> OnDevice<T> {
     pub(super) fn apply(&self, alpha: T, x: &Vector<T>, beta: T, y: &mut Vector<T>) -> Result<()> {
         let [nx, ny, nz] = self.counts;
         let (program, context, y) = (self.program(), &self.context, Out::shared(y.buffer()));
-        program.apply_stencil(context, self.all(), nx, ny, nz, self.wrap_bits(), &self.couplings, &self.mass, alpha, x.buffer(), beta, y)
+        program.apply_stencil(
+            context,
+            self.all(),
+            nx,
+            ny,
+            nz,
+            self.wrap_bits(),
+            &self.couplings,
+            &self.mass,
+            alpha,
+            x.buffer(),
+            beta,
+            y,
+        )
     }
 
     pub(super) fn residual(&self, u: &Vector<T>, f: &Vector<T>, d: &Vector<T>) -> Result<()> {
         let [nx, ny, nz] = self.counts;
         let (program, context, d) = (self.program(), &self.context, Out::shared(d.buffer()));
-        program.residual(context, self.all(), nx, ny, nz, self.wrap_bits(), &self.couplings, &self.mass, f.buffer(), u.buffer(), d)
+        program.residual(
+            context,
+            self.all(),
+            nx,
+            ny,
+            nz,
+            self.wrap_bits(),
+            &self.couplings,
+            &self.mass,
+            f.buffer(),
+            u.buffer(),
+            d,
+        )
     }
 
     /// The colours in the order of a sweep: points of the same colour are no neighbours.
