@@ -2,20 +2,29 @@
 
 use super::*;
 
-/// Seconds from a signal, sent after `wait`, to the end of the program, and what it left.
-pub(super) fn interrupted(signal: &str, wait: Duration, line: &str) -> (f64, std::process::Output) {
-    let folder = folder();
-    file(&folder, "line.mtx", &solve::laplace(100_000, false));
+/// The program with this line in a folder with the matrix line.mtx.
+fn started(folder: &tempfile::TempDir, line: &str) -> std::process::Child {
+    file(folder, "line.mtx", &solve::laplace(100_000, false));
     // Jobs in the background of a shell ignore SIGINT, and so would what they start.
     let mut command = Command::new("env");
     command.args(["--default-signal=INT,TERM", env!("CARGO_BIN_EXE_clinalg")]).current_dir(folder.path());
     command.env_remove("CLINALG_KERNEL_FAMILY").env("CLINALG_TUNE_DIR", "").args(line.split_whitespace());
-    let child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
-    std::thread::sleep(wait);
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts")
+}
+
+fn send(signal: &str, child: &std::process::Child) {
     let sent = Command::new("kill").args([signal, &child.id().to_string()]).status().expect("kill");
+    assert!(sent.success());
+}
+
+/// Seconds from a signal, sent after `wait`, to the end of the program, and what it left.
+pub(super) fn interrupted(signal: &str, wait: Duration, line: &str) -> (f64, std::process::Output) {
+    let folder = folder();
+    let child = started(&folder, line);
+    std::thread::sleep(wait);
+    send(signal, &child);
     let start = Instant::now();
     let out = child.wait_with_output().expect("it ends");
-    assert!(sent.success());
     (start.elapsed().as_secs_f64(), out)
 }
 
@@ -44,6 +53,46 @@ fn no_command_goes_on_after_a_signal() {
             assert!(!errors.contains("panicked"), "{line}: {errors}");
             // A second on a machine of its own.
             assert!(seconds < 6.0, "{line}, {signal} after {wait} ms: {seconds} s\n{errors}");
+        }
+    }
+}
+
+/// Signals while a file is written: one lets the program write it, a second one ends the program, and the previous file stays.
+#[test]
+fn a_file_that_a_signal_meets_is_whole_or_the_previous_one() {
+    if !device() {
+        return;
+    }
+    for signals in [1, 2] {
+        let folder = folder();
+        let path = file(&folder, "u.csv", "previous");
+        let child = started(&folder, "poisson --n 2049 --tol 1e-1 --out u.csv");
+        // Bytes in temporary files, and how many there are.
+        let unfinished = || {
+            let entries = std::fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap());
+            let temporary = entries.filter(|entry| entry.file_name().to_string_lossy().ends_with(".tmp"));
+            temporary.fold((0, 0), |(n, bytes), entry| (n + 1, bytes + entry.metadata().map_or(0, |file| file.len())))
+        };
+        // It writes 200 MB.
+        let start = Instant::now();
+        while unfinished().1 < 1 << 16 {
+            assert!(start.elapsed().as_secs() < 100, "it writes nothing");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        for _ in 0..signals {
+            send("-INT", &child);
+            std::thread::sleep(Duration::from_millis(100));
+        }
+        let start = Instant::now();
+        let out = child.wait_with_output().expect("it ends");
+        let errors = String::from_utf8_lossy(&out.stderr);
+        assert_eq!(unfinished(), (0, 0), "{errors}");
+        let text = std::fs::read_to_string(&path).unwrap();
+        if signals == 2 {
+            assert_eq!((out.status.code(), text.as_str()), (Some(130), "previous"), "{errors}");
+            assert!(start.elapsed().as_secs_f64() < 6.0, "{:?}", start.elapsed());
+        } else {
+            assert_eq!(text.lines().count(), 1 + 2049 * 2049, "{errors}");
         }
     }
 }

@@ -1,5 +1,6 @@
 //! Ctrl-C: a solver stops after the current iteration, and the result so far is reported and written. If no iteration ends within
-//! [`PATIENCE`], the program ends at once, unless the run writes files and has done an iteration: its result is worth waiting for.
+//! [`PATIENCE`], the program ends at once, unless the run writes files and has done an iteration: its result is worth waiting for. A second
+//! Ctrl-C ends the program at once; files that it was writing keep their previous content.
 
 use std::io::Write;
 use std::ops::ControlFlow;
@@ -32,8 +33,12 @@ pub(crate) fn watch(writes: bool) {
         return;
     }
     let handler = || {
+        let end_at_once = || {
+            clinalg::io::remove_unfinished_files();
+            std::process::exit(SIGINT)
+        };
         if INTERRUPTED.swap(true, Ordering::Relaxed) {
-            std::process::exit(SIGINT);
+            end_at_once();
         }
         // Nothing is left to do where stderr cannot be written.
         let _ = writeln!(std::io::stderr(), "clinalg: ending with what there is; press Ctrl-C again to end at once");
@@ -52,7 +57,7 @@ pub(crate) fn watch(writes: bool) {
                     std::io::stderr(),
                     "clinalg: stopped at once, since the current step did not finish; there is no result"
                 );
-                std::process::exit(SIGINT);
+                end_at_once();
             }
         }
     };

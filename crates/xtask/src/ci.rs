@@ -6,7 +6,8 @@ use std::time::{Duration, Instant};
 use anyhow::{Result, bail};
 
 use crate::checks::{
-    amd, bare, barriers, capi, cargo, dist, drivers, kernels, layers, licences, mpi, nvidia, oclgrind, package, words,
+    amd, bare, barriers, capi, cargo, debian, dist, drivers, kernels, layers, licences, mpi, nvidia, oclgrind, package,
+    words,
 };
 use crate::matlab;
 use crate::outcome::Outcome;
@@ -239,9 +240,23 @@ pub(crate) fn run(workspace: &Workspace, installer: &Installer, names: &[String]
     };
     let together = checks.chunk_by(|a, b| a.beside && b.beside);
     let rows: Vec<_> = together.flat_map(|some| system::parallel(some, one)).collect();
-    println!("\n{}", table(&rows));
+    Ok(ended(&rows))
+}
+
+/// Runs the small self-test on the drivers of a release of Debian and prints their table.
+pub(crate) fn debian(workspace: &Workspace, installer: &Installer, names: &[String], release: u32) -> Result<ExitCode> {
+    if names != ["drivers"] {
+        bail!("--debian belongs to `cargo xtask ci drivers`");
+    }
+    setup::provide(workspace, installer, &[Need::Debootstrap])?;
+    Ok(ended(&debian::run(workspace, release)?))
+}
+
+/// Prints the table.
+fn ended(rows: &[(&str, Outcome, Duration)]) -> ExitCode {
+    println!("\n{}", table(rows));
     let failed = rows.iter().any(|(_, outcome, _)| matches!(outcome, Outcome::Failed(_)));
-    Ok(if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+    if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS }
 }
 
 fn table(rows: &[(&str, Outcome, Duration)]) -> String {

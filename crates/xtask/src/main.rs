@@ -73,6 +73,10 @@ enum Task {
         /// Take the cases as well that take minutes (sets CLINALG_TEST_LONG)
         #[arg(long)]
         long: bool,
+        /// With `drivers`: run the self-test on the drivers of this release of Debian (12 or 13) instead, PoCL and Mesa's rusticl with
+        /// llvmpipe, in a root folder that debootstrap makes below target/drivers/ (as root)
+        #[arg(long, value_name = "RELEASE")]
+        debian: Option<u32>,
     },
     /// Build the C library and the program and install them
     ///
@@ -162,7 +166,8 @@ fn run(args: Args) -> Result<ExitCode> {
             ci::list();
             Ok(ExitCode::SUCCESS)
         }
-        Task::Ci { checks, list: false, long } => {
+        Task::Ci { checks, debian: Some(release), .. } => ci::debian(&workspace, &installer, &checks, release),
+        Task::Ci { checks, long, .. } => {
             workspace.long |= long;
             ci::run(&workspace, &installer, &checks)
         }

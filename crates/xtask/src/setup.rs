@@ -49,6 +49,8 @@ pub(crate) enum Need {
     Libclang,
     /// A linker for older systems, with the cargo command that uses it.
     Zig,
+    /// Makes root folders of Debian; for `ci drivers --debian` only, not in [`Need::ALL`].
+    Debootstrap,
 }
 
 /// The folder of [`Need::Zig`], below the root.
@@ -108,6 +110,7 @@ impl Need {
             Need::Mpi => "MPI (mpirun, mpicc)",
             Need::Libclang => "libclang",
             Need::Zig => "cargo-zigbuild",
+            Need::Debootstrap => "debootstrap",
         }
     }
 
@@ -142,6 +145,7 @@ impl Need {
             (Need::Mpi, Zypper) => &["openmpi4-devel"],
             (Need::Mpi, Brew) => &["open-mpi"],
             // The system's default version, 14 or newer.
+            (Need::Debootstrap, Apt | Dnf | Pacman | Zypper) => &["debootstrap"],
             (Need::Libclang, Apt) => &["libclang-dev"],
             (Need::Libclang, Dnf | Zypper) => &["clang-devel"],
             (Need::Libclang, Pacman) => &["clang"],
@@ -180,6 +184,7 @@ impl Need {
             Need::Cmake => program("cmake"),
             Need::PkgConfig => program("pkg-config"),
             Need::Valgrind => program("valgrind"),
+            Need::Debootstrap => program("debootstrap"),
             // Without the package for development some systems have the compiler wrapper alone.
             Need::Mpi => program("mpirun") && compiler_finds("mpicc", "mpi.h"),
             Need::Libclang => libclang_is_there(),

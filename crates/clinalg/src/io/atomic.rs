@@ -3,6 +3,8 @@
 use std::fs::{File, OpenOptions};
 use std::io::{BufWriter, ErrorKind, Result, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
+use std::time::Duration;
 
 use tempfile::NamedTempFile;
 
@@ -11,6 +13,44 @@ const LINKS: usize = 40;
 
 /// Bytes of a file's name that the name of its temporary file repeats.
 const NAME: usize = 100;
+
+/// The temporary files of this process.
+static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+
+fn unfinished() -> MutexGuard<'static, Vec<PathBuf>> {
+    UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Removes the temporary files of every [`AtomicFile`] under construction, for a process that ends at once, without dropping them: as after a
+/// second Ctrl-C. From then on no [`AtomicFile`] is created or committed.
+pub fn remove_unfinished_files() {
+    // A file system that does not answer must not keep the process.
+    for _ in 0..20 {
+        let mut paths = match UNFINISHED.try_lock() {
+            Ok(paths) => paths,
+            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
+            Err(TryLockError::WouldBlock) => {
+                std::thread::sleep(Duration::from_millis(10));
+                continue;
+            }
+        };
+        for path in paths.drain(..) {
+            let _ = std::fs::remove_file(path);
+        }
+        std::mem::forget(paths);
+        return;
+    }
+}
+
+/// A path among [`UNFINISHED`].
+#[derive(Debug)]
+struct Unfinished(PathBuf);
+
+impl Drop for Unfinished {
+    fn drop(&mut self) {
+        unfinished().retain(|path| *path != self.0);
+    }
+}
 
 /// A file under construction. Until [`AtomicFile::commit`] its content goes to a temporary file in the same folder, and what was there before
 /// stays: a full disk or a killed process leaves the previous content. Without a commit the temporary file is removed.
@@ -40,7 +80,7 @@ pub struct AtomicFile {
 
 #[derive(Debug)]
 enum Destination {
-    Temporary(BufWriter<NamedTempFile>),
+    Temporary(BufWriter<NamedTempFile>, Unfinished),
     Direct(BufWriter<File>),
 }
 
@@ -72,11 +112,15 @@ impl AtomicFile {
             use std::os::unix::fs::PermissionsExt;
             builder.permissions(std::fs::Permissions::from_mode(0o666));
         }
+        let mut paths = unfinished();
         let file = builder.tempfile_in(folder(&target))?;
+        let unfinished = Unfinished(file.path().to_owned());
+        paths.push(unfinished.0.clone());
+        drop(paths);
         if let Some(found) = present {
             file.as_file().set_permissions(found.permissions())?;
         }
-        Ok(AtomicFile { target, destination: Destination::Temporary(BufWriter::new(file)) })
+        Ok(AtomicFile { target, destination: Destination::Temporary(BufWriter::new(file), unfinished) })
     }
 
     /// Replaces `path` by what `content` writes; an error leaves the file as it was.
@@ -97,10 +141,13 @@ impl AtomicFile {
         let AtomicFile { target, destination } = self;
         match destination {
             Destination::Direct(mut file) => file.flush(),
-            Destination::Temporary(file) => {
+            Destination::Temporary(file, _unfinished) => {
                 let file = file.into_inner().map_err(|stopped| stopped.into_error())?;
                 supported(file.as_file().sync_all())?;
-                file.persist(&target).map_err(|refused| refused.error)?;
+                {
+                    let _paths = unfinished();
+                    file.persist(&target).map_err(|refused| refused.error)?;
+                }
                 // The content is safe already; not every system can synchronise a folder.
                 #[cfg(unix)]
                 let _ = File::open(folder(&target)).and_then(|folder| folder.sync_all());
@@ -113,14 +160,14 @@ impl AtomicFile {
 impl Write for AtomicFile {
     fn write(&mut self, bytes: &[u8]) -> Result<usize> {
         match &mut self.destination {
-            Destination::Temporary(file) => file.write(bytes),
+            Destination::Temporary(file, _) => file.write(bytes),
             Destination::Direct(file) => file.write(bytes),
         }
     }
 
     fn flush(&mut self) -> Result<()> {
         match &mut self.destination {
-            Destination::Temporary(file) => file.flush(),
+            Destination::Temporary(file, _) => file.flush(),
             Destination::Direct(file) => file.flush(),
         }
     }
@@ -129,7 +176,7 @@ impl Write for AtomicFile {
 impl Seek for AtomicFile {
     fn seek(&mut self, position: SeekFrom) -> Result<u64> {
         match &mut self.destination {
-            Destination::Temporary(file) => file.seek(position),
+            Destination::Temporary(file, _) => file.seek(position),
             Destination::Direct(file) => file.seek(position),
         }
     }

@@ -12,8 +12,15 @@ use crate::setup;
 use crate::system::{self, Workspace};
 use crate::test_programs;
 
-/// The families of kernels, as `CLINALG_KERNEL_FAMILY` names them.
-const FAMILIES: [&str; 2] = ["cpu", "gpu"];
+/// A run of the self-test: the family of kernels, as `CLINALG_KERNEL_FAMILY` names it, and PoCL's method for barriers where it is not
+/// the driver's choice.
+type Run = (&'static str, Option<&'static str>);
+
+/// With the driver's own choice.
+const FAMILIES: [Run; 2] = [("cpu", None), ("gpu", None)];
+
+/// With PoCL's other method: what its compiler makes of barriers differs most from what GPUs do.
+const LOOPS: [Run; 2] = [("cpu", Some("loops")), ("gpu", Some("loops"))];
 
 /// What PoCL's platform is called.
 const POCL: &str = "Portable Computing Language";
@@ -26,15 +33,15 @@ pub(crate) fn pocl(workspace: &Workspace) -> Result<Outcome> {
     if platforms(workspace, &products)?.iter().all(|name| name == POCL) {
         // Thorough tests have taken both families of kernels.
         let families = if workspace.thorough && !workspace.long { &FAMILIES[..1] } else { &FAMILIES[..] };
-        let checks = self_test(workspace, &products, &folder, families)?;
+        let checks = self_test(workspace, &products, &folder, &[families, &LOOPS].concat())?;
         return Ok(said("the tests run on no other driver", checks));
     }
-    on(workspace, &folder)
+    on(workspace, &folder, &[FAMILIES, LOOPS].concat())
 }
 
 pub(crate) fn intel(workspace: &Workspace) -> Result<Outcome> {
     let library = setup::intel_driver(workspace).context("Intel's driver library is gone")?;
-    on(workspace, &setup::icd_folder(workspace, "intel", &library.display().to_string())?)
+    on(workspace, &setup::icd_folder(workspace, "intel", &library.display().to_string())?, &FAMILIES)
 }
 
 /// The platforms that the program lists.
@@ -52,7 +59,7 @@ const PROGRAMS: [(&str, &[&str]); 2] = [
 ];
 
 /// The core's tests and the program's self-test with no other driver than that of the folder.
-fn on(workspace: &Workspace, icd_folder: &Path) -> Result<Outcome> {
+fn on(workspace: &Workspace, icd_folder: &Path, runs_of_self_test: &[Run]) -> Result<Outcome> {
     let programs = test_programs::build(workspace)?;
     // The modules that run of a program, if it runs; all without a name.
     let runs = |package: &str, name: &str| -> Option<&[&str]> {
@@ -78,23 +85,23 @@ fn on(workspace: &Workspace, icd_folder: &Path) -> Result<Outcome> {
         return Ok(Outcome::failed(format!("tests failed: {}", names.join(", "))));
     }
     let products = Products::build(workspace)?;
-    self_test(workspace, &products, icd_folder, &FAMILIES).map(|checks| said("the tests", checks))
+    self_test(workspace, &products, icd_folder, runs_of_self_test).map(|checks| said("the tests", checks))
 }
 
-/// Runs the program's small self-test with these families of kernels and gives how many checks it made; none unless all
-/// held. With the long cases its sizes are those of `clinalg doctor`. A warning of the driver's compiler is an error.
-fn self_test(
-    workspace: &Workspace,
-    products: &Products,
-    icd_folder: &Path,
-    families: &[&str],
-) -> Result<Option<usize>> {
-    let counts = system::parallel(families, |family| self_test_of(workspace, products, icd_folder, family));
+/// Makes these runs of the program's small self-test and gives how many checks they made; none unless all held. With the
+/// long cases its sizes are those of `clinalg doctor`. A warning of the driver's compiler is an error.
+fn self_test(workspace: &Workspace, products: &Products, icd_folder: &Path, runs: &[Run]) -> Result<Option<usize>> {
+    let counts = system::parallel(runs, |run| self_test_of(workspace, products, icd_folder, *run));
     let counts = counts.into_iter().collect::<Result<Vec<_>>>()?;
     Ok(counts.into_iter().sum())
 }
 
-fn self_test_of(workspace: &Workspace, products: &Products, icd_folder: &Path, family: &str) -> Result<Option<usize>> {
+fn self_test_of(
+    workspace: &Workspace,
+    products: &Products,
+    icd_folder: &Path,
+    (family, barriers): Run,
+) -> Result<Option<usize>> {
     let mut doctor = workspace.command(products.program());
     doctor.args(["doctor", "--json"]);
     if !workspace.long {
@@ -102,15 +109,19 @@ fn self_test_of(workspace: &Workspace, products: &Products, icd_folder: &Path, f
     }
     // PoCL says how many warnings there were when it compiles, which a warm cache would hide. A folder that is given, as by .ci/run,
     // was empty at first: what the tests compiled is not compiled again, and their warnings are in its logs.
-    let given = std::env::var_os("POCL_CACHE_DIR").map(PathBuf::from);
+    // Kernels of the other method are compiled anew.
+    let given = std::env::var_os("POCL_CACHE_DIR").map(PathBuf::from).filter(|_| barriers.is_none());
     let cache = match &given {
         Some(folder) => folder.clone(),
-        None => icd_folder.with_extension(format!("{family}.cache")),
+        None => icd_folder.with_extension(format!("{family}{}.cache", barriers.unwrap_or_default())),
     };
     if given.is_none() {
         system::fresh_folder(&cache)?;
     }
     doctor.env("CLINALG_KERNEL_FAMILY", family).env("OCL_ICD_VENDORS", icd_folder).env("POCL_CACHE_DIR", &cache);
+    if let Some(method) = barriers {
+        doctor.env("POCL_WORK_GROUP_METHOD", method);
+    }
     // With a folder for the library's own cache PoCL compiles every kernel a second time.
     doctor.env("CLINALG_CACHE_DIR", "");
     println!("$ {}", system::words(&doctor));
@@ -161,12 +172,29 @@ fn said(tests: &str, checks: Option<usize>) -> Outcome {
 }
 
 /// How many checks the self-test made; none unless all held.
-fn checks_that_held(answer: &Value) -> Option<usize> {
+pub(crate) fn checks_that_held(answer: &Value) -> Option<usize> {
     let devices = answer["devices"].as_array()?;
     let runs: Vec<&Value> = devices.iter().filter_map(|device| device["runs"].as_array()).flatten().collect();
     let checks: Vec<&Value> = runs.iter().filter_map(|run| run["checks"].as_array()).flatten().collect();
     let all_held = answer["passed"] == true && checks.iter().all(|check| check["passed"] == true);
     all_held.then_some(checks.len())
+}
+
+/// The checks that do not hold, and the families of kernels that end in an error, a line each.
+pub(crate) fn failures(answer: &Value) -> Vec<String> {
+    let list = |value: &Value| value.as_array().cloned().unwrap_or_default();
+    let mut lines = Vec::new();
+    lines.extend(answer["error"]["message"].as_str().map(str::to_owned));
+    for run in list(&answer["devices"]).iter().flat_map(|device| list(&device["runs"])) {
+        let family = run["kernel_family"].as_str().unwrap_or_default();
+        lines.extend(run["error"].as_str().map(|error| format!("{family}: {error}")));
+        for check in list(&run["checks"]).iter().filter(|check| check["passed"] != true) {
+            let [name, precision, detail] =
+                ["name", "precision", "detail"].map(|key| check[key].as_str().unwrap_or_default());
+            lines.push(format!("{family} {name} {precision}: {detail}"));
+        }
+    }
+    lines
 }
 
 #[cfg(test)]
@@ -185,6 +213,15 @@ mod tests {
         assert_eq!(checks_that_held(&answer([true, false, true])), None);
         assert_eq!(checks_that_held(&answer([true, true, false])), None);
         assert_eq!(checks_that_held(&json!({"error": {}})), None);
+    }
+
+    #[test]
+    fn what_fails_is_named() {
+        let checks = json!([{"name": "sum", "precision": "f64", "passed": false, "detail": "1, expected 2"}]);
+        let runs = json!([{"kernel_family": "cpu", "checks": checks}, {"kernel_family": "gpu", "error": "aborted"}]);
+        let answer = json!({"passed": false, "devices": [{"runs": runs}]});
+        assert_eq!(failures(&answer), ["cpu sum f64: 1, expected 2", "gpu: aborted"]);
+        assert_eq!(failures(&json!({"error": {"message": "no device"}})), ["no device"]);
     }
 
     #[test]

@@ -5,6 +5,7 @@ pub(crate) mod bare;
 pub(crate) mod barriers;
 pub(crate) mod capi;
 pub(crate) mod cargo;
+pub(crate) mod debian;
 pub(crate) mod dist;
 pub(crate) mod drivers;
 pub(crate) mod kernels;
