@@ -28,29 +28,38 @@ pub(super) fn interrupted(signal: &str, wait: Duration, line: &str) -> (f64, std
     (start.elapsed().as_secs_f64(), out)
 }
 
+/// Milliseconds after which a run is at work.
+const LATER: [u64; 2] = [1500, 3000];
+
 #[test]
 fn no_command_goes_on_after_a_signal() {
     if !device() {
         return;
     }
-    for line in [
-        "poisson --n 2049 --tol 0",
-        "wave --n 1025 --end-time 100",
+    for (line, waits) in [
+        // During set-up, and later.
+        ("poisson --n 2049 --tol 0", [300, 900]),
+        ("wave --n 1025 --end-time 100", LATER),
         // Its checkpoint holds the waveforms: 131 MB.
-        "waveform --problem heat2d --n 64 --steps 4000 --h 1e-6",
-        "ode --problem bruss2d-mix --n 300 --rtol 1e-10",
-        "heat-bem --refine 5 --steps 20",
-        "elastodynamics --mesh cube24 --refine 5",
-        "solve line.mtx --method minres --precond none --max-iterations 1000000",
-        "cache --warm",
-        "bench",
-        "tune --dry-run",
-        "doctor",
+        ("waveform --problem heat2d --n 64 --steps 4000 --h 1e-6", LATER),
+        ("ode --problem bruss2d-mix --n 300 --rtol 1e-10", LATER),
+        ("ode --problem heat2d --n 513 --method rkc --rtol 1e-10", LATER),
+        ("heat-bem --refine 5 --steps 20", LATER),
+        ("elastodynamics --mesh cube:8 --frequencies 1:2:500", LATER),
+        ("elastodynamics --mesh cube:6 --frequencies 1:2:500 --method lu", LATER),
+        ("solve line.mtx --method minres --precond none --max-iterations 1000000", LATER),
+        ("solve line.mtx --method lsmr --precond none --tol 0 --max-iterations 1000000", LATER),
+        ("cache --warm", LATER),
+        ("bench", LATER),
+        ("tune --dry-run", LATER),
+        ("doctor", LATER),
     ] {
-        for (signal, wait) in [("-INT", 1500), ("-TERM", 3000)] {
+        for (signal, wait) in ["-INT", "-TERM"].into_iter().zip(waits) {
             let (seconds, out) = interrupted(signal, Duration::from_millis(wait), line);
             let errors = String::from_utf8_lossy(&out.stderr);
             assert!(!errors.contains("panicked"), "{line}: {errors}");
+            // 2: the line is wrong, and nothing ran.
+            assert_ne!(out.status.code(), Some(2), "{line}: {errors}");
             // A second on a machine of its own.
             assert!(seconds < 6.0, "{line}, {signal} after {wait} ms: {seconds} s\n{errors}");
         }
