@@ -3,10 +3,11 @@
 use rand::Rng;
 use rand::rngs::StdRng;
 
+use super::vectors::OnDevice;
 use super::{Suite, seeded};
 use clinalg::ops::{self, Binary, Unary};
 use clinalg::runtime::{Arg, KernelFamily, Range};
-use clinalg::{Buffer, Precision, Real, Result, Vector};
+use clinalg::{Buffer, Precision, Real, Vector};
 
 /// Items of a work-group in the generated kernels.
 const LANES: u32 = 64;
@@ -228,22 +229,21 @@ pub(super) fn quotients_and_roots<T: Real>(suite: &mut Suite<'_>) {
         _ => T::from_f64(rng.random_range(1.0..2.0)) * T::from_f64(2.0).powi(rng.random_range(-60..60)),
     };
     let (x, y): (Vec<T>, Vec<T>) = (0..n).map(|k| (number(k), number(k + 2))).unzip();
-    let ulp = |value: T| T::epsilon().into_f64() * 2.0_f64.powf(value.into_f64().log2().floor());
-    let mut check =
-        |name, ulps: f64, want: Vec<T>, f: &dyn Fn(&Vector<T>, &Vector<T>, &mut Vector<T>) -> Result<()>| {
-            suite.check(name, Some(T::PRECISION), |worst| {
-                let mut out = Vector::filled(context, n, T::nan())?;
-                f(&Vector::from_slice(context, &x)?, &Vector::from_slice(context, &y)?, &mut out)?;
-                worst.compare(n, ulps * T::epsilon().into_f64(), &out.to_vec()?, &want, |i| {
-                    ulp(want[i]) / T::epsilon().into_f64()
-                });
-                Ok(())
-            });
-        };
+    let mut check = |name, ulps: f64, want: Vec<T>, f: OnDevice<T>| {
+        suite.check(name, Some(T::PRECISION), |worst| {
+            let mut out = Vector::filled(context, n, T::nan())?;
+            f(&Vector::from_slice(context, &x)?, &Vector::from_slice(context, &y)?, &mut out)?;
+            let scale = |i: usize| 2.0_f64.powf(want[i].into_f64().log2().floor());
+            worst.compare(n, ulps * T::epsilon().into_f64(), &out.to_vec()?, &want, scale);
+            Ok(())
+        });
+    };
     let quotients = x.iter().zip(&y).map(|(&x, &y)| x / y).collect();
-    check("divide", quotient, quotients, &|x, y, out| ops::map2(Binary::Divide, ((n, 1), x), ((n, 1), y), out));
+    check("divide", quotient, quotients, |x, y, out| {
+        ops::map2(Binary::Divide, ((x.len(), 1), x), ((y.len(), 1), y), out)
+    });
     let roots = x.iter().map(|x| x.sqrt()).collect();
-    check("sqrt", root, roots, &|x, _, out| ops::map(Unary::Sqrt, x, out));
+    check("sqrt", root, roots, |x, _, out| ops::map(Unary::Sqrt, x, out));
 }
 
 const CONVERT: &str = "
@@ -268,8 +268,8 @@ pub(super) fn integers<T: Real>(suite: &mut Suite<'_>) {
         let from: Vec<u64> = powers.chain((0..192).map(|k| rng.random::<u64>() >> (k % 64))).collect();
         let n = from.len();
         let (given, to) = (Buffer::from_slice(context, &from)?, Buffer::from_slice(context, &vec![T::nan(); 4 * n])?);
-        // SAFETY: each of the n items reads its element of `given` and writes four of the 4 n elements of `to`.
         let range = Range::d1(n, 1);
+        // SAFETY: each of the n items reads its element of `given` and writes four of the 4 n elements of `to`.
         unsafe { context.run_source("probe_convert", CONVERT, T::PRECISION, range, &[given.arg(), to.arg()])? };
         let rounded = |value: &dyn Fn(u64) -> T| from.iter().map(|&v| value(v)).collect::<Vec<T>>();
         let number = |value: Option<T>| value.unwrap_or_else(T::nan);

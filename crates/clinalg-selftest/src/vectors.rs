@@ -13,7 +13,7 @@ pub(super) fn run<T: Real>(suite: &mut Suite<'_>) {
 }
 
 /// An elementwise operation on the device: x, y, out.
-type OnDevice<T> = fn(&Vector<T>, &Vector<T>, &mut Vector<T>) -> Result<()>;
+pub(super) type OnDevice<T> = fn(&Vector<T>, &Vector<T>, &mut Vector<T>) -> Result<()>;
 /// The same on slices.
 type OnHost<T> = fn(&[T], &[T], &mut [T]);
 
