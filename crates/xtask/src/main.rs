@@ -73,7 +73,7 @@ enum Task {
         /// Take the cases as well that take minutes (sets CLINALG_TEST_LONG)
         #[arg(long)]
         long: bool,
-        /// With `drivers`: run the self-test on the drivers of this release of Debian (12 or 13) instead, PoCL and Mesa's rusticl with
+        /// With `drivers`: run the self-test on the drivers of this release of Debian (13) instead, PoCL and Mesa's rusticl with
         /// llvmpipe, in a root folder that debootstrap makes below target/drivers/ (as root)
         #[arg(long, value_name = "RELEASE")]
         debian: Option<u32>,

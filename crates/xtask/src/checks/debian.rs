@@ -12,7 +12,7 @@ use crate::outcome::Outcome;
 use crate::system::{self, Profile, Workspace};
 
 /// Releases with their names, as the archive has them.
-const RELEASES: [(u32, &str); 2] = [(12, "bookworm"), (13, "trixie")];
+const RELEASES: [(u32, &str); 1] = [(13, "trixie")];
 
 /// Loader and drivers.
 const PACKAGES: &str = "ocl-icd-libopencl1,pocl-opencl-icd,mesa-opencl-icd";
