@@ -24,8 +24,8 @@ fn octave(folder: &Path, statements: &str) -> String {
     common::run(octave.current_dir(folder).args(["-qf", "--no-history", "--eval", statements])).unwrap()
 }
 
-/// Runs tests of the suite, all without a name, with the OpenCL devices that PoCL makes of `pocl`.
-fn suite(folder: &str, names: &str, pocl: Option<&str>) {
+/// Runs tests of the suite, all without a name, with the OpenCL devices that PoCL makes of `pocl`; they fail after `limit` seconds.
+fn suite(folder: &str, names: &str, limit: u32, pocl: Option<&str>) {
     if !octave_is_there() {
         return;
     }
@@ -36,9 +36,9 @@ fn suite(folder: &str, names: &str, pocl: Option<&str>) {
     let folders = [matlab.join("examples"), matlab.join("test"), matlab, staged.clone()];
     let mut statements: String = folders.iter().map(|f| format!("addpath('{}'); ", f.display())).collect();
     statements += &format!("run_tests({names});");
-    let mut octave = Command::new("octave-cli");
-    octave.envs(pocl.map(|devices| ("POCL_DEVICES", devices)));
-    octave.current_dir(&staged).args(["-qf", "--no-history", "--eval", &statements]);
+    let mut octave = Command::new("timeout");
+    octave.envs(pocl.map(|devices| ("POCL_DEVICES", devices))).current_dir(&staged);
+    octave.args(["--signal=KILL", &limit.to_string(), "octave-cli", "-qf", "--no-history", "--eval", &statements]);
     let text = common::run(&mut octave).unwrap();
     print!("{text}");
     assert!(text.contains(" passed, 0 failed"), "{text}");
@@ -46,7 +46,12 @@ fn suite(folder: &str, names: &str, pocl: Option<&str>) {
 
 #[test]
 fn the_octave_suite_passes() {
-    suite("octave", "", None);
+    suite("octave", "", 3600, None);
+}
+
+#[test]
+fn no_function_of_the_caller_makes_its_call_wait_for_ever() {
+    suite("octave_callbacks", "'test_callbacks'", 100, None);
 }
 
 /// Runs statements of Octave that print "begins", sends it SIGINT then; gives what it printed after and how long it went on.
@@ -169,7 +174,7 @@ fn teams_of_two_devices_in_octave() {
             "other tests share problems among devices; those of Octave are for CLINALG_TEST_THOROUGH",
         );
     }
-    suite("octave_team", "'test_team'", Some("pthread pthread"));
+    suite("octave_team", "'test_team'", 3600, Some("pthread pthread"));
 }
 
 /// Copies the files of a folder and of those below it.
