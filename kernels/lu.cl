@@ -1,7 +1,7 @@
 // LU factorisation with partial pivoting: panels of at most PANEL columns, and exchanges of rows.
 //
-// The pivot is the element of largest |re| + |im|, the first of several, as LAPACK chooses it. A NaN counts as infinite, so that it
-// reaches every later result.
+// The pivot is the element of largest |re| + |im|, the first of several, as LAPACK chooses it. Those of a modulus below `tiny` are replaced by
+// one of that modulus, and counted in info[2].
 //
 //@ build
 //@ build CPU=1
@@ -10,6 +10,7 @@
 //@ build SCALAR_COMPLEX=1 CPU=1
 #include "common.clh"
 #include "scalar.clh"
+#include "pivot.clh"
 
 #ifndef PANEL
 #define PANEL 16
@@ -22,12 +23,6 @@
 // Most exchanges of rows that are joined to one permutation.
 #define EXCHANGES 512
 #define MOVERS 256
-
-inline REAL pivot_size(SCALAR a)
-{
-    const REAL size = fabs(scalar_re(a)) + fabs(scalar_im(a));
-    return isnan(size) ? (REAL)INFINITY : size;
-}
 
 // The larger of two candidates takes the first one's place, of equal ones that of the smaller row.
 #define TAKE_LARGER(size, row, other_size, other_row)                                                                  \
@@ -78,7 +73,7 @@ inline REAL pivot_size(SCALAR a)
 __kernel __attribute__((reqd_work_group_size(PANEL_ITEMS, 1, 1))) void
 lu_columns(uint m, uint width, uint first, uint last, uint groups, __global SCALAR *a_of, ulong a_offset, ulong lda,
            __global volatile REAL *sizes_of, __global volatile uint *rows_of, __global volatile SCALAR *kept,
-           __global uint *pivots, ulong pivots_offset, uint above, __global volatile uint *info,
+           __global uint *pivots, ulong pivots_offset, uint above, REAL tiny, __global volatile uint *info,
            __global volatile uint *sync, uint arrived)
 {
     __local REAL sizes[PANEL_ITEMS], best_sizes[PANEL_ITEMS / COMPARED];
@@ -118,7 +113,11 @@ lu_columns(uint m, uint width, uint first, uint last, uint groups, __global SCAL
         uint pivot;
         CHOOSE_LARGEST(most, pivot);
         if (eliminates && item < width) {
-            pivot_row[item] = kept[(now * (groups + 1) + pivot / PANEL_ITEMS) * PANEL + item];
+            const SCALAR found = kept[(now * (groups + 1) + pivot / PANEL_ITEMS) * PANEL + item];
+            pivot_row[item] = item == c ? sound_pivot(found, tiny) : found;
+            if (item == c && group == 0 && is_tiny(found, tiny)) {
+                ++info[2];
+            }
             moved_row[item] = kept[(now * (groups + 1) + groups) * PANEL + item];
         }
         barrier(CLK_LOCAL_MEM_FENCE);
@@ -276,7 +275,7 @@ inline void subtract_multiple(size_t n, SCALAR factor, __global const SCALAR *x,
 
 // A panel by one item.
 __kernel void lu_panel(uint m, uint width, __global SCALAR *a_of, ulong a_offset, ulong lda, __global uint *pivots,
-                       ulong pivots_offset, uint above, __global uint *info)
+                       ulong pivots_offset, uint above, REAL tiny, __global uint *info)
 {
     __global SCALAR *a = a_of + a_offset;
     for (uint c = 0; c < width; ++c) {
@@ -296,7 +295,9 @@ __kernel void lu_panel(uint m, uint width, __global SCALAR *a_of, ulong a_offset
             a[j * lda + c] = a[j * lda + pivot];
             a[j * lda + pivot] = moved;
         }
-        const SCALAR divisor = column[c];
+        const SCALAR divisor = sound_pivot(column[c], tiny);
+        info[2] += is_tiny(column[c], tiny);
+        column[c] = divisor;
         if (scalar_is_zero(divisor)) {
             info[0] = info[0] == 0 ? above + c + 1 : info[0];
         } else {

@@ -2,6 +2,7 @@
 
 mod common;
 
+mod direct;
 mod eigen;
 mod heat_sink;
 mod histories;

@@ -19,6 +19,7 @@ pub mod automatic;
 mod book;
 #[cfg(test)]
 mod canary;
+pub mod direct;
 pub mod eigen;
 mod element;
 mod error;

@@ -25,7 +25,7 @@ mod saddle;
 mod singular;
 
 use advice::complete_factors;
-use incomplete::unmatched_row;
+use crate::matrix::host::unmatched_row;
 
 pub use crate::solve::{Identity, Preconditioner};
 pub use advice::{fallback_factors, instability, is_hermitian, is_unsuited, unknowns_per_node};

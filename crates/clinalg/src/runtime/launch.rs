@@ -27,6 +27,13 @@ impl Range {
         Range { dims: 2, global: [up(0), up(1)], local }
     }
 
+    /// So many times as many, in the second direction.
+    pub(crate) fn times(mut self, count: usize) -> Range {
+        self.dims = 2;
+        self.global[1] = count;
+        self
+    }
+
     /// Work-items in the first direction.
     pub(crate) fn items(&self) -> usize {
         self.global[0]

@@ -1,11 +1,13 @@
 //! Matrices in host memory: the formats in which they are built, checked and converted before they are uploaded.
 mod band;
 mod csr;
+mod matching;
 mod reordering;
 
 pub use band::BandParts;
 pub use csr::CsrParts;
 pub(crate) use csr::{check_offsets, check_rows};
+pub(crate) use matching::{equilibrated, has_weak_diagonal, largest_product, unmatched_row};
 pub use reordering::Reordering;
 pub(crate) use reordering::{cuthill_mckee, inverse_of, permuted};
 

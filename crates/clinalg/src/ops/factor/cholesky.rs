@@ -6,7 +6,7 @@ use crate::matrix::Values;
 use crate::ops::gemm::{Block, Transpose};
 use crate::runtime::kernels::cholesky::Program;
 use crate::runtime::{KernelFamily, Out, Range};
-use crate::{Buffer, Dense, Error, Result, Scalar};
+use crate::{Buffer, Context, Dense, Error, Result, Scalar};
 
 /// A = L L' with a lower triangular L, for a Hermitian positive definite A.
 ///
@@ -27,16 +27,8 @@ impl<T: Scalar> Cholesky<T> {
         let n = check_square("a", &a)?;
         check_order(&a)?;
         let context = a.context().clone();
-        let info = Buffer::<u32>::zeroed(&context, 1)?;
-        let op = tuning::cholesky::<T>(context.family());
-        let [width, step, ..] = context.choice(op, T::PRECISION, n * n).map(|value| value as usize);
-        let mut work = Factoriser { solver: Solver::<T>::new(&context), info, width };
-        let block = Block::of(&a);
-        for left in (0..n).step_by(step) {
-            let right = n.min(left + step);
-            work.square(block, left, right)?;
-            work.follow(block, left, right, n)?;
-        }
+        let mut work = Factoriser::<T>::new(&context, n)?;
+        work.run(Block::of(&a))?;
         match work.info.to_vec()?[0] {
             0 => Ok(Cholesky { lower: a }),
             minor => Err(Error::NotPositiveDefinite { minor: minor as usize }),
@@ -103,14 +95,32 @@ impl<T: Scalar> Cholesky<T> {
 }
 
 /// A factorisation under way.
-struct Factoriser<T: Scalar> {
-    solver: Solver<T>,
-    info: Buffer<u32>,
-    /// Columns that a kernel takes.
+pub(crate) struct Factoriser<T: Scalar> {
+    pub(crate) solver: Solver<T>,
+    /// The order of the first leading minor that is not positive.
+    pub(crate) info: Buffer<u32>,
+    /// Columns that a kernel takes, and columns after which all to their right are updated.
     width: usize,
+    step: usize,
 }
 
 impl<T: Scalar> Factoriser<T> {
+    /// For matrices of at most so many rows.
+    pub(crate) fn new(context: &Context, n: usize) -> Result<Factoriser<T>> {
+        let op = tuning::cholesky::<T>(context.family());
+        let [width, step, ..] = context.choice(op, T::PRECISION, n * n).map(|value| value as usize);
+        Ok(Factoriser { solver: Solver::new(context), info: Buffer::zeroed(context, 1)?, width, step })
+    }
+
+    pub(crate) fn run(&mut self, a: Block<T>) -> Result<()> {
+        for left in (0..a.rows).step_by(self.step) {
+            let right = a.rows.min(left + self.step);
+            self.square(a, left, right)?;
+            self.follow(a, left, right, a.rows)?;
+        }
+        Ok(())
+    }
+
     /// The square block on the diagonal, by halves.
     fn square(&mut self, a: Block<T>, left: usize, right: usize) -> Result<()> {
         if right - left <= self.width {

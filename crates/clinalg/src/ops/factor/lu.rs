@@ -8,7 +8,7 @@ use crate::matrix::Values;
 use crate::ops::gemm::{Block, Transpose};
 use crate::runtime::kernels::lu::Program;
 use crate::runtime::{KernelFamily, Out, Range};
-use crate::{Buffer, Context, Dense, Error, Result, Scalar};
+use crate::{Buffer, Context, Dense, Error, Real, Result, Scalar};
 
 /// P A = L U with a unit lower triangular L, an upper triangular U and a permutation P of the rows.
 ///
@@ -48,15 +48,10 @@ impl<T: Scalar> Lu<T> {
         let context = a.context().clone();
         let (rows, cols) = (a.rows(), a.cols());
         let pivots = Buffer::zeroed(&context, rows.min(cols))?;
-        let info = Buffer::<u32>::zeroed(&context, 2)?;
-        let mut work = Factoriser::<T>::new(&context, [rows, cols], pivots, info)?;
+        let mut work = Factoriser::<T>::new(&context, [rows, cols], pivots, 0.0)?;
         work.run(Block::of(&a))?;
         let found = work.info.to_vec()?;
-        if found[1] != 0 {
-            let expected =
-                "0 in the tuning table of this device, whose work-groups of a panel did not all run at the same time";
-            return Err(Error::value("together of lu", expected, 1));
-        }
+        work.check(&found)?;
         let singular = (found[0] > 0).then(|| found[0] as usize - 1);
         Ok(Lu { factors: a, pivots: work.pivots, singular, norm })
     }
@@ -204,12 +199,14 @@ enum Panels {
 }
 
 /// A factorisation under way.
-struct Factoriser<T: Scalar> {
+pub(crate) struct Factoriser<T: Scalar> {
     context: Context,
-    solver: Solver<T>,
-    exchange: Exchange,
-    pivots: Buffer<u32>,
-    info: Buffer<u32>,
+    pub(crate) solver: Solver<T>,
+    pub(crate) exchange: Exchange,
+    pub(crate) pivots: Buffer<u32>,
+    /// One more than the first column without a pivot; whether work-groups did not run together; pivots replaced.
+    pub(crate) info: Buffer<u32>,
+    tiny: T::Real,
     /// Candidates for pivots: sizes, rows, rows of the panel; two places each.
     sizes: Buffer<T::Real>,
     rows: Buffer<u32>,
@@ -223,11 +220,12 @@ struct Factoriser<T: Scalar> {
 }
 
 impl<T: Scalar> Factoriser<T> {
-    fn new(
+    /// For matrices of at most so many rows and columns; pivots of a modulus below `tiny` are replaced by one of that modulus.
+    pub(crate) fn new(
         context: &Context,
         [rows, cols]: [usize; 2],
         pivots: Buffer<u32>,
-        info: Buffer<u32>,
+        tiny: f64,
     ) -> Result<Factoriser<T>> {
         let groups = rows.div_ceil(PANEL_ITEMS).max(1);
         let op = tuning::lu::<T>(context.family());
@@ -239,7 +237,8 @@ impl<T: Scalar> Factoriser<T> {
             solver: Solver::new(context),
             exchange: Exchange::new(context)?,
             pivots,
-            info,
+            info: Buffer::zeroed(context, 3)?,
+            tiny: T::Real::nearest(tiny),
             sizes: Buffer::uninit(context, 2 * groups)?,
             rows: Buffer::uninit(context, 2 * groups)?,
             kept: Buffer::uninit(context, 2 * (groups + 1) * MOST_WIDTH)?,
@@ -251,7 +250,17 @@ impl<T: Scalar> Factoriser<T> {
         })
     }
 
-    fn run(&mut self, a: Block<T>) -> Result<()> {
+    /// An error if work-groups that have to run together did not, by what `info` holds.
+    pub(crate) fn check(&self, info: &[u32]) -> Result<()> {
+        if info[1] == 0 {
+            return Ok(());
+        }
+        let expected =
+            "0 in the tuning table of this device, whose work-groups of a panel did not all run at the same time";
+        Err(Error::value("together of lu", expected, 1))
+    }
+
+    pub(crate) fn run(&mut self, a: Block<T>) -> Result<()> {
         let order = a.rows.min(a.cols);
         for left in (0..order).step_by(self.step) {
             let right = order.min(left + self.step);
@@ -297,7 +306,10 @@ impl<T: Scalar> Factoriser<T> {
         if self.context.family() == KernelFamily::Cpu {
             let (offset, ld, above) = (part.offset, part.ld, left as u32);
             let one = Range::d1(1, 1);
-            return program.lu_panel(&self.context, one, m, width, part.memory, offset, ld, pivots, left, above, info);
+            let tiny = self.tiny;
+            return program.lu_panel(
+                &self.context, one, m, width, part.memory, offset, ld, pivots, left, above, tiny, info,
+            );
         }
         let groups = part.rows.div_ceil(PANEL_ITEMS);
         let program = program.panel(self.width as u64);
@@ -327,6 +339,7 @@ impl<T: Scalar> Factoriser<T> {
                 pivots,
                 left,
                 left as u32,
+                self.tiny,
                 info,
                 Out::shared(&self.arrivals),
                 self.arrived,
@@ -346,7 +359,7 @@ impl<T: Scalar> Factoriser<T> {
 }
 
 /// Exchanges of rows, with the memory that GPUs join them in.
-pub(super) struct Exchange {
+pub(crate) struct Exchange {
     context: Context,
     moves: Option<Buffer<u32>>,
 }
@@ -362,18 +375,29 @@ impl Exchange {
 
     /// All exchanges, in order or backwards.
     fn all<T: Scalar>(&self, pivots: &Buffer<u32>, backward: bool, a: Block<T>) -> Result<()> {
-        let starts = (0..pivots.len()).step_by(EXCHANGES);
-        let spans = starts.map(|start| start..pivots.len().min(start + EXCHANGES));
-        match backward {
-            false => spans.into_iter().try_for_each(|span| self.run::<T>(pivots, span, false, a, 0..0)),
-            true => spans.rev().try_for_each(|span| self.run::<T>(pivots, span, true, a, 0..0)),
-        }
+        self.rows(pivots, 0..pivots.len(), backward, a)
     }
 
     /// The exchanges of the rows of the columns `own`, in the other columns of `span`.
     fn around<T: Scalar>(&self, pivots: &Buffer<u32>, own: Span<usize>, a: Block<T>, span: Span<usize>) -> Result<()> {
         let without = own.start - span.start..own.end - span.start;
         self.run::<T>(pivots, own, false, a.part(0..a.rows, span), without)
+    }
+
+    /// The exchanges of the rows `span` with their pivots, in order or backwards.
+    pub(crate) fn rows<T: Scalar>(
+        &self,
+        pivots: &Buffer<u32>,
+        span: Span<usize>,
+        backward: bool,
+        a: Block<T>,
+    ) -> Result<()> {
+        let starts = span.clone().step_by(EXCHANGES);
+        let spans = starts.map(|start| start..span.end.min(start + EXCHANGES));
+        match backward {
+            false => spans.into_iter().try_for_each(|span| self.run::<T>(pivots, span, false, a, 0..0)),
+            true => spans.rev().try_for_each(|span| self.run::<T>(pivots, span, true, a, 0..0)),
+        }
     }
 
     /// The exchanges of the rows `span`, at most `EXCHANGES`, with their pivots, in all columns of `a` but those of `without`.

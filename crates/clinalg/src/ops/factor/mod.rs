@@ -19,11 +19,14 @@ mod triangular;
 pub(crate) mod tuning;
 
 pub use cholesky::Cholesky;
+pub(crate) use cholesky::Factoriser as CholeskyFactoriser;
 pub use condition::Determinant;
 pub use lu::Lu;
+pub(crate) use lu::Factoriser as LuFactoriser;
 pub use qr::Qr;
 pub use rank::{LeastSquaresSolution, least_squares};
 pub use structure::{DenseSolve, Structure, left_divide, structure};
+pub(crate) use triangular::Triangular;
 pub use triangular::{Diagonal, Side, Triangle, solve_triangular};
 
 use crate::matrix::Values;

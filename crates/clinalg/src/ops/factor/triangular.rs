@@ -36,11 +36,11 @@ pub enum Diagonal {
 
 /// A triangular matrix as an operand.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Triangular<T: Scalar> {
-    pub(super) block: Block<T>,
-    pub(super) triangle: Triangle,
-    pub(super) op: Transpose,
-    pub(super) diagonal: Diagonal,
+pub(crate) struct Triangular<T: Scalar> {
+    pub(crate) block: Block<T>,
+    pub(crate) triangle: Triangle,
+    pub(crate) op: Transpose,
+    pub(crate) diagonal: Diagonal,
 }
 
 /// Solves op(A) X = B or X op(A) = B with a triangular A by substitution; X takes the place of B.
@@ -80,18 +80,18 @@ pub fn solve_triangular<T: Scalar>(
 }
 
 /// Triangular solves, with what products need in between.
-pub(super) struct Solver<T: Scalar> {
-    pub(super) context: Context,
-    pub(super) product: Product<T>,
+pub(crate) struct Solver<T: Scalar> {
+    pub(crate) context: Context,
+    pub(crate) product: Product<T>,
 }
 
 impl<T: Scalar> Solver<T> {
-    pub(super) fn new(context: &Context) -> Solver<T> {
+    pub(crate) fn new(context: &Context) -> Solver<T> {
         Solver { context: context.clone(), product: Product::new(context) }
     }
 
     /// X takes the place of B; halves the triangle until a kernel takes it.
-    pub(super) fn run(&mut self, side: Side, t: Triangular<T>, b: Block<T>) -> Result<()> {
+    pub(crate) fn run(&mut self, side: Side, t: Triangular<T>, b: Block<T>) -> Result<()> {
         let n = t.block.rows;
         if n == 0 || b.rows == 0 || b.cols == 0 {
             return Ok(());

@@ -4,10 +4,10 @@ use num_traits::Float;
 use serde::{Deserialize, Serialize};
 
 use super::ilut::{self, Fault, Rules};
-use super::matching::largest_product;
 use super::schedule::{Part, Pattern, Schedule, Step};
 use super::triangle::{Entries, Numbering, Triangle};
 use super::{Ordering, UNSOUND, check_finite, check_square, failed_pivot, inverse_of, permuted};
+use crate::matrix::host::{equilibrated, has_weak_diagonal, largest_product};
 use crate::runtime::KernelFamily;
 use crate::runtime::kernels::incomplete;
 use crate::solve::Preconditioner;
@@ -64,9 +64,6 @@ pub enum Matching {
     /// Always.
     Always,
 }
-
-/// A diagonal entry below this fraction of its row's largest needs a matching.
-const SMALL: f64 = 1e-6;
 
 /// Parameters of [`Ilu`].
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -207,14 +204,9 @@ impl<T: Scalar> Ilu<T> {
         check_square(a)?;
         check_finite(a)?;
         context.require::<T>()?;
-        let needs = (0..a.rows).any(|i| {
-            let largest = a.row(i).map(|e| e.1.modulus().into_f64()).fold(0.0, f64::max);
-            let diagonal: T = a.row(i).filter(|e| e.0 == i).map(|e| e.1).sum();
-            diagonal.modulus().into_f64() <= SMALL * largest
-        });
         let is_matched = match params.matching {
             Matching::Never => false,
-            Matching::WhereNeeded => needs,
+            Matching::WhereNeeded => has_weak_diagonal(a),
             Matching::Always => true,
         };
         let ordered = Ordered::new(a, is_matched, params.ordering)?;
@@ -420,17 +412,6 @@ impl<T: Scalar> Ordered<T> {
             factors.replaced,
         ))
     }
-}
-
-/// Scalings, as logarithms, after which the largest entries of rows, and then of columns, have modulus 1.
-fn equilibrated<T: Scalar>(a: &CsrParts<T>) -> [Vec<f64>; 2] {
-    let inverse = |largest: f64| if largest > 0.0 && largest.is_finite() { -largest.ln() } else { 0.0 };
-    let modulus = |value: T| value.modulus().into_f64();
-    let rows: Vec<f64> = (0..a.rows).map(|i| inverse(a.row(i).map(|e| modulus(e.1)).fold(0.0, f64::max))).collect();
-    let mut largest = vec![0.0_f64; a.cols];
-    a.triplets().for_each(|(i, j, value)| largest[j] = largest[j].max(modulus(value) * rows[i].exp()));
-    let columns = largest.into_iter().map(inverse).collect();
-    [rows, columns]
 }
 
 impl<T: Scalar> Preconditioner<T> for Ilu<T> {

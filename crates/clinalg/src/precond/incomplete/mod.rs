@@ -3,15 +3,12 @@
 mod cholesky;
 mod ilu;
 mod ilut;
-mod matching;
 mod order;
 mod schedule;
 mod ssor;
 mod triangle;
 
 pub use cholesky::{CholeskyParams, IncompleteCholesky};
-pub(super) use matching::unmatched_row;
-
 pub use ilu::{Ilu, IluKind, IluParams, Matching};
 pub use order::Ordering;
 pub use ssor::{Ssor, SsorParams};

@@ -3,17 +3,17 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use crate::matrix::host;
+use super::filled;
 use crate::{CsrParts, Error, Real, Result, Scalar};
 
 /// A row for each column, and scalings after which the matched entries have modulus 1 and no other is larger.
 #[derive(Debug)]
-pub(super) struct Matched {
+pub(crate) struct Matched {
     /// The row whose entry in column j goes to the diagonal.
-    pub(super) row_of: Vec<usize>,
+    pub(crate) row_of: Vec<usize>,
     /// The factors by which rows and columns are multiplied, as logarithms.
-    pub(super) row_log: Vec<f64>,
-    pub(super) column_log: Vec<f64>,
+    pub(crate) row_log: Vec<f64>,
+    pub(crate) column_log: Vec<f64>,
 }
 
 /// None yet.
@@ -37,12 +37,35 @@ impl Ord for Key {
     }
 }
 
+/// A diagonal entry below this fraction of its row's largest needs a matching.
+const SMALL: f64 = 1e-6;
+
+/// Whether a diagonal entry is missing, zero or small beside the largest of its row.
+pub(crate) fn has_weak_diagonal<T: Scalar>(a: &CsrParts<T>) -> bool {
+    (0..a.rows).any(|i| {
+        let largest = a.row(i).map(|e| e.1.modulus().into_f64()).fold(0.0, f64::max);
+        let diagonal: T = a.row(i).filter(|e| e.0 == i).map(|e| e.1).sum();
+        diagonal.modulus().into_f64() <= SMALL * largest
+    })
+}
+
+/// Scalings, as logarithms, after which the largest entries of rows, and then of columns, have modulus 1.
+pub(crate) fn equilibrated<T: Scalar>(a: &CsrParts<T>) -> [Vec<f64>; 2] {
+    let inverse = |largest: f64| if largest > 0.0 && largest.is_finite() { -largest.ln() } else { 0.0 };
+    let modulus = |value: T| value.modulus().into_f64();
+    let rows: Vec<f64> = (0..a.rows).map(|i| inverse(a.row(i).map(|e| modulus(e.1)).fold(0.0, f64::max))).collect();
+    let mut largest = vec![0.0_f64; a.cols];
+    a.triplets().for_each(|(i, j, value)| largest[j] = largest[j].max(modulus(value) * rows[i].exp()));
+    let columns = largest.into_iter().map(inverse).collect();
+    [rows, columns]
+}
+
 /// The matching whose product of moduli is largest, by shortest augmenting paths (Duff and Koster 1999 and 2001; the dual variables
 /// are the scalings).
 ///
 /// # Errors
 /// [`Error::Unsuitable`] for a structurally singular matrix: some rows have entries in too few columns.
-pub(super) fn largest_product<T: Scalar>(a: &CsrParts<T>) -> Result<Matched> {
+pub(crate) fn largest_product<T: Scalar>(a: &CsrParts<T>) -> Result<Matched> {
     matched(a)?.map_err(|row| {
         let reason = format!(
             "the matrix is structurally singular: row {} (counted from 1) cannot be matched to a column",
@@ -63,7 +86,7 @@ pub(crate) fn unmatched_row<T: Scalar>(a: &CsrParts<T>) -> Result<Option<usize>>
 /// The matching of [`largest_product`], or the row of [`unmatched_row`].
 fn matched<T: Scalar>(a: &CsrParts<T>) -> Result<std::result::Result<Matched, usize>> {
     let n = a.rows;
-    let filled = |value: f64| host::filled("a", Some(n), value);
+    let filled = |value: f64| filled("a", Some(n), value);
     // c_ij = log(largest of row i) - log |a_ij|, at least 0; zeros count as absent.
     let largest: Vec<f64> =
         (0..n).map(|i| a.row(i).map(|e| e.1.modulus().into_f64()).fold(0.0, f64::max).ln()).collect();

@@ -1,0 +1,215 @@
+//! Factors by fronts, level by level.
+
+use num_traits::Float;
+
+use super::analysis::{Analysis, Front, Level};
+use super::factors::Scales;
+use crate::ops::factor::{CholeskyFactoriser, Diagonal, LuFactoriser, Side, Triangle, Triangular};
+use crate::matrix::Values;
+use crate::ops::gemm::{Block, Transpose};
+use crate::runtime::kernels::multifrontal::Program;
+use crate::runtime::{KernelFamily, Out, Range};
+use crate::{Buffer, Context, Csr, Error, Real, Result, Scalar};
+
+/// `ITEMS` of the kernels for GPUs.
+const ITEMS: usize = 128;
+
+/// Work-groups of one kernel, with an item each on CPUs.
+pub(super) fn groups(context: &Context, count: usize) -> Range {
+    match context.family() {
+        KernelFamily::Gpu => Range::d1(count * ITEMS, ITEMS),
+        KernelFamily::Cpu => Range::d1(count, 1),
+    }
+}
+
+/// Whether one work-group eliminates the pivots of a front; those of others are left to the factorisations of dense matrices.
+pub(super) fn is_small<T: Scalar>(context: &Context, front: &Front) -> bool {
+    match context.family() {
+        KernelFamily::Gpu => front.pivots <= 64 && front.order() <= 512,
+        KernelFamily::Cpu => front.pivots * front.order() * front.order() <= 1 << 19,
+    }
+}
+
+/// The numbers that a factorisation on the device works on.
+struct Elimination<'a, T: Scalar> {
+    context: &'a Context,
+    analysis: &'a Analysis,
+    program: Program<T>,
+    values: &'a Buffer<T>,
+    pivots: &'a Buffer<u32>,
+    /// The contributions of two levels.
+    contributions: [Buffer<T>; 2],
+    info: Buffer<u32>,
+    tiny: T::Real,
+}
+
+impl<'a, T: Scalar> Elimination<'a, T> {
+    fn new(
+        analysis: &'a Analysis,
+        a: &'a Csr<T>,
+        program: Program<T>,
+        scales: &Scales<T>,
+        values: &'a Buffer<T>,
+        pivots: &'a Buffer<u32>,
+    ) -> Result<Elimination<'a, T>> {
+        let (context, structure, n) = (a.context(), a.structure(), analysis.n);
+        let range = Range::d1(analysis.factors, context.local());
+        program.clear(context, range, analysis.factors, Out::shared(values))?;
+        let [first, second] = analysis.contributions;
+        let contributions = [Buffer::uninit(context, first)?, Buffer::uninit(context, second)?];
+        program.scatter(
+            context,
+            Range::d1(n, context.local()),
+            n,
+            &structure.offset,
+            &structure.column,
+            a.values(),
+            &analysis.device.target,
+            scales.is_scaled.into(),
+            &scales.rows,
+            &scales.columns,
+            Out::shared(values),
+        )?;
+        let tiny = T::Real::epsilon().sqrt();
+        let info = Buffer::zeroed(context, 1)?;
+        Ok(Elimination { context, analysis, program, values, pivots, contributions, info, tiny })
+    }
+
+    /// All levels; `large` eliminates a front that a work-group does not.
+    fn run(&self, mut large: impl FnMut(&Front, Fronts<T>) -> Result<()>) -> Result<()> {
+        let tables = &self.analysis.device;
+        for (number, level) in self.analysis.levels.iter().enumerate() {
+            let [own, children] = [number, number + 1].map(|k| &self.contributions[k % 2]);
+            self.program.assemble(
+                self.context,
+                groups(self.context, level.tasks.len()),
+                level.tasks.start as u32,
+                &tables.tasks,
+                &tables.fronts,
+                &tables.map,
+                children,
+                Out::shared(self.values),
+                Out::shared(own),
+            )?;
+            self.small(level, own)?;
+            for &position in &level.large {
+                let front = &self.analysis.fronts[position];
+                large(front, Fronts::new(front, self.values, own))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn small(&self, level: &Level, contributions: &Buffer<T>) -> Result<()> {
+        let [pivots, info] = [self.pivots, &self.info].map(Out::shared);
+        self.program.factor_fronts(
+            self.context,
+            groups(self.context, level.small.len()),
+            level.small.start as u32,
+            &self.analysis.device.small,
+            &self.analysis.device.fronts,
+            self.analysis.n,
+            self.tiny,
+            Out::shared(self.values),
+            Out::shared(contributions),
+            pivots,
+            info,
+        )
+    }
+
+    /// The most pivots of a front that is left to dense factorisations.
+    fn most_pivots(&self) -> usize {
+        let large = self.analysis.levels.iter().flat_map(|level| &level.large);
+        large.map(|&position| self.analysis.fronts[position].pivots).max().unwrap_or(0)
+    }
+}
+
+/// The parts of a front.
+#[derive(Clone, Copy)]
+struct Fronts<T: Scalar> {
+    /// Pivots by pivots, other rows by pivots, pivots by other columns, and what remains.
+    square: Block<T>,
+    below: Block<T>,
+    right: Block<T>,
+    rest: Block<T>,
+}
+
+impl<T: Scalar> Fronts<T> {
+    fn new(front: &Front, values: &Buffer<T>, contributions: &Buffer<T>) -> Fronts<T> {
+        let (pivots, rest, order) = (front.pivots, front.rest, front.order());
+        let block = |memory: &Buffer<T>, offset, rows, cols, ld| Block {
+            memory: Out::unbound(memory),
+            offset,
+            rows,
+            cols,
+            ld,
+        };
+        Fronts {
+            square: block(values, front.factors, pivots, pivots, order),
+            below: block(values, front.factors + pivots, rest, pivots, order),
+            right: block(values, front.factors + order * pivots, pivots, rest, pivots),
+            rest: block(contributions, front.contribution, rest, rest, rest),
+        }
+    }
+}
+
+/// Cholesky factors; 0, as no pivots are replaced.
+pub(super) fn cholesky<T: Scalar>(
+    analysis: &Analysis,
+    a: &Csr<T>,
+    scales: &Scales<T>,
+    values: &Buffer<T>,
+    pivots: &Buffer<u32>,
+) -> Result<usize> {
+    let context = a.context();
+    let elimination = Elimination::new(analysis, a, Program::new().symmetric(1), scales, values, pivots)?;
+    let mut dense = CholeskyFactoriser::<T>::new(context, elimination.most_pivots())?;
+    elimination.run(|front, Fronts { square, below, rest, .. }| {
+        dense.run(square)?;
+        let triangle = Triangle::Lower;
+        let t = Triangular { block: square, triangle, op: Transpose::Conjugate, diagonal: Diagonal::Stored };
+        dense.solver.run(Side::Right, t, below)?;
+        let product = &mut dense.solver.product;
+        product.run_lower(-T::one(), (Transpose::No, below), (Transpose::Conjugate, below), T::one(), rest)?;
+        let [of_front, info] = [&dense.info, &elimination.info].map(Out::shared);
+        elimination.program.note_minor(context, Range::d1(1, 1), analysis.n, front.first, of_front, info)
+    })?;
+    match elimination.info.to_vec()?[0] as usize {
+        0 => Ok(0),
+        found => {
+            let step = analysis.n - found;
+            let row = analysis.column_place.iter().position(|&place| place == step).expect("each step has a row");
+            Err(Error::NotPositiveDefinite { minor: row + 1 })
+        }
+    }
+}
+
+/// LU factors; the number of replaced pivots.
+pub(super) fn lu<T: Scalar>(
+    analysis: &Analysis,
+    a: &Csr<T>,
+    scales: &Scales<T>,
+    values: &Buffer<T>,
+    pivots: &Buffer<u32>,
+) -> Result<usize> {
+    let context = a.context();
+    let elimination = Elimination::new(analysis, a, Program::new(), scales, values, pivots)?;
+    let most = elimination.most_pivots();
+    let local = Buffer::zeroed(context, most)?;
+    let mut dense = LuFactoriser::<T>::new(context, [most, most], local, elimination.tiny.into_f64())?;
+    elimination.run(|front, Fronts { square, below, right, rest }| {
+        dense.run(square)?;
+        dense.exchange.rows(&dense.pivots, 0..front.pivots, false, right)?;
+        let lower = Triangular { block: square, triangle: Triangle::Lower, op: Transpose::No, diagonal: Diagonal::Unit };
+        dense.solver.run(Side::Left, lower, right)?;
+        let upper = Triangular { triangle: Triangle::Upper, diagonal: Diagonal::Stored, ..lower };
+        dense.solver.run(Side::Right, upper, below)?;
+        let product = &mut dense.solver.product;
+        product.run(-T::one(), (Transpose::No, below), (Transpose::No, right), T::one(), rest)?;
+        let (range, count) = (Range::d1(front.pivots, context.local()), front.pivots as u32);
+        elimination.program.place_pivots(context, range, front.first, count, &dense.pivots, Out::shared(pivots))
+    })?;
+    let of_dense = dense.info.to_vec()?;
+    dense.check(&of_dense)?;
+    Ok(elimination.info.to_vec()?[0] as usize + of_dense[2] as usize)
+}

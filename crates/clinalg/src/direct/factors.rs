@@ -1,0 +1,359 @@
+//! Factors of a sparse matrix.
+
+use std::sync::Arc;
+
+use num_traits::Float;
+
+use super::analysis::{Analysis, Pattern};
+use super::elimination;
+use super::substitution::{Parts, Substitution};
+use crate::error::check_length;
+use crate::matrix::host::{equilibrated, has_weak_diagonal, inverse_of, largest_product, unmatched_row};
+use crate::matrix::{Inspection, Structure, Values};
+use crate::ops;
+use crate::runtime::kernels::multifrontal::Program;
+use crate::runtime::{Out, Range};
+use crate::solve::Preconditioner;
+use crate::{Buffer, Context, Csr, Error, Real, Result, Scalar, Vector};
+
+/// Which factors.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Kind {
+    /// L L' of a Hermitian positive definite matrix: half the operations and half the memory.
+    Cholesky,
+    /// L U with pivots from the rows of each front.
+    Lu,
+}
+
+/// Parameters of [`Factors`].
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
+pub struct FactorsParams {
+    /// Which factors. Default `None`: Cholesky's for a Hermitian matrix with positive diagonal entries, if all its pivots are positive;
+    /// otherwise those of LU.
+    pub kind: Option<Kind>,
+    /// The most steps of iterative refinement in a solve. Default 10; they end when the backward error no longer halves.
+    pub refinements: usize,
+}
+
+impl Default for FactorsParams {
+    fn default() -> FactorsParams {
+        FactorsParams { kind: None, refinements: 10 }
+    }
+}
+
+impl FactorsParams {
+    /// With these factors.
+    pub fn kind(mut self, kind: Kind) -> FactorsParams {
+        self.kind = Some(kind);
+        self
+    }
+
+    /// With at most so many steps of iterative refinement.
+    pub fn refinements(mut self, steps: usize) -> FactorsParams {
+        self.refinements = steps;
+        self
+    }
+}
+
+/// What a factorisation is.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
+pub struct FactorsReport {
+    /// Which factors.
+    pub kind: Kind,
+    /// Rows of the matrix.
+    pub rows: usize,
+    /// Stored numbers of the factors, with the zeros that joining supernodes adds.
+    pub entries: usize,
+    /// Multiplications and additions of a factorisation; complex ones count as one.
+    pub operations: f64,
+    /// Dense matrices in which pivots are eliminated, and the order of the largest.
+    pub fronts: usize,
+    /// The order of the largest front.
+    pub largest_front: usize,
+    /// Depths of the tree: steps that follow each other.
+    pub levels: usize,
+    /// Bytes of the device that the factors take, and more that a factorisation needs.
+    pub bytes: u64,
+    /// Bytes of the device that are needed during a factorisation only.
+    pub work_bytes: u64,
+    /// Pivots that were below sqrt(eps) times the largest entry of the scaled matrix and were replaced.
+    pub replaced_pivots: usize,
+    /// Whether rows were permuted for a large diagonal.
+    pub is_matched: bool,
+}
+
+/// How well a system was solved.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
+pub struct Solved {
+    /// The componentwise backward error max |b - A x| / (|A| |x| + |b|) over the rows (Oettli and Prager 1964): the solution is that of a
+    /// matrix and a right-hand side whose entries differ by this share.
+    pub backward_error: f64,
+    /// Steps of iterative refinement.
+    pub refinements: usize,
+}
+
+/// Factors of rows and columns.
+pub(super) struct Scales<T: Scalar> {
+    pub(super) is_scaled: bool,
+    pub(super) rows: Buffer<T::Real>,
+    pub(super) columns: Buffer<T::Real>,
+}
+
+impl<T: Scalar> Scales<T> {
+    fn none(context: &Context) -> Result<Scales<T>> {
+        Ok(Scales { is_scaled: false, rows: Buffer::zeroed(context, 0)?, columns: Buffer::zeroed(context, 0)? })
+    }
+
+    /// The powers of 2 next to these factors, given as logarithms, so that products with them are exact.
+    fn of_logarithms(context: &Context, [rows, columns]: [&[f64]; 2]) -> Result<Scales<T>> {
+        let powers = |logs: &[f64]| {
+            let power = |log: &f64| T::Real::from_f64((log * std::f64::consts::LOG2_E).round().exp2());
+            Buffer::from_slice(context, &logs.iter().map(power).collect::<Vec<_>>())
+        };
+        Ok(Scales { is_scaled: true, rows: powers(rows)?, columns: powers(columns)? })
+    }
+}
+
+/// Factors of a sparse matrix on the device, by multifrontal elimination.
+pub struct Factors<T: Scalar> {
+    params: FactorsParams,
+    kind: Kind,
+    structure: Arc<Structure>,
+    analysis: Analysis,
+    scales: Scales<T>,
+    is_matched: bool,
+    values: Buffer<T>,
+    pivots: Buffer<u32>,
+    replaced: usize,
+    substitution: Substitution<T>,
+    residual: Vector<T>,
+    correction: Vector<T>,
+    errors: Vector<T::Real>,
+}
+
+impl<T: Scalar> std::fmt::Debug for Factors<T> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Factors").field("report", &self.report()).finish_non_exhaustive()
+    }
+}
+
+impl<T: Scalar> Factors<T> {
+    /// Orders, analyses and factorises a square matrix. Waits for the device.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] unless A is square; [`Error::Unsuitable`] that names an entry that is not finite, or a row of a structurally
+    /// singular matrix; [`Error::NotPositiveDefinite`] where Cholesky factors were asked for, with the number of the row, counted from 1,
+    /// whose pivot is not positive; [`Error::Allocation`].
+    pub fn new(a: &Csr<T>, params: &FactorsParams) -> Result<Factors<T>> {
+        let context = a.context();
+        if a.rows() != a.cols() {
+            let got = format!("{} x {}", a.rows(), a.cols());
+            return Err(Error::Shape { argument: "a", expected: "a square matrix".into(), got });
+        }
+        let inspection = Inspection::of(a)?;
+        if let Some((row, column)) = inspection.first_not_finite {
+            let reason = format!("the entry in row {} and column {} (counted from 1) is not finite", row + 1, column + 1);
+            return Err(Error::unsuitable("a", reason));
+        }
+        let looks_definite = inspection.hermitian && inspection.positive_diagonal == a.rows();
+        match params.kind {
+            Some(Kind::Cholesky) if !inspection.hermitian => {
+                Err(Error::unsuitable("a", "it is not Hermitian, as Cholesky factors need; use those of LU"))
+            }
+            Some(kind) => Factors::of(context, a, params, kind),
+            None if looks_definite => match Factors::of(context, a, params, Kind::Cholesky) {
+                Err(Error::NotPositiveDefinite { .. }) => Factors::of(context, a, params, Kind::Lu),
+                made => made,
+            },
+            None => Factors::of(context, a, params, Kind::Lu),
+        }
+    }
+
+    fn of(context: &Context, a: &Csr<T>, params: &FactorsParams, kind: Kind) -> Result<Factors<T>> {
+        let n = a.rows();
+        let structure = a.structure().clone();
+        let (offsets, columns) = (structure.offset.to_vec()?, structure.column.to_vec()?);
+        let mut matched = None;
+        let mut scales = Scales::none(context)?;
+        if kind == Kind::Lu {
+            let parts = a.to_parts()?;
+            let [rows, columns];
+            if has_weak_diagonal(&parts) && unmatched_row(&parts)?.is_none() {
+                let found = largest_product(&parts)?;
+                matched = Some(inverse_of(&found.row_of));
+                [rows, columns] = [found.row_log, found.column_log];
+            } else {
+                [rows, columns] = equilibrated(&parts);
+            }
+            scales = Scales::of_logarithms(context, [&rows, &columns])?;
+        }
+        let symmetric = kind == Kind::Cholesky;
+        let pattern = Pattern { offsets: &offsets, columns: &columns, matched: matched.as_deref(), symmetric };
+        let analysis = Analysis::new(context, &pattern, |front| elimination::is_small::<T>(context, front))?;
+        let mut factors = Factors {
+            params: *params,
+            kind,
+            structure,
+            scales,
+            is_matched: matched.is_some(),
+            values: Buffer::uninit(context, analysis.factors)?,
+            pivots: Buffer::zeroed(context, if symmetric { 0 } else { n })?,
+            replaced: 0,
+            substitution: Substitution::new(context, &analysis, 1)?,
+            residual: Vector::uninit(context, n)?,
+            correction: Vector::uninit(context, n)?,
+            errors: Vector::uninit(context, n)?,
+            analysis,
+        };
+        factors.eliminate(a)?;
+        Ok(factors)
+    }
+
+    /// New factors for a matrix with the same pattern: its order of elimination, matching and scalings are kept. The bits are those of a
+    /// first factorisation with that order. Waits for the device.
+    ///
+    /// # Errors
+    /// [`Error::Unsuitable`] for another pattern; [`Error::NotPositiveDefinite`]; [`Error::Context`].
+    pub fn refactor(&mut self, a: &Csr<T>) -> Result<()> {
+        if !self.context().same(a.context()) {
+            return Err(Error::Context { argument: "a" });
+        }
+        if !self.has_pattern(a)? {
+            let reason = "its entries have other places than those of the matrix that was analysed; make new factors";
+            return Err(Error::unsuitable("a", reason));
+        }
+        let inspection = Inspection::of(a)?;
+        if let Some((row, column)) = inspection.first_not_finite {
+            let reason = format!("the entry in row {} and column {} (counted from 1) is not finite", row + 1, column + 1);
+            return Err(Error::unsuitable("a", reason));
+        }
+        if self.kind == Kind::Cholesky && !inspection.hermitian {
+            return Err(Error::unsuitable("a", "it is not Hermitian, as Cholesky factors need; make new factors"));
+        }
+        self.eliminate(a)
+    }
+
+    fn has_pattern(&self, a: &Csr<T>) -> Result<bool> {
+        let (own, other) = (&self.structure, a.structure());
+        if Arc::ptr_eq(own, other) {
+            return Ok(true);
+        }
+        let same_shape = own.rows == other.rows && own.cols == other.cols && own.nnz == other.nnz;
+        Ok(same_shape
+            && own.offset.to_vec()? == other.offset.to_vec()?
+            && own.column.to_vec()? == other.column.to_vec()?)
+    }
+
+    fn eliminate(&mut self, a: &Csr<T>) -> Result<()> {
+        let eliminate = match self.kind {
+            Kind::Cholesky => elimination::cholesky,
+            Kind::Lu => elimination::lu,
+        };
+        self.replaced = eliminate(&self.analysis, a, &self.scales, &self.values, &self.pivots)?;
+        Ok(())
+    }
+
+    /// What these factors are.
+    pub fn report(&self) -> FactorsReport {
+        let (fronts, size) = (&self.analysis.fronts, size_of::<T>() as u64);
+        FactorsReport {
+            kind: self.kind,
+            rows: self.analysis.n,
+            entries: self.analysis.factors,
+            operations: self.analysis.operations,
+            fronts: fronts.len(),
+            largest_front: fronts.iter().map(|front| front.order()).max().unwrap_or(0),
+            levels: self.analysis.levels.len(),
+            bytes: self.analysis.factors as u64 * size + self.analysis.device.bytes(),
+            work_bytes: self.analysis.contributions.iter().sum::<usize>() as u64 * size,
+            replaced_pivots: self.replaced,
+            is_matched: self.is_matched,
+        }
+    }
+
+    fn parts(&self) -> Parts<'_, T> {
+        let Factors { analysis, values, pivots, scales, .. } = self;
+        Parts { program: self.program(), analysis, values, pivots, scales }
+    }
+
+    fn program(&self) -> Program<T> {
+        match self.kind {
+            Kind::Cholesky => Program::new().symmetric(1),
+            Kind::Lu => Program::new(),
+        }
+    }
+
+    /// x with A x = b, refined until the backward error no longer halves. `a` is the matrix of these factors. Waits for the device.
+    ///
+    /// A singular matrix has a solution with a small backward error only where b lies in its range.
+    ///
+    /// # Errors
+    /// [`Error::Length`] and [`Error::Context`] that name the argument; [`Error::Unsuitable`] where the backward error stays above
+    /// sqrt(eps), as A is singular to working precision or the pivots of the factors were too small.
+    pub fn solve(&mut self, a: &Csr<T>, b: &Vector<T>, x: &mut Vector<T>) -> Result<Solved> {
+        self.apply(b, x)?;
+        let mut error = self.backward_error(a, b, x)?;
+        let mut refinements = 0;
+        let floor = T::Real::epsilon().into_f64();
+        while error > floor && refinements < self.params.refinements {
+            let mut correction = std::mem::replace(&mut self.correction, Vector::uninit(a.context(), 0)?);
+            let residual = std::mem::replace(&mut self.residual, Vector::uninit(a.context(), 0)?);
+            let applied = self.apply(&residual, &mut correction);
+            (self.correction, self.residual) = (correction, residual);
+            applied?;
+            ops::update(T::one(), &self.correction, T::one(), x)?;
+            refinements += 1;
+            let new = self.backward_error(a, b, x)?;
+            // A NaN ends it too.
+            let halves = 2.0 * new <= error;
+            if new > error {
+                ops::update(-T::one(), &self.correction, T::one(), x)?;
+            } else {
+                error = new;
+            }
+            if !halves {
+                break;
+            }
+        }
+        if error <= floor.sqrt() {
+            return Ok(Solved { backward_error: error, refinements });
+        }
+        let reason = format!(
+            "the backward error of the solution stays at {error:.1e}: the matrix is singular to working precision, or the factors with {} \
+             replaced pivots are too inaccurate; use GMRES with them as preconditioner, or least squares",
+            self.replaced
+        );
+        Err(Error::unsuitable("a", reason))
+    }
+
+    fn backward_error(&mut self, a: &Csr<T>, b: &Vector<T>, x: &Vector<T>) -> Result<f64> {
+        let (n, structure) = (self.analysis.n, a.structure());
+        let (residual, errors) = (Out::shared(self.residual.buffer()), Out::shared(self.errors.buffer()));
+        let (offset, column) = (&structure.offset, &structure.column);
+        let range = Range::d1(n, a.context().local());
+        let (value, x, b) = (a.values(), x.buffer(), b.buffer());
+        self.program().backward_errors(a.context(), range, n, offset, column, value, x, b, residual, errors)?;
+        Ok(ops::norm_inf(&self.errors)?.into_f64())
+    }
+}
+
+impl<T: Scalar> Preconditioner<T> for Factors<T> {
+    fn size(&self) -> usize {
+        self.analysis.n
+    }
+
+    fn context(&self) -> &Context {
+        self.residual.context()
+    }
+
+    /// One solve without refinement.
+    fn apply(&mut self, r: &Vector<T>, z: &mut Vector<T>) -> Result<()> {
+        check_length("r", self.analysis.n, r.len())?;
+        check_length("z", self.analysis.n, z.len())?;
+        self.substitution.run(&self.parts(), r.buffer(), z.buffer())
+    }
+}

@@ -1,0 +1,37 @@
+//! Sparse direct solvers: factors of sparse matrices by multifrontal elimination on the device.
+//!
+//! | [`Kind`] | for | factors |
+//! |---|---|---|
+//! | [`Kind::Cholesky`] | Hermitian positive definite matrices | P A P' = L L' |
+//! | [`Kind::Lu`] | any other square matrix | P R A C Q = L U with scalings R and C |
+//!
+//! The order of elimination is that of nested dissection (George 1973) by METIS. Supernodes of the elimination tree become dense fronts
+//! (Duff and Reid 1983), which are assembled and eliminated on the device: small ones by a work-group each, large ones by the factorisations
+//! and products of [`ops`](crate::ops). LU factors take their pivots from the rows of the front, after rows were permuted for a large
+//! diagonal where it is weak (Duff and Koster 2001); a pivot below sqrt(eps) is replaced by one of that size, and [`Factors::solve`] refines
+//! the solution (Arioli, Demmel and Duff 1989).
+//!
+//! ```
+//! use clinalg::direct::{Factors, FactorsParams};
+//! use clinalg::{Context, Csr, Vector};
+//!
+//! let context = Context::global()?;
+//! let a = Csr::from_triplets(&context, 2, 2, &[(0, 0, 4.0), (0, 1, 1.0), (1, 0, 1.0), (1, 1, 3.0)])?;
+//! let mut factors = Factors::new(&a, &FactorsParams::default())?;
+//! let b = Vector::from_slice(&context, &[1.0, 2.0])?;
+//! let mut x = Vector::zeros(&context, 2)?;
+//! let solved = factors.solve(&a, &b, &mut x)?;
+//! assert!(solved.backward_error < 1e-15);
+//! let x = x.to_vec()?;
+//! assert!((x[0] - 1.0 / 11.0).abs() < 1e-15 && (x[1] - 7.0 / 11.0).abs() < 1e-15);
+//! # Ok::<(), clinalg::Error>(())
+//! ```
+
+mod analysis;
+mod elimination;
+mod factors;
+mod ordering;
+mod substitution;
+mod tree;
+
+pub use factors::{Factors, FactorsParams, FactorsReport, Kind, Solved};

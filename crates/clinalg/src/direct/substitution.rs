@@ -1,0 +1,81 @@
+//! Systems with factors, level by level.
+
+use super::analysis::Analysis;
+use super::elimination::groups;
+use super::factors::Scales;
+use crate::runtime::kernels::multifrontal::Program;
+use crate::runtime::{Out, Range};
+use crate::{Buffer, Context, Result, Scalar};
+
+/// Factors of a matrix.
+pub(super) struct Parts<'a, T: Scalar> {
+    pub(super) program: Program<T>,
+    pub(super) analysis: &'a Analysis,
+    pub(super) values: &'a Buffer<T>,
+    pub(super) pivots: &'a Buffer<u32>,
+    pub(super) scales: &'a Scales<T>,
+}
+
+/// The memory of solves with a number of right-hand sides.
+pub(super) struct Substitution<T: Scalar> {
+    context: Context,
+    columns: usize,
+    /// The unknowns in the order of elimination.
+    y: Buffer<T>,
+    /// What the fronts of two levels leave for their other rows, or know of them.
+    sums: [Buffer<T>; 2],
+}
+
+impl<T: Scalar> Substitution<T> {
+    pub(super) fn new(context: &Context, analysis: &Analysis, columns: usize) -> Result<Substitution<T>> {
+        let y = Buffer::uninit(context, analysis.n * columns)?;
+        let width = analysis.widest * columns;
+        let sums = [Buffer::uninit(context, width)?, Buffer::uninit(context, width)?];
+        Ok(Substitution { context: context.clone(), columns, y, sums })
+    }
+
+    /// X with A X = B for column-major B and X of so many columns.
+    pub(super) fn run(&self, parts: &Parts<'_, T>, b: &Buffer<T>, x: &Buffer<T>) -> Result<()> {
+        let &Parts { ref program, analysis, values, pivots, scales } = parts;
+        let (context, n, width, tables) = (&self.context, analysis.n, analysis.widest, &analysis.device);
+        let flat = Range::d1(n * self.columns, context.local());
+        let y = Out::shared(&self.y);
+        let scaled = u32::from(scales.is_scaled);
+        program.permute(context, flat, n, self.columns, &tables.row_place, scaled, &scales.rows, b, y)?;
+        let mut children_begin = 0;
+        for (number, level) in analysis.levels.iter().enumerate() {
+            let [own, children] = [number, number + 1].map(|k| &self.sums[k % 2]);
+            let (range, first, begin) = (self.groups(level.fronts.len()), level.fronts.start, level.rows.start);
+            let sums = Out::shared(own);
+            program.gather_forward(
+                context, range, first, n, width, begin, children_begin, &tables.fronts, &tables.map, children, y, sums,
+            )?;
+            program.forward(context, range, first, n, width, begin, &tables.fronts, values, pivots, y, sums)?;
+            children_begin = begin;
+        }
+        let known = &self.sums[0];
+        for level in analysis.levels.iter().rev() {
+            let (first, begin, count) = (level.fronts.start, level.rows.start, level.rows.len());
+            let (columns, out) = (self.columns, Out::shared(known));
+            let range = Range::d1(count * columns, context.local());
+            program.gather_backward(context, range, begin, count, columns, n, width, &tables.rows, &self.y, out)?;
+            let range = self.groups(level.fronts.len());
+            program.backward(context, range, first, n, width, begin, &tables.fronts, values, y, known)?;
+        }
+        program.permute_back(
+            context,
+            flat,
+            n,
+            self.columns,
+            &tables.column_place,
+            scaled,
+            &scales.columns,
+            &self.y,
+            Out::shared(x),
+        )
+    }
+
+    fn groups(&self, fronts: usize) -> Range {
+        groups(&self.context, fronts).times(self.columns)
+    }
+}

@@ -1,0 +1,137 @@
+//! Sparse direct factors against dense elimination on the host, known solutions and closed forms.
+
+use clinalg::direct::{Factors, FactorsParams, Kind};
+use clinalg::solve::Preconditioner;
+use clinalg::{Complex, Context, Csr, CsrParts, Error, Real, Scalar, Vector};
+
+use crate::common::{Noise, contexts, eps, has, takes};
+
+type Triplets = Vec<(usize, usize, f64)>;
+
+/// The matrix with these entries in another scalar type; complex ones get an imaginary part of its own size.
+fn matrix<T: Scalar>(n: usize, entries: &Triplets) -> CsrParts<T> {
+    let entry = |&(i, j, a): &(usize, usize, f64)| {
+        let im = if T::IS_COMPLEX && i != j { a * ((i * 7 + j * 3) % 5) as f64 / 4.0 } else { 0.0 };
+        (i, j, T::from_parts(T::Real::from_f64(a), T::Real::from_f64(im)))
+    };
+    CsrParts::from_triplets(n, n, &entries.iter().map(entry).collect::<Vec<_>>()).unwrap()
+}
+
+/// A A' + d I of a matrix, whose pattern has the entries of both.
+fn definite<T: Scalar>(a: &CsrParts<T>, shift: f64) -> CsrParts<T> {
+    let n = a.rows;
+    let mut entries = Vec::new();
+    for i in 0..n {
+        entries.push((i, i, T::from_f64(shift)));
+        for (j, value) in a.row(i) {
+            let sum: f64 = value.widen().modulus();
+            entries.push((i, j, value));
+            entries.push((j, i, value.conj()));
+            entries.push((i, i, T::from_f64(2.0 * sum)));
+            entries.push((j, j, T::from_f64(2.0 * sum)));
+        }
+    }
+    CsrParts::from_triplets(n, n, &entries).unwrap()
+}
+
+/// The largest componentwise backward error of A x = b, by the host.
+fn backward_error<T: Scalar>(a: &CsrParts<T>, x: &[T], b: &[T]) -> f64 {
+    let of_row = |i: usize| {
+        let residual: T::Wide = b[i].widen() - a.row(i).map(|(j, v)| v.widen() * x[j].widen()).sum();
+        let size: f64 = a.row(i).map(|(j, v)| (v.widen() * x[j].widen()).modulus()).sum();
+        let residual = residual.modulus();
+        if residual == 0.0 { 0.0 } else { residual / (size + b[i].widen().modulus()) }
+    };
+    (0..a.rows).map(of_row).fold(0.0, f64::max)
+}
+
+/// Solves with a random right-hand side and checks the backward error; the factors.
+fn check<T: Scalar>(context: &Context, name: &str, parts: &CsrParts<T>, params: &FactorsParams) -> Factors<T> {
+    let n = parts.rows;
+    let mut noise = Noise::new(n as u64 + 1);
+    let b: Vec<T> = (0..n).map(|_| T::from_f64(noise.value::<f64>())).collect();
+    let a = Csr::from_parts(context, parts).unwrap();
+    let mut factors = Factors::new(&a, params).unwrap_or_else(|error| panic!("{name}: {error}"));
+    let mut x = Vector::zeros(context, n).unwrap();
+    let right = Vector::from_slice(context, &b).unwrap();
+    let solved = factors.solve(&a, &right, &mut x).unwrap_or_else(|error| panic!("{name}: {error}"));
+    let error = backward_error(parts, &x.to_vec().unwrap(), &b);
+    // Of 2 epsilon after refinement (Arioli, Demmel and Duff 1989), and the rounding of the sums that the device compares.
+    let longest = (0..n).map(|i| parts.row(i).count()).max().unwrap_or(0) as f64;
+    assert!(error <= (4.0 + longest) * eps::<T::Real>(), "{name}: {error:.1e}, {solved:?}, {:?}", factors.report());
+    factors
+}
+
+fn laplacian(points: [usize; 3]) -> (usize, Triplets) {
+    let [nx, ny, nz] = points;
+    let at = |i: usize, j: usize, k: usize| (k * ny + j) * nx + i;
+    let mut entries = Vec::new();
+    for k in 0..nz {
+        for j in 0..ny {
+            for i in 0..nx {
+                entries.push((at(i, j, k), at(i, j, k), 6.0));
+                let next = [(i + 1 < nx, [i + 1, j, k]), (j + 1 < ny, [i, j + 1, k]), (k + 1 < nz, [i, j, k + 1])];
+                for (_, [p, q, r]) in next.into_iter().filter(|e| e.0) {
+                    entries.push((at(i, j, k), at(p, q, r), -1.0));
+                    entries.push((at(p, q, r), at(i, j, k), -1.0));
+                }
+            }
+        }
+    }
+    (nx * ny * nz, entries)
+}
+
+/// A random pattern with `per_row` entries a row besides a diagonal.
+fn random(n: usize, per_row: usize, diagonal: f64, noise: &mut Noise) -> Triplets {
+    let mut entries: Triplets = (0..n).map(|i| (i, i, diagonal)).collect();
+    for i in 0..n {
+        for _ in 0..per_row {
+            let j = noise.bits() as usize % n;
+            entries.push((i, j, noise.value()));
+        }
+    }
+    entries
+}
+
+fn every_kind<T: Scalar>(context: &Context) {
+    let params = FactorsParams::default();
+    let mut noise = Noise::new(3);
+    for n in [0, 1, 2, 3, 5, 17, 64, 130, 200] {
+        for per_row in [0, 1, 3] {
+            let entries = random(n, per_row, 3.0, &mut noise);
+            check(context, &format!("random {n}, {per_row} a row"), &matrix::<T>(n, &entries), &params);
+            let parts = definite(&matrix::<T>(n, &entries), 0.5);
+            let factors = check(context, &format!("definite {n}, {per_row} a row"), &parts, &params);
+            assert_eq!(factors.report().kind, Kind::Cholesky);
+            let forced = check(context, &format!("LU of definite {n}"), &parts, &params.kind(Kind::Lu));
+            assert_eq!(forced.report().kind, Kind::Lu);
+        }
+    }
+    for points in [[40, 30, 1], [11, 9, 10], [300, 1, 1]] {
+        let (n, entries) = laplacian(points);
+        check(context, &format!("{points:?}"), &matrix::<T>(n, &entries), &params.kind(Kind::Lu));
+        check(context, &format!("definite {points:?}"), &definite(&matrix::<T>(n, &entries), 1.0), &params);
+    }
+    // A dense row and column, a permuted triangle, a cycle without a diagonal.
+    let n = 150;
+    let arrow = (1..n).flat_map(|i| [(i, i, 2.0), (0, i, 1.0), (i, 0, -1.0)]).chain([(0, 0, 5.0)]).collect();
+    check(context, "arrow", &matrix::<T>(n, &arrow), &params);
+    let triangle: Triplets = (0..n).flat_map(|i| [(i, (7 * i) % n, 2.0), (i, (7 * (i / 2)) % n, 1.0)]).collect();
+    check(context, "permuted triangle", &matrix::<T>(n, &triangle), &params);
+    let cycle = (0..n).map(|i| (i, (i + 1) % n, 1.0 + i as f64)).collect();
+    assert!(check(context, "cycle", &matrix::<T>(n, &cycle), &params).report().is_matched);
+}
+
+#[test]
+fn systems_of_every_kind_are_solved_to_a_few_roundings() {
+    for context in contexts() {
+        if takes::<f64>(context) {
+            every_kind::<f64>(context);
+            every_kind::<Complex<f64>>(context);
+        }
+        if takes::<f32>(context) {
+            every_kind::<f32>(context);
+            every_kind::<Complex<f32>>(context);
+        }
+    }
+}
