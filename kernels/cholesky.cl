@@ -10,11 +10,11 @@
 #define BLOCK 32
 #define BLOCK_ITEMS 256
 
-// `info` gets the number of the first leading minor that is not positive.
+// `info` gets the number of the first leading minor whose pivot is not above `tiny`.
 #ifndef CPU
 // In local memory, by columns.
 __kernel __attribute__((reqd_work_group_size(BLOCK_ITEMS, 1, 1))) void
-cholesky_block(uint n, __global SCALAR *a_of, ulong a_offset, ulong lda, uint above, __global uint *info)
+cholesky_block(uint n, __global SCALAR *a_of, ulong a_offset, ulong lda, uint above, REAL tiny, __global uint *info)
 {
     __local SCALAR block[BLOCK * (BLOCK + 1)];
     __global SCALAR *a = a_of + a_offset;
@@ -29,7 +29,7 @@ cholesky_block(uint n, __global SCALAR *a_of, ulong a_offset, ulong lda, uint ab
         const REAL root = sqrt(pivot);
         barrier(CLK_LOCAL_MEM_FENCE);
         if (item == 0) {
-            if (!(pivot > ZERO) && info[0] == 0) {
+            if (!(pivot > tiny) && info[0] == 0) {
                 info[0] = above + k + 1;
             }
             block[k * (BLOCK + 1) + k] = scalar_from_real(root);
@@ -57,12 +57,12 @@ cholesky_block(uint n, __global SCALAR *a_of, ulong a_offset, ulong lda, uint ab
 #else
 // By one item.
 __kernel void cholesky_block(uint n, __global SCALAR *a_of, ulong a_offset, ulong lda, uint above,
-                             __global uint *info)
+                             REAL tiny, __global uint *info)
 {
     __global SCALAR *a = a_of + a_offset;
     for (uint k = 0; k < n; ++k) {
         const REAL pivot = scalar_re(a[k * lda + k]);
-        if (!(pivot > ZERO) && info[0] == 0) {
+        if (!(pivot > tiny) && info[0] == 0) {
             info[0] = above + k + 1;
         }
         const REAL root = sqrt(pivot);

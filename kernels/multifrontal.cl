@@ -21,19 +21,18 @@
 #include "scalar.clh"
 #include "pivot.clh"
 
+#define TASK get_group_id(0)
 #ifdef CPU
 #define GROUP
 #define ITEM 0
 #define ITEMS 1
-#define TASK get_global_id(0)
-#define WAIT
+#define WAIT (void)0
 #else
 // Items of a work-group.
 #define ITEMS 128
 #define GROUP __attribute__((reqd_work_group_size(ITEMS, 1, 1)))
 #define ITEM get_local_id(0)
-#define TASK get_group_id(0)
-#define WAIT barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+#define WAIT barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)
 #endif
 #ifdef SYMMETRIC
 #define IS_SYMMETRIC 1
@@ -44,6 +43,10 @@
 // Entries of a front that a task of the assembly has, about.
 #define TASK_ENTRIES 4096
 #define FIELDS 8
+
+// Numbers of a front that loops with barriers run to.
+#define PIVOTS_OF(position) fronts[FIELDS * (position) + 1]
+#define CHILDREN_OF(position) fronts[FIELDS * (position) + 7]
 
 typedef struct {
     size_t first, pivots, rest, order, factors, contribution, rows, children, count;
@@ -74,15 +77,14 @@ __kernel void clear(ulong count, __global SCALAR *values)
 
 // Row i of the matrix of n rows: its entries, times the scales of their rows and columns, go to their places among the factors.
 __kernel void scatter(ulong n, __global const uint *offset, __global const uint *column, __global const SCALAR *value,
-                      __global const ulong *target, uint scaled, __global const REAL *row_scale,
+                      __global const ulong *target, __global const REAL *row_scale,
                       __global const REAL *column_scale, __global SCALAR *factors)
 {
     for (size_t i = get_global_id(0); i < n; i += get_global_size(0)) {
         const size_t end = offset[i + 1];
         for (size_t e = offset[i]; e < end; ++e) {
             if (target[e] != ULONG_MAX) {
-                const REAL scale = scaled ? row_scale[i] * column_scale[column[e]] : ONE;
-                factors[target[e]] = scalar_scale(scale, value[e]);
+                factors[target[e]] = scalar_scale(row_scale[i] * column_scale[column[e]], value[e]);
             }
         }
     }
@@ -109,7 +111,8 @@ __kernel GROUP void assemble(uint first_task, __global const uint *task, __globa
                              __global SCALAR *contributions)
 {
     __global const uint *own = task + 2 * (first_task + TASK);
-    const front_type front = front_at(fronts, own[0]);
+    const size_t position = task[2 * (first_task + TASK)], children_count = CHILDREN_OF(position);
+    const front_type front = front_at(fronts, position);
     const size_t begin = own[1], end = min(front.order, begin + max((size_t)1, TASK_ENTRIES / front.order));
     __global SCALAR *factors = factors_of + front.factors, *contribution = contributions + front.contribution;
     __global SCALAR *rows = factors + front.order * front.pivots;
@@ -117,8 +120,8 @@ __kernel GROUP void assemble(uint first_task, __global const uint *task, __globa
     for (size_t e = first_rest * front.rest + ITEM; e < end_rest * front.rest; e += ITEMS) {
         contribution[e] = SCALAR_ZERO;
     }
-    WAIT
-    for (size_t c = 0; c < front.count; ++c) {
+    WAIT;
+    for (size_t c = 0; c < children_count; ++c) {
         const front_type child = front_at(fronts, front.children + c);
         __global const uint *places = map + child.rows;
         __global const SCALAR *values = children + child.contribution;
@@ -136,7 +139,7 @@ __kernel GROUP void assemble(uint first_task, __global const uint *task, __globa
                 }
             }
         }
-        WAIT
+        WAIT;
     }
 }
 
@@ -155,22 +158,22 @@ inline void subtract_multiple(size_t n, SCALAR factor, __global const SCALAR *x,
 }
 
 #ifdef SYMMETRIC
-// Cholesky factors of fronts. `info` gets the largest of n less the step for all pivots that are not positive.
+// Cholesky factors of fronts. `info` gets the largest of n less the step for all pivots that are not above `tiny`.
 __kernel GROUP void factor_fronts(uint first_front, __global const uint *list, __global const ulong *fronts, ulong n, REAL tiny,
                                   __global SCALAR *factors_of, __global SCALAR *contributions,
                                   __global uint *pivot_of, __global volatile uint *info)
 {
-    (void)tiny;
     (void)pivot_of;
-    const front_type front = front_at(fronts, list[first_front + TASK]);
+    const size_t position = list[first_front + TASK], pivots = PIVOTS_OF(position);
+    const front_type front = front_at(fronts, position);
     __global SCALAR *a = factors_of + front.factors, *contribution = contributions + front.contribution;
     const size_t order = front.order;
-    for (size_t k = 0; k < front.pivots; ++k) {
+    for (size_t k = 0; k < pivots; ++k) {
         __global SCALAR *column = a + k * order;
         const REAL pivot = scalar_re(column[k]), root = sqrt(pivot), inverse = ONE / root;
-        WAIT
+        WAIT;
         if (ITEM == 0) {
-            if (!(pivot > ZERO)) {
+            if (!(pivot > tiny)) {
                 atomic_max(info, (uint)(n - front.first - k));
             }
             column[k] = scalar_from_real(root);
@@ -178,13 +181,13 @@ __kernel GROUP void factor_fronts(uint first_front, __global const uint *list, _
         for (size_t i = k + 1 + ITEM; i < order; i += ITEMS) {
             column[i] = scalar_scale(inverse, column[i]);
         }
-        WAIT
+        WAIT;
 #ifdef CPU
-        for (size_t j = k + 1; j < front.pivots; ++j) {
+        for (size_t j = k + 1; j < pivots; ++j) {
             subtract_multiple(order - j, scalar_conj(column[j]), column + j, a + j * order + j);
         }
 #else
-        const size_t below = order - k - 1, right = front.pivots - k - 1;
+        const size_t below = order - k - 1, right = pivots - k - 1;
         for (size_t e = ITEM; e < below * right; e += ITEMS) {
             const size_t j = k + 1 + e / below, i = k + 1 + e % below;
             if (i >= j) {
@@ -192,12 +195,12 @@ __kernel GROUP void factor_fronts(uint first_front, __global const uint *list, _
             }
         }
 #endif
-        WAIT
+        WAIT;
     }
 #ifdef CPU
     for (size_t j = 0; j < front.rest; ++j) {
-        for (size_t k = 0; k < front.pivots; ++k) {
-            __global const SCALAR *column = a + k * order + front.pivots;
+        for (size_t k = 0; k < pivots; ++k) {
+            __global const SCALAR *column = a + k * order + pivots;
             subtract_multiple(front.rest - j, scalar_conj(column[j]), column + j, contribution + j * front.rest + j);
         }
     }
@@ -206,8 +209,8 @@ __kernel GROUP void factor_fronts(uint first_front, __global const uint *list, _
         const size_t j = e / front.rest, i = e - j * front.rest;
         if (i >= j) {
             SCALAR sum = contribution[e];
-            for (size_t k = 0; k < front.pivots; ++k) {
-                __global const SCALAR *column = a + k * order + front.pivots;
+            for (size_t k = 0; k < pivots; ++k) {
+                __global const SCALAR *column = a + k * order + pivots;
                 sum = scalar_mad(-column[i], scalar_conj(column[j]), sum);
             }
             contribution[e] = sum;
@@ -223,19 +226,20 @@ __kernel GROUP void factor_fronts(uint first_front, __global const uint *list, _
                                   __global uint *pivot_of, __global volatile uint *info)
 {
     (void)n;
-    const front_type front = front_at(fronts, list[first_front + TASK]);
+    const size_t position = list[first_front + TASK], pivots = PIVOTS_OF(position);
+    const front_type front = front_at(fronts, position);
     __global SCALAR *a = factors_of + front.factors, *contribution = contributions + front.contribution;
     const size_t order = front.order;
-    __global SCALAR *u = a + order * front.pivots;
+    __global SCALAR *u = a + order * pivots;
 #ifndef CPU
     __local REAL sizes[ITEMS];
     __local uint rows[ITEMS];
 #endif
-    for (size_t k = 0; k < front.pivots; ++k) {
+    for (size_t k = 0; k < pivots; ++k) {
         __global SCALAR *column = a + k * order;
         REAL most = (REAL)-1;
         uint pivot = UINT_MAX;
-        for (size_t i = k + ITEM; i < front.pivots; i += ITEMS) {
+        for (size_t i = k + ITEM; i < pivots; i += ITEMS) {
             const REAL size = pivot_size(column[i]);
             if (size > most) {
                 most = size;
@@ -246,10 +250,10 @@ __kernel GROUP void factor_fronts(uint first_front, __global const uint *list, _
         sizes[ITEM] = most;
         rows[ITEM] = pivot;
         barrier(CLK_LOCAL_MEM_FENCE);
-        for (uint half = ITEMS / 2; half > 0; half /= 2) {
-            if (ITEM < half) {
-                const REAL other = sizes[ITEM + half];
-                const uint row = rows[ITEM + half];
+        for (uint step = ITEMS / 2; step > 0; step /= 2) {
+            if (ITEM < step) {
+                const REAL other = sizes[ITEM + step];
+                const uint row = rows[ITEM + step];
                 if (other > sizes[ITEM] || (other == sizes[ITEM] && row < rows[ITEM])) {
                     sizes[ITEM] = other;
                     rows[ITEM] = row;
@@ -261,14 +265,14 @@ __kernel GROUP void factor_fronts(uint first_front, __global const uint *list, _
 #endif
         // The exchange in all columns of the front.
         for (size_t j = ITEM; pivot != k && j < order; j += ITEMS) {
-            __global SCALAR *of_column = j < front.pivots ? a + j * order : u + (j - front.pivots) * front.pivots;
+            __global SCALAR *of_column = j < pivots ? a + j * order : u + (j - pivots) * pivots;
             const SCALAR moved = of_column[k];
             of_column[k] = of_column[pivot];
             of_column[pivot] = moved;
         }
-        WAIT
+        WAIT;
         const SCALAR found = column[k], divisor = sound_pivot(found, tiny);
-        WAIT
+        WAIT;
         if (ITEM == 0) {
             pivot_of[front.first + k] = (uint)(front.first + pivot);
             column[k] = divisor;
@@ -279,40 +283,40 @@ __kernel GROUP void factor_fronts(uint first_front, __global const uint *list, _
         for (size_t i = k + 1 + ITEM; i < order; i += ITEMS) {
             column[i] = scalar_div(column[i], divisor);
         }
-        WAIT
+        WAIT;
 #ifdef CPU
-        for (size_t j = k + 1; j < front.pivots; ++j) {
+        for (size_t j = k + 1; j < pivots; ++j) {
             subtract_multiple(order - k - 1, a[j * order + k], column + k + 1, a + j * order + k + 1);
         }
         for (size_t j = 0; j < front.rest; ++j) {
-            __global SCALAR *of_column = u + j * front.pivots;
-            subtract_multiple(front.pivots - k - 1, of_column[k], column + k + 1, of_column + k + 1);
+            __global SCALAR *of_column = u + j * pivots;
+            subtract_multiple(pivots - k - 1, of_column[k], column + k + 1, of_column + k + 1);
         }
 #else
-        const size_t below = order - k - 1, right = front.pivots - k - 1;
+        const size_t below = order - k - 1, right = pivots - k - 1;
         for (size_t e = ITEM; e < below * right; e += ITEMS) {
             const size_t j = k + 1 + e / below, i = k + 1 + e % below;
             a[j * order + i] = scalar_mad(-column[i], a[j * order + k], a[j * order + i]);
         }
         for (size_t e = ITEM; e < right * front.rest; e += ITEMS) {
             const size_t j = e / right, i = k + 1 + e % right;
-            u[j * front.pivots + i] = scalar_mad(-column[i], u[j * front.pivots + k], u[j * front.pivots + i]);
+            u[j * pivots + i] = scalar_mad(-column[i], u[j * pivots + k], u[j * pivots + i]);
         }
 #endif
-        WAIT
+        WAIT;
     }
 #ifdef CPU
     for (size_t j = 0; j < front.rest; ++j) {
-        for (size_t k = 0; k < front.pivots; ++k) {
-            subtract_multiple(front.rest, u[j * front.pivots + k], a + k * order + front.pivots, contribution + j * front.rest);
+        for (size_t k = 0; k < pivots; ++k) {
+            subtract_multiple(front.rest, u[j * pivots + k], a + k * order + pivots, contribution + j * front.rest);
         }
     }
 #else
     for (size_t e = ITEM; e < front.rest * front.rest; e += ITEMS) {
         const size_t j = e / front.rest, i = e - j * front.rest;
         SCALAR sum = contribution[e];
-        for (size_t k = 0; k < front.pivots; ++k) {
-            sum = scalar_mad(-a[k * order + front.pivots + i], u[j * front.pivots + k], sum);
+        for (size_t k = 0; k < pivots; ++k) {
+            sum = scalar_mad(-a[k * order + pivots + i], u[j * pivots + k], sum);
         }
         contribution[e] = sum;
     }
@@ -338,22 +342,22 @@ __kernel void place_pivots(ulong first, uint count, __global const uint *local_p
 }
 
 // Column r of y = the scaled column r of b in the order of elimination, and back.
-__kernel void permute(ulong n, ulong count, __global const uint *place, uint scaled, __global const REAL *scale,
+__kernel void permute(ulong n, ulong count, __global const uint *place, __global const REAL *scale,
                       __global const SCALAR *b, __global SCALAR *y)
 {
     for (size_t e = get_global_id(0); e < n * count; e += get_global_size(0)) {
         const size_t r = e / n, i = e - r * n;
-        y[r * n + place[i]] = scaled ? scalar_scale(scale[i], b[e]) : b[e];
+        y[r * n + place[i]] = scalar_scale(scale[i], b[e]);
     }
 }
 
-__kernel void permute_back(ulong n, ulong count, __global const uint *place, uint scaled, __global const REAL *scale,
+__kernel void permute_back(ulong n, ulong count, __global const uint *place, __global const REAL *scale,
                            __global const SCALAR *y, __global SCALAR *x)
 {
     for (size_t e = get_global_id(0); e < n * count; e += get_global_size(0)) {
         const size_t r = e / n, i = e - r * n;
         const SCALAR value = y[r * n + place[i]];
-        x[e] = scaled ? scalar_scale(scale[i], value) : value;
+        x[e] = scalar_scale(scale[i], value);
     }
 }
 
@@ -363,14 +367,15 @@ __kernel GROUP void gather_forward(ulong first_front, ulong n, ulong width, ulon
                                    __global const ulong *fronts, __global const uint *map,
                                    __global const SCALAR *of_children, __global SCALAR *y, __global SCALAR *sums)
 {
-    const front_type front = front_at(fronts, first_front + TASK);
+    const size_t position = first_front + TASK, children_count = CHILDREN_OF(position);
+    const front_type front = front_at(fronts, position);
     const size_t r = get_global_id(1);
     __global SCALAR *own = sums + r * width + front.rows - begin;
     for (size_t i = ITEM; i < front.rest; i += ITEMS) {
         own[i] = SCALAR_ZERO;
     }
-    WAIT
-    for (size_t c = 0; c < front.count; ++c) {
+    WAIT;
+    for (size_t c = 0; c < children_count; ++c) {
         const front_type child = front_at(fronts, front.children + c);
         __global const SCALAR *theirs = of_children + r * width + child.rows - children_begin;
         for (size_t e = ITEM; e < child.rest; e += ITEMS) {
@@ -381,7 +386,7 @@ __kernel GROUP void gather_forward(ulong first_front, ulong n, ulong width, ulon
                 own[i - front.pivots] += theirs[e];
             }
         }
-        WAIT
+        WAIT;
     }
 }
 
@@ -400,26 +405,27 @@ __kernel GROUP void forward(ulong first_front, ulong n, ulong width, ulong begin
                             __global const ulong *fronts, __global const SCALAR *factors, __global const uint *pivot_of,
                             __global SCALAR *y, __global SCALAR *sums)
 {
-    const front_type front = front_at(fronts, first_front + TASK);
+    const size_t position = first_front + TASK, pivots = PIVOTS_OF(position);
+    const front_type front = front_at(fronts, position);
     const size_t r = get_global_id(1), order = front.order;
     __global const SCALAR *a = factors + front.factors;
     __global SCALAR *x = y + r * n + front.first, *own = sums + r * width + front.rows - begin;
 #ifdef SYMMETRIC
     (void)pivot_of;
 #else
-    for (size_t k = 0; ITEM == 0 && k < front.pivots; ++k) {
+    for (size_t k = 0; ITEM == 0 && k < pivots; ++k) {
         const size_t other = pivot_of[front.first + k] - front.first;
         const SCALAR moved = x[k];
         x[k] = x[other];
         x[other] = moved;
     }
-    WAIT
+    WAIT;
 #endif
-    for (size_t k = 0; k < front.pivots; ++k) {
+    for (size_t k = 0; k < pivots; ++k) {
         __global const SCALAR *column = a + k * order;
 #ifdef SYMMETRIC
         const SCALAR value = scalar_div(x[k], column[k]);
-        WAIT
+        WAIT;
         if (ITEM == 0) {
             x[k] = value;
         }
@@ -427,20 +433,20 @@ __kernel GROUP void forward(ulong first_front, ulong n, ulong width, ulong begin
         const SCALAR value = x[k];
 #endif
 #ifdef CPU
-        subtract_multiple(front.pivots - k - 1, value, column + k + 1, x + k + 1);
-        subtract_multiple(front.rest, value, column + front.pivots, own);
+        subtract_multiple(pivots - k - 1, value, column + k + 1, x + k + 1);
+        subtract_multiple(front.rest, value, column + pivots, own);
 #else
-        for (size_t i = k + 1 + ITEM; i < front.pivots; i += ITEMS) {
+        for (size_t i = k + 1 + ITEM; i < pivots; i += ITEMS) {
             x[i] = scalar_mad(-value, column[i], x[i]);
         }
-        WAIT
+        WAIT;
 #endif
     }
 #ifndef CPU
     for (size_t i = ITEM; i < front.rest; i += ITEMS) {
         SCALAR sum = own[i];
-        for (size_t k = 0; k < front.pivots; ++k) {
-            sum = scalar_mad(-a[k * order + front.pivots + i], x[k], sum);
+        for (size_t k = 0; k < pivots; ++k) {
+            sum = scalar_mad(-a[k * order + pivots + i], x[k], sum);
         }
         own[i] = sum;
     }
@@ -452,14 +458,15 @@ __kernel GROUP void backward(ulong first_front, ulong n, ulong width, ulong begi
                              __global const ulong *fronts, __global const SCALAR *factors, __global SCALAR *y,
                              __global const SCALAR *known)
 {
-    const front_type front = front_at(fronts, first_front + TASK);
+    const size_t position = first_front + TASK, pivots = PIVOTS_OF(position);
+    const front_type front = front_at(fronts, position);
     const size_t r = get_global_id(1), order = front.order;
     __global const SCALAR *a = factors + front.factors;
     __global SCALAR *x = y + r * n + front.first;
     __global const SCALAR *others = known + r * width + front.rows - begin;
 #ifdef SYMMETRIC
-    for (size_t k = ITEM; k < front.pivots; k += ITEMS) {
-        __global const SCALAR *column = a + k * order + front.pivots;
+    for (size_t k = ITEM; k < pivots; k += ITEMS) {
+        __global const SCALAR *column = a + k * order + pivots;
         SCALAR sum = x[k];
         for (size_t i = 0; i < front.rest; ++i) {
             sum = scalar_mad(-scalar_conj(column[i]), others[i], sum);
@@ -467,26 +474,26 @@ __kernel GROUP void backward(ulong first_front, ulong n, ulong width, ulong begi
         x[k] = sum;
     }
 #else
-    __global const SCALAR *u = a + order * front.pivots;
+    __global const SCALAR *u = a + order * pivots;
 #ifdef CPU
     for (size_t j = 0; j < front.rest; ++j) {
-        subtract_multiple(front.pivots, others[j], u + j * front.pivots, x);
+        subtract_multiple(pivots, others[j], u + j * pivots, x);
     }
 #else
-    for (size_t k = ITEM; k < front.pivots; k += ITEMS) {
+    for (size_t k = ITEM; k < pivots; k += ITEMS) {
         SCALAR sum = x[k];
         for (size_t j = 0; j < front.rest; ++j) {
-            sum = scalar_mad(-u[j * front.pivots + k], others[j], sum);
+            sum = scalar_mad(-u[j * pivots + k], others[j], sum);
         }
         x[k] = sum;
     }
 #endif
 #endif
-    WAIT
-    for (size_t back = 0; back < front.pivots; ++back) {
-        const size_t k = front.pivots - 1 - back;
+    WAIT;
+    for (size_t back = 0; back < pivots; ++back) {
+        const size_t k = pivots - 1 - back;
         const SCALAR value = scalar_div(x[k], a[k * order + k]);
-        WAIT
+        WAIT;
         if (ITEM == 0) {
             x[k] = value;
         }
@@ -497,7 +504,7 @@ __kernel GROUP void backward(ulong first_front, ulong n, ulong width, ulong begi
             x[i] = scalar_mad(-value, a[k * order + i], x[i]);
 #endif
         }
-        WAIT
+        WAIT;
     }
 }
 

@@ -11,6 +11,7 @@ function M = precond(A, varargin)
 %     'spai0'  the diagonal matrix that is closest to the inverse
 %     'fsai'   a factorised sparse approximate inverse, for Hermitian positive definite A
 %     'jacobi' the diagonal of A
+%     'lu'     a complete factorisation, Cholesky or LU: M \ b solves A x = b, as often as you like
 %     'amg'    algebraic multigrid: clinalg.amg(A, options)
 %     'sa', 'classical'  the same with this kind of coarsening, smoothed aggregation or classical
 %     'saddle' blocks for a saddle point: clinalg.saddle(A, options)

@@ -29,7 +29,7 @@ const NAMES: [(&str, &str); 13] = [
     ("ssor", "SSOR"),
     ("ilu", "ILU(0)"),
     ("ilut", "ILUT"),
-    ("lu", "complete LU factors"),
+    ("lu", "complete factorisation"),
     ("saddle", "saddle-point block preconditioner"),
 ];
 

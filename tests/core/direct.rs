@@ -1,10 +1,9 @@
 //! Sparse direct factors against dense elimination on the host, known solutions and closed forms.
 
 use clinalg::direct::{Factors, FactorsParams, Kind};
-use clinalg::solve::Preconditioner;
-use clinalg::{Complex, Context, Csr, CsrParts, Error, Real, Scalar, Vector};
+use clinalg::{Complex, Context, Csr, CsrParts, Error, Scalar, Vector};
 
-use crate::common::{Noise, contexts, eps, has, takes};
+use crate::common::{Noise, contexts, eps, takes};
 
 type Triplets = Vec<(usize, usize, f64)>;
 
@@ -12,7 +11,7 @@ type Triplets = Vec<(usize, usize, f64)>;
 fn matrix<T: Scalar>(n: usize, entries: &Triplets) -> CsrParts<T> {
     let entry = |&(i, j, a): &(usize, usize, f64)| {
         let im = if T::IS_COMPLEX && i != j { a * ((i * 7 + j * 3) % 5) as f64 / 4.0 } else { 0.0 };
-        (i, j, T::from_parts(T::Real::from_f64(a), T::Real::from_f64(im)))
+        (i, j, T::from_parts(<T::Real as Scalar>::from_f64(a), <T::Real as Scalar>::from_f64(im)))
     };
     CsrParts::from_triplets(n, n, &entries.iter().map(entry).collect::<Vec<_>>()).unwrap()
 }
@@ -132,6 +131,131 @@ fn systems_of_every_kind_are_solved_to_a_few_roundings() {
         if takes::<f32>(context) {
             every_kind::<f32>(context);
             every_kind::<Complex<f32>>(context);
+        }
+    }
+}
+
+/// [H B'; B 0] with a random H and more columns than rows in B.
+fn saddle(n: usize, m: usize, noise: &mut Noise) -> (usize, Triplets) {
+    let mut entries = random(n, 2, 4.0, noise);
+    for k in 0..m {
+        for j in [k, (3 * k + 1) % n, n - 1 - k] {
+            let value = noise.value();
+            entries.push((n + k, j, value));
+            entries.push((j, n + k, value));
+        }
+    }
+    (n + m, entries)
+}
+
+#[test]
+fn difficult_matrices_are_solved_to_a_few_roundings() {
+    for context in contexts() {
+        if !takes::<f64>(context) {
+            continue;
+        }
+        let params = FactorsParams::default();
+        let mut noise = Noise::new(5);
+        let (n, entries) = saddle(120, 40, &mut noise);
+        assert!(check(context, "saddle point", &matrix::<f64>(n, &entries), &params).report().is_matched);
+        // Shifted into the spectrum: symmetric, indefinite.
+        let (n, mut entries) = laplacian([30, 31, 1]);
+        entries.iter_mut().filter(|e| e.0 == e.1).for_each(|e| e.2 -= 3.3);
+        assert_eq!(check(context, "indefinite", &matrix::<f64>(n, &entries), &params).report().kind, Kind::Lu);
+        // Complex symmetric, as the Helmholtz equation with damping gives it.
+        let damped: Vec<_> = entries.iter().map(|&(i, j, a)| (i, j, Complex::new(a, if i == j { 0.1 } else { 0.0 }))).collect();
+        check(context, "Helmholtz", &CsrParts::from_triplets(n, n, &damped).unwrap(), &params);
+        // Rows and columns of very different size.
+        let size = |i: usize| 10_f64.powi((i * 37 % 17) as i32 - 8);
+        let spread: Triplets = entries.iter().map(|&(i, j, a)| (i, j, a * size(i) * size(j + 5))).collect();
+        check(context, "spread rows", &matrix::<f64>(n, &spread), &params);
+        let spread: Triplets = laplacian([30, 31, 1]).1.iter().map(|&(i, j, a)| (i, j, a * size(i) * size(j))).collect();
+        assert_eq!(check(context, "spread definite", &matrix::<f64>(n, &spread), &params).report().kind, Kind::Cholesky);
+    }
+}
+
+/// The solution without refinement.
+fn applied<T: Scalar>(factors: &mut Factors<T>, b: &Vector<T>) -> Vec<T> {
+    use clinalg::solve::Preconditioner;
+    let mut x = Vector::zeros(b.context(), b.len()).unwrap();
+    factors.apply(b, &mut x).unwrap();
+    x.to_vec().unwrap()
+}
+
+#[test]
+fn new_values_give_the_bits_of_a_first_factorisation() {
+    for context in contexts() {
+        if !takes::<f64>(context) {
+            continue;
+        }
+        for kind in [Kind::Cholesky, Kind::Lu] {
+            let (n, entries) = laplacian([20, 15, 6]);
+            let parts = matrix::<f64>(n, &entries);
+            let a = Csr::from_parts(context, &parts).unwrap();
+            let mut other = parts.clone();
+            other.values.iter_mut().for_each(|value| *value *= 1.1);
+            let other = Csr::from_parts(context, &other).unwrap();
+            let b = Vector::from_slice(context, &(0..n).map(|i| (i as f64).sin()).collect::<Vec<_>>()).unwrap();
+            let params = FactorsParams::default().kind(kind);
+            let mut factors = Factors::new(&a, &params).unwrap();
+            let first = applied(&mut factors, &b);
+            factors.refactor(&other).unwrap();
+            assert_ne!(applied(&mut factors, &b), first);
+            factors.refactor(&a).unwrap();
+            assert_eq!(applied(&mut factors, &b), first);
+            assert_eq!(applied(&mut Factors::new(&a, &params).unwrap(), &b), first);
+        }
+    }
+}
+
+#[test]
+fn what_has_no_factors_is_named() {
+    for context in contexts() {
+        if !takes::<f64>(context) {
+            continue;
+        }
+        let of = |n: usize, entries: &Triplets| Csr::from_parts(context, &matrix::<f64>(n, entries)).unwrap();
+        let params = FactorsParams::default();
+        let n = 40;
+        let diagonal = |row: usize, value: f64| -> Triplets {
+            (0..n).map(|i| (i, i, if i == row { value } else { 2.0 })).collect()
+        };
+        let error = |a: &Csr<f64>, params: &FactorsParams| Factors::new(a, params).expect_err("no factors");
+        let cholesky = params.kind(Kind::Cholesky);
+        let indefinite = of(n, &diagonal(17, -1.0));
+        assert!(matches!(error(&indefinite, &cholesky), Error::NotPositiveDefinite { minor: 18 }));
+        assert_eq!(Factors::new(&indefinite, &params).unwrap().report().kind, Kind::Lu);
+        let unsymmetric = of(2, &vec![(0, 0, 1.0), (0, 1, 1.0), (1, 1, 1.0)]);
+        assert!(error(&unsymmetric, &cholesky).to_string().contains("not Hermitian"));
+        let infinite = error(&of(n, &diagonal(3, f64::NAN)), &params).to_string();
+        assert!(infinite.contains("row 4 and column 4"), "{infinite}");
+        let rectangular = Csr::from_triplets(context, 2, 3, &[(0, 0, 1.0)]).unwrap();
+        assert!(matches!(error(&rectangular, &params), Error::Shape { argument: "a", .. }));
+        let (points, entries) = laplacian([20, 20, 1]);
+        let large = error(&of(points, &entries), &params.operations(1000.0)).to_string();
+        assert!(large.contains("more than the 1.0e3 that are allowed; use an iterative method"), "{large}");
+        // Another pattern, and a matrix that is no longer definite.
+        let a = of(n, &diagonal(0, 2.0));
+        let mut factors = Factors::new(&a, &params).unwrap();
+        let full = of(n, &(0..n).flat_map(|i| [(i, i, 2.0), (i, 0, 1.0)]).collect());
+        assert!(factors.refactor(&full).unwrap_err().to_string().contains("make new factors"));
+        assert!(matches!(factors.refactor(&indefinite), Err(Error::NotPositiveDefinite { minor: 18 })));
+        // A system without a solution, and one with many.
+        for entries in [
+            vec![(0, 0, 1.0), (0, 1, 1.0), (1, 0, 1.0), (1, 1, 1.0)],
+            vec![(0, 0, 1.0), (0, 1, 2.0), (1, 0, 2.0), (1, 1, 4.0)],
+            vec![(0, 0, 1.0), (0, 1, 1.0)],
+        ] {
+            let singular = of(2, &entries);
+            let mut factors = Factors::new(&singular, &params).unwrap();
+            assert_eq!(factors.report().replaced_pivots, 1);
+            let mut x = Vector::zeros(context, 2).unwrap();
+            let b = Vector::from_slice(context, &[1.0, -1.0]).unwrap();
+            let error = factors.solve(&singular, &b, &mut x).unwrap_err().to_string();
+            assert!(error.contains("singular to working precision"), "{error}");
+            let mut b = Vector::zeros(context, 2).unwrap();
+            clinalg::ops::mv(1.0, &singular, &Vector::from_slice(context, &[0.5, 0.25]).unwrap(), 0.0, &mut b).unwrap();
+            assert!(factors.solve(&singular, &b, &mut x).unwrap().backward_error <= 1e-15);
         }
     }
 }

@@ -66,7 +66,7 @@ impl ClinalgSolverOptions {
         }
         if let Some(kind) = wanted.preconditioner {
             let known = preconditioner_of_name(kind).ok_or_else(|| {
-                let expected = "none, jacobi, amg, spai0, ssor, ilu, ilut, ic or fsai; create any other one with its own function and \
+                let expected = "none, jacobi, amg, spai0, ssor, ilu, ilut, ic, fsai or lu; create any other one with its own function and \
                                 set `inverse`, or use clinalg_system_options.solver";
                 let name = SolverText::PRECONDITIONERS.iter().find(|(_, of)| *of == kind);
                 lacking(name.map_or("", |(name, _)| name), expected)
@@ -212,7 +212,8 @@ pub unsafe extern "C" fn clinalg_solver_options_default(
 /// `clinalg_solver_options_default` first. The parts stand between commas in any order, in upper or lower case:
 ///
 /// - a method: `cg`, `fcg`, `minres`, `bicgstab`, `idrs`, `gmres`, `richardson`, `lsqr` or `lsmr`;
-/// - a preconditioner: `none`, `jacobi`, `amg`, `spai0`, `ssor`, `ilu`, `ilut`, `ic` or `fsai`;
+/// - a preconditioner: `none`, `jacobi`, `amg`, `spai0`, `ssor`, `ilu`, `ilut`, `ic`, `fsai` or `lu`, a complete factorisation;
+/// - `direct` for both, `gmres` and `lu`: a direct solver;
 /// - `tol=` with the relative residual to reach, above 0 and below 1;
 /// - `max-iterations=`, `restart=` and `idr-dimension=` with whole numbers, the last two at least 1.
 ///

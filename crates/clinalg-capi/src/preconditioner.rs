@@ -2,6 +2,7 @@
 
 use clinalg::Error;
 use clinalg::amg::{AmgParams, Coarsening, Cycle, Smoother};
+use clinalg::direct::FactorsParams;
 use clinalg::precond::{CholeskyParams, IluKind, IluParams, Matching, Ordering, SsorParams};
 use clinalg_handles::{PreconditionerKind, PreconditionerParams, Registry};
 
@@ -44,7 +45,7 @@ pub enum ClinalgMatching {
 pub struct ClinalgPreconditionerOptions {
     /// `sizeof(clinalg_preconditioner_options)`, as the program was compiled.
     pub struct_size: usize,
-    /// The preconditioner: `CLINALG_PRECONDITIONER_ILU`, `_ILUT`, `_IC`, `_SSOR`, `_SPAI0`, `_FSAI` or `_JACOBI`.
+    /// The preconditioner: `CLINALG_PRECONDITIONER_ILU`, `_ILUT`, `_IC`, `_SSOR`, `_SPAI0`, `_FSAI`, `_JACOBI` or `_LU`.
     pub kind: u32,
     /// Of ILU, ILUT, IC and SSOR, the order of elimination, a `clinalg_ordering`.
     pub ordering: u32,
@@ -194,7 +195,8 @@ pub struct ClinalgPreconditionerReport {
     /// Stored entries: of the factors, of G for FSAI, of the diagonal for SPAI-0, of the matrices of all levels for algebraic multigrid; 0
     /// for SSOR.
     pub entries: usize,
-    /// Levels of the lower triangular system, each of which takes one step; 0 without such a system.
+    /// Levels of the lower triangular system, each of which takes one step; 0 without such a system. Of a complete factorisation the
+    /// depths of the tree of its fronts.
     pub lower_levels: usize,
     /// Levels of the upper triangular system.
     pub upper_levels: usize,
@@ -269,6 +271,7 @@ impl ClinalgPreconditionerOptions {
             (ClinalgPreconditioner::Spai0, PreconditionerKind::Spai0),
             (ClinalgPreconditioner::Fsai, PreconditionerKind::Fsai),
             (ClinalgPreconditioner::Jacobi, PreconditionerKind::Jacobi),
+            (ClinalgPreconditioner::Lu, PreconditionerKind::Lu),
         ];
         Ok(match choice("kind", self.kind, &known)? {
             PreconditionerKind::Ilut => ilu(IluKind::Threshold { drop: self.drop, fill: self.fill }),
@@ -284,6 +287,7 @@ impl ClinalgPreconditionerOptions {
             PreconditionerKind::Spai0 => PreconditionerParams::Spai0,
             PreconditionerKind::Fsai => PreconditionerParams::Fsai,
             PreconditionerKind::Jacobi => PreconditionerParams::Jacobi,
+            PreconditionerKind::Lu => PreconditionerParams::Complete(FactorsParams::default()),
             _ => ilu(IluKind::Zero),
         })
     }
@@ -331,6 +335,7 @@ fn code(kind: PreconditionerKind) -> u32 {
         PreconditionerKind::Spai0 => ClinalgPreconditioner::Spai0,
         PreconditionerKind::Fsai => ClinalgPreconditioner::Fsai,
         PreconditionerKind::Amg => ClinalgPreconditioner::Amg,
+        PreconditionerKind::Lu => ClinalgPreconditioner::Lu,
     };
     code as u32
 }

@@ -59,6 +59,8 @@ pub enum ClinalgPreconditioner {
     Fsai = 7,
     /// Algebraic multigrid, for real matrices.
     Amg = 8,
+    /// A complete factorisation, Cholesky or LU: with GMRES a direct solver.
+    Lu = 9,
 }
 
 /// Why a solve ended.
@@ -171,6 +173,7 @@ pub(crate) fn preconditioning_of(code: u32) -> Result<Preconditioning, Fault> {
         (ClinalgPreconditioner::Spai0, Preconditioning::Of(PreconditionerKind::Spai0)),
         (ClinalgPreconditioner::Fsai, Preconditioning::Of(PreconditionerKind::Fsai)),
         (ClinalgPreconditioner::Amg, Preconditioning::Of(PreconditionerKind::Amg)),
+        (ClinalgPreconditioner::Lu, Preconditioning::Of(PreconditionerKind::Lu)),
     ];
     choice("preconditioner", code, &known)
 }
@@ -203,6 +206,7 @@ pub(crate) fn preconditioner_of_name(kind: automatic::PreconditionerKind) -> Opt
         automatic::PreconditionerKind::Cholesky => ClinalgPreconditioner::Ic,
         automatic::PreconditionerKind::Fsai => ClinalgPreconditioner::Fsai,
         automatic::PreconditionerKind::Amg => ClinalgPreconditioner::Amg,
+        automatic::PreconditionerKind::Lu => ClinalgPreconditioner::Lu,
         _ => return None,
     })
 }

@@ -58,14 +58,16 @@ Methods:
   minres    for symmetric A, definite or not
   fcg       as cg, for preconditioners that vary or are not quite symmetric; the default
             with --cycle k
+  direct    gmres with --precond lu: a complete factorisation, and an iteration or two that
+            refine the solution
   lsmr      least squares, for rectangular A; the default if A is not square
   lsqr      as lsmr; its residual never grows
   richardson
             stationary iteration x += M^-1 (b - A x) with a preconditioner M, such as
             multigrid (--precond amg) as a solver of its own; for real systems
 If cg, minres or bicgstab was chosen by default and fails, or reaches the default
-limit of iterations, gmres continues from its best iterate, with complete LU factors of A
-where these take at most about ten seconds, else with ilut; for symmetric A, minres
+limit of iterations, gmres continues from its best iterate, with a complete factorisation of
+A where the device computes it within seconds, else with ilut; for symmetric A, minres
 continues after gmres.
 
 Preconditioners:
@@ -83,6 +85,7 @@ Preconditioners:
                  approximate inverse (no triangular systems)
   ilu            ILU(0); rows are permuted where the diagonal has zeros
   ilut           ILU with --drop and --fill, for difficult matrices
+  lu             complete factorisation, Cholesky or LU: needs more memory than the others
   saddle         blocks for saddle points [A B'; B -C] (Stokes, constraints): multigrid
                  for A, a diagonal or multigrid for the Schur complement; minres
                  where the matrix is symmetric, else gmres
@@ -321,9 +324,6 @@ fn solve<T: Number>(args: &Args, global: &Global, input: Input, out: &mut Output
 /// The default of --seed.
 const SEED: u64 = 1;
 
-/// Largest number of equations for which complete factors by ILUT take seconds to minutes.
-const FACTORED: usize = 20_000;
-
 impl Args {
     /// With the matrix that is meant.
     fn with_matrix(&self, global: &Global) -> Result<Args, Failure> {
@@ -334,8 +334,22 @@ impl Args {
                 "unexpected argument '{}': a solve takes one matrix; --rhs FILE and --x0 FILE read vectors",
                 second.display()
             ),
-            _ => Ok(args),
+            _ => args.with_direct(),
         }
+    }
+
+    /// With the method and the preconditioner that a direct solver is.
+    fn with_direct(mut self) -> Result<Args, Failure> {
+        if self.method != Some(Method::Direct) {
+            return Ok(self);
+        }
+        if !matches!(self.precond, Precond::Auto | Precond::Lu) {
+            let given = self.precond.name();
+            return usage!("--method direct factorises A: --precond {given} does not go with it");
+        }
+        self.method = Some(Method::Gmres);
+        self.precond = Precond::Lu;
+        Ok(self)
     }
 
     /// With what --solver names where the option of that name is not given.
@@ -407,19 +421,13 @@ impl Args {
         given.into_iter().find(|option| option.1).map(|option| option.0)
     }
 
-    /// The options for complete factors of a small matrix, where a method failed and its preconditioner was not equally exact already.
+    /// The option for a complete factorisation, where a method failed and its preconditioner was not equally exact already.
     fn advice<T: Scalar>(&self, parts: &CsrParts<T>, solved: &Outcome<T>, is_team: bool) -> Option<String> {
         let (rows, stop, precond) = (parts.rows, solved.report.stop, solved.precond);
         let at_default_limit = stop == Stop::IterationLimit && self.max_iterations.is_none();
         let failed = stop.is_failure_of_method() || at_default_limit;
         let may_factor = failed && rows == parts.cols && !is_team && solved.singularity.is_none();
-        let is_exact = precond == Precond::Lu || (precond == Precond::Ilut && self.given_drop == Some(0.0));
-        (may_factor && !is_exact && rows <= FACTORED).then(|| {
-            // With this, a row may keep all its entries in L and in U.
-            let fill = (2 * rows * rows).div_ceil(parts.nnz().max(1));
-            format!(
-                "--method gmres --precond ilut --order rcm --drop 0 --fill {fill} computes complete LU factors of A"
-            )
-        })
+        let is_exact = precond == Precond::Lu;
+        (may_factor && !is_exact).then(|| "--method direct computes a complete factorisation of A".to_owned())
     }
 }

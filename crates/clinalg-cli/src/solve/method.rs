@@ -32,6 +32,8 @@ pub(crate) enum Method {
     Gmres,
     /// Stationary iteration with a preconditioner, such as multigrid
     Richardson,
+    /// Complete factorisation, with GMRES to refine the solution: --method gmres --precond lu
+    Direct,
     /// Least squares, residual never rising
     Lsqr,
     /// Least squares, residual of the normal equations never rising
@@ -68,7 +70,7 @@ impl From<Method> for automatic::Method {
             Method::Minres => automatic::Method::Minres,
             Method::BiCgStab => automatic::Method::BiCgStab,
             Method::Idrs => automatic::Method::Idr,
-            Method::Gmres => automatic::Method::Gmres,
+            Method::Gmres | Method::Direct => automatic::Method::Gmres,
             Method::Richardson => automatic::Method::Richardson,
             Method::Lsqr => automatic::Method::Lsqr,
             Method::Lsmr => automatic::Method::Lsmr,
@@ -106,8 +108,7 @@ pub(crate) enum Precond {
     Ilu,
     /// Incomplete LU factorisation with a threshold
     Ilut,
-    /// Complete LU factors, which stand in where others fail
-    #[value(skip)]
+    /// Complete factorisation, Cholesky or LU: a sparse direct solver
     Lu,
     /// Incomplete Cholesky factorisation, IC(0)
     Ic,
@@ -120,7 +121,7 @@ pub(crate) enum Precond {
 impl Precond {
     /// The name on the command line.
     pub(crate) fn name(self) -> String {
-        if self == Precond::Lu { "lu".into() } else { value_name(&self) }
+        value_name(&self)
     }
 
     /// As a heading names it.
@@ -151,7 +152,7 @@ impl Precond {
 
 impl From<PreconditionerKind> for Precond {
     fn from(kind: PreconditionerKind) -> Precond {
-        let mut named = Precond::value_variants().iter().chain(&[Precond::Lu]);
+        let mut named = Precond::value_variants().iter();
         *named.find(|own| own.kind() == Some(kind)).expect("every preconditioner of the library has a name")
     }
 }

@@ -3,6 +3,7 @@
 use std::cell::RefCell;
 
 use clinalg::amg::{Amg, AmgParams, AmgReport, Cycle, rigid_motions};
+use clinalg::direct::{Factors, FactorsParams};
 use clinalg::precond::{
     CholeskyParams, Fsai, Ilu, IluKind, IluParams, IncompleteCholesky, Jacobi, Preconditioner, Saddle, SaddleParams,
     SaddleShape, Spai0, Split, Ssor, SsorParams, check_finite, is_hermitian,
@@ -39,6 +40,8 @@ pub enum PreconditionerKind {
     Amg,
     /// The diagonal of the matrix.
     Jacobi,
+    /// A complete factorisation, Cholesky or LU.
+    Lu,
 }
 
 /// A preconditioner that is made of the entries of a sparse matrix, and its parameters.
@@ -57,6 +60,8 @@ pub enum PreconditionerParams {
     Fsai,
     /// The diagonal of the matrix.
     Jacobi,
+    /// A complete factorisation, Cholesky or LU.
+    Complete(FactorsParams),
 }
 
 /// What is known of a preconditioner.
@@ -86,6 +91,7 @@ pub(super) enum EntryPreconditioner<T: Scalar> {
     Spai0(Spai0<T>),
     Fsai(Fsai<T>),
     Jacobi(Jacobi<T>),
+    Complete(Box<Factors<T>>),
 }
 
 /// The preconditioner of a matrix's diagonal.
@@ -145,6 +151,7 @@ impl<T: Scalar> EntryPreconditioner<T> {
             PreconditionerParams::Spai0 => EntryPreconditioner::Spai0(Spai0::new(a)?),
             PreconditionerParams::Fsai => EntryPreconditioner::Fsai(Fsai::new(a)?),
             PreconditionerParams::Jacobi => EntryPreconditioner::Jacobi(jacobi(&a.diagonal()?)?),
+            PreconditionerParams::Complete(params) => EntryPreconditioner::Complete(Box::new(Factors::new(a, params)?)),
         })
     }
 
@@ -156,6 +163,7 @@ impl<T: Scalar> EntryPreconditioner<T> {
             EntryPreconditioner::Spai0(m) => m,
             EntryPreconditioner::Fsai(m) => m,
             EntryPreconditioner::Jacobi(m) => m,
+            EntryPreconditioner::Complete(m) => &**m,
         }
     }
 
@@ -174,6 +182,11 @@ impl<T: Scalar> EntryPreconditioner<T> {
             EntryPreconditioner::Spai0(_) => info(PreconditionerKind::Spai0, rows, [0; 2]),
             EntryPreconditioner::Fsai(m) => info(PreconditionerKind::Fsai, m.nnz(), [0; 2]),
             EntryPreconditioner::Jacobi(_) => info(PreconditionerKind::Jacobi, rows, [0; 2]),
+            EntryPreconditioner::Complete(m) => {
+                let report = m.report();
+                let info = info(PreconditionerKind::Lu, report.entries, [report.levels; 2]);
+                PreconditionerInfo { is_matched: report.is_matched, ..info }
+            }
         }
     }
 }
@@ -195,6 +208,7 @@ impl<T: Scalar> Preconditioner<T> for EntryPreconditioner<T> {
             EntryPreconditioner::Spai0(m) => m.apply(r, z),
             EntryPreconditioner::Fsai(m) => m.apply(r, z),
             EntryPreconditioner::Jacobi(m) => m.apply(r, z),
+            EntryPreconditioner::Complete(m) => m.apply(r, z),
         }
     }
 }
@@ -365,6 +379,7 @@ impl PreconditionerKind {
             PreconditionerKind::Spai0 => PreconditionerParams::Spai0,
             PreconditionerKind::Fsai => PreconditionerParams::Fsai,
             PreconditionerKind::Jacobi => PreconditionerParams::Jacobi,
+            PreconditionerKind::Lu => PreconditionerParams::Complete(FactorsParams::default()),
             PreconditionerKind::Amg => return None,
         })
     }

@@ -29,7 +29,7 @@ pub enum Conflict {
 impl Conflict {
     /// The first reason against a method with a preconditioner for this matrix.
     pub(super) fn of(method: Method, kind: PreconditionerKind, matrix: &Inspection) -> Option<Conflict> {
-        use PreconditionerKind::{Cholesky, Fsai, Ilu, Ilut, Saddle};
+        use PreconditionerKind::{Cholesky, Fsai, Ilu, Ilut, Lu, Saddle};
         let is_unsymmetric = matches!(kind, Ilu | Ilut);
         if method.is_least_squares() {
             let conflicts = is_unsymmetric || kind == Saddle;
@@ -38,7 +38,8 @@ impl Conflict {
         let reasons = [
             (matrix.rows != matrix.cols, Conflict::NotSquare(method)),
             (
-                matches!(method, Method::Cg | Method::BlockCg | Method::Minres) && is_unsymmetric,
+                matches!(method, Method::Cg | Method::BlockCg | Method::Minres) && is_unsymmetric
+                    || method == Method::Minres && kind == Lu,
                 Conflict::Indefinite(method, kind),
             ),
             (kind == Saddle && method.is_conjugate_gradients(), Conflict::SaddlePoint(method)),

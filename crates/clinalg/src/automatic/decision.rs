@@ -79,7 +79,7 @@ impl fmt::Display for Decision {
                 let others = PreconditionerKind::Ilut.name();
                 write!(
                     f,
-                    "{} with {}, as neither complete LU factors nor {others} could be set up ({error})",
+                    "{} with {}, as neither a complete factorisation nor {others} could be set up ({error})",
                     method.title(),
                     kind.title()
                 )

@@ -179,7 +179,7 @@ pub(super) fn method(matrix: &Inspection, kind: PreconditionerKind, varies: bool
     match kind {
         _ if matrix.rows != matrix.cols => Method::Lsmr,
         PreconditionerKind::Saddle if matrix.hermitian => Method::Minres,
-        PreconditionerKind::Saddle => Method::Gmres,
+        PreconditionerKind::Saddle | PreconditionerKind::Lu => Method::Gmres,
         _ if varies => Method::FlexibleCg,
         PreconditionerKind::Ilu | PreconditionerKind::Ilut => Method::BiCgStab,
         _ if is_positive => Method::Cg,

@@ -6,11 +6,12 @@ use super::decision::{Decision, Event};
 use super::scalar::SystemScalar;
 use super::{Method, Observer};
 use crate::amg::{AmgParams, AmgReport, Coarsening};
+use crate::direct::{Factors, FactorsParams};
 use crate::precond::{
     CholeskyParams, Fsai, Ilu, IluKind, IluParams, IncompleteCholesky, Jacobi, Ordering, Preconditioner, Spai0, Ssor,
     SsorParams, is_unsuited,
 };
-use crate::{Csr, CsrParts, Error, Result, Scalar, Vector};
+use crate::{Csr, CsrParts, Result, Scalar, Vector};
 
 /// A preconditioner.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -28,7 +29,7 @@ pub enum PreconditionerKind {
     Ilu,
     /// [`Ilu`] with a threshold.
     Ilut,
-    /// Complete LU factors: [`Ilu`] with all entries, where other preconditioners fail.
+    /// A complete factorisation: Cholesky or LU [`Factors`], whose solution a method refines.
     Lu,
     /// [`IncompleteCholesky`].
     Cholesky,
@@ -69,7 +70,7 @@ impl PreconditionerKind {
             PreconditionerKind::Ssor => "SSOR",
             PreconditionerKind::Ilu => IluKind::Zero.name(),
             PreconditionerKind::Ilut => IluKind::threshold().name(),
-            PreconditionerKind::Lu => IluKind::Complete { operations: 0 }.name(),
+            PreconditionerKind::Lu => "complete factorisation",
             PreconditionerKind::Cholesky => "IC(0)",
             PreconditionerKind::Fsai => "FSAI",
             PreconditionerKind::Amg => "algebraic multigrid",
@@ -175,18 +176,17 @@ impl<M> Prepared<M> {
 /// Any preconditioner.
 pub type Boxed<T, V = Vector<T>> = Box<dyn Preconditioner<T, V>>;
 
-/// Incomplete or complete LU factors with their description.
+/// Incomplete LU factors with their description.
 pub(super) fn factors<T: Scalar>(m: Ilu<T>, nnz: usize) -> Prepared<Boxed<T>> {
     let kind = match m.kind() {
         IluKind::Zero => PreconditionerKind::Ilu,
-        IluKind::Complete { .. } => PreconditionerKind::Lu,
         _ => PreconditionerKind::Ilut,
     };
     let matched = if m.is_matched() { ", rows permuted for a large diagonal" } else { "" };
     let replaced = match m.replaced_pivots() {
         0 => String::new(),
-        1 => ", 1 zero pivot replaced".to_owned(),
-        count => format!(", {count} zero pivots replaced"),
+        1 => ", 1 small pivot replaced".to_owned(),
+        count => format!(", {count} small pivots replaced"),
     };
     let [lower, upper] = m.levels();
     let description = format!(
@@ -196,6 +196,27 @@ pub(super) fn factors<T: Scalar>(m: Ilu<T>, nnz: usize) -> Prepared<Boxed<T>> {
         m.launches()
     );
     Prepared::new(kind, Box::new(m), description)
+}
+
+/// Complete factors with their description.
+pub(super) fn complete_factors<T: Scalar>(a: &Csr<T>, params: &FactorsParams) -> Result<Prepared<Boxed<T>>> {
+    let factors = Factors::new(a, params)?;
+    let report = factors.report();
+    let matched = if report.is_matched { ", rows permuted for a large diagonal" } else { "" };
+    let replaced = match report.replaced_pivots {
+        0 => String::new(),
+        1 => ", 1 small pivot replaced".to_owned(),
+        count => format!(", {count} small pivots replaced"),
+    };
+    let description = format!(
+        "{} factors, {} entries ({:.1} times those of the matrix), {:.1e} operations, fronts of at most {} rows{matched}{replaced}",
+        report.kind.name(),
+        report.entries,
+        report.entries as f64 / a.nnz().max(1) as f64,
+        report.operations,
+        report.largest_front,
+    );
+    Ok(Prepared::new(PreconditionerKind::Lu, Box::new(factors), description))
 }
 
 /// A hierarchy in a line.
@@ -259,10 +280,7 @@ impl<T: SystemScalar> Source<'_, T> {
                 let m = Ilu::from_parts(context, (self.parts)()?, &params.ilu(kind))?;
                 return Ok(factors(m, a.nnz()));
             }
-            PreconditionerKind::Lu => {
-                let expected = "a preconditioner that can be named; complete factors stand in for others";
-                return Err(Error::value("preconditioner", expected, kind.name()));
-            }
+            PreconditionerKind::Lu => return complete_factors(a, &FactorsParams::default()),
             PreconditionerKind::Cholesky => {
                 let ordering = params.ordering.unwrap_or(Ordering::Natural);
                 let cholesky = CholeskyParams::default().ordering(ordering).sweeps(params.sweeps);

@@ -5,13 +5,14 @@ use std::borrow::Cow;
 use once_cell::unsync::OnceCell;
 
 use super::inspection::inspect;
-use super::preconditioner::{Boxed, Prepared, Source, factors, in_a_line, or_by_unknowns};
+use super::preconditioner::{Boxed, Prepared, Source, complete_factors, factors, in_a_line, or_by_unknowns};
 use super::scalar::{SystemScalar, narrowed, not_real};
 use super::{AutomaticParams, Method, Observer, PreconditionerKind};
 use crate::amg::Coarsening;
 use crate::matrix::{Inspection, Values as _, unknowns_per_node};
 use crate::ops::{SpaceVector as _, conj_transpose};
-use crate::precond::{self, Jacobi, NullVectors, fallback_factors};
+use crate::direct::FactorsParams;
+use crate::precond::{self, Jacobi, NullVectors, fallback_factors, is_unsuited};
 use crate::solve::{
     BiCgStab, Cg, FlexibleCg, Gmres, GmresParams, Idr, IdrParams, KrylovMemory, KrylovVector, LeastSquares,
     LeastSquaresMethod, LeastSquaresParams, Minres, Operator, Preconditioner, Progress, Report, Resumable, Richardson,
@@ -118,7 +119,7 @@ pub trait Space {
     /// Those of the device.
     fn instability(&self, prepared: &mut PreparedFor<Self>, inspection: &Inspection) -> Result<Option<f64>>;
 
-    /// Factors to fall back on: [`fallback_factors`].
+    /// Factors to fall back on: complete ones if the device computes them within seconds, else [`fallback_factors`].
     ///
     /// # Errors
     /// [`Error::Value`] on a team, which has none; those of [`fallback_factors`].
@@ -350,8 +351,12 @@ impl<T: SystemScalar> Space for OneDevice<'_, T> {
 
     fn fallback(&self, params: &AutomaticParams) -> Result<Prepared<Boxed<T>>> {
         let params = params.preconditioner_params.ilu(PreconditionerKind::Ilut);
-        let m = fallback_factors(self.a().context(), self.parts()?, &params)?;
-        Ok(factors(m, self.a().nnz()))
+        let (a, context) = (self.a(), self.a().context());
+        match complete_factors(a, &FactorsParams::within_seconds(context)) {
+            Err(error) if is_unsuited(&error) => {}
+            made => return made,
+        }
+        Ok(factors(fallback_factors(context, self.parts()?, &params)?, a.nnz()))
     }
 
     fn least_squares(

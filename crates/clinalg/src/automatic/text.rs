@@ -11,6 +11,7 @@ use crate::{Error, Result};
 /// | part | example |
 /// |---|---|
 /// | a method | `gmres` |
+/// | a direct solver: GMRES with a complete factorisation | `direct` |
 /// | a preconditioner; `none`, or `auto` for the one that suits the matrix | `ilut` |
 /// | the relative residual to reach, above 0 and below 1 | `tol=1e-8` |
 /// | the maximum number of iterations | `max-iterations=200` |
@@ -46,6 +47,8 @@ pub struct SolverText {
 
 /// The argument that errors name.
 const ARGUMENT: &str = "solver";
+/// The name of GMRES with a complete factorisation.
+const DIRECT: &str = "direct";
 
 impl SolverText {
     /// The names of the methods.
@@ -73,6 +76,7 @@ impl SolverText {
         ("ssor", PreconditionerKind::Ssor),
         ("ilu", PreconditionerKind::Ilu),
         ("ilut", PreconditionerKind::Ilut),
+        ("lu", PreconditionerKind::Lu),
         ("ic", PreconditionerKind::Cholesky),
         ("fsai", PreconditionerKind::Fsai),
         ("saddle", PreconditionerKind::Saddle),
@@ -105,7 +109,7 @@ fn joined<T>(names: &[(&str, T)]) -> String {
 
 fn unknown(part: &str) -> Error {
     let expected = format!(
-        "parts between commas: a method ({}), a preconditioner (auto, {}), tol=, max-iterations=, restart= or idr-dimension=",
+        "parts between commas: {DIRECT}, a method ({}), a preconditioner (auto, {}), tol=, max-iterations=, restart= or idr-dimension=",
         joined(SolverText::METHODS),
         joined(SolverText::PRECONDITIONERS)
     );
@@ -154,6 +158,10 @@ impl FromStr for SolverText {
                     set(&mut found.idr_dimensions, count(value, "idr-dimension=")?, "idr-dimension=", part)?;
                 }
                 Some(_) => return Err(unknown(part)),
+                None if part == DIRECT => {
+                    set(&mut found.method, Method::Gmres, "method", part)?;
+                    set(&mut preconditioner, Some(PreconditionerKind::Lu), "preconditioner", part)?;
+                }
                 None => match (named(SolverText::METHODS, part), named(SolverText::PRECONDITIONERS, part)) {
                     (Some(method), _) => set(&mut found.method, method, "method", part)?,
                     (None, Some(kind)) => set(&mut preconditioner, Some(kind), "preconditioner", part)?,
@@ -187,6 +195,8 @@ mod tests {
         for (name, method) in SolverText::METHODS {
             assert_eq!(name.parse::<SolverText>().unwrap().method, Some(*method));
         }
+        let direct: SolverText = "direct".parse().unwrap();
+        assert_eq!((direct.method, direct.preconditioner), (Some(Method::Gmres), Some(PreconditionerKind::Lu)));
         for (name, kind) in SolverText::PRECONDITIONERS {
             assert_eq!(name.parse::<SolverText>().unwrap().preconditioner, Some(*kind));
         }
@@ -195,6 +205,7 @@ mod tests {
     #[test]
     fn faults_of_a_text_are_named() {
         for (text, needles) in [
+            ("direct,amg", &["one preconditioner", "`amg`"]),
             ("cq,amg", &["`cq`", "cg, block-cg", "auto, none, jacobi", "tol="][..]),
             ("", &["``", "cg, block-cg"]),
             ("cg,", &["``"]),

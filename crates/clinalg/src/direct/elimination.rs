@@ -11,6 +11,9 @@ use crate::runtime::kernels::multifrontal::Program;
 use crate::runtime::{KernelFamily, Out, Range};
 use crate::{Buffer, Context, Csr, Error, Real, Result, Scalar};
 
+/// What rounding leaves of a pivot that is zero, in units of roundoff times the square root of the number of rows.
+const LEFT: f64 = 4.0;
+
 /// `ITEMS` of the kernels for GPUs.
 const ITEMS: usize = 128;
 
@@ -51,6 +54,7 @@ impl<'a, T: Scalar> Elimination<'a, T> {
         scales: &Scales<T>,
         values: &'a Buffer<T>,
         pivots: &'a Buffer<u32>,
+        tiny: f64,
     ) -> Result<Elimination<'a, T>> {
         let (context, structure, n) = (a.context(), a.structure(), analysis.n);
         let range = Range::d1(analysis.factors, context.local());
@@ -65,14 +69,12 @@ impl<'a, T: Scalar> Elimination<'a, T> {
             &structure.column,
             a.values(),
             &analysis.device.target,
-            scales.is_scaled.into(),
             &scales.rows,
             &scales.columns,
             Out::shared(values),
         )?;
-        let tiny = T::Real::epsilon().sqrt();
         let info = Buffer::zeroed(context, 1)?;
-        Ok(Elimination { context, analysis, program, values, pivots, contributions, info, tiny })
+        Ok(Elimination { context, analysis, program, values, pivots, contributions, info, tiny: T::Real::nearest(tiny) })
     }
 
     /// All levels; `large` eliminates a front that a work-group does not.
@@ -162,8 +164,10 @@ pub(super) fn cholesky<T: Scalar>(
     pivots: &Buffer<u32>,
 ) -> Result<usize> {
     let context = a.context();
-    let elimination = Elimination::new(analysis, a, Program::new().symmetric(1), scales, values, pivots)?;
-    let mut dense = CholeskyFactoriser::<T>::new(context, elimination.most_pivots())?;
+    // What rounding leaves of a pivot that is zero, of a matrix with ones on its diagonal.
+    let tiny = LEFT * (analysis.n as f64).sqrt() * T::Real::epsilon().into_f64();
+    let elimination = Elimination::new(analysis, a, Program::new().symmetric(1), scales, values, pivots, tiny)?;
+    let mut dense = CholeskyFactoriser::<T>::new(context, elimination.most_pivots(), tiny)?;
     elimination.run(|front, Fronts { square, below, rest, .. }| {
         dense.run(square)?;
         let triangle = Triangle::Lower;
@@ -193,10 +197,11 @@ pub(super) fn lu<T: Scalar>(
     pivots: &Buffer<u32>,
 ) -> Result<usize> {
     let context = a.context();
-    let elimination = Elimination::new(analysis, a, Program::new(), scales, values, pivots)?;
+    let tiny = T::Real::epsilon().into_f64().sqrt();
+    let elimination = Elimination::new(analysis, a, Program::new(), scales, values, pivots, tiny)?;
     let most = elimination.most_pivots();
     let local = Buffer::zeroed(context, most)?;
-    let mut dense = LuFactoriser::<T>::new(context, [most, most], local, elimination.tiny.into_f64())?;
+    let mut dense = LuFactoriser::<T>::new(context, [most, most], local, tiny)?;
     elimination.run(|front, Fronts { square, below, right, rest }| {
         dense.run(square)?;
         dense.exchange.rows(&dense.pivots, 0..front.pivots, false, right)?;

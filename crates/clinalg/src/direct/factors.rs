@@ -12,7 +12,7 @@ use crate::matrix::host::{equilibrated, has_weak_diagonal, inverse_of, largest_p
 use crate::matrix::{Inspection, Structure, Values};
 use crate::ops;
 use crate::runtime::kernels::multifrontal::Program;
-use crate::runtime::{Out, Range};
+use crate::runtime::{KernelFamily, Out, Range};
 use crate::solve::Preconditioner;
 use crate::{Buffer, Context, Csr, Error, Real, Result, Scalar, Vector};
 
@@ -26,6 +26,16 @@ pub enum Kind {
     Lu,
 }
 
+impl Kind {
+    /// The name of the factorisation: `Cholesky` or `LU`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Kind::Cholesky => "Cholesky",
+            Kind::Lu => "LU",
+        }
+    }
+}
+
 /// Parameters of [`Factors`].
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
@@ -35,11 +45,14 @@ pub struct FactorsParams {
     pub kind: Option<Kind>,
     /// The most steps of iterative refinement in a solve. Default 10; they end when the backward error no longer halves.
     pub refinements: usize,
+    /// The most multiplications and additions of a factorisation; a matrix that needs more is an error before memory is allocated.
+    /// Default: no limit.
+    pub operations: f64,
 }
 
 impl Default for FactorsParams {
     fn default() -> FactorsParams {
-        FactorsParams { kind: None, refinements: 10 }
+        FactorsParams { kind: None, refinements: 10, operations: f64::INFINITY }
     }
 }
 
@@ -47,6 +60,21 @@ impl FactorsParams {
     /// With these factors.
     pub fn kind(mut self, kind: Kind) -> FactorsParams {
         self.kind = Some(kind);
+        self
+    }
+
+    /// With as many multiplications and additions as a device makes in seconds.
+    pub(crate) fn within_seconds(context: &Context) -> FactorsParams {
+        let operations = match context.family() {
+            KernelFamily::Cpu => 2e11,
+            KernelFamily::Gpu => 5e12,
+        };
+        FactorsParams::default().operations(operations)
+    }
+
+    /// With at most so many multiplications and additions.
+    pub fn operations(mut self, most: f64) -> FactorsParams {
+        self.operations = most;
         self
     }
 
@@ -98,23 +126,18 @@ pub struct Solved {
 
 /// Factors of rows and columns.
 pub(super) struct Scales<T: Scalar> {
-    pub(super) is_scaled: bool,
     pub(super) rows: Buffer<T::Real>,
     pub(super) columns: Buffer<T::Real>,
 }
 
 impl<T: Scalar> Scales<T> {
-    fn none(context: &Context) -> Result<Scales<T>> {
-        Ok(Scales { is_scaled: false, rows: Buffer::zeroed(context, 0)?, columns: Buffer::zeroed(context, 0)? })
-    }
-
     /// The powers of 2 next to these factors, given as logarithms, so that products with them are exact.
-    fn of_logarithms(context: &Context, [rows, columns]: [&[f64]; 2]) -> Result<Scales<T>> {
-        let powers = |logs: &[f64]| {
+    fn of_logarithms(context: &Context, [rows, columns]: [Vec<f64>; 2]) -> Result<Scales<T>> {
+        let powers = |logs: Vec<f64>| {
             let power = |log: &f64| T::Real::from_f64((log * std::f64::consts::LOG2_E).round().exp2());
             Buffer::from_slice(context, &logs.iter().map(power).collect::<Vec<_>>())
         };
-        Ok(Scales { is_scaled: true, rows: powers(rows)?, columns: powers(columns)? })
+        Ok(Scales { rows: powers(rows)?, columns: powers(columns)? })
     }
 }
 
@@ -178,22 +201,32 @@ impl<T: Scalar> Factors<T> {
         let structure = a.structure().clone();
         let (offsets, columns) = (structure.offset.to_vec()?, structure.column.to_vec()?);
         let mut matched = None;
-        let mut scales = Scales::none(context)?;
-        if kind == Kind::Lu {
+        let scales = if kind == Kind::Cholesky {
+            // Ones on the diagonal.
+            let logs: Vec<f64> = a.diagonal()?.to_vec()?.iter().map(|d| -0.5 * d.modulus().into_f64().ln()).collect();
+            [logs.clone(), logs]
+        } else {
             let parts = a.to_parts()?;
-            let [rows, columns];
             if has_weak_diagonal(&parts) && unmatched_row(&parts)?.is_none() {
                 let found = largest_product(&parts)?;
                 matched = Some(inverse_of(&found.row_of));
-                [rows, columns] = [found.row_log, found.column_log];
+                [found.row_log, found.column_log]
             } else {
-                [rows, columns] = equilibrated(&parts);
+                equilibrated(&parts)
             }
-            scales = Scales::of_logarithms(context, [&rows, &columns])?;
-        }
+        };
+        let scales = Scales::of_logarithms(context, scales)?;
         let symmetric = kind == Kind::Cholesky;
         let pattern = Pattern { offsets: &offsets, columns: &columns, matched: matched.as_deref(), symmetric };
         let analysis = Analysis::new(context, &pattern, |front| elimination::is_small::<T>(context, front))?;
+        if analysis.operations > params.operations {
+            let (needed, most) = (analysis.operations, params.operations);
+            let reason = format!(
+                "its factors take {needed:.1e} multiplications and additions, more than the {most:.1e} that are allowed; \
+                 use an iterative method"
+            );
+            return Err(Error::unsuitable("a", reason));
+        }
         let mut factors = Factors {
             params: *params,
             kind,
@@ -293,7 +326,7 @@ impl<T: Scalar> Factors<T> {
     ///
     /// # Errors
     /// [`Error::Length`] and [`Error::Context`] that name the argument; [`Error::Unsuitable`] where the backward error stays above
-    /// sqrt(eps), as A is singular to working precision or the pivots of the factors were too small.
+    /// eps^(3/4), as A is singular to working precision or the pivots of the factors were too small.
     pub fn solve(&mut self, a: &Csr<T>, b: &Vector<T>, x: &mut Vector<T>) -> Result<Solved> {
         self.apply(b, x)?;
         let mut error = self.backward_error(a, b, x)?;
@@ -319,7 +352,7 @@ impl<T: Scalar> Factors<T> {
                 break;
             }
         }
-        if error <= floor.sqrt() {
+        if error <= floor.powf(0.75) {
             return Ok(Solved { backward_error: error, refinements });
         }
         let reason = format!(

@@ -40,8 +40,7 @@ impl<T: Scalar> Substitution<T> {
         let (context, n, width, tables) = (&self.context, analysis.n, analysis.widest, &analysis.device);
         let flat = Range::d1(n * self.columns, context.local());
         let y = Out::shared(&self.y);
-        let scaled = u32::from(scales.is_scaled);
-        program.permute(context, flat, n, self.columns, &tables.row_place, scaled, &scales.rows, b, y)?;
+        program.permute(context, flat, n, self.columns, &tables.row_place, &scales.rows, b, y)?;
         let mut children_begin = 0;
         for (number, level) in analysis.levels.iter().enumerate() {
             let [own, children] = [number, number + 1].map(|k| &self.sums[k % 2]);
@@ -68,7 +67,6 @@ impl<T: Scalar> Substitution<T> {
             n,
             self.columns,
             &tables.column_place,
-            scaled,
             &scales.columns,
             &self.y,
             Out::shared(x),

@@ -2,7 +2,8 @@
 
 use num_traits::{Float, Zero};
 
-use super::{Ilu, IluKind, IluParams, Matching, Ordering, unmatched_row};
+use super::{Ilu, IluKind, IluParams, Matching};
+use crate::matrix::host::unmatched_row;
 use crate::ops::reduce::largest;
 use crate::solve::Preconditioner;
 use crate::{Context, CsrParts, Error, Real, Result, Scalar, Vector};
@@ -107,47 +108,21 @@ fn last_threshold(nnz: usize) -> IluKind {
     if nnz <= FEW_ENTRIES { IluKind::Threshold { drop: 1e-8, fill: 40.0 } } else { IluKind::threshold() }
 }
 
-/// Number of operations of a complete factorisation that takes the host about ten seconds.
-const SECONDS: usize = 10_000_000_000;
-
-/// Complete factors, if the host computes them within seconds, with replaced pivots.
-///
-/// # Errors
-/// Those of [`Ilu::from_parts`].
-pub(super) fn complete_factors<T: Scalar>(context: &Context, parts: &CsrParts<T>) -> Result<Ilu<T>> {
-    of_all_entries(context, parts, has_matching(parts)?)
-}
-
-/// Whether the rows can be matched to columns. Structurally singular matrices cannot be; their zero pivots are replaced.
-fn has_matching<T: Scalar>(parts: &CsrParts<T>) -> Result<bool> {
-    Ok(unmatched_row(parts)?.is_none())
-}
-
-fn of_all_entries<T: Scalar>(context: &Context, parts: &CsrParts<T>, is_matched: bool) -> Result<Ilu<T>> {
-    let params = IluParams::default().kind(IluKind::Complete { operations: SECONDS }).replaces_pivots(true);
-    let matching = if is_matched { Matching::default() } else { Matching::Never };
-    Ilu::from_parts(context, parts, &params.matching(matching).ordering(Ordering::CuthillMcKee))
-}
-
-/// LU factors to fall back on after another method or preconditioner failed: complete ones if the host computes them within seconds, otherwise ILUT with
-/// the thresholds of `params`, tightened until the factors are nearly exact if A has few entries. Indefinite matrices need that, since dropping entries can
-/// make their factors nearly singular. Pivots that are zero up to rounding are replaced. [`Ilu::kind`] says which factors were computed.
+/// Factors to fall back on where complete ones take too many operations or too much memory: ILUT with the thresholds of `params`,
+/// tightened until the factors are nearly exact if A has few entries. Indefinite matrices need that, since dropping entries can make
+/// their factors nearly singular. Pivots that are zero up to rounding are replaced.
 ///
 /// # Errors
 /// Those of [`Ilu::from_parts`].
 pub fn fallback_factors<T: Scalar>(context: &Context, parts: &CsrParts<T>, params: &IluParams) -> Result<Ilu<T>> {
-    let is_matched = has_matching(parts)?;
-    match of_all_entries(context, parts, is_matched) {
-        Err(error) if is_unsuited(&error) => {}
-        made => return made,
-    }
     let kind = match (params.kind, last_threshold(parts.nnz())) {
         (IluKind::Threshold { drop, fill }, IluKind::Threshold { drop: most, fill: least }) => {
             IluKind::Threshold { drop: drop.min(most), fill: fill.max(least) }
         }
         (_, last) => last,
     };
-    let matching = if is_matched { params.matching } else { Matching::Never };
+    // The rows of a structurally singular matrix cannot be matched; its zero pivots are replaced.
+    let matching = if unmatched_row(parts)?.is_none() { params.matching } else { Matching::Never };
     Ilu::from_parts(context, parts, &params.kind(kind).sweeps(0).replaces_pivots(true).matching(matching))
 }
 

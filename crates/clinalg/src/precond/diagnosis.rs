@@ -3,7 +3,9 @@
 use num_traits::{Float, Zero};
 
 use super::singular::{ROUNDING, norm, normalise};
-use super::{Ilu, Jacobi, complete_factors, is_unsuited, unmatched_row};
+use super::{Jacobi, is_unsuited};
+use crate::direct::{Factors, FactorsParams};
+use crate::matrix::host::unmatched_row;
 use crate::solve::{LeastSquares, LeastSquaresParams, Preconditioner, Progress, Stopping};
 use crate::{Context, Csr, CsrParts, Precision, Real, Result, Scalar, Vector};
 
@@ -23,18 +25,18 @@ const POWERS: usize = 8;
 const STEPS: usize = 4;
 
 /// Complete factors for solves with vectors in the host's memory.
-struct Factors<T: Scalar> {
-    m: Ilu<T>,
+struct Complete<T: Scalar> {
+    m: Factors<T>,
     r: Vector<T>,
     z: Vector<T>,
 }
 
-impl<T: Scalar> Factors<T> {
+impl<T: Scalar> Complete<T> {
     /// `None` where they take too long.
-    fn new(context: &Context, a: &CsrParts<T>) -> Result<Option<Factors<T>>> {
+    fn new(context: &Context, a: &CsrParts<T>) -> Result<Option<Complete<T>>> {
         let vector = || Vector::zeros(context, a.rows);
-        match complete_factors(context, a) {
-            Ok(m) => Ok(Some(Factors { m, r: vector()?, z: vector()? })),
+        match Factors::new(&Csr::from_parts(context, a)?, &FactorsParams::within_seconds(context)) {
+            Ok(m) => Ok(Some(Complete { m, r: vector()?, z: vector()? })),
             Err(error) if is_unsuited(&error) => Ok(None),
             Err(error) => Err(error),
         }
@@ -77,8 +79,8 @@ fn spectral_norm<T: Scalar>(a: &CsrParts<T>, adjoint: &CsrParts<T>) -> f64 {
 fn least_vector<T: Scalar>(context: &Context, a: &CsrParts<T>, first: &[T]) -> Result<Option<(f64, Vec<T::Wide>)>> {
     let mut adjoint = a.transpose()?;
     adjoint.values.iter_mut().for_each(|value| *value = value.conj());
-    let Some(mut of_adjoint) = Factors::new(context, &adjoint)? else { return Ok(None) };
-    let mut of_a = if adjoint == *a { None } else { Factors::new(context, a)? };
+    let Some(mut of_adjoint) = Complete::new(context, &adjoint)? else { return Ok(None) };
+    let mut of_a = if adjoint == *a { None } else { Complete::new(context, a)? };
     let size = spectral_norm(a, &adjoint);
     let mut found: Option<(f64, Vec<T::Wide>)> = None;
     let enter = |mut w: Vec<T::Wide>, found: &mut Option<(f64, Vec<T::Wide>)>| -> Option<[Vec<T::Wide>; 2]> {

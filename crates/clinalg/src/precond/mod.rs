@@ -24,9 +24,6 @@ mod rotations;
 mod saddle;
 mod singular;
 
-use advice::complete_factors;
-use crate::matrix::host::unmatched_row;
-
 pub use crate::solve::{Identity, Preconditioner};
 pub use advice::{fallback_factors, instability, is_hermitian, is_unsuited, unknowns_per_node};
 pub use approximate::{Fsai, Spai0};

@@ -6,7 +6,7 @@ use crate::matrix::Values;
 use crate::ops::gemm::{Block, Transpose};
 use crate::runtime::kernels::cholesky::Program;
 use crate::runtime::{KernelFamily, Out, Range};
-use crate::{Buffer, Context, Dense, Error, Result, Scalar};
+use crate::{Buffer, Context, Dense, Error, Real, Result, Scalar};
 
 /// A = L L' with a lower triangular L, for a Hermitian positive definite A.
 ///
@@ -27,7 +27,7 @@ impl<T: Scalar> Cholesky<T> {
         let n = check_square("a", &a)?;
         check_order(&a)?;
         let context = a.context().clone();
-        let mut work = Factoriser::<T>::new(&context, n)?;
+        let mut work = Factoriser::<T>::new(&context, n, 0.0)?;
         work.run(Block::of(&a))?;
         match work.info.to_vec()?[0] {
             0 => Ok(Cholesky { lower: a }),
@@ -99,17 +99,18 @@ pub(crate) struct Factoriser<T: Scalar> {
     pub(crate) solver: Solver<T>,
     /// The order of the first leading minor that is not positive.
     pub(crate) info: Buffer<u32>,
+    tiny: T::Real,
     /// Columns that a kernel takes, and columns after which all to their right are updated.
     width: usize,
     step: usize,
 }
 
 impl<T: Scalar> Factoriser<T> {
-    /// For matrices of at most so many rows.
-    pub(crate) fn new(context: &Context, n: usize) -> Result<Factoriser<T>> {
+    /// For matrices of at most so many rows, whose pivots have to be above `tiny`.
+    pub(crate) fn new(context: &Context, n: usize, tiny: f64) -> Result<Factoriser<T>> {
         let op = tuning::cholesky::<T>(context.family());
         let [width, step, ..] = context.choice(op, T::PRECISION, n * n).map(|value| value as usize);
-        Ok(Factoriser { solver: Solver::new(context), info: Buffer::zeroed(context, 1)?, width, step })
+        Ok(Factoriser { solver: Solver::new(context), info: Buffer::zeroed(context, 1)?, tiny: T::Real::nearest(tiny), width, step })
     }
 
     pub(crate) fn run(&mut self, a: Block<T>) -> Result<()> {
@@ -150,7 +151,7 @@ impl<T: Scalar> Factoriser<T> {
             KernelFamily::Cpu => Range::d1(1, 1),
         };
         let (n, above, info) = (block.rows as u32, above as u32, Out::shared(&self.info));
-        Program::<T>::new().cholesky_block(context, range, n, block.memory, block.offset, block.ld, above, info)
+        Program::<T>::new().cholesky_block(context, range, n, block.memory, block.offset, block.ld, above, self.tiny, info)
     }
 }
 

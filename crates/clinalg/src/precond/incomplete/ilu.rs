@@ -3,7 +3,7 @@
 use num_traits::Float;
 use serde::{Deserialize, Serialize};
 
-use super::ilut::{self, Fault, Rules};
+use super::ilut::{self, Rules};
 use super::schedule::{Part, Pattern, Schedule, Step};
 use super::triangle::{Entries, Numbering, Triangle};
 use super::{Ordering, UNSOUND, check_finite, check_square, failed_pivot, inverse_of, permuted};
@@ -28,20 +28,14 @@ pub enum IluKind {
         /// `fill` nnz / (2 n) (rounded up) largest off-diagonal entries.
         fill: f64,
     },
-    /// All entries, with column exchanges: the factors of Gaussian elimination. Factorised on the host.
-    Complete {
-        /// Maximum number of multiplications and additions, where storing an entry counts as 16; more are an error.
-        operations: usize,
-    },
 }
 
 impl IluKind {
-    /// The name of the factorisation: `ILU(0)`, `ILUT` or `complete LU factors`.
+    /// The name of the factorisation: `ILU(0)` or `ILUT`.
     pub fn name(self) -> &'static str {
         match self {
             IluKind::Zero => "ILU(0)",
             IluKind::Threshold { .. } => "ILUT",
-            IluKind::Complete { .. } => "complete LU factors",
         }
     }
 
@@ -211,7 +205,7 @@ impl<T: Scalar> Ilu<T> {
         };
         let ordered = Ordered::new(a, is_matched, params.ordering)?;
         let (replaces, epsilon) = (params.replaces_pivots, T::Real::epsilon().into_f64());
-        let rules = Rules { drop: 0.0, most: a.cols, replaces, epsilon, operations: usize::MAX };
+        let rules = Rules { drop: 0.0, most: a.cols, replaces, epsilon };
         let (lower, upper, replaced_pivots) = match params.kind {
             IluKind::Zero => {
                 let (lower, upper) = ordered.factorise(context, params.sweeps)?;
@@ -221,7 +215,6 @@ impl<T: Scalar> Ilu<T> {
                 let most = ((fill * a.nnz() as f64 / (2 * a.rows.max(1)) as f64).ceil() as usize).max(1);
                 ordered.factorise_on_host(context, Rules { drop, most, ..rules })?
             }
-            IluKind::Complete { operations } => ordered.factorise_on_host(context, Rules { operations, ..rules })?,
         };
         let (work, kind) = (Vector::uninit(context, a.rows)?, params.kind);
         Ok(Ilu { lower, upper, work, kind, is_matched, replaced_pivots })
@@ -356,7 +349,7 @@ impl<T: Scalar> Ordered<T> {
         ))
     }
 
-    /// ILUT, or all entries, on the host, in double precision and for the scaled matrix, so that which entries are dropped does not depend on units.
+    /// ILUT on the host, in double precision and for the scaled matrix, so that which entries are dropped does not depend on units.
     fn factorise_on_host(self, context: &Context, rules: Rules) -> Result<(Triangle<T>, Triangle<T>, usize)> {
         let Ordered { matrix, rows, columns, row_log, column_log } = self;
         let wide = <T::Wide as Scalar>::from_f64;
@@ -372,15 +365,11 @@ impl<T: Scalar> Ordered<T> {
                 scaled.values[e] = scaled.values[e] * wide((row_log + column_log[scaled.indices[e]]).exp());
             }
         }
-        let factors = ilut::factorise(&scaled, rules).map_err(|fault| match fault {
-            Fault::Pivot(step) => {
-                let advice = "use a smaller drop tolerance or more fill; if that does not help, the matrix is singular to working precision";
-                failed_pivot(rows[step], "zero or not finite", advice)
-            }
-            Fault::Operations => {
-                let expected = format!("a matrix whose factors take at most {} operations; use ILUT", rules.operations);
-                Error::value("a", expected, "one whose factors take more")
-            }
+        let factors = ilut::factorise(&scaled, rules).map_err(|step| {
+            let advice =
+                "use a smaller drop tolerance or more fill; if that does not help, use complete factors (lu), which say whether \
+                 the matrix is singular to working precision";
+            failed_pivot(rows[step], "zero or not finite", advice)
         })?;
         let rows: Vec<usize> = factors.row_at.iter().map(|&i| rows[i]).collect();
         let row_log: Vec<f64> = factors.row_at.iter().map(|&i| row_log[i]).collect();
