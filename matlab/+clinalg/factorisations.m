@@ -169,7 +169,7 @@ classdef factorisations
     end
 
     function x = of_large_sparse(a, b)
-    % a \ b of a large sparse matrix: by substitution for a triangle, by iteration, or directly where that does not converge.
+    % a \ b of a large sparse matrix: by substitution for a triangle, by a complete factorisation where it takes seconds, else by iteration.
       if ~isa(a, 'clinalg.array'), a = clinalg.matrix(a); end
       [a, b] = clinalg.operands.pair(a, b);
       [m, n] = size(a);
@@ -196,6 +196,15 @@ classdef factorisations
         end
         x = cat(2, columns{:});
         return
+      end
+      if m == n
+        try
+          x = clinalg.operands.made(clinalg_mex('MexSolveSparse', 0, hand(a), hand(b), true));
+          return
+        catch problem
+          % What takes too long, does not fit or is singular is left to the iterative solvers.
+          if ~any(strcmp(problem.identifier, {'clinalg:argument:value', 'clinalg:device:memory'})), rethrow(problem), end
+        end
       end
       tolerance = 1e-10;
       if strcmp(underlyingType(a), 'single'), tolerance = 1e-5; end

@@ -401,8 +401,9 @@ classdef (HandleCompatible) operations
     %\  Solution of a x = b: for a square full matrix by substitution, Cholesky or LU, for another one by QR in the least-squares sense, of several
     % solutions the one of smallest norm. clinalg:matrix:nearlySingular warns that few or no digits may be correct, clinalg:matrix:singular
     % (square a) and clinalg:matrix:rankDeficient (rectangular a) that x is the minimum-norm least-squares solution. For a sparse one with
-    % 1000 or more rows or columns by iteration, as clinalg.solve, to a relative residual of 1e-10 (in single precision 1e-5), with the warning
-    % clinalg:solve:iterative; a sparse triangle, smaller matrices and band matrices directly, and up to 10000 rows what does not converge.
+    % 1000 or more rows or columns by a complete factorisation on the device. Where that takes longer than seconds, or a is rectangular or singular,
+    % by iteration, as clinalg.solve, to a relative residual of 1e-10 (in single precision 1e-5), with the warning clinalg:solve:iterative; a sparse
+    % triangle, smaller matrices and band matrices directly.
       clinalg.operands.check_classes('\', a, b);
       if isa(a, 'clinalg.array') && strcmp(kind_of(a), 'operator')
         x = clinalg.heat_forward(a) \ b;

@@ -1,5 +1,6 @@
-//! Factorisations of dense matrices, triangular systems, inverses and determinants.
+//! Factorisations of dense and sparse matrices, triangular systems, inverses and determinants.
 
+use clinalg::direct::Kind;
 use clinalg::ops::factor::{Diagonal, Triangle};
 use clinalg_handles::Registry;
 
@@ -159,6 +160,66 @@ pub unsafe extern "C" fn clinalg_dense_solve_triangular(
         Ok(form) => into("x", x, |registry, given| registry.solve_triangular(form, a, b, given)),
         Err(fault) => guard(|| Err(fault)),
     }
+}
+
+/// How `clinalg_sparse_solve` solved a system.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct ClinalgSparseSolveReport {
+    /// The largest of |b - A x| / (|A| |x| + |b|) over the rows and columns: the solution is exact for entries that differ by this share.
+    pub backward_error: f64,
+    /// The most steps of iterative refinement of a column.
+    pub refinements: usize,
+    /// Stored numbers of the factors.
+    pub entries: usize,
+    /// Multiplications and additions of the factorisation.
+    pub operations: f64,
+    /// Pivots that were too small and were replaced.
+    pub replaced_pivots: usize,
+    /// Not 0 for Cholesky factors, 0 for those of LU.
+    pub is_cholesky: i32,
+    /// Not 0 where rows were permuted for a large diagonal.
+    pub is_matched: i32,
+}
+
+/// Solves A X = b for a square sparse A, real or complex, and a vector or dense b of the same type, by a complete factorisation: Cholesky where
+/// A is Hermitian positive definite, else LU, with iterative refinement. There is no tolerance. X is a new object of the kind of b; A and b stay
+/// as they are. Where `is_limited` is not 0, a matrix whose factorisation takes longer than seconds is `CLINALG_STATUS_VALUE`, as is one that
+/// is singular to working precision unless b lies in its range. `report` may be null. For many right-hand sides one after the other make a
+/// `CLINALG_PRECONDITIONER_LU`, whose product with b is the solution without refinement.
+///
+/// # Safety
+/// `x` is null or valid for a write; `report` is null or valid for a write.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn clinalg_sparse_solve(
+    a: ClinalgHandle,
+    b: ClinalgHandle,
+    is_limited: i32,
+    x: *mut ClinalgHandle,
+    report: *mut ClinalgSparseSolveReport,
+) -> ClinalgStatus {
+    guard(|| {
+        if x.is_null() {
+            return Err(Fault::Null("x"));
+        }
+        let found = Registry::global().solve_sparse(a, b, is_limited != 0)?;
+        if !report.is_null() {
+            let (solved, factors) = (found.solved, found.factors);
+            let made = ClinalgSparseSolveReport {
+                backward_error: solved.backward_error,
+                refinements: solved.refinements,
+                entries: factors.entries,
+                operations: factors.operations,
+                replaced_pivots: factors.replaced_pivots,
+                is_cholesky: (factors.kind == Kind::Cholesky).into(),
+                is_matched: factors.is_matched.into(),
+            };
+            // SAFETY: checked above, and by the contract.
+            unsafe { put("report", report, made)? };
+        }
+        // SAFETY: checked above, and by the contract.
+        unsafe { put("x", x, found.x) }
+    })
 }
 
 /// The inverse of a square dense matrix as a new one, by LU. `reciprocal_condition`, if not null, gets an estimate of the reciprocal condition

@@ -11,6 +11,15 @@ CLINALG_NODISCARD B solve_dense(const Object &a, const B &b, clinalg_factorisati
     return detail::made<B>(clinalg_dense_solve, static_cast<std::uint32_t>(factorisation), a.get(), b.get());
 }
 
+// X with A X = b for a square sparse A by a complete factorisation, Cholesky or LU, with iterative refinement; `report` may be null. With
+// `is_limited` a factorisation that takes longer than seconds is an error.
+template <class B>
+CLINALG_NODISCARD B solve_sparse(const Object &a, const B &b, clinalg_sparse_solve_report *report = nullptr, bool is_limited = false) {
+    B x;
+    check(clinalg_sparse_solve(a.get(), b.get(), is_limited ? 1 : 0, x.out(), report));
+    return x;
+}
+
 // The factors of a dense matrix, made once for many right-hand sides. They keep nothing of the matrix.
 class Factorisation : public Object {
 public:

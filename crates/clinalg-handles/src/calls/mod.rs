@@ -6,6 +6,7 @@ mod best;
 mod complex;
 mod convert;
 mod dense;
+mod direct;
 mod eigen;
 #[cfg(feature = "heat")]
 mod elastodynamics;
@@ -39,6 +40,7 @@ mod wave;
 pub use array::{Part, Positions};
 pub use automatic::Automatic;
 pub use dense::{DenseSolution, Factorisation, LuFactors};
+pub use direct::SparseSolution;
 pub use eigen::EigenReport;
 #[cfg(feature = "heat")]
 pub use elastodynamics::{ElastodynamicsFields, ElastodynamicsMethod, ElastodynamicsSurface, complex_numbers};

@@ -1,6 +1,7 @@
-//! Dense matrices by factorisation.
+//! Dense and sparse matrices by factorisation.
 
 use clinalg::Error;
+use clinalg::direct::Kind as Factors;
 use clinalg_handles::Factorisation;
 
 use super::grid::choice;
@@ -47,6 +48,57 @@ MexHandleMatrix(gpu, x)",
                 Out::Real(found.rank as f64),
                 Out::Real(found.tolerance),
             ]))
+        },
+        ..Function::DEFAULT
+    },
+    Function {
+        name: "MexSolveSparse",
+        title: "Solve a system with a sparse matrix by a complete factorisation.",
+        inputs: &[GPU, handle_as("A", "a"), handle("b"), Input::new("limited", Kind::Flag)],
+        required: 3,
+        outputs: &["x", "info"],
+        text: "\
+x = A \\ b for a square sparse matrix A and a full b of one or more columns, real or complex, all of the same precision;
+x is a new object. There is no tolerance: Cholesky factors where A is Hermitian positive definite, else those of LU, and
+iterative refinement. A matrix that is singular to working precision is an error unless b lies in its range.
+  limited   whether a factorisation that takes longer than seconds is an error (default false)
+info is a structure with the fields
+  kind             'cholesky' or 'lu'
+  backwardError    the largest abs(b - A*x) ./ (abs(A)*abs(x) + abs(b))
+  refinements      steps of iterative refinement
+  entries          stored numbers of the factors
+  operations       multiplications and additions of the factorisation
+  replacedPivots   pivots that were too small and were replaced
+  matched          whether rows were permuted for a large diagonal",
+        example: "\
+gpu = MexInitOpenCL();
+A = MexSparseMatrix(gpu, gallery('poisson', 20));
+[x, info] = MexSolveSparse(gpu, A, MexMatrix(gpu, ones(400, 1)));
+info.kind",
+        see: &["MexPreconditioner", "MexSolveDense", "MexSolve"],
+        run: |args| {
+            let limited = args.maybe_flag(3).unwrap_or(false);
+            let found = args.objects()?.solve_sparse(args.handle(1), args.handle(2), limited)?;
+            let (solved, factors) = (found.solved, found.factors);
+            let fields = vec![
+                c"kind",
+                c"backwardError",
+                c"refinements",
+                c"entries",
+                c"operations",
+                c"replacedPivots",
+                c"matched",
+            ];
+            let record = vec![
+                Out::Text(if factors.kind == Factors::Cholesky { "cholesky" } else { "lu" }.to_owned()),
+                Out::Real(solved.backward_error),
+                Out::Real(solved.refinements as f64),
+                Out::Real(factors.entries as f64),
+                Out::Real(factors.operations),
+                Out::Real(factors.replaced_pivots as f64),
+                Out::Flag(factors.is_matched),
+            ];
+            Ok(Answer::Several(vec![Out::Handle(found.x), Out::Records { fields, records: vec![record] }]))
         },
         ..Function::DEFAULT
     },

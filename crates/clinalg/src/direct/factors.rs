@@ -14,7 +14,10 @@ use crate::ops;
 use crate::runtime::kernels::multifrontal::Program;
 use crate::runtime::{KernelFamily, Out, Range};
 use crate::solve::Preconditioner;
-use crate::{Buffer, Context, Csr, Error, Real, Result, Scalar, Vector};
+use crate::{Buffer, Context, Csr, Dense, Error, Real, Result, Scalar, Vector};
+
+/// Right-hand sides that are solved for at once.
+const COLUMNS: usize = 32;
 
 /// Which factors.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -64,7 +67,7 @@ impl FactorsParams {
     }
 
     /// With as many multiplications and additions as a device makes in seconds.
-    pub(crate) fn within_seconds(context: &Context) -> FactorsParams {
+    pub fn within_seconds(context: &Context) -> FactorsParams {
         let operations = match context.family() {
             KernelFamily::Cpu => 2e11,
             KernelFamily::Gpu => 5e12,
@@ -329,6 +332,41 @@ impl<T: Scalar> Factors<T> {
     /// eps^(3/4), as A is singular to working precision or the pivots of the factors were too small.
     pub fn solve(&mut self, a: &Csr<T>, b: &Vector<T>, x: &mut Vector<T>) -> Result<Solved> {
         self.apply(b, x)?;
+        self.refine(a, b, x)
+    }
+
+    /// X with A X = B, each column refined as by [`Factors::solve`]; the largest backward error and the most steps of a column. The factors
+    /// are read once for several columns. Waits for the device.
+    ///
+    /// # Errors
+    /// As [`Factors::solve`]; [`Error::Shape`] unless B has as many rows as A.
+    pub fn solve_columns(&mut self, a: &Csr<T>, b: &Dense<T>) -> Result<(Dense<T>, Solved)> {
+        let (context, n, cols) = (b.context(), self.analysis.n, b.cols());
+        if b.rows() != n {
+            let got = format!("{} x {}", b.rows(), b.cols());
+            return Err(Error::Shape { argument: "b", expected: format!("{n} rows, as A has"), got });
+        }
+        let mut x = Dense::zeros(context, n, cols)?;
+        let mut worst = Solved { backward_error: 0.0, refinements: 0 };
+        let several = Substitution::new(context, &self.analysis, cols.clamp(1, COLUMNS))?;
+        for first in (0..cols).step_by(COLUMNS) {
+            let count = (cols - first).min(COLUMNS);
+            let right = b.as_vector().copy_range(first * n..(first + count) * n)?;
+            let mut found = Vector::uninit(context, count * n)?;
+            several.run(&self.parts(), count, right.buffer(), found.buffer())?;
+            for column in (0..count).map(|k| k * n..(k + 1) * n) {
+                let (b, mut x) = (right.copy_range(column.clone())?, found.copy_range(column.clone())?);
+                let solved = self.refine(a, &b, &mut x)?;
+                worst.backward_error = worst.backward_error.max(solved.backward_error);
+                worst.refinements = worst.refinements.max(solved.refinements);
+                found.write_slice(column.start, &x)?;
+            }
+            x.as_vector_mut().write_slice(first * n, &found)?;
+        }
+        Ok((x, worst))
+    }
+
+    fn refine(&mut self, a: &Csr<T>, b: &Vector<T>, x: &mut Vector<T>) -> Result<Solved> {
         let mut error = self.backward_error(a, b, x)?;
         let mut refinements = 0;
         let floor = T::Real::epsilon().into_f64();
@@ -387,6 +425,6 @@ impl<T: Scalar> Preconditioner<T> for Factors<T> {
     fn apply(&mut self, r: &Vector<T>, z: &mut Vector<T>) -> Result<()> {
         check_length("r", self.analysis.n, r.len())?;
         check_length("z", self.analysis.n, z.len())?;
-        self.substitution.run(&self.parts(), r.buffer(), z.buffer())
+        self.substitution.run(&self.parts(), 1, r.buffer(), z.buffer())
     }
 }

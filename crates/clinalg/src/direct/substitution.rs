@@ -16,10 +16,9 @@ pub(super) struct Parts<'a, T: Scalar> {
     pub(super) scales: &'a Scales<T>,
 }
 
-/// The memory of solves with a number of right-hand sides.
+/// The memory of solves with up to a number of right-hand sides.
 pub(super) struct Substitution<T: Scalar> {
     context: Context,
-    columns: usize,
     /// The unknowns in the order of elimination.
     y: Buffer<T>,
     /// What the fronts of two levels leave for their other rows, or know of them.
@@ -31,20 +30,20 @@ impl<T: Scalar> Substitution<T> {
         let y = Buffer::uninit(context, analysis.n * columns)?;
         let width = analysis.widest * columns;
         let sums = [Buffer::uninit(context, width)?, Buffer::uninit(context, width)?];
-        Ok(Substitution { context: context.clone(), columns, y, sums })
+        Ok(Substitution { context: context.clone(), y, sums })
     }
 
     /// X with A X = B for column-major B and X of so many columns.
-    pub(super) fn run(&self, parts: &Parts<'_, T>, b: &Buffer<T>, x: &Buffer<T>) -> Result<()> {
+    pub(super) fn run(&self, parts: &Parts<'_, T>, columns: usize, b: &Buffer<T>, x: &Buffer<T>) -> Result<()> {
         let &Parts { ref program, analysis, values, pivots, scales } = parts;
         let (context, n, width, tables) = (&self.context, analysis.n, analysis.widest, &analysis.device);
-        let flat = Range::d1(n * self.columns, context.local());
+        let flat = Range::d1(n * columns, context.local());
         let y = Out::shared(&self.y);
-        program.permute(context, flat, n, self.columns, &tables.row_place, &scales.rows, b, y)?;
+        program.permute(context, flat, n, columns, &tables.row_place, &scales.rows, b, y)?;
         let mut children_begin = 0;
         for (number, level) in analysis.levels.iter().enumerate() {
             let [own, children] = [number, number + 1].map(|k| &self.sums[k % 2]);
-            let (range, first, begin) = (self.groups(level.fronts.len()), level.fronts.start, level.rows.start);
+            let (range, first, begin) = (self.groups(level.fronts.len(), columns), level.fronts.start, level.rows.start);
             let sums = Out::shared(own);
             program.gather_forward(
                 context, range, first, n, width, begin, children_begin, &tables.fronts, &tables.map, children, y, sums,
@@ -55,17 +54,17 @@ impl<T: Scalar> Substitution<T> {
         let known = &self.sums[0];
         for level in analysis.levels.iter().rev() {
             let (first, begin, count) = (level.fronts.start, level.rows.start, level.rows.len());
-            let (columns, out) = (self.columns, Out::shared(known));
+            let out = Out::shared(known);
             let range = Range::d1(count * columns, context.local());
             program.gather_backward(context, range, begin, count, columns, n, width, &tables.rows, &self.y, out)?;
-            let range = self.groups(level.fronts.len());
+            let range = self.groups(level.fronts.len(), columns);
             program.backward(context, range, first, n, width, begin, &tables.fronts, values, y, known)?;
         }
         program.permute_back(
             context,
             flat,
             n,
-            self.columns,
+            columns,
             &tables.column_place,
             &scales.columns,
             &self.y,
@@ -73,7 +72,7 @@ impl<T: Scalar> Substitution<T> {
         )
     }
 
-    fn groups(&self, fronts: usize) -> Range {
-        groups(&self.context, fronts).times(self.columns)
+    fn groups(&self, fronts: usize, columns: usize) -> Range {
+        groups(&self.context, fronts).times(columns)
     }
 }
