@@ -100,6 +100,7 @@
 %
 % Systems of equations and eigenvalues
 %   MexSolveDense                  - Solve a system with a full matrix by factorisation.
+%   MexSolveDirect                 - Solve a system with a sparse matrix by a complete factorisation.
 %   MexLu                          - LU factorisation of a full matrix.
 %   MexCholesky                    - Cholesky factorisation of a full matrix.
 %   MexQr                          - QR factorisation of a full matrix.

@@ -9,7 +9,7 @@ function [x, flag, relres, iter, resvec, reason] = MexCG(gpu, A, b, tol, maxit, 
 %     tol      relative residual norm(b - A x) / norm(b) to reach (default 1e-6)
 %     maxit    maximum number of iterations (default the smaller of numel(b) and 20)
 %     precond  'none' (default), 'jacobi', the diagonal of A; for a sparse matrix 'ilu', 'ilut', 'ic', 'ssor', 'spai0',
-%              'fsai', 'amg' or 'saddle', made for this solve with the defaults of MexPreconditioner, MexAmg and
+%              'fsai', 'amg', 'saddle' or 'lu', made for this solve with the defaults of MexPreconditioner, MexAmg and
 %              MexSaddle; or the handle of a matrix or operator whose product approximates the inverse of A, as these make
 %   flag is 0 if tol was met, 1 if maxit was reached, 3 if the residual stopped falling, 4 if the method broke down or A
 %   is not positive definite, 5 if Ctrl-C stopped it: x is the current iterate. With flags 1, 3 and 4, x is the iterate

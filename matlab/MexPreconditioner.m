@@ -4,8 +4,9 @@ function M = MexPreconditioner(gpu, A, kind, order, drop, fill, shift, omega, ma
 %
 %   A is a square sparse matrix, real or complex. M is the argument precond of MexCG, MexBiCGStab and MexGMRES;
 %   z = MexMultiply(gpu, M, r) applies its inverse to a vector. It does not refer to A afterwards. MexRelease frees it.
-%     kind      'ilu' for ILU(0) (default), 'ilut', 'ic' for IC(0), 'ssor', 'spai0', 'fsai' or 'jacobi' for the diagonal;
-%               'ic' and 'fsai' need a Hermitian positive definite matrix: one that is not Hermitian is an error
+%     kind      'ilu' for ILU(0) (default), 'ilut', 'ic' for IC(0), 'ssor', 'spai0', 'fsai', 'jacobi' for the diagonal or
+%               'lu' for a complete factorisation, whose products solve with A itself; 'ic' and 'fsai' need a Hermitian
+%               positive definite matrix: one that is not Hermitian is an error
 %     order     of elimination: 'default', by colours for 'ssor' and that of A for the others, 'natural', 'multicolour'
 %               or 'cuthill-mckee'
 %     drop      of 'ilut': entries below this fraction of the mean magnitude of their row are dropped (default 1e-4)

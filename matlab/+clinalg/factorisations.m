@@ -199,7 +199,7 @@ classdef factorisations
       end
       if m == n
         try
-          x = clinalg.operands.made(clinalg_mex('MexSolveSparse', 0, hand(a), hand(b), true));
+          x = clinalg.operands.made(clinalg_mex('MexSolveDirect', 0, a.h, b.h, true));
           return
         catch problem
           % What takes too long, does not fit or is singular is left to the iterative solvers.

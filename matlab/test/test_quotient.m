@@ -19,23 +19,22 @@ function symmetric()
 S = gallery('poisson', 32);
 b = cos((1 : 1024)' * [1, 2, 3]);
 [x, id, words] = quotient(clinalg.matrix(S), b);
-check(strcmp(id, 'clinalg:solve:iterative'), id);
-check(~isempty(strfind(words, 'conjugate gradients with algebraic multigrid')) && ~isempty(strfind(words, '1e-10')), words); %#ok<STREMP>
+check(isempty(id), words);
 check(isa(x, 'clinalg.array') && isequal(size(x), [1024 3]));
-check_close(gather(x), S \ b, 1e-8);
+check_close(gather(x), S \ b, 1e-12);
 % One of the operands on the device is enough, and the row form is the transposed one.
-[x, id] = quotient(S, clinalg.vector(b(:, 1)));
-check(strcmp(id, 'clinalg:solve:iterative'), id);
-check_close(gather(x), S \ b(:, 1), 1e-8);
+[x, id, words] = quotient(S, clinalg.vector(b(:, 1)));
+check(isempty(id), words);
+check_close(gather(x), S \ b(:, 1), 1e-12);
 x = b(:, 2)' / clinalg.matrix(S);
-check_close(gather(x), b(:, 2)' / S, 1e-8);
+check_close(gather(x), b(:, 2)' / S, 1e-12);
 end
 
 function single_precision()
 S = gallery('poisson', 32);
 b = cos((1 : 1024)');
 [x, id, words] = quotient(clinalg.matrix(S, 'single'), single(b));
-check(strcmp(id, 'clinalg:solve:iterative') && ~isempty(strfind(words, '1e-05')), words); %#ok<STREMP>
+check(isempty(id), words);
 check(strcmp(underlyingType(x), 'single'));
 check_close(double(gather(x)), S \ b, 1e-3);
 end
@@ -46,8 +45,8 @@ B = [speye(300), sparse(300, 724)] - [sparse(300, 1), speye(300), sparse(300, 72
 K = [4 * speye(1024) + S, B'; B, sparse(300, 300)];
 b = sin((1 : 1324)');
 [x, id, words] = quotient(clinalg.matrix(K), b);
-check(strcmp(id, 'clinalg:solve:iterative') && ~isempty(strfind(words, 'saddle')), words); %#ok<STREMP>
-check_close(gather(x), K \ b, 1e-7);
+check(isempty(id), words);
+check_close(gather(x), K \ b, 1e-12);
 end
 
 function other_matrices()
@@ -55,15 +54,15 @@ n = 1024;
 flow = gallery('poisson', 32) + spdiags(ones(n, 1) * [-0.6, 0.6], [-1, 1], n, n);
 b = sin((1 : n)');
 [x, id, words] = quotient(clinalg.matrix(flow), b);
-check(strcmp(id, 'clinalg:solve:iterative') && ~isempty(strfind(words, 'ILU')), words); %#ok<STREMP>
-check_close(gather(x), flow \ b, 1e-7);
+check(isempty(id), words);
+check_close(gather(x), flow \ b, 1e-12);
 hermitian = gallery('poisson', 32) + spdiags(1i * ones(n, 1) * [-0.3, 0.3], [-1, 1], n, n);
-[x, id] = quotient(clinalg.matrix(hermitian), b + 1i);
-check(strcmp(id, 'clinalg:solve:iterative'), id);
-check_close(gather(x), hermitian \ (b + 1i), 1e-7);
+[x, id, words] = quotient(clinalg.matrix(hermitian), b + 1i);
+check(isempty(id), words);
+check_close(gather(x), hermitian \ (b + 1i), 1e-12);
 % Real numbers on one side.
 x = quotient(clinalg.matrix(hermitian), b);
-check_close(gather(x), hermitian \ b, 1e-7);
+check_close(gather(x), hermitian \ b, 1e-12);
 end
 
 function rectangular()
@@ -149,9 +148,8 @@ state = warning();
 restored = onCleanup(@() warning(state));
 lastwarn('', '');
 evalc('A = clinalg.matrix(S); B = A*A; x = A\b; x(1:10), x(end) = 0; s = sum(A,1), m = max(abs(x)), clinalg.store(file, ''x'')');
-% No incomplete factors serve random entries; complete ones do.
 [words, id] = lastwarn();
-check(strcmp(id, 'clinalg:solve:iterative') && ~isempty(strfind(words, 'solved by GMRES')), words); %#ok<STREMP>
+check(isempty(id), words);
 kept = clinalg.restore(file);
 delete(file);
 expected = S \ b;

@@ -462,6 +462,10 @@ typedef enum {
    * Algebraic multigrid, for real matrices.
    */
   CLINALG_PRECONDITIONER_AMG = 8,
+  /**
+   * A complete factorisation, Cholesky or LU: with GMRES a direct solver.
+   */
+  CLINALG_PRECONDITIONER_LU = 9,
 } clinalg_preconditioner;
 
 /**
@@ -1227,6 +1231,40 @@ typedef struct {
 } clinalg_elastodynamics_options;
 
 /**
+ * How `clinalg_sparse_solve` solved a system.
+ */
+typedef struct {
+  /**
+   * The largest of |b - A x| / (|A| |x| + |b|) over the rows and columns: the solution is exact for entries that differ by this share.
+   */
+  double backward_error;
+  /**
+   * The most steps of iterative refinement of a column.
+   */
+  size_t refinements;
+  /**
+   * Stored numbers of the factors.
+   */
+  size_t entries;
+  /**
+   * Multiplications and additions of the factorisation.
+   */
+  double operations;
+  /**
+   * Pivots that were too small and were replaced.
+   */
+  size_t replaced_pivots;
+  /**
+   * Not 0 for Cholesky factors, 0 for those of LU.
+   */
+  int32_t is_cholesky;
+  /**
+   * Not 0 where rows were permuted for a large diagonal.
+   */
+  int32_t is_matched;
+} ClinalgSparseSolveReport;
+
+/**
  * Options of operators of the heat equation. Fill them with `clinalg_heat_options_default(&options, sizeof options)`, then change what is to
  * differ. Later versions append members, which take their defaults in programs compiled before.
  */
@@ -1607,7 +1645,7 @@ typedef struct {
    */
   size_t struct_size;
   /**
-   * The preconditioner: `CLINALG_PRECONDITIONER_ILU`, `_ILUT`, `_IC`, `_SSOR`, `_SPAI0`, `_FSAI` or `_JACOBI`.
+   * The preconditioner: `CLINALG_PRECONDITIONER_ILU`, `_ILUT`, `_IC`, `_SSOR`, `_SPAI0`, `_FSAI`, `_JACOBI` or `_LU`.
    */
   uint32_t kind;
   /**
@@ -1665,7 +1703,8 @@ typedef struct {
    */
   size_t entries;
   /**
-   * Levels of the lower triangular system, each of which takes one step; 0 without such a system.
+   * Levels of the lower triangular system, each of which takes one step; 0 without such a system. Of a complete factorisation the
+   * depths of the tree of its fronts.
    */
   size_t lower_levels;
   /**
@@ -2574,6 +2613,22 @@ clinalg_status clinalg_dense_solve_triangular(uint32_t triangle,
                                               clinalg_handle a,
                                               clinalg_handle b,
                                               clinalg_handle *x);
+
+/**
+ * Solves A X = b for a square sparse A, real or complex, and a vector or dense b of the same type, by a complete factorisation: Cholesky where
+ * A is Hermitian positive definite, else LU, with iterative refinement. There is no tolerance. X is a new object of the kind of b; A and b stay
+ * as they are. Where `is_limited` is not 0, a matrix whose factorisation takes longer than seconds is `CLINALG_STATUS_VALUE`, as is one that
+ * is singular to working precision unless b lies in its range. `report` may be null. For many right-hand sides one after the other make a
+ * `CLINALG_PRECONDITIONER_LU`, whose product with b is the solution without refinement.
+ *
+ * # Safety
+ * `x` is null or valid for a write; `report` is null or valid for a write.
+ */
+clinalg_status clinalg_sparse_solve(clinalg_handle a,
+                                    clinalg_handle b,
+                                    int32_t is_limited,
+                                    clinalg_handle *x,
+                                    ClinalgSparseSolveReport *report);
 
 /**
  * The inverse of a square dense matrix as a new one, by LU. `reciprocal_condition`, if not null, gets an estimate of the reciprocal condition
@@ -3500,7 +3555,8 @@ clinalg_status clinalg_solver_options_default(clinalg_solver_options *options,
  * `clinalg_solver_options_default` first. The parts stand between commas in any order, in upper or lower case:
  *
  * - a method: `cg`, `fcg`, `minres`, `bicgstab`, `idrs`, `gmres`, `richardson`, `lsqr` or `lsmr`;
- * - a preconditioner: `none`, `jacobi`, `amg`, `spai0`, `ssor`, `ilu`, `ilut`, `ic` or `fsai`;
+ * - a preconditioner: `none`, `jacobi`, `amg`, `spai0`, `ssor`, `ilu`, `ilut`, `ic`, `fsai` or `lu`, a complete factorisation;
+ * - `direct` for both, `gmres` and `lu`: a direct solver;
  * - `tol=` with the relative residual to reach, above 0 and below 1;
  * - `max-iterations=`, `restart=` and `idr-dimension=` with whole numbers, the last two at least 1.
  *

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use clinalg::amg::{Amg, AmgParams, Coarsening, Smoother};
+use clinalg::direct::{self, FactorsParams, Kind};
 use clinalg::matrix::{unknowns_per_node, zero_sum_components};
 use clinalg::ops::Span;
 use clinalg::precond::{
@@ -220,7 +221,7 @@ type Most = fn(usize) -> usize;
 
 /// Solvers with preconditioners.
 fn preconditioners<T: Real>(suite: &mut Suite<'_>) {
-    let symmetric: [(&str, Most, Solve<T>); 9] = [
+    let symmetric: [(&str, Most, Solve<T>); 10] = [
         (
             "cg_amg_aggregation",
             |_| 12,
@@ -261,9 +262,17 @@ fn preconditioners<T: Real>(suite: &mut Suite<'_>) {
         ),
         ("cg_ssor", |n| 2 * n, |a, b, x, stopping| cg(a, b, x, stopping, Ssor::new(a, &SsorParams::default())?)),
         ("cg_fsai", |n| 9 * n / 4, |a, b, x, stopping| cg(a, b, x, stopping, Fsai::new(a)?)),
+        (
+            "cg_cholesky",
+            |_| 2,
+            |a, b, x, stopping| {
+                let factors = direct::Factors::new(a, &FactorsParams::default().kind(Kind::Cholesky))?;
+                cg(a, b, x, stopping, factors)
+            },
+        ),
         ("bicgstab_spai0", |n| n * n, |a, b, x, stopping| bicgstab(a, b, x, stopping, Spai0::new(a)?)),
     ];
-    let general: [(&str, Most, Solve<T>); 3] = [
+    let general: [(&str, Most, Solve<T>); 4] = [
         (
             "bicgstab_ilu0",
             |n| n,
@@ -282,6 +291,13 @@ fn preconditioners<T: Real>(suite: &mut Suite<'_>) {
             |_| 6,
             |a, b, x, stopping| {
                 bicgstab(a, b, x, stopping, Ilu::new(a, &IluParams::default().kind(IluKind::threshold()))?)
+            },
+        ),
+        (
+            "bicgstab_lu",
+            |_| 2,
+            |a, b, x, stopping| {
+                bicgstab(a, b, x, stopping, direct::Factors::new(a, &FactorsParams::default().kind(Kind::Lu))?)
             },
         ),
     ];

@@ -52,7 +52,7 @@ MexHandleMatrix(gpu, x)",
         ..Function::DEFAULT
     },
     Function {
-        name: "MexSolveSparse",
+        name: "MexSolveDirect",
         title: "Solve a system with a sparse matrix by a complete factorisation.",
         inputs: &[GPU, handle_as("A", "a"), handle("b"), Input::new("limited", Kind::Flag)],
         required: 3,
@@ -73,9 +73,9 @@ info is a structure with the fields
         example: "\
 gpu = MexInitOpenCL();
 A = MexSparseMatrix(gpu, gallery('poisson', 20));
-[x, info] = MexSolveSparse(gpu, A, MexMatrix(gpu, ones(400, 1)));
+[x, info] = MexSolveDirect(gpu, A, MexMatrix(gpu, ones(400, 1)));
 info.kind",
-        see: &["MexPreconditioner", "MexSolveDense", "MexSolve"],
+        see: &["MexSolveSparse", "MexPreconditioner", "MexSolveDense"],
         run: |args| {
             let limited = args.maybe_flag(3).unwrap_or(false);
             let found = args.objects()?.solve_sparse(args.handle(1), args.handle(2), limited)?;
