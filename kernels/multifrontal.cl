@@ -84,7 +84,7 @@ __kernel void scatter(ulong n, __global const uint *offset, __global const uint 
         const size_t end = offset[i + 1];
         for (size_t e = offset[i]; e < end; ++e) {
             if (target[e] != ULONG_MAX) {
-                factors[target[e]] = scalar_scale(row_scale[i] * column_scale[column[e]], value[e]);
+                factors[target[e]] = scalar_scale(column_scale[column[e]], scalar_scale(row_scale[i], value[e]));
             }
         }
     }

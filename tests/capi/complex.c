@@ -223,6 +223,19 @@ static void systems(void)
         }
         OK(clinalg_object_release(x));
     }
+    {
+        clinalg_handle x = 0;
+        clinalg_sparse_solve_report direct;
+        OK(clinalg_sparse_solve(sparse, b, 1, &x, &direct));
+        CHECK(direct.backward_error < 1e-15 && direct.entries >= (size_t)count && direct.replaced_pivots == 0);
+        OK(clinalg_array_read(x, CLINALG_PRECISION_COMPLEX_F64, 0, N, read));
+        for (j = 0; j < N; ++j) {
+            CHECK(near(read[j], solution[j]));
+        }
+        OK(clinalg_object_release(x));
+        FAILS(clinalg_sparse_solve(dense, b, 0, &x, NULL), CLINALG_STATUS_HANDLE_KIND);
+        FAILS(clinalg_sparse_solve(sparse, b, 0, NULL, NULL), CLINALG_STATUS_NULL_POINTER);
+    }
     OK(clinalg_array_zeros(CLINALG_PRECISION_F64, N, N, &real));
     {
         clinalg_handle x = 0;

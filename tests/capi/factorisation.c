@@ -336,6 +336,60 @@ static void errors(void)
     OK(clinalg_object_release(low));
 }
 
+/* A sparse system by a complete factorisation, for a vector and for several columns, and what has none. */
+static void sparse_systems(void)
+{
+    /* [0 2 0; 1 3 0; 0 1 4] and its lower triangle times its transpose. */
+    const uint64_t offsets[] = {0, 1, 3, 5}, columns[] = {1, 0, 1, 1, 2};
+    const double values[] = {2, 1, 3, 1, 4}, right[] = {2, 4, 5, 4, 8, 10};
+    const double laplacian[] = {2, -1, -1, 2, -1, -1, 2}, singular[] = {1, -1, -1, 2, -1, -1, 1};
+    const uint64_t rows[] = {0, 2, 5, 7}, of_rows[] = {0, 1, 0, 1, 2, 1, 2};
+    const double sums[] = {1, 0, 1};
+    clinalg_sparse_solve_report report;
+    clinalg_preconditioner_options options;
+    clinalg_preconditioner_report info;
+    clinalg_handle a = 0, b = 0, several = 0, x = 0, m = 0;
+    double read[6];
+    size_t i;
+    OK(clinalg_sparse_from_csr(CLINALG_PRECISION_F64, 3, 3, offsets, columns, values, &a));
+    OK(clinalg_vector_create(CLINALG_PRECISION_F64, right, 3, &b));
+    OK(clinalg_dense_create(CLINALG_PRECISION_F64, 3, 2, right, &several));
+    OK(clinalg_sparse_solve(a, b, 0, &x, &report));
+    OK(clinalg_array_read(x, CLINALG_PRECISION_F64, 0, 3, read));
+    for (i = 0; i < 3; ++i) CHECK(read[i] == 1);
+    CHECK(report.is_cholesky == 0 && report.is_matched != 0 && report.backward_error < 1e-15 && report.operations >= 0);
+    OK(clinalg_object_release(x));
+    OK(clinalg_sparse_solve(a, several, 0, &x, NULL));
+    OK(clinalg_array_read(x, CLINALG_PRECISION_F64, 0, 6, read));
+    for (i = 0; i < 6; ++i) CHECK(read[i] == (i < 3 ? 1 : 2));
+    OK(clinalg_object_release(x));
+    /* Factors that are kept: a product with their inverse. */
+    OK(clinalg_preconditioner_options_default(&options, sizeof options));
+    options.kind = CLINALG_PRECONDITIONER_LU;
+    OK(clinalg_preconditioner_create(&options, a, &m));
+    OK(clinalg_preconditioner_info(m, &info));
+    CHECK(info.kind == CLINALG_PRECONDITIONER_LU && info.rows == 3 && info.is_matched != 0);
+    x = 0;
+    OK(clinalg_matrix_mv(1, m, b, 0, &x));
+    OK(clinalg_array_read(x, CLINALG_PRECISION_F64, 0, 3, read));
+    for (i = 0; i < 3; ++i) CHECK(fabs(read[i] - 1) < 1e-15);
+    OK(clinalg_object_release(x));
+    OK(clinalg_object_release(m));
+    OK(clinalg_object_release(a));
+    OK(clinalg_object_release(b));
+    OK(clinalg_sparse_from_csr(CLINALG_PRECISION_F64, 3, 3, rows, of_rows, laplacian, &a));
+    OK(clinalg_vector_create(CLINALG_PRECISION_F64, sums, 3, &b));
+    OK(clinalg_sparse_solve(a, b, 1, &x, &report));
+    CHECK(report.is_cholesky != 0 && report.backward_error < 1e-15);
+    OK(clinalg_object_release(x));
+    OK(clinalg_object_release(a));
+    OK(clinalg_sparse_from_csr(CLINALG_PRECISION_F64, 3, 3, rows, of_rows, singular, &a));
+    FAILS(clinalg_sparse_solve(a, b, 0, &x, NULL), CLINALG_STATUS_VALUE);
+    OK(clinalg_object_release(a));
+    OK(clinalg_object_release(b));
+    OK(clinalg_object_release(several));
+}
+
 int main(void)
 {
     clinalg_memory_report memory;
@@ -344,6 +398,7 @@ int main(void)
     triangles();
     products();
     complex_numbers();
+    sparse_systems();
     errors();
     OK(clinalg_device_finish());
     OK(clinalg_device_memory(&memory));

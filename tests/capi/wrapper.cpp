@@ -156,6 +156,9 @@ void matrices()
     mm(2, a, dense<double>(3, 1, {1, 1, 1}), 0, product);
     CHECK(product.gather<double>() == Values({18, 24}) && (a + a).gather<double>()[5] == 12);
     CHECK(solve_dense(dense<double>(2, 2, {2, 1, 1, 3}), vector<double>({3, 4})).gather<double>() == Values({1, 1}));
+    clinalg_sparse_solve_report solved;
+    CHECK(solve_sparse(csr<double>(2, 2, {0, 1, 3}, {1, 0, 1}, {2, 1, 3}), vector<double>({2, 4}), &solved).gather<double>() == Values({1, 1}));
+    CHECK(solved.is_cholesky == 0 && solved.backward_error < 1e-15);
     CHECK(refused([] { (void)dense<double>(2, 2, {1, 2, 3}); }) && refused([] { (void)csr<double>(1, 1, {0}, {}, {}); }));
 
     Dense gram;

@@ -618,6 +618,53 @@ fn replaced_pivots_and_complete_factors_are_reported() {
     assert!(words("explanation").contains("complete factorisation: ILUT cannot be computed"), "{report:#}");
 }
 
+/// A matrix for which no incomplete factors are close: random entries without a pattern.
+#[test]
+fn a_direct_solver_needs_no_tolerance() {
+    if !device() {
+        return;
+    }
+    let folder = folder();
+    let n = 300_usize;
+    let mut state = 5_u64;
+    let mut random = || {
+        state = (state * 1_103_515_245 + 12_345) % (1 << 31);
+        (state >> 8) as usize
+    };
+    let mut entries = std::collections::BTreeMap::new();
+    for i in 0..n {
+        for j in [(i + 1) % n, random() % n, random() % n] {
+            entries.insert((i, j), (random() % 2001) as f64 / 1000.0 - 1.0005);
+        }
+    }
+    let lines: String = entries.iter().map(|((i, j), a)| format!("{} {} {a:e}\n", i + 1, j + 1)).collect();
+    file(
+        &folder,
+        "a.mtx",
+        &format!("%%MatrixMarket matrix coordinate real general\n{n} {n} {}\n{lines}", entries.len()),
+    );
+    for line in ["--method direct", "--solver direct", "--method gmres --precond lu"] {
+        let report = inside(folder.path(), &format!("solve a.mtx {line} --tol 1e-14 --out x.mtx --json")).json();
+        assert!(report["converged"] == true && number(&report, "iterations") <= 3.0, "{line}: {report:#}");
+        assert_eq!((&report["method"], &report["precond"]), (&"gmres".into(), &"lu".into()), "{line}");
+        let description = report["precond_description"].as_str().unwrap();
+        assert!(
+            description.starts_with("LU factors, ") && description.contains("times those of the matrix"),
+            "{description}"
+        );
+        let x = array(&folder.path().join("x.mtx"));
+        let (mut r, mut size) = (vec![1.0; n], vec![1.0; n]);
+        for (&(i, j), a) in &entries {
+            r[i] -= a * x[j];
+            size[i] += (a * x[j]).abs();
+        }
+        let error = r.iter().zip(&size).map(|(r, size)| r.abs() / size).fold(0.0, f64::max);
+        assert!(error <= 1e-14, "{line}: {error}");
+    }
+    let done = inside(folder.path(), "solve a.mtx --method direct --precond amg");
+    assert!(done.code == 2 && done.stderr.contains("--precond amg does not go with it"), "{}", done.stderr);
+}
+
 /// A column of b without a solution, for which every method fails, and one that the first method solves.
 #[test]
 fn a_column_that_failed_leaves_the_next_one_to_the_first_method() {
@@ -1172,7 +1219,7 @@ fn multigrid_is_a_solver_of_its_own() {
     let report = done.json();
     assert_eq!((done.code, &report["stop"]), (1, &"diverged".into()), "{report:#}");
     let advice = report["advice"].as_str().unwrap_or_default().to_owned();
-    assert!(advice.contains("--precond ilut --order rcm --drop 0 --fill "), "{report:#}");
+    assert!(advice.contains("--method direct"), "{report:#}");
     let options = advice.split(" computes").next().unwrap_or_default();
     let report = inside(folder.path(), &format!("solve small.mtx {options} --json")).json();
     assert!(report["converged"] == true && number(&report, "iterations") <= 2.0, "{report:#}");

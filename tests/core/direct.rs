@@ -163,14 +163,19 @@ fn difficult_matrices_are_solved_to_a_few_roundings() {
         entries.iter_mut().filter(|e| e.0 == e.1).for_each(|e| e.2 -= 3.3);
         assert_eq!(check(context, "indefinite", &matrix::<f64>(n, &entries), &params).report().kind, Kind::Lu);
         // Complex symmetric, as the Helmholtz equation with damping gives it.
-        let damped: Vec<_> = entries.iter().map(|&(i, j, a)| (i, j, Complex::new(a, if i == j { 0.1 } else { 0.0 }))).collect();
+        let damped: Vec<_> =
+            entries.iter().map(|&(i, j, a)| (i, j, Complex::new(a, if i == j { 0.1 } else { 0.0 }))).collect();
         check(context, "Helmholtz", &CsrParts::from_triplets(n, n, &damped).unwrap(), &params);
         // Rows and columns of very different size.
         let size = |i: usize| 10_f64.powi((i * 37 % 17) as i32 - 8);
         let spread: Triplets = entries.iter().map(|&(i, j, a)| (i, j, a * size(i) * size(j + 5))).collect();
         check(context, "spread rows", &matrix::<f64>(n, &spread), &params);
-        let spread: Triplets = laplacian([30, 31, 1]).1.iter().map(|&(i, j, a)| (i, j, a * size(i) * size(j))).collect();
-        assert_eq!(check(context, "spread definite", &matrix::<f64>(n, &spread), &params).report().kind, Kind::Cholesky);
+        let spread: Triplets =
+            laplacian([30, 31, 1]).1.iter().map(|&(i, j, a)| (i, j, a * size(i) * size(j))).collect();
+        assert_eq!(
+            check(context, "spread definite", &matrix::<f64>(n, &spread), &params).report().kind,
+            Kind::Cholesky
+        );
     }
 }
 

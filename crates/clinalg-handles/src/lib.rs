@@ -33,7 +33,9 @@ mod object;
 mod registry;
 
 pub use calls::{
-    AssignedValue, Automatic, DenseSolution, EigenReport, Factorisation, LuFactors, Method, Part, PartValue, PoissonField, Positions, PreconditionerInfo, PreconditionerKind, PreconditionerParams, Preconditioning, Product, SmallProduct, SparseSolution, Subscript, Term, VectorNumber, WaveState,
+    AssignedValue, Automatic, DenseSolution, EigenReport, Factorisation, LuFactors, Method, Part, PartValue,
+    PoissonField, Positions, PreconditionerInfo, PreconditionerKind, PreconditionerParams, Preconditioning, Product,
+    SmallProduct, SparseSolution, Subscript, Term, VectorNumber, WaveState,
 };
 #[cfg(feature = "heat")]
 pub use calls::{

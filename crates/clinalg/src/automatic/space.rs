@@ -9,9 +9,9 @@ use super::preconditioner::{Boxed, Prepared, Source, complete_factors, factors, 
 use super::scalar::{SystemScalar, narrowed, not_real};
 use super::{AutomaticParams, Method, Observer, PreconditionerKind};
 use crate::amg::Coarsening;
+use crate::direct::FactorsParams;
 use crate::matrix::{Inspection, Values as _, unknowns_per_node};
 use crate::ops::{SpaceVector as _, conj_transpose};
-use crate::direct::FactorsParams;
 use crate::precond::{self, Jacobi, NullVectors, fallback_factors, is_unsuited};
 use crate::solve::{
     BiCgStab, Cg, FlexibleCg, Gmres, GmresParams, Idr, IdrParams, KrylovMemory, KrylovVector, LeastSquares,

@@ -49,8 +49,9 @@ pub(super) struct Level {
     pub(super) rows: std::ops::Range<usize>,
     /// Tasks of the assembly.
     pub(super) tasks: std::ops::Range<usize>,
-    /// Positions in the list by size of those that a work-group factorises each; the others follow.
+    /// Where the fronts that a work-group eliminates each stand in their list.
     pub(super) small: std::ops::Range<usize>,
+    /// The positions of the others.
     pub(super) large: Vec<usize>,
 }
 
@@ -68,7 +69,7 @@ pub(super) struct Analysis {
     pub(super) contributions: [usize; 2],
     /// The most other rows of a level.
     pub(super) widest: usize,
-    /// Entries of L and U with one diagonal, without the zeros of joined supernodes counted apart.
+    /// Multiplications and additions.
     pub(super) operations: f64,
     pub(super) device: Tables,
 }
@@ -82,7 +83,7 @@ pub(super) struct Tables {
     pub(super) map: Buffer<u32>,
     /// Pairs of a front and its first column.
     pub(super) tasks: Buffer<u32>,
-    /// Fronts by size.
+    /// Fronts that a work-group eliminates each, level by level.
     pub(super) small: Buffer<u32>,
     /// Where each entry of the matrix goes; `u64::MAX` for none.
     pub(super) target: Buffer<u64>,
@@ -266,7 +267,8 @@ impl Layout {
             let mut contribution = 0;
             for &s in &positions[depth.clone()] {
                 let (first, pivots, rest) = (tree.first[s], tree.first[s + 1] - tree.first[s], structures[s].len());
-                let front = Front { first, pivots, rest, factors, contribution, rows: rows.len(), children: 0, count: 0 };
+                let front =
+                    Front { first, pivots, rest, factors, contribution, rows: rows.len(), children: 0, count: 0 };
                 rows.extend(&structures[s]);
                 if parent[s] != NONE {
                     let (above, until) = (&structures[parent[s]], tree.first[parent[s] + 1]);

@@ -4,8 +4,8 @@ use num_traits::Float;
 
 use super::analysis::{Analysis, Front, Level};
 use super::factors::Scales;
-use crate::ops::factor::{CholeskyFactoriser, Diagonal, LuFactoriser, Side, Triangle, Triangular};
 use crate::matrix::Values;
+use crate::ops::factor::{CholeskyFactoriser, Diagonal, LuFactoriser, Side, Triangle, Triangular};
 use crate::ops::gemm::{Block, Transpose};
 use crate::runtime::kernels::multifrontal::Program;
 use crate::runtime::{KernelFamily, Out, Range};
@@ -74,7 +74,16 @@ impl<'a, T: Scalar> Elimination<'a, T> {
             Out::shared(values),
         )?;
         let info = Buffer::zeroed(context, 1)?;
-        Ok(Elimination { context, analysis, program, values, pivots, contributions, info, tiny: T::Real::nearest(tiny) })
+        Ok(Elimination {
+            context,
+            analysis,
+            program,
+            values,
+            pivots,
+            contributions,
+            info,
+            tiny: T::Real::nearest(tiny),
+        })
     }
 
     /// All levels; `large` eliminates a front that a work-group does not.
@@ -139,13 +148,8 @@ struct Fronts<T: Scalar> {
 impl<T: Scalar> Fronts<T> {
     fn new(front: &Front, values: &Buffer<T>, contributions: &Buffer<T>) -> Fronts<T> {
         let (pivots, rest, order) = (front.pivots, front.rest, front.order());
-        let block = |memory: &Buffer<T>, offset, rows, cols, ld| Block {
-            memory: Out::unbound(memory),
-            offset,
-            rows,
-            cols,
-            ld,
-        };
+        let block =
+            |memory: &Buffer<T>, offset, rows, cols, ld| Block { memory: Out::unbound(memory), offset, rows, cols, ld };
         Fronts {
             square: block(values, front.factors, pivots, pivots, order),
             below: block(values, front.factors + pivots, rest, pivots, order),
@@ -205,7 +209,8 @@ pub(super) fn lu<T: Scalar>(
     elimination.run(|front, Fronts { square, below, right, rest }| {
         dense.run(square)?;
         dense.exchange.rows(&dense.pivots, 0..front.pivots, false, right)?;
-        let lower = Triangular { block: square, triangle: Triangle::Lower, op: Transpose::No, diagonal: Diagonal::Unit };
+        let lower =
+            Triangular { block: square, triangle: Triangle::Lower, op: Transpose::No, diagonal: Diagonal::Unit };
         dense.solver.run(Side::Left, lower, right)?;
         let upper = Triangular { triangle: Triangle::Upper, diagonal: Diagonal::Stored, ..lower };
         dense.solver.run(Side::Right, upper, below)?;

@@ -14,7 +14,7 @@ use crate::ops;
 use crate::runtime::kernels::multifrontal::Program;
 use crate::runtime::{KernelFamily, Out, Range};
 use crate::solve::Preconditioner;
-use crate::{Buffer, Context, Csr, Dense, Error, Real, Result, Scalar, Vector};
+use crate::{Buffer, Context, Csr, Dense, Error, Precision, Real, Result, Scalar, Vector};
 
 /// Right-hand sides that are solved for at once.
 const COLUMNS: usize = 32;
@@ -100,15 +100,15 @@ pub struct FactorsReport {
     pub entries: usize,
     /// Multiplications and additions of a factorisation; complex ones count as one.
     pub operations: f64,
-    /// Dense matrices in which pivots are eliminated, and the order of the largest.
+    /// Dense matrices in which pivots are eliminated.
     pub fronts: usize,
     /// The order of the largest front.
     pub largest_front: usize,
     /// Depths of the tree: steps that follow each other.
     pub levels: usize,
-    /// Bytes of the device that the factors take, and more that a factorisation needs.
+    /// Bytes of the device that the factors take.
     pub bytes: u64,
-    /// Bytes of the device that are needed during a factorisation only.
+    /// More bytes of the device that a factorisation needs.
     pub work_bytes: u64,
     /// Pivots that were below sqrt(eps) times the largest entry of the scaled matrix and were replaced.
     pub replaced_pivots: usize,
@@ -137,7 +137,10 @@ impl<T: Scalar> Scales<T> {
     /// The powers of 2 next to these factors, given as logarithms, so that products with them are exact.
     fn of_logarithms(context: &Context, [rows, columns]: [Vec<f64>; 2]) -> Result<Scales<T>> {
         let powers = |logs: Vec<f64>| {
-            let power = |log: &f64| T::Real::from_f64((log * std::f64::consts::LOG2_E).round().exp2());
+            // Of a normal number.
+            let most = if T::PRECISION == Precision::F32 { 126.0 } else { 1022.0 };
+            let exponent = |log: f64| (log * std::f64::consts::LOG2_E).round().clamp(-most, most);
+            let power = |log: &f64| <T::Real as Scalar>::from_f64(exponent(*log).exp2());
             Buffer::from_slice(context, &logs.iter().map(power).collect::<Vec<_>>())
         };
         Ok(Scales { rows: powers(rows)?, columns: powers(columns)? })
@@ -182,7 +185,8 @@ impl<T: Scalar> Factors<T> {
         }
         let inspection = Inspection::of(a)?;
         if let Some((row, column)) = inspection.first_not_finite {
-            let reason = format!("the entry in row {} and column {} (counted from 1) is not finite", row + 1, column + 1);
+            let reason =
+                format!("the entry in row {} and column {} (counted from 1) is not finite", row + 1, column + 1);
             return Err(Error::unsuitable("a", reason));
         }
         let looks_definite = inspection.hermitian && inspection.positive_diagonal == a.rows();
@@ -250,7 +254,7 @@ impl<T: Scalar> Factors<T> {
     }
 
     /// New factors for a matrix with the same pattern: its order of elimination, matching and scalings are kept. The bits are those of a
-    /// first factorisation with that order. Waits for the device.
+    /// first factorisation with that order. After an error during elimination the factors are of no matrix. Waits for the device.
     ///
     /// # Errors
     /// [`Error::Unsuitable`] for another pattern; [`Error::NotPositiveDefinite`]; [`Error::Context`].
@@ -264,7 +268,8 @@ impl<T: Scalar> Factors<T> {
         }
         let inspection = Inspection::of(a)?;
         if let Some((row, column)) = inspection.first_not_finite {
-            let reason = format!("the entry in row {} and column {} (counted from 1) is not finite", row + 1, column + 1);
+            let reason =
+                format!("the entry in row {} and column {} (counted from 1) is not finite", row + 1, column + 1);
             return Err(Error::unsuitable("a", reason));
         }
         if self.kind == Kind::Cholesky && !inspection.hermitian {
@@ -316,6 +321,7 @@ impl<T: Scalar> Factors<T> {
         Parts { program: self.program(), analysis, values, pivots, scales }
     }
 
+    /// The kernels.
     fn program(&self) -> Program<T> {
         match self.kind {
             Kind::Cholesky => Program::new().symmetric(1),

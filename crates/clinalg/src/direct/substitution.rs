@@ -43,10 +43,22 @@ impl<T: Scalar> Substitution<T> {
         let mut children_begin = 0;
         for (number, level) in analysis.levels.iter().enumerate() {
             let [own, children] = [number, number + 1].map(|k| &self.sums[k % 2]);
-            let (range, first, begin) = (self.groups(level.fronts.len(), columns), level.fronts.start, level.rows.start);
+            let (range, first, begin) =
+                (self.groups(level.fronts.len(), columns), level.fronts.start, level.rows.start);
             let sums = Out::shared(own);
             program.gather_forward(
-                context, range, first, n, width, begin, children_begin, &tables.fronts, &tables.map, children, y, sums,
+                context,
+                range,
+                first,
+                n,
+                width,
+                begin,
+                children_begin,
+                &tables.fronts,
+                &tables.map,
+                children,
+                y,
+                sums,
             )?;
             program.forward(context, range, first, n, width, begin, &tables.fronts, values, pivots, y, sums)?;
             children_begin = begin;
@@ -60,16 +72,7 @@ impl<T: Scalar> Substitution<T> {
             let range = self.groups(level.fronts.len(), columns);
             program.backward(context, range, first, n, width, begin, &tables.fronts, values, y, known)?;
         }
-        program.permute_back(
-            context,
-            flat,
-            n,
-            columns,
-            &tables.column_place,
-            &scales.columns,
-            &self.y,
-            Out::shared(x),
-        )
+        program.permute_back(context, flat, n, columns, &tables.column_place, &scales.columns, &self.y, Out::shared(x))
     }
 
     fn groups(&self, fronts: usize, columns: usize) -> Range {

@@ -110,7 +110,13 @@ impl<T: Scalar> Factoriser<T> {
     pub(crate) fn new(context: &Context, n: usize, tiny: f64) -> Result<Factoriser<T>> {
         let op = tuning::cholesky::<T>(context.family());
         let [width, step, ..] = context.choice(op, T::PRECISION, n * n).map(|value| value as usize);
-        Ok(Factoriser { solver: Solver::new(context), info: Buffer::zeroed(context, 1)?, tiny: T::Real::nearest(tiny), width, step })
+        Ok(Factoriser {
+            solver: Solver::new(context),
+            info: Buffer::zeroed(context, 1)?,
+            tiny: T::Real::nearest(tiny),
+            width,
+            step,
+        })
     }
 
     pub(crate) fn run(&mut self, a: Block<T>) -> Result<()> {
@@ -151,7 +157,17 @@ impl<T: Scalar> Factoriser<T> {
             KernelFamily::Cpu => Range::d1(1, 1),
         };
         let (n, above, info) = (block.rows as u32, above as u32, Out::shared(&self.info));
-        Program::<T>::new().cholesky_block(context, range, n, block.memory, block.offset, block.ld, above, self.tiny, info)
+        Program::<T>::new().cholesky_block(
+            context,
+            range,
+            n,
+            block.memory,
+            block.offset,
+            block.ld,
+            above,
+            self.tiny,
+            info,
+        )
     }
 }
 

@@ -308,7 +308,18 @@ impl<T: Scalar> Factoriser<T> {
             let one = Range::d1(1, 1);
             let tiny = self.tiny;
             return program.lu_panel(
-                &self.context, one, m, width, part.memory, offset, ld, pivots, left, above, tiny, info,
+                &self.context,
+                one,
+                m,
+                width,
+                part.memory,
+                offset,
+                ld,
+                pivots,
+                left,
+                above,
+                tiny,
+                info,
             );
         }
         let groups = part.rows.div_ceil(PANEL_ITEMS);
