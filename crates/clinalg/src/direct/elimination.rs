@@ -26,7 +26,7 @@ pub(super) fn groups(context: &Context, count: usize) -> Range {
 }
 
 /// Whether one work-group eliminates the pivots of a front; those of others are left to the factorisations of dense matrices.
-pub(super) fn is_small<T: Scalar>(context: &Context, front: &Front) -> bool {
+pub(super) fn is_small(context: &Context, front: &Front) -> bool {
     match context.family() {
         KernelFamily::Gpu => front.pivots <= 64 && front.order() <= 512,
         KernelFamily::Cpu => front.pivots * front.order() * front.order() <= 1 << 19,

@@ -134,7 +134,7 @@ fn dissected(graph: &Adjacency) -> Result<Vec<usize>> {
         )
     };
     drop(guard);
-    match status == rstatus_et_METIS_OK as i32 {
+    match status == rstatus_et_METIS_OK {
         true => Ok(order.into_iter().map(|k| k as usize).collect()),
         false => Err(Error::unsuitable("a", format!("METIS cannot order its rows (status {status})"))),
     }
