@@ -1,7 +1,7 @@
 // LU factorisation with partial pivoting: panels of at most PANEL columns, and exchanges of rows.
 //
 // The pivot is the element of largest |re| + |im|, the first of several, as LAPACK chooses it. Those of a modulus below `tiny` are replaced by
-// one of that modulus, and counted in info[2].
+// one of the modulus `instead`, and counted in info[2].
 //
 //@ build
 //@ build CPU=1
@@ -73,7 +73,7 @@
 __kernel __attribute__((reqd_work_group_size(PANEL_ITEMS, 1, 1))) void
 lu_columns(uint m, uint width, uint first, uint last, uint groups, __global SCALAR *a_of, ulong a_offset, ulong lda,
            __global volatile REAL *sizes_of, __global volatile uint *rows_of, __global volatile SCALAR *kept,
-           __global uint *pivots, ulong pivots_offset, uint above, REAL tiny, __global volatile uint *info,
+           __global uint *pivots, ulong pivots_offset, uint above, REAL tiny, REAL instead, __global volatile uint *info,
            __global volatile uint *sync, uint arrived)
 {
     __local REAL sizes[PANEL_ITEMS], best_sizes[PANEL_ITEMS / COMPARED];
@@ -114,7 +114,7 @@ lu_columns(uint m, uint width, uint first, uint last, uint groups, __global SCAL
         CHOOSE_LARGEST(most, pivot);
         if (eliminates && item < width) {
             const SCALAR found = kept[(now * (groups + 1) + pivot / PANEL_ITEMS) * PANEL + item];
-            pivot_row[item] = item == c ? sound_pivot(found, tiny) : found;
+            pivot_row[item] = item == c ? sound_pivot(found, tiny, instead) : found;
             if (item == c && group == 0 && is_tiny(found, tiny)) {
                 ++info[2];
             }
@@ -275,7 +275,7 @@ inline void subtract_multiple(size_t n, SCALAR factor, __global const SCALAR *x,
 
 // A panel by one item.
 __kernel void lu_panel(uint m, uint width, __global SCALAR *a_of, ulong a_offset, ulong lda, __global uint *pivots,
-                       ulong pivots_offset, uint above, REAL tiny, __global uint *info)
+                       ulong pivots_offset, uint above, REAL tiny, REAL instead, __global uint *info)
 {
     __global SCALAR *a = a_of + a_offset;
     for (uint c = 0; c < width; ++c) {
@@ -295,7 +295,7 @@ __kernel void lu_panel(uint m, uint width, __global SCALAR *a_of, ulong a_offset
             a[j * lda + c] = a[j * lda + pivot];
             a[j * lda + pivot] = moved;
         }
-        const SCALAR divisor = sound_pivot(column[c], tiny);
+        const SCALAR divisor = sound_pivot(column[c], tiny, instead);
         info[2] += is_tiny(column[c], tiny);
         column[c] = divisor;
         if (scalar_is_zero(divisor)) {

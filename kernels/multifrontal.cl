@@ -159,10 +159,11 @@ inline void subtract_multiple(size_t n, SCALAR factor, __global const SCALAR *x,
 
 #ifdef SYMMETRIC
 // Cholesky factors of fronts. `info` gets the largest of n less the step for all pivots that are not above `tiny`.
-__kernel GROUP void factor_fronts(uint first_front, __global const uint *list, __global const ulong *fronts, ulong n, REAL tiny,
+__kernel GROUP void factor_fronts(uint first_front, __global const uint *list, __global const ulong *fronts, ulong n, REAL tiny, REAL zero,
                                   __global SCALAR *factors_of, __global SCALAR *contributions,
                                   __global uint *pivot_of, __global volatile uint *info)
 {
+    (void)zero;
     (void)pivot_of;
     const size_t position = list[first_front + TASK], pivots = PIVOTS_OF(position);
     const front_type front = front_at(fronts, position);
@@ -220,8 +221,8 @@ __kernel GROUP void factor_fronts(uint first_front, __global const uint *list, _
 }
 #else
 // LU factors of fronts, with the largest of the front's own rows as pivots: row first + k was exchanged with row pivot_of[first + k]. Pivots
-// below `tiny` are replaced by one of that modulus and counted in `info`.
-__kernel GROUP void factor_fronts(uint first_front, __global const uint *list, __global const ulong *fronts, ulong n, REAL tiny,
+// below `tiny`, or in the last front, whose rows have no others to grow, below `zero`, are replaced by one of the modulus `tiny` and counted in `info`.
+__kernel GROUP void factor_fronts(uint first_front, __global const uint *list, __global const ulong *fronts, ulong n, REAL tiny, REAL zero,
                                   __global SCALAR *factors_of, __global SCALAR *contributions,
                                   __global uint *pivot_of, __global volatile uint *info)
 {
@@ -231,6 +232,7 @@ __kernel GROUP void factor_fronts(uint first_front, __global const uint *list, _
     __global SCALAR *a = factors_of + front.factors, *contribution = contributions + front.contribution;
     const size_t order = front.order;
     __global SCALAR *u = a + order * pivots;
+    const REAL least = front.rest == 0 ? zero : tiny;
 #ifndef CPU
     __local REAL sizes[ITEMS];
     __local uint rows[ITEMS];
@@ -271,12 +273,12 @@ __kernel GROUP void factor_fronts(uint first_front, __global const uint *list, _
             of_column[pivot] = moved;
         }
         WAIT;
-        const SCALAR found = column[k], divisor = sound_pivot(found, tiny);
+        const SCALAR found = column[k], divisor = sound_pivot(found, least, tiny);
         WAIT;
         if (ITEM == 0) {
             pivot_of[front.first + k] = (uint)(front.first + pivot);
             column[k] = divisor;
-            if (is_tiny(found, tiny)) {
+            if (is_tiny(found, least)) {
                 atomic_inc(info);
             }
         }

@@ -80,7 +80,7 @@ fn laplacian(points: [usize; 3]) -> (usize, Triplets) {
     (nx * ny * nz, entries)
 }
 
-/// A random pattern with `per_row` entries a row besides a diagonal.
+/// A random pattern with `per_row` entries per row besides a diagonal.
 fn random(n: usize, per_row: usize, diagonal: f64, noise: &mut Noise) -> Triplets {
     let mut entries: Triplets = (0..n).map(|i| (i, i, diagonal)).collect();
     for i in 0..n {

@@ -14,6 +14,9 @@ use crate::{Buffer, Context, Csr, Error, Real, Result, Scalar};
 /// What rounding leaves of a pivot that is zero, in units of roundoff times the square root of the number of rows.
 const LEFT: f64 = 4.0;
 
+/// The same of a pivot that LU factors find for a row of a singular matrix, in units of roundoff.
+const ROUNDING: f64 = 64.0;
+
 /// `ITEMS` of the kernels for GPUs.
 const ITEMS: usize = 128;
 
@@ -44,6 +47,8 @@ struct Elimination<'a, T: Scalar> {
     contributions: [Buffer<T>; 2],
     info: Buffer<u32>,
     tiny: T::Real,
+    /// Below what a pivot of the last front is rounding.
+    zero: T::Real,
 }
 
 impl<'a, T: Scalar> Elimination<'a, T> {
@@ -74,6 +79,7 @@ impl<'a, T: Scalar> Elimination<'a, T> {
             Out::shared(values),
         )?;
         let info = Buffer::zeroed(context, 1)?;
+        let zero = <T::Real as Real>::nearest(ROUNDING) * T::Real::epsilon();
         Ok(Elimination {
             context,
             analysis,
@@ -83,6 +89,7 @@ impl<'a, T: Scalar> Elimination<'a, T> {
             contributions,
             info,
             tiny: T::Real::nearest(tiny),
+            zero,
         })
     }
 
@@ -121,6 +128,7 @@ impl<'a, T: Scalar> Elimination<'a, T> {
             &self.analysis.device.fronts,
             self.analysis.n,
             self.tiny,
+            self.zero,
             Out::shared(self.values),
             Out::shared(contributions),
             pivots,
@@ -205,8 +213,9 @@ pub(super) fn lu<T: Scalar>(
     let elimination = Elimination::new(analysis, a, Program::new(), scales, values, pivots, tiny)?;
     let most = elimination.most_pivots();
     let local = Buffer::zeroed(context, most)?;
-    let mut dense = LuFactoriser::<T>::new(context, [most, most], local, tiny)?;
+    let mut dense = LuFactoriser::<T>::new(context, [most, most], local)?;
     elimination.run(|front, Fronts { square, below, right, rest }| {
+        dense.tiny = [if front.rest == 0 { elimination.zero } else { elimination.tiny }, elimination.tiny];
         dense.run(square)?;
         dense.exchange.rows(&dense.pivots, 0..front.pivots, false, right)?;
         let lower =

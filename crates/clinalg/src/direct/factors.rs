@@ -110,7 +110,8 @@ pub struct FactorsReport {
     pub bytes: u64,
     /// More bytes of the device that a factorisation needs.
     pub work_bytes: u64,
-    /// Pivots that were below sqrt(eps) times the largest entry of the scaled matrix and were replaced.
+    /// Pivots that were replaced by sqrt(eps), relative to the scaled matrix: those below that, or in the last front those that are zero up to
+    /// rounding.
     pub replaced_pivots: usize,
     /// Whether rows were permuted for a large diagonal.
     pub is_matched: bool,

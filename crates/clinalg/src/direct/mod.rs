@@ -8,7 +8,7 @@
 //! The order of elimination is that of nested dissection (George 1973) by METIS. Supernodes of the elimination tree become dense fronts
 //! (Duff and Reid 1983), which are assembled and eliminated on the device: small ones by a work-group each, large ones by the factorisations
 //! and products of [`ops`](crate::ops). LU factors take their pivots from the rows of the front, after rows were permuted for a large
-//! diagonal where it is weak (Duff and Koster 2001); a pivot below sqrt(eps) is replaced by one of that size, and [`Factors::solve`] refines
+//! diagonal where it is weak (Duff and Koster 2001); a pivot that is too small is replaced by sqrt(eps), and [`Factors::solve`] refines
 //! the solution (Arioli, Demmel and Duff 1989).
 //!
 //! ```

@@ -2,13 +2,15 @@
 
 use std::ops::Range as Span;
 
+use num_traits::Zero;
+
 use super::triangular::{Diagonal, Side, Solver, Triangle, Triangular};
 use super::{Determinant, Part, check_order, check_rows, check_square, condition, copy_part, identity, norm1, tuning};
 use crate::matrix::Values;
 use crate::ops::gemm::{Block, Transpose};
 use crate::runtime::kernels::lu::Program;
 use crate::runtime::{KernelFamily, Out, Range};
-use crate::{Buffer, Context, Dense, Error, Real, Result, Scalar};
+use crate::{Buffer, Context, Dense, Error, Result, Scalar};
 
 /// P A = L U with a unit lower triangular L, an upper triangular U and a permutation P of the rows.
 ///
@@ -48,7 +50,7 @@ impl<T: Scalar> Lu<T> {
         let context = a.context().clone();
         let (rows, cols) = (a.rows(), a.cols());
         let pivots = Buffer::zeroed(&context, rows.min(cols))?;
-        let mut work = Factoriser::<T>::new(&context, [rows, cols], pivots, 0.0)?;
+        let mut work = Factoriser::<T>::new(&context, [rows, cols], pivots)?;
         work.run(Block::of(&a))?;
         let found = work.info.to_vec()?;
         work.check(&found)?;
@@ -206,7 +208,8 @@ pub(crate) struct Factoriser<T: Scalar> {
     pub(crate) pivots: Buffer<u32>,
     /// One more than the first column without a pivot; whether work-groups did not run together; pivots replaced.
     pub(crate) info: Buffer<u32>,
-    tiny: T::Real,
+    /// Pivots of a modulus below the first are replaced by one of the second.
+    pub(crate) tiny: [T::Real; 2],
     /// Candidates for pivots: sizes, rows, rows of the panel; two places each.
     sizes: Buffer<T::Real>,
     rows: Buffer<u32>,
@@ -220,13 +223,8 @@ pub(crate) struct Factoriser<T: Scalar> {
 }
 
 impl<T: Scalar> Factoriser<T> {
-    /// For matrices of at most so many rows and columns; pivots of a modulus below `tiny` are replaced by one of that modulus.
-    pub(crate) fn new(
-        context: &Context,
-        [rows, cols]: [usize; 2],
-        pivots: Buffer<u32>,
-        tiny: f64,
-    ) -> Result<Factoriser<T>> {
+    /// For matrices of at most so many rows and columns; no pivots are replaced.
+    pub(crate) fn new(context: &Context, [rows, cols]: [usize; 2], pivots: Buffer<u32>) -> Result<Factoriser<T>> {
         let groups = rows.div_ceil(PANEL_ITEMS).max(1);
         let op = tuning::lu::<T>(context.family());
         let [width, step, together, ..] = context.choice(op, T::PRECISION, rows * cols).map(|value| value as usize);
@@ -238,7 +236,7 @@ impl<T: Scalar> Factoriser<T> {
             exchange: Exchange::new(context)?,
             pivots,
             info: Buffer::zeroed(context, 3)?,
-            tiny: T::Real::nearest(tiny),
+            tiny: [T::Real::zero(); 2],
             sizes: Buffer::uninit(context, 2 * groups)?,
             rows: Buffer::uninit(context, 2 * groups)?,
             kept: Buffer::uninit(context, 2 * (groups + 1) * MOST_WIDTH)?,
@@ -306,7 +304,7 @@ impl<T: Scalar> Factoriser<T> {
         if self.context.family() == KernelFamily::Cpu {
             let (offset, ld, above) = (part.offset, part.ld, left as u32);
             let one = Range::d1(1, 1);
-            let tiny = self.tiny;
+            let [tiny, instead] = self.tiny;
             return program.lu_panel(
                 &self.context,
                 one,
@@ -319,6 +317,7 @@ impl<T: Scalar> Factoriser<T> {
                 left,
                 above,
                 tiny,
+                instead,
                 info,
             );
         }
@@ -350,7 +349,8 @@ impl<T: Scalar> Factoriser<T> {
                 pivots,
                 left,
                 left as u32,
-                self.tiny,
+                self.tiny[0],
+                self.tiny[1],
                 info,
                 Out::shared(&self.arrivals),
                 self.arrived,
