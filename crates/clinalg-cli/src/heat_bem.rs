@@ -63,13 +63,13 @@ u must be 0, or --initial, at t = 0. The exact solution is unknown: error_l2 is 
 size, where a polynomial of degree 40 must approximate it: it must have no jumps, kinks or poles there.
 
 Examples:
-  clinalg heat-bem                           the cube of 768 triangles, 16 steps
+  clinalg heat-bem                           the cube of 384 triangles, 16 steps
   clinalg heat-bem --mesh sphere --boundary 't^2*(1+z)' --plot w.png
   clinalg heat-bem --problem neumann --boundary 'if(nz > 0.9, 1, 0)' --vtk u.vtu
   clinalg heat-bem --problem neumann --plot u.png
   clinalg heat-bem --mesh sphere --problem neumann --initial '1+x' --boundary 0 --points p.txt --out u.csv
   clinalg heat-bem --refine 1 --steps 10000 --end-time 100   by forward elimination
-  clinalg heat-bem --refine 4 --devices 0,1
+  clinalg heat-bem --refine 3 --devices 0,1
   clinalg heat-bem --mesh body.stl --steps 64 --source 0,0,9 --vtk body.vtu
 
 Ctrl-C ends the solve after the current iteration, with --method forward after the current time
@@ -81,10 +81,10 @@ program at once.
 The exit code is 0 if the tolerance or the rounding floor is reached, else 1.")]
 pub(crate) struct Args {
     /// cube12, cube24 (on (-1, 1)^3), sphere (of radius 1), or a file .obj, .off, .stl or .msh
-    #[arg(long, default_value = "cube12")]
+    #[arg(long, default_value = "cube24")]
     mesh: String,
     /// How often each triangle is split in four
-    #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(..=10), value_name = "TIMES", allow_hyphen_values = true)]
+    #[arg(long, default_value_t = 2, value_parser = clap::value_parser!(u32).range(..=10), value_name = "TIMES", allow_hyphen_values = true)]
     refine: u32,
     /// Number of time steps
     #[arg(long, default_value_t = 16, value_parser = args::positive, allow_hyphen_values = true)]

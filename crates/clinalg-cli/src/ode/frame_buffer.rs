@@ -25,6 +25,18 @@ pub(super) struct FrameBuffer {
     frames: Vec<(f64, Vec<Vec<f64>>)>,
 }
 
+/// The fields of the positions in the plane, where points are bodies and not those of a grid.
+fn positions(problem: &Problem) -> Option<[usize; 2]> {
+    let field = |name: &str| problem.system.fields().iter().position(|field| field == name);
+    problem.name.starts_with("nbody").then_some(())?;
+    Some([field("px")?, field("py")?])
+}
+
+/// Whether one picture shows all frames: paths of bodies, or curves over time where there is no grid.
+pub(super) fn is_one_picture(problem: &Problem) -> bool {
+    problem.system.grid().points() == 1 || positions(problem).is_some()
+}
+
 /// Most points along an axis that a picture needs.
 const MOST: usize = 1024;
 
@@ -70,9 +82,7 @@ impl FrameBuffer {
         let names = problem.system.fields();
         let (first, last) = (grid.position(0), grid.position(grid.points() - 1));
         let subtitle = format!("{} · {}", document.method, precision(document.precision));
-        let field = |name: &str| names.iter().position(|field| field == name);
-        if let (true, Some(x), Some(y)) = (problem.name.starts_with("nbody"), field("px"), field("py")) {
-            // Bodies, not points of a grid: their paths.
+        if let Some([x, y]) = positions(problem) {
             let picture = frames.picture(0)?;
             let shown = self.side.min(grid.points());
             let place = |body: usize| move |values: &[Vec<f64>]| (values[x][body], values[y][body]);

@@ -67,8 +67,9 @@ Variants: how a step is divided into kernels. All give the same solution.
 
 --plot DIR writes --frames pictures DIR/ode-0000.png, ...; --plot FILE, ending in
 .png or .svg, writes FILE with -0000, ... before the extension: a field in colours
-over a square, a middle plane of a cube, all fields as curves over a line. To make
-a film: ffmpeg -i DIR/ode-%04d.png ode.mp4
+over a square, a middle plane of a cube, all fields as curves over a line; without
+a grid one picture of curves over time. To make a film:
+ffmpeg -i DIR/ode-%04d.png ode.mp4
 
 ";
 
@@ -210,9 +211,9 @@ pub(crate) struct Args {
     style: PlotArgs,
     #[command(flatten)]
     series: SeriesArgs,
-    /// Number of frames from the beginning to the end
-    #[arg(long, default_value_t = 11, value_name = "COUNT", value_parser = args::frames, allow_hyphen_values = true)]
-    frames: usize,
+    /// Number of frames from the beginning to the end [default: 11, or 201 for a picture of curves over time or of paths]
+    #[arg(long, value_name = "COUNT", value_parser = args::frames, allow_hyphen_values = true)]
+    frames: Option<usize>,
     /// The field drawn for a 2-D or 3-D grid [default: the first]
     #[arg(long, value_name = "NAME", requires = "plot")]
     field: Option<String>,

@@ -11,7 +11,7 @@ use clinalg_ode::problems::Problem;
 
 use super::compare::compare;
 use super::document::Document;
-use super::frame_buffer::FrameBuffer;
+use super::frame_buffer::{FrameBuffer, is_one_picture};
 use super::integration::{Frames, Integration};
 use super::reference::{self, is_computed};
 use super::{Args, PLAIN, default_n, variant};
@@ -40,11 +40,12 @@ pub(super) fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> 
     }
     let mut options = args.options(&problem, &method)?;
     files::check_output(&args.out)?;
-    let pictures = args.plot.as_deref().map(|path| Pictures::new(path, &args.style, "ode", args.frames)).transpose()?;
+    let count = args.frame_count(&problem);
+    let pictures = args.plot.as_deref().map(|path| Pictures::new(path, &args.style, "ode", count)).transpose()?;
     let field = args.drawn_field(&problem)?;
     options.check()?;
     let t_end = args.t_end(&problem)?;
-    options.save_at = args.frame_times(problem.t0, t_end);
+    options.save_at = args.frame_times(problem.t0, t_end, count);
     // Fixed steps need no error estimate.
     let method = if args.h.is_some() { method.without_error() } else { method };
     let series = args.series.open(&problem, "ode", args.resume.is_some())?;
@@ -137,14 +138,19 @@ impl Args {
         Ok(t_end)
     }
 
+    fn frame_count(&self, problem: &Problem) -> usize {
+        let is_smooth = self.plot.is_some() && !self.series.is_given() && is_one_picture(problem);
+        self.frames.unwrap_or(if is_smooth { 201 } else { 11 })
+    }
+
     /// The times of the frames, if they are drawn or written.
-    fn frame_times(&self, t0: f64, t_end: f64) -> Vec<f64> {
+    fn frame_times(&self, t0: f64, t_end: f64, count: usize) -> Vec<f64> {
         if self.plot.is_none() && !self.series.is_given() {
             return Vec::new();
         }
-        let last = self.frames - 1;
+        let last = count - 1;
         let time = |k: usize| if k == last { t_end } else { t0 + (t_end - t0) * k as f64 / last as f64 };
-        (0..self.frames).map(time).collect()
+        (0..count).map(time).collect()
     }
 
     /// What decides the results.

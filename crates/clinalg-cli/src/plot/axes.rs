@@ -1,23 +1,18 @@
 //! What pictures share: titles, axes with ticks, the colour bar, numbers as they are printed.
 
-use plotters::coord::Shift;
-use plotters::coord::types::RangedCoordf64;
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
 use super::PlotArgs;
+use super::canvas::{Area, Canvas, Chart, Drawn, image};
 use super::colour::{CURVES, GREY, INK, Scale};
 
 /// What a picture shows.
 pub(crate) trait Drawing {
-    fn draw<DB: DrawingBackend>(&self, root: &DrawingArea<DB, Shift>, style: &PlotArgs) -> Drawn
+    fn draw<DB: Canvas>(&self, root: &Area<DB>, style: &PlotArgs) -> Drawn
     where
         DB::ErrorType: 'static;
 }
-
-/// The outcome of a drawing; back ends differ in their error types.
-pub(super) type Drawn = Result<(), Box<dyn std::error::Error>>;
-pub(super) type Area<DB> = DrawingArea<DB, Shift>;
 
 /// What SVG viewers take where they have no DejaVu Sans; both are as wide.
 pub(super) const FONT: &str = "DejaVu Sans, Verdana, sans-serif";
@@ -27,12 +22,39 @@ pub(super) fn font(size: u32, colour: &RGBColor) -> TextStyle<'static> {
 }
 
 /// Width of a text in pixels.
-fn width<DB: DrawingBackend>(root: &Area<DB>, text: &str, size: u32) -> i32 {
+pub(super) fn width<DB: Canvas>(root: &Area<DB>, text: &str, size: u32) -> i32 {
     root.estimate_text_size(text, &font(size, &INK)).map_or(0, |(width, _)| width as i32)
 }
 
+/// Least size of letters.
+const LEAST: u32 = 11;
+
+/// A text in as many pixels as there are: smaller letters where it is too long for its line, and its beginning where these would be
+/// illegible. `wide` is how wide a text is in letters of `size`.
+fn fitting(text: &str, size: u32, room: i32, wide: impl Fn(&str) -> i32) -> (String, u32) {
+    let part = f64::from(room.max(0)) / f64::from(wide(text).max(1));
+    let smaller = (f64::from(size) * part.min(1.0)) as u32;
+    if smaller >= LEAST {
+        return (text.to_owned(), smaller);
+    }
+    let count = text.chars().count() as f64 * part * f64::from(size) / f64::from(LEAST);
+    (text.chars().take((count as usize).saturating_sub(1)).chain(['…']).collect(), LEAST)
+}
+
+/// Every how many of the ticks has a label, where these are `size` pixels long and `distance` apart.
+fn stride(distance: f64, size: f64) -> usize {
+    const GAP: f64 = 8.0;
+    [1, 2, 5, 10, 20, 50].into_iter().find(|&k| k as f64 * distance >= size + GAP).unwrap_or(100)
+}
+
+/// The least distance of neighbours.
+fn distance(mut places: Vec<i32>) -> f64 {
+    places.sort_unstable();
+    f64::from(places.windows(2).map(|p| p[1] - p[0]).min().unwrap_or(i32::MAX))
+}
+
 /// Title and subtitle at the top left, below them the names of the curves where there are several; what is left below.
-pub(super) fn titled<DB: DrawingBackend>(
+pub(super) fn titled<DB: Canvas>(
     root: &Area<DB>,
     style: &PlotArgs,
     (title, subtitle): (&str, &str),
@@ -50,16 +72,18 @@ where
     let mut y = 28;
     for (given, own, size, colour) in texts {
         let text = given.as_deref().unwrap_or(own);
-        // What is too long for its line becomes smaller.
-        let fitting = f64::from(size) * (f64::from(right - LEFT) / f64::from(width(root, text, size).max(1))).min(1.0);
         if !text.is_empty() {
-            root.draw_text(text, &font(fitting as u32, &colour), (LEFT, y))?;
+            let (text, size_drawn) = fitting(text, size, right - LEFT, |text| width(root, text, size));
+            root.draw_text(&text, &font(size_drawn, &colour), (LEFT, y))?;
             y += size as i32 + 16;
         }
     }
     let (mut x, several) = (LEFT, curves.len() > 1);
+    let needed: Vec<i32> = curves.iter().map(|name| 46 + width(root, name, 21) + 30).collect();
+    // Several lines of names have columns.
+    let column = if needed.iter().sum::<i32>() > right - LEFT { needed.iter().copied().max().unwrap_or(0) } else { 0 };
     for (k, name) in curves.iter().enumerate().filter(|_| several) {
-        let wide = 46 + width(root, name, 21) + 30;
+        let wide = needed[k].max(column);
         if x > LEFT && x + wide > right {
             (x, y) = (LEFT, y + LINE);
         }
@@ -73,7 +97,7 @@ where
 }
 
 /// Side of the square in the picture of a field, with the labels and the colour bar beside it.
-pub(super) fn side<DB: DrawingBackend>(body: &Area<DB>) -> u32 {
+pub(super) fn side<DB: Canvas>(body: &Area<DB>) -> u32 {
     let (width, height) = body.dim_in_pixel();
     (width.saturating_sub(LABELS.0 + 210)).min(height.saturating_sub(LABELS.1)).max(100)
 }
@@ -86,8 +110,6 @@ pub(super) fn ticks(low: f64, high: f64) -> Ticks {
     (first..=last).map(|k| k as f64 * step + 0.0).map(|v| (v, number(v, digits))).collect()
 }
 
-/// A chart whose axes are labelled by [`label`].
-pub(super) type Chart<'a, DB> = ChartContext<'a, DB, Cartesian2d<RangedCoordf64, RangedCoordf64>>;
 /// Where an axis has ticks, and what stands there.
 pub(super) type Ticks = Vec<(f64, String)>;
 
@@ -95,7 +117,7 @@ pub(super) type Ticks = Vec<(f64, String)>;
 pub(super) const LABELS: (u32, u32) = (130, 90);
 
 /// Frame, ticks, their labels and what the axes show.
-pub(super) fn label<DB: DrawingBackend>(
+pub(super) fn label<DB: Canvas>(
     area: &Area<DB>,
     chart: &mut Chart<'_, DB>,
     (x_name, x_ticks): (&str, &Ticks),
@@ -111,37 +133,47 @@ where
         let p = chart.backend_coord(&p);
         (p.0 - corner.0, p.1 - corner.1)
     };
-    for (x, text) in x_ticks {
-        let (x, y) = place(chart, (*x, ys.start));
+    /// Height of the labels.
+    const HIGH: f64 = 16.0;
+    let places: Vec<(i32, i32)> = x_ticks.iter().map(|(x, _)| place(chart, (*x, ys.start))).collect();
+    let widest = x_ticks.iter().map(|(_, text)| width(area, text, 21)).max().unwrap_or(0);
+    let step = stride(distance(places.iter().map(|p| p.0).collect()), f64::from(widest));
+    for (k, ((_, text), (x, y))) in x_ticks.iter().zip(places).enumerate() {
         area.draw(&PathElement::new([(x, y), (x, y + 8)], INK.stroke_width(1)))?;
-        area.draw_text(text, &font(21, &INK).pos(Pos::new(HPos::Center, VPos::Top)), (x, y + 14))?;
+        if k.is_multiple_of(step) {
+            area.draw_text(text, &font(21, &INK).pos(Pos::new(HPos::Center, VPos::Top)), (x, y + 14))?;
+        }
     }
-    for (y, text) in y_ticks {
-        let (x, y) = place(chart, (xs.start, *y));
+    let places: Vec<(i32, i32)> = y_ticks.iter().map(|(y, _)| place(chart, (xs.start, *y))).collect();
+    let step = stride(distance(places.iter().map(|p| p.1).collect()), HIGH);
+    for (k, ((_, text), (x, y))) in y_ticks.iter().zip(places).enumerate() {
         area.draw(&PathElement::new([(x - 8, y), (x, y)], INK.stroke_width(1)))?;
-        area.draw_text(text, &font(21, &INK).pos(Pos::new(HPos::Right, VPos::Center)), (x - 14, y))?;
+        if k.is_multiple_of(step) {
+            area.draw_text(text, &font(21, &INK).pos(Pos::new(HPos::Right, VPos::Center)), (x - 14, y))?;
+        }
     }
     chart.draw_series([Rectangle::new([(xs.start, ys.start), (xs.end, ys.end)], INK.stroke_width(1))])?;
     let (x, y) = place(chart, (xs.start.midpoint(xs.end), ys.start));
     area.draw_text(x_name, &font(24, &INK).pos(Pos::new(HPos::Center, VPos::Top)), (x, y + 50))?;
     let (x, y) = place(chart, (xs.start, ys.start.midpoint(ys.end)));
-    let upwards = font(24, &INK).transform(FontTransform::Rotate270).pos(Pos::new(HPos::Center, VPos::Center));
+    let room = chart.plotting_area().dim_in_pixel().1 as i32;
+    let (y_name, size) = fitting(y_name, 24, room, |text| width(area, text, 24));
+    let upwards = font(size, &INK).transform(FontTransform::Rotate270).pos(Pos::new(HPos::Center, VPos::Center));
     let widest = y_ticks.iter().map(|(_, text)| width(area, text, 21)).max().unwrap_or(0);
-    area.draw_text(y_name, &upwards, ((x - 14 - widest - 24).max(14), y))?;
+    area.draw_text(&y_name, &upwards, ((x - 14 - widest - 24).max(14), y))?;
     Ok(())
 }
 
 /// The colour bar of `scale` in the first `height` pixels.
-pub(super) fn bar<DB: DrawingBackend>(area: &Area<DB>, height: i32, scale: &Scale, label: &str) -> Drawn
+pub(super) fn bar<DB: Canvas>(area: &Area<DB>, height: i32, scale: &Scale, label: &str) -> Drawn
 where
     DB::ErrorType: 'static,
 {
     let (x0, x1, y1) = (10, 46, height - 1);
     let (low, high) = (scale.low, scale.high);
     let colours = (0..height).map(|y| scale.colour(high - (high - low) * f64::from(y) / f64::from(y1)));
-    let image = colours.flat_map(|c| [c.0, c.1, c.2].repeat((x1 - x0) as usize)).collect();
-    let image = BitMapElement::with_owned_buffer((x0, 0), ((x1 - x0) as u32, height as u32), image);
-    area.draw(&image.ok_or("the colour bar has as many pixels as it should")?)?;
+    let pixels: Vec<u8> = colours.flat_map(|c| [c.0, c.1, c.2].repeat((x1 - x0) as usize)).collect();
+    image(&area.margin(0, 0, x0, 0), ((x1 - x0) as u32, height as u32), &pixels)?;
     area.draw(&Rectangle::new([(x0, 0), (x1, y1)], INK.stroke_width(1)))?;
     let (step, digits) = tick_step(low, high);
     // Whole powers of ten.
@@ -152,12 +184,15 @@ where
     };
     let pixels = if high > low { f64::from(y1) / (high - low) } else { 0.0 };
     let middle = Pos::new(HPos::Left, VPos::Center);
+    let each = stride(step * pixels, 16.0);
     let mut tick = (low / step).ceil();
     while high > low && tick * step <= high + 1e-9 * step {
         let y = y1 - ((tick * step - low) * pixels).round() as i32;
         area.draw(&PathElement::new([(x1, y), (x1 + 8, y)], INK.stroke_width(1)))?;
-        // Adding zero turns -0 into 0.
-        area.draw_text(&text(tick * step + 0.0, digits), &font(21, &INK).pos(middle), (x1 + 14, y))?;
+        if (tick as i64).rem_euclid(each as i64) == 0 {
+            // Adding zero turns -0 into 0.
+            area.draw_text(&text(tick * step + 0.0, digits), &font(21, &INK).pos(middle), (x1 + 14, y))?;
+        }
         tick += 1.0;
     }
     if high <= low {
@@ -213,6 +248,23 @@ mod tests {
         assert_eq!(tick_step(0.0, 1.0), (0.2, 1));
         assert_eq!(tick_step(-0.03, 0.02), (0.01, 2));
         assert_eq!(tick_step(0.0, 230.0), (50.0, 0));
+    }
+
+    /// A title of 3000 letters was not there: they were smaller than a pixel.
+    #[test]
+    fn long_titles_are_cut() {
+        let wide = |text: &str| 10 * text.chars().count() as i32;
+        assert_eq!(fitting("short", 20, 100, wide), ("short".into(), 20));
+        assert_eq!(fitting("fifteen letters", 20, 100, wide), ("fifteen letters".into(), 13));
+        let (text, size) = fitting(&"é".repeat(3000), 20, 100, wide);
+        assert_eq!((text.chars().count(), size), (18, LEAST));
+        assert!(text.ends_with("é…"));
+    }
+
+    #[test]
+    fn labels_of_close_ticks_are_left_out() {
+        assert_eq!((stride(100.0, 40.0), stride(40.0, 40.0), stride(10.0, 40.0)), (1, 2, 5));
+        assert_eq!(distance(vec![90, 10, 40]), 30.0);
     }
 
     #[test]

@@ -2,7 +2,8 @@
 
 use plotters::prelude::*;
 
-use super::axes::{Area, Drawing, Drawn, LABELS, bar, side, titled};
+use super::axes::{Drawing, LABELS, bar, side, titled};
+use super::canvas::{Area, Canvas, Drawn};
 use super::colour::Scale;
 use super::{Body, PlotArgs};
 
@@ -10,7 +11,7 @@ use super::{Body, PlotArgs};
 const VIEW: [[f64; 3]; 3] = [[0.8, 0.6, 0.0], [-0.24, 0.32, 0.917], [0.55, -0.734, 0.4]];
 
 impl Drawing for Body<'_> {
-    fn draw<DB: DrawingBackend>(&self, root: &Area<DB>, style: &PlotArgs) -> Drawn
+    fn draw<DB: Canvas>(&self, root: &Area<DB>, style: &PlotArgs) -> Drawn
     where
         DB::ErrorType: 'static,
     {

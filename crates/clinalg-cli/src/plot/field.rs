@@ -3,12 +3,16 @@
 use plotters::prelude::*;
 
 use super::Field;
-use super::axes::{Area, Drawing, Drawn, LABELS, bar, label, side, tick_step, ticks, titled};
+use super::axes::{Drawing, LABELS, bar, label, side, tick_step, ticks, titled};
+use super::canvas::{Area, Canvas, Drawn, Point, curve, image};
 use super::colour::Scale;
 use super::{PlotArgs, contours};
 
+/// Width of lines of equal value in pixels.
+const LINE: f64 = 1.4;
+
 impl Drawing for Field<'_> {
-    fn draw<DB: DrawingBackend>(&self, root: &Area<DB>, style: &PlotArgs) -> Drawn
+    fn draw<DB: Canvas>(&self, root: &Area<DB>, style: &PlotArgs) -> Drawn
     where
         DB::ErrorType: 'static,
     {
@@ -23,13 +27,11 @@ impl Drawing for Field<'_> {
             .y_label_area_size(LABELS.0)
             .build_cartesian_2d(self.bounds[0][0]..self.bounds[0][1], self.bounds[1][0]..self.bounds[1][1])?;
         let (width, height) = chart.plotting_area().dim_in_pixel();
-        let image = BitMapElement::with_owned_buffer(
-            (self.bounds[0][0], self.bounds[1][1]),
-            (width, height),
-            self.pixels(&scale, width, height),
-        )
-        .ok_or("the picture has as many pixels as it should")?;
-        chart.plotting_area().draw(&image)?;
+        let area = chart.plotting_area().strip_coord_spec();
+        image(&area, (width, height), &self.pixels(&scale, width, height))?;
+        for line in self.lines(&scale, width, height) {
+            curve(&area, &line, LINE, scale.line().mix(0.5))?;
+        }
         let [x_ticks, y_ticks] = self.bounds.map(|[low, high]| ticks(low, high));
         label(&left, &mut chart, ("x", &x_ticks), ("y", &y_ticks))?;
         bar(&right, height as i32, &scale, self.label)
@@ -44,24 +46,17 @@ impl Field<'_> {
         [part(x, y), part(y, x)]
     }
 
-    /// The field in colours, row by row from the top, with thin lines of equal value at the ticks of the colour bar.
+    /// The field in colours, row by row from the top.
     fn pixels(&self, scale: &Scale, width: u32, height: u32) -> Vec<u8> {
-        let lines = self.lines(scale, width, height);
-        let ink = <[u8; 3]>::from(scale.line().rgb());
-        let blend = |c: u8, to: u8, part: f64| (f64::from(c) + (f64::from(to) - f64::from(c)) * part) as u8;
         let places = (0..height).rev().flat_map(|row| (0..width).map(move |column| (row, column)));
-        let colour = |((row, column), line): ((u32, u32), f64)| {
-            let own = <[u8; 3]>::from(scale.colour(self.sample((column, width), (row, height))).rgb());
-            [0, 1, 2].map(|k| blend(own[k], ink[k], 0.5 * line))
-        };
-        places.zip(lines).flat_map(colour).collect()
+        let colour = |(row, column)| <[u8; 3]>::from(scale.colour(self.sample((column, width), (row, height))).rgb());
+        places.flat_map(colour).collect()
     }
 
-    /// How much of each pixel lines of equal value cover, row by row from the top.
-    fn lines(&self, scale: &Scale, width: u32, height: u32) -> Vec<f64> {
-        let mut covered = vec![0.0; width as usize * height as usize];
+    /// Lines of equal value at the ticks of the colour bar, in pixels from the top left.
+    fn lines(&self, scale: &Scale, width: u32, height: u32) -> Vec<Vec<Point>> {
         if self.columns < 2 || self.values.len() < 2 * self.columns {
-            return covered;
+            return Vec::new();
         }
         // Lines are found between points two pixels apart.
         let [columns, rows] = [width, height].map(|pixels| pixels / 2 + 1);
@@ -75,12 +70,8 @@ impl Field<'_> {
         let levels = ((scale.low / step).ceil() as i64..=(scale.high / step).floor() as i64).map(|k| k as f64 * step);
         // A line at the very end of the range would be a dot on a summit.
         let inside = levels.filter(|level| *level > scale.low + 0.01 * step && *level < scale.high - 0.01 * step);
-        for line in inside.flat_map(|level| contours::lines(columns as usize, &values, level, step)) {
-            for ends in line.windows(2) {
-                cover(&mut covered, width as usize, place(ends[0]), place(ends[1]));
-            }
-        }
-        covered
+        let lines = inside.flat_map(|level| contours::lines(columns as usize, &values, level, step));
+        lines.map(|line| line.into_iter().map(place).collect()).collect()
     }
 
     fn scale(&self, style: &PlotArgs) -> Scale {
@@ -127,25 +118,6 @@ impl Field<'_> {
         let ((west, east, s), (south, north, t)) = (around(x, last[0]), around(y, last[1]));
         let along = |j: usize| (1.0 - s) * self.values[j * n + west] + s * self.values[j * n + east];
         (1.0 - t) * along(south) + t * along(north)
-    }
-}
-
-/// Adds the pixels that a straight line, a little more than a pixel wide, covers.
-fn cover(covered: &mut [f64], width: usize, a: (f64, f64), b: (f64, f64)) {
-    let height = covered.len() / width;
-    let around = |a: f64, b: f64, count: usize| {
-        (a.min(b) - 1.0).floor().max(0.0) as usize..=((a.max(b) + 1.0).ceil() as usize).min(count - 1)
-    };
-    let (along, across) = (b.0 - a.0, b.1 - a.1);
-    for y in around(a.1, b.1, height) {
-        for x in around(a.0, b.0, width) {
-            let (dx, dy) = (x as f64 - a.0, y as f64 - a.1);
-            let t =
-                ((dx * along + dy * across) / (along * along + across * across).max(f64::MIN_POSITIVE)).clamp(0.0, 1.0);
-            let distance = (dx - t * along).hypot(dy - t * across);
-            let pixel = &mut covered[y * width + x];
-            *pixel = pixel.max((1.2 - distance).clamp(0.0, 1.0));
-        }
     }
 }
 

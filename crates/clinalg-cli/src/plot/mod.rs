@@ -7,6 +7,8 @@ mod axes;
 #[cfg(feature = "plot")]
 mod body;
 #[cfg(feature = "plot")]
+mod canvas;
+#[cfg(feature = "plot")]
 mod colour;
 #[cfg(feature = "plot")]
 mod contours;
@@ -33,6 +35,8 @@ mod scaling;
 mod style;
 #[cfg(feature = "plot")]
 mod surface;
+#[cfg(feature = "plot")]
+mod svg;
 
 pub(crate) use self::data::{Body, Convergence, Field, Paths, Pattern, Profile, Scaling, Surface};
 pub(crate) use self::picture::{Frames, Picture};

@@ -2,12 +2,13 @@
 
 use plotters::prelude::*;
 
-use super::axes::{Area, Drawing, Drawn, LABELS, label, side, ticks, titled};
+use super::axes::{Drawing, LABELS, label, side, ticks, titled};
+use super::canvas::{Area, Canvas, Drawn, chart_curve};
 use super::colour::CURVES;
 use super::{Paths, PlotArgs};
 
 impl Drawing for Paths<'_> {
-    fn draw<DB: DrawingBackend>(&self, root: &Area<DB>, style: &PlotArgs) -> Drawn
+    fn draw<DB: Canvas>(&self, root: &Area<DB>, style: &PlotArgs) -> Drawn
     where
         DB::ErrorType: 'static,
     {
@@ -23,9 +24,10 @@ impl Drawing for Paths<'_> {
         label(&square, &mut chart, (self.names[0], &ticks(xs.0, xs.1)), (self.names[1], &ticks(ys.0, ys.1)))?;
         for (k, path) in self.paths.iter().enumerate() {
             let colour = CURVES[k % CURVES.len()];
-            let finite = || path.iter().copied().filter(|(x, y)| x.is_finite() && y.is_finite());
-            chart.draw_series(LineSeries::new(finite(), colour.stroke_width(2)))?;
-            chart.draw_series(finite().next_back().map(|end| Circle::new(end, 5, colour.filled())))?;
+            chart_curve(&chart, path.iter().copied(), 2.0, colour)?;
+            let is_inside = |(x, y): &&(f64, f64)| (xs.0..=xs.1).contains(x) && (ys.0..=ys.1).contains(y);
+            let end = path.last().filter(is_inside);
+            chart.draw_series(end.map(|end| Circle::new(*end, 5, colour.filled())))?;
         }
         Ok(())
     }

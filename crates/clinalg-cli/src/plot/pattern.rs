@@ -2,12 +2,13 @@
 
 use plotters::prelude::*;
 
-use super::axes::{Area, Drawing, Drawn, LABELS, Ticks, bar, label, number, side, tick_step, titled};
+use super::axes::{Drawing, LABELS, Ticks, bar, label, number, side, tick_step, titled};
+use super::canvas::{Area, Canvas, Drawn, image};
 use super::colour::{BLUE, Scale};
 use super::{Pattern, PlotArgs};
 
 impl Drawing for Pattern {
-    fn draw<DB: DrawingBackend>(&self, root: &Area<DB>, style: &PlotArgs) -> Drawn
+    fn draw<DB: Canvas>(&self, root: &Area<DB>, style: &PlotArgs) -> Drawn
     where
         DB::ErrorType: 'static,
     {
@@ -23,8 +24,7 @@ impl Drawing for Pattern {
             .x_label_area_size(LABELS.1)
             .y_label_area_size(LABELS.0)
             .build_cartesian_2d(0.5..last[1], last[0]..0.5)?;
-        let image = BitMapElement::with_owned_buffer((0.5, 0.5), (width, height), self.image(sides));
-        chart.plotting_area().draw(&image.ok_or("the picture has as many pixels as it should")?)?;
+        image(&chart.plotting_area().strip_coord_spec(), (width, height), &self.image(sides))?;
         label(&left, &mut chart, ("column", &ticks(self.cols)), ("row", &ticks(self.rows)))?;
         if self.shows_entries() {
             return Ok(());

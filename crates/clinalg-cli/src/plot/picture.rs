@@ -8,6 +8,8 @@ use plotters::style::register_font;
 
 use super::PlotArgs;
 use super::axes::{Drawing, FONT};
+use super::canvas::{Raster, encoded};
+use super::svg::{END, Svg};
 use crate::exit::Failure;
 use crate::paths::{check_ending, check_folder, check_target, ending, write_file};
 use crate::processes;
@@ -74,35 +76,22 @@ impl Picture {
             Format::Png => {
                 let mut pixels = vec![0; 3 * size.0 as usize * size.1 as usize];
                 drawing
-                    .draw(&BitMapBackend::with_buffer(&mut pixels, size).into_drawing_area(), &self.style)
+                    .draw(&Raster { pixels: &mut pixels, size }.into_drawing_area(), &self.style)
                     .map_err(|error| Failure::file(&self.path, error))?;
                 encoded(&pixels, size).map_err(|error| Failure::file(&self.path, error))?
             }
             Format::Svg => {
                 let mut text = String::new();
                 drawing
-                    .draw(&SVGBackend::with_string(&mut text, size).into_drawing_area(), &self.style)
+                    .draw(&Svg::new(&mut text, size).into_drawing_area(), &self.style)
                     .map_err(|error| Failure::file(&self.path, error))?;
+                text.push_str(END);
                 text.into_bytes()
             }
         };
         write_file(&self.path, &content)?;
         Ok(name)
     }
-}
-
-/// The pixels, three bytes each, as PNG.
-fn encoded(pixels: &[u8], (width, height): (u32, u32)) -> Result<Vec<u8>, png::EncodingError> {
-    let mut content = Vec::new();
-    let mut encoder = png::Encoder::new(&mut content, width, height);
-    encoder.set_color(png::ColorType::Rgb);
-    encoder.set_depth(png::BitDepth::Eight);
-    encoder.set_adaptive_filter(png::AdaptiveFilterType::Adaptive);
-    encoder.set_compression(png::Compression::Fast);
-    let mut writer = encoder.write_header()?;
-    writer.write_image_data(pixels)?;
-    writer.finish()?;
-    Ok(content)
 }
 
 /// The files of the frames.

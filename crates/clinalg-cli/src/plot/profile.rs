@@ -2,12 +2,13 @@
 
 use plotters::prelude::*;
 
-use super::axes::{Area, Drawing, Drawn, LABELS, label, ticks, titled};
+use super::axes::{Drawing, LABELS, label, ticks, titled};
+use super::canvas::{Area, Canvas, Drawn, chart_curve};
 use super::colour::CURVES;
 use super::{PlotArgs, Profile};
 
 impl Drawing for Profile<'_> {
-    fn draw<DB: DrawingBackend>(&self, root: &Area<DB>, style: &PlotArgs) -> Drawn
+    fn draw<DB: Canvas>(&self, root: &Area<DB>, style: &PlotArgs) -> Drawn
     where
         DB::ErrorType: 'static,
     {
@@ -34,9 +35,8 @@ impl Drawing for Profile<'_> {
         for (k, (_, values)) in self.curves.iter().enumerate() {
             let colour = CURVES[k % CURVES.len()];
             let step = (last - first) / (values.len().max(2) - 1) as f64;
-            let points = values.iter().enumerate().filter(|(_, v)| v.is_finite());
-            let line = points.map(|(i, v)| (first + i as f64 * step, *v));
-            chart.draw_series(LineSeries::new(line, colour.stroke_width(3)))?;
+            let points = values.iter().enumerate().map(|(i, v)| (first + i as f64 * step, *v));
+            chart_curve(&chart, points, 3.0, colour)?;
         }
         Ok(())
     }

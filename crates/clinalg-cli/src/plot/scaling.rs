@@ -2,12 +2,13 @@
 
 use plotters::prelude::*;
 
-use super::axes::{Area, Drawing, Drawn, LABELS, Ticks, label, scientific, titled};
+use super::axes::{Drawing, LABELS, Ticks, label, scientific, titled};
+use super::canvas::{Area, Canvas, Drawn, chart_curve};
 use super::colour::CURVES;
 use super::{PlotArgs, Scaling};
 
 impl Drawing for Scaling<'_> {
-    fn draw<DB: DrawingBackend>(&self, root: &Area<DB>, style: &PlotArgs) -> Drawn
+    fn draw<DB: Canvas>(&self, root: &Area<DB>, style: &PlotArgs) -> Drawn
     where
         DB::ErrorType: 'static,
     {
@@ -45,8 +46,9 @@ impl Drawing for Scaling<'_> {
             let colour = CURVES[k % CURVES.len()];
             let points: Vec<(f64, f64)> =
                 self.sizes.iter().zip(values).map(|(size, v)| (place(*size), v.log10())).collect();
-            chart.draw_series(LineSeries::new(points.iter().copied(), colour.stroke_width(3)))?;
-            chart.draw_series(points.iter().map(|p| Circle::new(*p, 6, colour.filled())))?;
+            chart_curve(&chart, points.iter().copied(), 3.0, colour)?;
+            let inside = points.iter().filter(|p| (low..=high).contains(&p.1));
+            chart.draw_series(inside.map(|p| Circle::new(*p, 6, colour.filled())))?;
         }
         Ok(())
     }

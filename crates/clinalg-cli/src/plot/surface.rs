@@ -5,12 +5,13 @@ use std::collections::BTreeSet;
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
-use super::axes::{Area, Drawing, Drawn, LABELS, font, label, titled};
+use super::axes::{Drawing, LABELS, font, label, titled};
+use super::canvas::{Area, Canvas, Drawn};
 use super::colour::{INK, RED, viridis};
 use super::{PlotArgs, Surface};
 
 impl Drawing for Surface<'_> {
-    fn draw<DB: DrawingBackend>(&self, root: &Area<DB>, style: &PlotArgs) -> Drawn
+    fn draw<DB: Canvas>(&self, root: &Area<DB>, style: &PlotArgs) -> Drawn
     where
         DB::ErrorType: 'static,
     {
