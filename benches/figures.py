@@ -16,7 +16,7 @@ import sys
 import matplotlib
 
 matplotlib.use("svg")
-matplotlib.rcParams.update({"svg.hashsalt": "clinalg", "font.size": 9, "axes.spines.top": False, "axes.spines.right": False})
+matplotlib.rcParams.update({"svg.hashsalt": "clinalg", "svg.fonttype": "none", "font.size": 9, "axes.spines.top": False, "axes.spines.right": False})
 import matplotlib.pyplot as plt  # noqa: E402
 import matplotlib.ticker  # noqa: E402
 
@@ -65,12 +65,21 @@ def products():
                 axes.annotate(f"{rate:.1f}", (k + 0.2 * (j - 1.5), 7), ha="center", va="bottom", fontsize=7)
     copy = max(document["copy_bandwidth"]) / 1e12
     axes.axhline(copy, color="black", lw=0.8, ls="--")
-    axes.annotate("copy", (len(names) - 0.5, copy), va="bottom", ha="right", fontsize=8)
+    axes.annotate("copy", (len(names) - 0.45, copy), va="bottom", ha="left", fontsize=8)
     axes.set(ylim=(0, 7.6), ylabel="TB/s of 12 bytes per entry, 20 per row")
-    axes.set_xticks(range(len(names)), [name.replace(" rows", "\nrows").replace("-point ", "-point\n") for name in names], fontsize=7)
+    axes.set_xticks(range(len(names)), [caption(name) for name in names], fontsize=7)
     labels = ["cuSPARSE, best documented use", "cuSPARSE, best known use", "clinalg, CSR arrays only", "clinalg, structure found"]
     axes.legend([plt.Rectangle((0, 0), 1, 1, color=c) for c in (PEER, OTHER, OURS, FOUND)], labels, fontsize=7, frameon=False, ncols=2, loc="upper left")
     save(figure, "performance-products")
+
+
+def caption(name):
+    """The name of a matrix in lines that fit below its bars."""
+    sizes = {"4000000": "4 · 10⁶", "^2": "²", "^3": "³", "-point constant ": "-point,\nconstant,\n", "-point ": "-point\n"}
+    breaks = {"random ": "random\n", "power law ": "power law\n", " diagonals ": " diagonals\n", " rows x ": " rows\nx ", " per": "\nper"}
+    for old, new in {**sizes, **breaks}.items():
+        name = name.replace(old, new)
+    return name
 
 
 def roofline():
@@ -80,7 +89,7 @@ def roofline():
     copy, fma = bench["copy_bandwidth"] * 1e9, heat["fma_rate"]
     intensity = [0.02, fma / copy, 1000]
     axes.loglog(intensity, [min(copy * i, fma) / 1e12 for i in intensity], color="black", lw=1)
-    axes.annotate(f"copy {copy / 1e12:.2f} TB/s", (0.021, copy * 0.035 / 1e12), fontsize=8)
+    axes.annotate(f"copy {copy / 1e12:.2f} TB/s", (0.11, copy * 0.16 / 1e12), ha="right", fontsize=8)
     axes.annotate(f"multiply-adds {fma / 1e12:.0f} TFLOP/s", (60, 1.1 * fma / 1e12), fontsize=8)
     for result in bench["results"]:
         flops = FLOPS.get(result["operation"])
@@ -89,11 +98,13 @@ def roofline():
         total = flops * result["size"] if result["points_per_second"] is None else flops * result["n"] ** 2
         x, y = total / result["bytes"], total / result["seconds"] / 1e12
         axes.plot(x, y, "o", color=OURS, ms=4)
-        axes.annotate(result["operation"], (x, y), fontsize=6, xytext=(3, -6), textcoords="offset points")
+        below = {"dot": -11, "jacobi_fused": -9}.get(result["operation"], -4)
+        axes.annotate(result["operation"], (x, y), fontsize=7, xytext=(6, below), textcoords="offset points")
     for result in heat["results"]:
         x, y = result["flops"] / result["bytes"], result["flops"] / result["seconds"] / 1e12
         axes.plot(min(x, 900), y, "s", color=OTHER, ms=4)
-        axes.annotate(result["operation"], (min(x, 900), y), fontsize=6, xytext=(3, 3), textcoords="offset points")
+        below = -8 if result["operation"] == "heat_k" else 0
+        axes.annotate(result["operation"], (min(x, 900), y), fontsize=7, xytext=(6, below), textcoords="offset points")
     axes.set(xlabel="operations per byte that must move", ylabel="TFLOP/s")
     save(figure, "performance-roofline")
 
@@ -157,6 +168,8 @@ def waveform():
             draw([r for r in newest(f"*-h200-waveform-{name}.json")["experiments"][name] if "error" not in r])
 
 
+# Of variants that take the same memory: their curves are all seen.
+DASHES = {"point": (0, (4, 8)), "block": (8, (4, 8))}
 COLOURS = [OURS, OTHER, "#228833", "#ccbb44", FOUND, "#aa3377"]
 
 
@@ -173,7 +186,7 @@ def lines(axes, points, xlabel, ylabel):
     names = list(dict.fromkeys(key for key, _, _ in points))
     for name, colour in zip(names, COLOURS):
         own = sorted((x, y) for key, x, y in points if key == name)
-        axes.plot(*zip(*own), label=name, color=colour, marker="o", ms=3, lw=1.2)
+        axes.plot(*zip(*own), label=name, color=colour, marker="o", ms=3, lw=1.5, ls=DASHES.get(name, "-"))
     axes.set(xscale="log", yscale="log", xlabel=xlabel, ylabel=ylabel)
     plain(axes.xaxis, [x for _, x, _ in points])
     plain(axes.yaxis, [y for _, _, y in points])
