@@ -2181,7 +2181,7 @@ fn tune_keeps_a_table_and_warns_of_one_that_cannot_be_used() {
 
     // Nothing is kept of a dry run, here of a product with matrices.
     let before = std::fs::read_to_string(table).unwrap();
-    let dry = tune("tune --quick --dry-run --op mv_stencil_cpu --precision f64 --json", "cpu").json();
+    let dry = tune("tune --quick --dry-run --op mv_stencil --precision f64 --json", "cpu").json();
     assert!(dry["table"].is_null() && dry["pictures"].as_array().unwrap().is_empty());
     let tuned = dry["tuned"].as_array().unwrap();
     assert!(!tuned.is_empty() && tuned.iter().all(|t| t["operation"] == "mv_stencil_cpu"), "{dry:#}");

@@ -46,7 +46,7 @@ Examples:
   clinalg tune --quick --dry-run            a dry run, nothing stored
   clinalg tune --op reduce --precision f64 --plot pictures")]
 pub(crate) struct Args {
-    /// Only these operations, separated by commas [default: all]
+    /// Only these operations, separated by commas; on a CPU `_cpu` may be left out [default: all]
     #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = names())]
     op: Vec<String>,
     /// Only this precision [default: both]
@@ -150,12 +150,22 @@ pub(crate) fn run(args: &Args, global: &Global, out: &mut Output) -> Result<Exit
     Ok(Exit::Done)
 }
 
+/// The operation of a name, or with kernels for CPUs that of the same name with `_cpu`.
+fn on_this_family(name: &str, here: impl Fn(&&'static Tunable) -> bool) -> Option<&'static Tunable> {
+    let on_cpu = match name.strip_suffix("_complex") {
+        Some(stem) => format!("{stem}_cpu_complex"),
+        None => format!("{name}_cpu"),
+    };
+    let own = tuner::named(name);
+    own.filter(&here).or_else(|| tuner::named(&on_cpu).filter(&here)).or(own)
+}
+
 /// What to search: the operations selected, or all that the kernels of this context have.
 fn options(args: &Args, context: &Context) -> Result<tuner::Options, Failure> {
     let here = |op: &&'static Tunable| op.operation.family == context.family();
     let ops: Vec<&'static Tunable> = match args.op.is_empty() {
         true => tuner::operations().filter(here).collect(),
-        false => args.op.iter().filter_map(|name| tuner::named(name)).collect(),
+        false => args.op.iter().filter_map(|name| on_this_family(name, here)).collect(),
     };
     if let Some(op) = ops.iter().find(|op| !here(op)) {
         let family = if context.family() == clinalg::KernelFamily::Cpu { "CPUs" } else { "GPUs" };

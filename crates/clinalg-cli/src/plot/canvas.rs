@@ -169,7 +169,7 @@ impl DrawingBackend for Raster<'_> {
             let (r, g, b) = colour.rgb;
             for (own, new) in self.pixels[at..at + 3].iter_mut().zip([r, g, b]) {
                 let old = f64::from(*own);
-                *own = (old + (f64::from(new) - old) * colour.alpha).round() as u8;
+                *own = (old + (f64::from(new) - old) * colour.alpha + 0.5) as u8;
             }
         }
         Ok(())
@@ -182,6 +182,22 @@ impl DrawingBackend for Raster<'_> {
     ) -> Result<(), DrawingErrorKind<Infallible>> {
         let points: Vec<Point> = path.into_iter().map(|(x, y)| (f64::from(x), f64::from(y))).collect();
         self.curve(&points, f64::from(style.stroke_width()), style.color())
+    }
+
+    fn blit_bitmap(
+        &mut self,
+        (x, y): (i32, i32),
+        (width, height): (u32, u32),
+        pixels: &[u8],
+    ) -> Result<(), DrawingErrorKind<Infallible>> {
+        let (x, y) = (x.max(0) as usize, y.max(0) as usize);
+        let [own, whole] = [width, self.size.0].map(|pixels| 3 * pixels as usize);
+        let count = own.min(whole.saturating_sub(3 * x));
+        let rows = self.pixels.chunks_mut(whole).skip(y).zip(pixels.chunks(own)).take(height as usize);
+        for (to, from) in rows.filter(|_| count > 0) {
+            to[3 * x..3 * x + count].copy_from_slice(&from[..count]);
+        }
+        Ok(())
     }
 }
 

@@ -1,6 +1,6 @@
 //! Colours.
 
-use plotters::style::RGBColor;
+use plotters::style::{Color, RGBColor};
 
 pub(super) const INK: RGBColor = RGBColor(38, 38, 38);
 pub(super) const GREY: RGBColor = RGBColor(110, 110, 110);
@@ -92,13 +92,40 @@ impl Scale {
             _ if t.is_nan() => RGBColor(255, 255, 255),
             Map::Signed => blue_to_red(t),
             Map::Rising => viridis(t),
-            Map::Logarithmic => viridis(BRIGHTEST * (1.0 - t)),
+            Map::Logarithmic => viridis(BRIGHTEST * (1.0 - t.clamp(0.0, 1.0))),
         }
+    }
+
+    /// The colours of many values.
+    pub(super) fn palette(&self) -> Palette {
+        let step = (self.high - self.low) / COLOURS as f64;
+        let middles = (0..COLOURS).map(|k| self.low + (k as f64 + 0.5) * step);
+        Palette { scale: *self, colours: middles.map(|value| <[u8; 3]>::from(self.colour(value).rgb())).collect() }
     }
 
     /// The colour of lines of equal value, which differs from those beside it.
     pub(super) fn line(&self) -> RGBColor {
         if self.map == Map::Signed { GREY } else { RGBColor(255, 255, 255) }
+    }
+}
+
+/// So many that neighbours differ by one at most in each channel.
+const COLOURS: usize = 2048;
+
+/// A table of colours.
+pub(super) struct Palette {
+    scale: Scale,
+    colours: Vec<[u8; 3]>,
+}
+
+impl Palette {
+    pub(super) fn colour(&self, value: f64) -> [u8; 3] {
+        let Scale { low, high, .. } = self.scale;
+        let t = if high > low { (value - low) / (high - low) } else { 0.5 };
+        if t.is_nan() {
+            return <[u8; 3]>::from(self.scale.colour(value).rgb());
+        }
+        self.colours[((t.clamp(0.0, 1.0) * COLOURS as f64) as usize).min(COLOURS - 1)]
     }
 }
 
@@ -119,6 +146,18 @@ mod tests {
         let luminance = |c: RGBColor| 0.2126 * f64::from(c.0) + 0.7152 * f64::from(c.1) + 0.0722 * f64::from(c.2);
         let steps: Vec<f64> = (0..=20).map(|k| luminance(viridis(f64::from(k) / 20.0))).collect();
         assert!(steps.windows(2).all(|w| w[0] < w[1]));
+    }
+
+    #[test]
+    fn colours_of_the_table_are_those_of_the_scale() {
+        for scale in [Scale::new(0.0, 3.0), Scale::new(-1.0, 3.0), Scale::logarithmic(1e-6, 1.0), Scale::new(2.0, 2.0)]
+        {
+            let palette = scale.palette();
+            for value in (-40..=400).map(|k| 0.01 * f64::from(k)).chain([f64::NAN, f64::INFINITY, f64::NEG_INFINITY]) {
+                let (RGBColor(r, g, b), got) = (scale.colour(value), palette.colour(value));
+                assert!([r, g, b].iter().zip(got).all(|(a, b)| a.abs_diff(b) <= 1), "{value}: {r} {g} {b}, {got:?}");
+            }
+        }
     }
 
     #[test]

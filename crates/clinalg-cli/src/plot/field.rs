@@ -48,9 +48,14 @@ impl Field<'_> {
 
     /// The field in colours, row by row from the top.
     fn pixels(&self, scale: &Scale, width: u32, height: u32) -> Vec<u8> {
-        let places = (0..height).rev().flat_map(|row| (0..width).map(move |column| (row, column)));
-        let colour = |(row, column)| <[u8; 3]>::from(scale.colour(self.sample((column, width), (row, height))).rgb());
-        places.flat_map(colour).collect()
+        let palette = scale.palette();
+        let mut pixels = Vec::with_capacity(3 * width as usize * height as usize);
+        for row in (0..height).rev() {
+            for column in 0..width {
+                pixels.extend(palette.colour(self.sample((column, width), (row, height))));
+            }
+        }
+        pixels
     }
 
     /// Lines of equal value at the ticks of the colour bar, in pixels from the top left.
