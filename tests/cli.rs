@@ -1231,10 +1231,10 @@ fn solutions_are_drawn_over_squares_cubes_and_lines() {
     assert_eq!(report["pictures"].as_array().unwrap().len(), 2);
     assert!(svg(&folder.path().join("c-0001.svg")).contains("5 × 5 × 5 points, t = 0.1000"));
     draw("b.svg", "--problem bruss2d-mix --n 9 --frames 2 --field v --t-end 0.1");
-    assert!(svg(&folder.path().join("b-0000.svg")).contains("\nv\n"));
+    assert!(svg(&folder.path().join("b-0000.svg")).contains(">v</text>"));
     draw("l.svg", "--problem cusp --n 12 --frames 2 --t-end 0.01");
     let text = svg(&folder.path().join("l-0001.svg"));
-    for needle in ["cusp, 12 points", "polyline", "\np, a, b\n"] {
+    for needle in ["cusp, 12 points", "polyline", ">p, a, b</text>"] {
         assert!(text.contains(needle), "{needle}");
     }
     // The solution as a file: the column of the prey of each pair, then that of the predators.

@@ -753,9 +753,9 @@ fn patterns_are_drawn_in_the_numbering_of_the_solve() {
     let [before, after, rectangle] =
         ["before", "after", "rectangle"].map(|name| svg(&folder.path().join(format!("{name}.svg"))));
     for (text, needles) in [
-        (&before, ["a.mtx: 1201 × 1201, 3601 entries", "in the order of the file", "\ndensity\n"]),
-        (&after, ["a.mtx: 1201 × 1201, 3601 entries", "before, 1 now", "\ncolumn\n"]),
-        (&rectangle, ["rectangle.mtx: 90 × 40, 180 entries", "\nrow\n", "\n80\n"]),
+        (&before, ["a.mtx: 1201 × 1201, 3601 entries", "in the order of the file", ">density</text>"]),
+        (&after, ["a.mtx: 1201 × 1201, 3601 entries", "before, 1 now", ">column</text>"]),
+        (&rectangle, ["rectangle.mtx: 90 × 40, 180 entries", ">row</text>", ">80</text>"]),
     ] {
         assert!(needles.iter().all(|needle| text.contains(needle)), "{needles:?}");
     }
