@@ -74,7 +74,10 @@
 %   MexElement                     - An element of a full matrix or vector.
 %   MexWithElement                 - A copy of a full matrix or vector with another element.
 %   MexVectorNumber                - Sum or norm of a vector.
-%   MexSmallProduct                - Product of a matrix of any kind and a column, where the operands fit.
+%   MexSmallProduct                - Product of a matrix of any kind and a column or of small matrices, where the operands fit.
+%   MexSmallTranspose              - The transpose of a small full matrix.
+%   MexSmallSolve                  - Solve a small system with a full matrix.
+%   MexJoin                        - Full arrays side by side or one below the other.
 %   MexPart                        - Elements of a full array by a subscript.
 %   MexBlock                       - Rows and columns of a full array by two subscripts.
 %   MexWithPart                    - A copy of a full array with other elements, by a subscript.

@@ -1,10 +1,11 @@
 function c = MexSmallProduct(gpu, op, a, b)
-%MexSmallProduct  Product of a matrix of any kind and a column, where the operands fit.
+%MexSmallProduct  Product of a matrix of any kind and a column or of small matrices, where the operands fit.
 %   c = MexSmallProduct(gpu, op, a, b)
 %
-%   c = op(a) * b, a new object, or a number where a is a transposed column; op is 'notransp', 'transp' or 'ctransp'. c is []
-%   where the operands are of two classes, their sizes do not agree, b has several columns, or the result has one element and
-%   a is no transposed column. a and b may also be of class clinalg.array.
+%   c = op(a) * b, a new object, or a number where it has one element; op is 'notransp', 'transp' or 'ctransp'. 'dot' gives the
+%   dot product of two vectors, of which the first is conjugated. c is [] where the operands are of two classes or their sizes do
+%   not agree, and of large operands also where b has several columns, or the result has one element and a is no transposed
+%   column. a and b may also be of class clinalg.array.
 %
 %   Example:
 %     gpu = MexInitOpenCL();

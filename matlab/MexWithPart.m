@@ -2,9 +2,10 @@ function c = MexWithPart(gpu, a, value, i)
 %MexWithPart  A copy of a full array with other elements, by a subscript.
 %   c = MexWithPart(gpu, a, value, i)
 %
-%   c is a new object with the values of a and c(i) = value. value is a full object of the type of a, or a full array of the host,
-%   with a value for each position or one for all. c is 0 where MexPart gives [], where a position occurs twice, where value has
-%   another shape, and where its class does not go into that of a (complex beside real elements, single beside double).
+%   c is a new object with the values of a and c(i) = value. value is a full object or a clinalg.array of the type of a, or a full
+%   array of the host, with a value for each position or one for all. c is 0 where MexPart gives [], where a position occurs
+%   twice, where value has another shape, and where its class does not go into that of a (complex beside real elements, single
+%   beside double).
 %
 %   Example:
 %     gpu = MexInitOpenCL();

@@ -62,11 +62,11 @@ classdef array < handle & clinalg.operations & clinalg.hosted
           subs = s(1).subs;
           part = [];
           h = a.h;
-          n = numel(subs);
           % One call for what the device reads by itself; [] where it does not.
-          if n == 1 && ~isempty(h) && ~isobject(subs{1})
+          if isempty(h)
+          elseif numel(subs) == 1
             part = clinalg_mex('MexPart', 0, h, subs{1});
-          elseif n == 2 && ~isempty(h) && ~isobject(subs{1}) && ~isobject(subs{2})
+          elseif numel(subs) == 2
             part = clinalg_mex('MexBlock', 0, h, subs{:});
           end
           if isa(part, 'uint64')
@@ -101,7 +101,17 @@ classdef array < handle & clinalg.operations & clinalg.hosted
       elseif numel(s) > 1 || ~strcmp(s(1).type, '()')
         error('clinalg:call:unsupported', 'an array on the device is assigned to with () only: x(i) = v');
       end
-      a = assigned(a, s(1).subs, value);
+      % One call for what the device writes by itself; 0 where it does not.
+      subs = s(1).subs;
+      h = {a.h};
+      c = 0;
+      if isempty(h) || isempty(h{1})
+      elseif numel(subs) == 1
+        c = clinalg_mex('MexWithPart', 0, h{1}, value, subs{1});
+      elseif numel(subs) == 2
+        c = clinalg_mex('MexWithBlock', 0, h{1}, value, subs{:});
+      end
+      if c, a = clinalg.array(c); else, a = assigned(a, subs, value); end
     end
 
     function n = numArgumentsFromSubscript(~, ~, ~)
@@ -111,12 +121,16 @@ classdef array < handle & clinalg.operations & clinalg.hosted
 
     function c = horzcat(varargin)
     %[a, b]  Side by side.
-      c = cat(2, varargin{:});
+      c = 0;
+      if nargin < 7, c = clinalg_mex('MexJoin', 0, 2, nargin, varargin{:}); end
+      if c, c = clinalg.array(c); else, c = cat(2, varargin{:}); end
     end
 
     function c = vertcat(varargin)
     %[a; b]  One below the other.
-      c = cat(1, varargin{:});
+      c = 0;
+      if nargin < 7, c = clinalg_mex('MexJoin', 0, 1, nargin, varargin{:}); end
+      if c, c = clinalg.array(c); else, c = cat(1, varargin{:}); end
     end
 
     function c = cat(dim, varargin)
@@ -763,29 +777,10 @@ classdef array < handle & clinalg.operations & clinalg.hosted
 
     function c = assigned(a, subs, value)
     % a after a(subs{:}) = value.
-      h = {a.h};
-      if isempty(h)
+      if isempty({a.h})
         % The object without values that Octave makes for a variable that does not exist.
         a = zeros(0, 'like', value);
-        h = {a.h};
       end
-      h = h{1};
-      given = [];
-      if isa(value, 'clinalg.array')
-        given = value.h;
-      elseif isfloat(value) || islogical(value)
-        given = value;
-      end
-      % One call for what the device writes by itself; 0 where it does not.
-      c = 0;
-      n = numel(subs);
-      if isempty(h) || isempty(given)
-      elseif n == 1 && ~isobject(subs{1})
-        c = clinalg_mex('MexWithPart', 0, h, given, subs{1});
-      elseif n == 2 && ~isobject(subs{1}) && ~isobject(subs{2})
-        c = clinalg_mex('MexWithBlock', 0, h, given, subs{:});
-      end
-      if c, c = clinalg.array(c); return, end
       clinalg.operands.check_classes('x(i) = v', a, value);
       subs = clinalg.hosted.gathered('()', subs);
       a = grown(a, subs, value);

@@ -1571,16 +1571,20 @@ classdef (HandleCompatible) hosted
 
     function [given, as_single] = gathered(name, given)
     % The arguments in MATLAB's memory, and whether one is sparse in single precision, a class that MATLAB has not.
-      as_single = false;
+      [as_single, any_sparse, any_single] = deal(false);
       for k = 1 : numel(given)
-        if isa(given{k}, 'clinalg.array')
-          as_single = as_single || (issparse(given{k}) && strcmp(underlyingType(given{k}), 'single'));
-          given{k} = gather(given{k});
-        elseif isa(given{k}, 'clinalg.factor')
+        x = given{k};
+        if isobject(x) && isa(x, 'clinalg.array')
+          given{k} = gather(x);
+          as_single = as_single || (issparse(given{k}) && strcmp(underlyingType(x), 'single'));
+          x = given{k};
+        elseif isa(x, 'clinalg.factor')
           error('clinalg:argument:class', '%s: argument %d is a clinalg.factor, expected an array', name, k);
         end
+        any_sparse = any_sparse || issparse(x);
+        any_single = any_single || isa(x, 'single');
       end
-      if any(cellfun(@issparse, given)) && any(cellfun(@(a) isa(a, 'single'), given))
+      if any_sparse && any_single
         % MATLAB has no operations of sparse matrices and single precision: double precision in between.
         as_single = true;
         for k = 1 : numel(given)

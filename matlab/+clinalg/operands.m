@@ -260,16 +260,13 @@ classdef operands
     function [c, known] = reduced(name, a, given)
     % As along on the device, known is false where that has no such reduction.
       c = [];
-      dims = size(a);
-      dim = find(dims ~= 1, 1);
-      if ~isempty(given)
-        dim = clinalg.operands.on_host(given{1});
+      if numel(given) == 1, given{1} = clinalg.operands.on_host(given{1}); end
+      if isa(a, 'clinalg.array') && (isempty(given) || (numel(given) == 1 && isnumeric(given{1}) && isscalar(given{1}) && any(given{1} == [1 2])))
+        settle(a);
+        c = clinalg_mex('MexReduce', 0, name, a, given{:});
       end
-      known = isa(a, 'clinalg.array') && numel(given) < 2 && numel(dims) == 2 && prod(dims) > 0 && isequal(dim, fix(dim)) && isscalar(dim) && any(dim == [1 2]) ...
-        && strcmp(kind_of(a), 'full');
-      if known
-        c = clinalg.operands.made(clinalg_mex('MexReduce', 0, name, hand(a), dim));
-      end
+      known = ~isempty(c);
+      if isa(c, 'uint64'), c = clinalg.array(c); end
     end
 
     function results = extremum(name, count, given)

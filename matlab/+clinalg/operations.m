@@ -347,6 +347,7 @@ classdef (HandleCompatible) operations
         if c, c = clinalg.array(c); return, end
       elseif isobject(a) && isobject(b)
         c = clinalg_mex('MexSmallProduct', 0, 'notransp', a, b);
+        if isa(c, 'uint64'), c = clinalg.array(c); return, end
         if isempty(c) && isa(a, 'clinalg.array') && isempty(a.h)
           op = 'transp';
           if a.form.conjugate, op = 'ctransp'; end
@@ -404,6 +405,10 @@ classdef (HandleCompatible) operations
     % 1000 or more rows or columns by a complete factorisation on the device. Where that takes longer than seconds, or a is rectangular or singular,
     % by iteration, as clinalg.solve, to a relative residual of 1e-10 (in single precision 1e-5), with the warning clinalg:solve:iterative; a sparse
     % triangle, smaller matrices and band matrices directly.
+      if isobject(a) && isobject(b)
+        x = clinalg_mex('MexSmallSolve', 0, a, b);
+        if x, x = clinalg.array(x); return, end
+      end
       clinalg.operands.check_classes('\', a, b);
       if isa(a, 'clinalg.array') && strcmp(kind_of(a), 'operator')
         x = clinalg.heat_forward(a) \ b;
@@ -444,12 +449,14 @@ classdef (HandleCompatible) operations
 
     function t = ctranspose(a)
     %'  Conjugate transpose, made when its values are needed; T * x multiplies without it.
-      t = flipped(a, iscomplex(a));
+      t = clinalg_mex('MexSmallTranspose', 0, a, true);
+      if t, t = clinalg.array(t); else, t = flipped(a, iscomplex(a)); end
     end
 
     function t = transpose(a)
     %.'  Transpose, made when its values are needed; T * x multiplies without it.
-      t = flipped(a, false);
+      t = clinalg_mex('MexSmallTranspose', 0, a, false);
+      if t, t = clinalg.array(t); else, t = flipped(a, false); end
     end
 
     function v = diag(a, k, n)
@@ -552,10 +559,10 @@ classdef (HandleCompatible) operations
 
     function s = sum(a, varargin)
     %sum  Sum along a dimension, or of all elements with sum(a, 'all').
-      if nargin == 1
-        s = clinalg_mex('MexVectorNumber', 0, 'sum', a);
-        if ~isempty(s), return, end
-      end
+      s = [];
+      if nargin == 1, s = clinalg_mex('MexReduce', 0, 'sum', a); end
+      if isa(s, 'uint64'), s = clinalg.array(s); return, end
+      if ~isempty(s), return, end
       if ~isa(a, 'clinalg.array')
         s = clinalg.operands.along('sum', a, varargin);
       elseif nargin == 2 && strcmp(varargin{1}, 'all')
@@ -576,16 +583,28 @@ classdef (HandleCompatible) operations
 
     function varargout = max(varargin)
     %max  Largest values along a dimension or of two arrays; positions are in MATLAB's memory.
+      c = [];
+      if nargin == 1 && nargout < 2, c = clinalg_mex('MexReduce', 0, 'max', varargin{1}); end
+      if isa(c, 'uint64'), c = clinalg.array(c); end
+      if ~isempty(c), varargout = {c}; return, end
       varargout = clinalg.operands.extremum('max', nargout, varargin);
     end
 
     function varargout = min(varargin)
     %min  Smallest values along a dimension or of two arrays; positions are in MATLAB's memory.
+      c = [];
+      if nargin == 1 && nargout < 2, c = clinalg_mex('MexReduce', 0, 'min', varargin{1}); end
+      if isa(c, 'uint64'), c = clinalg.array(c); end
+      if ~isempty(c), varargout = {c}; return, end
       varargout = clinalg.operands.extremum('min', nargout, varargin);
     end
 
     function s = dot(a, b, varargin)
     %dot  Dot product of two vectors, of which the first is conjugated; of matrices column by column.
+      if nargin == 2 && isobject(a) && isobject(b)
+        s = clinalg_mex('MexSmallProduct', 0, 'dot', a, b);
+        if ~isempty(s), return, end
+      end
       clinalg.operands.check_classes('dot', a, b);
       if nargin == 2 && isvector(a) && isvector(b) && numel(a) == numel(b) && ~issparse(a) && ~issparse(b)
         if ~isequal(size(a), size(b))
@@ -674,11 +693,8 @@ classdef (HandleCompatible) operations
 
     function m = least_of(a)
     % The smallest element.
-      column = clinalg.array(clinalg_mex('MexReduce', 0, 'min', hand(a), 1));
-      if size(column, 2) > 1
-        column = clinalg.array(clinalg_mex('MexReduce', 0, 'min', column.h, 2));
-      end
-      m = gather(column);
+      m = a;
+      while isa(m, 'clinalg.array'), m = min(m); end
     end
 
     function c = part(a, name, mex)

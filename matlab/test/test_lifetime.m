@@ -14,13 +14,13 @@ end
 
 function clear_all_frees_arrays()
 clinalg.shutdown();
-evalin('base', 'kept_by_test = clinalg.vector(ones(100, 1));');
+evalin('base', 'kept_by_test = clinalg.vector(ones(1e5, 1));');
 memory = clinalg.memory();
-check(memory.objects == 1 && memory.live_bytes == 800);
+check(memory.objects == 1 && memory.live_bytes == 8e5);
 evalin('base', 'clear kept_by_test');
 memory = clinalg.memory();
 check(memory.objects == 0 && memory.live_bytes == 0);
-evalin('base', 'kept_by_test = clinalg.vector(ones(100, 1));');
+evalin('base', 'kept_by_test = clinalg.vector(ones(1e5, 1));');
 evalin('base', 'clear all');
 memory = clinalg.memory();
 check(memory.objects == 0);

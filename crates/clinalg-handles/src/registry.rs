@@ -10,6 +10,7 @@ use crate::kind::{Info, Kind};
 use crate::object::Object;
 use crate::object::cell::{Cell, Entry, Guard, use_all};
 use crate::object::pending::{self, Pending};
+use crate::object::resident::is_small;
 
 /// A handle in a call: which argument it is and which kinds the call takes there.
 #[derive(Debug, Clone, Copy)]
@@ -203,7 +204,7 @@ impl Registry {
         let all: Vec<_> = self.waiting().iter().filter_map(Weak::upgrade).collect();
         for one in all {
             if one.pending().is_some_and(|pending| pending.reads(cell)) {
-                pending::settle(&one)?;
+                pending::evaluate(&one)?;
             }
         }
         Ok(())
@@ -370,8 +371,37 @@ impl Registry {
         f(&read, &others, written.as_mut().and_then(|(_, output)| output.written()))
     }
 
-    /// Looks the operands up.
+    /// Calls `f` with vectors and dense matrices that are small, with their values on the host; `None` where one is no such object.
+    pub(crate) fn on_host<R>(
+        &self,
+        inputs: &[Operand],
+        f: impl FnOnce(&[&Object]) -> Result<Option<R>>,
+    ) -> Result<Option<R>> {
+        let cells = self.look_up(inputs, None)?;
+        if !cells.0.iter().all(|(.., cell)| is_small(&cell.info())) {
+            return Ok(None);
+        }
+        cells.0.iter().try_for_each(|(.., cell)| pending::evaluate(cell))?;
+        let guards = cells.use_all()?;
+        guards.iter().try_for_each(|object| object.fetch())?;
+        let objects: Vec<_> = inputs.iter().map(|input| &*guards[cells.position(input)]).collect();
+        f(&objects)
+    }
+
+    /// Looks the operands up, evaluates them and copies them to the device.
     fn cells(&self, inputs: &[Operand], output: Option<&Operand>) -> Result<Cells> {
+        let cells = self.look_up(inputs, output)?;
+        for (_, write, cell) in &cells.0 {
+            pending::settle(cell)?;
+            if *write {
+                self.settle_readers(cell)?;
+            }
+        }
+        Ok(cells)
+    }
+
+    /// Looks the operands up.
+    fn look_up(&self, inputs: &[Operand], output: Option<&Operand>) -> Result<Cells> {
         fork::check()?;
         let table = self.table();
         let mut cells: Vec<(Operand, bool, Cell)> = Vec::with_capacity(inputs.len() + 1);
@@ -381,13 +411,6 @@ impl Registry {
             match cells.iter_mut().find(|(of, ..)| of.handle == operand.handle) {
                 Some((_, writes, _)) => *writes |= write,
                 None => cells.push((*operand, write, cell.clone())),
-            }
-        }
-        drop(table);
-        for (_, write, cell) in &cells {
-            pending::settle(cell)?;
-            if *write {
-                self.settle_readers(cell)?;
             }
         }
         Ok(Cells(cells))

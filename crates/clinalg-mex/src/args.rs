@@ -54,7 +54,7 @@ pub(crate) enum Kind {
     Object,
     /// `:`, positions or a mask; anything else counts as not given.
     Subscript,
-    /// A handle or a full array; anything else counts as not given.
+    /// A handle, an object that has one or a full array; anything else counts as not given.
     Assigned,
 }
 
@@ -289,6 +289,7 @@ impl<'a> Array<'a> {
                 _ => Value::Absent,
             },
             Kind::Subscript => self.array_or_absent(Kind::Full),
+            Kind::Assigned if self.is_object() => self.object(),
             Kind::Assigned => self.array_or_absent(Kind::Array),
             Kind::Text | Kind::TextOrHandle => Value::Text(self.text().ok_or_else(|| self.wrong_class(kind))?),
         })
@@ -523,6 +524,12 @@ impl<'a> Array<'a> {
     pub(crate) fn text(self) -> Option<String> {
         if !self.is_char() || self.rows() > 1 || !self.is_matrix() {
             return None;
+        }
+        if let Some(name) = self.name(&mut [0; 64])
+            && name.is_ascii()
+            && !name.contains('?')
+        {
+            return Some(name.to_owned());
         }
         let mut bytes: [c_char; MAX_TEXT] = [0; MAX_TEXT];
         // SAFETY: the host writes at most the bytes given and ends them by zero.

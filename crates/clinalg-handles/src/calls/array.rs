@@ -3,7 +3,7 @@
 use clinalg::ops::{self, Binary, Reduction, Span, Transpose, Unary};
 use clinalg::{Dense, Error, Result, Scalar, Vector};
 
-use crate::kind::Kind;
+use crate::kind::{Info, Kind};
 use crate::object::{Object, Stored, typed, typed_real};
 use crate::registry::{Operand, Registry};
 
@@ -27,7 +27,7 @@ pub enum Part<'a> {
 type Spans<'a> = ((usize, usize), Span<'a>, Span<'a>, (usize, usize));
 
 impl<'a> Part<'a> {
-    fn spans(self, shape: (usize, usize)) -> Result<Spans<'a>> {
+    pub(super) fn spans(self, shape: (usize, usize)) -> Result<Spans<'a>> {
         match self {
             Part::Block(rows, cols) => {
                 let (rows, cols) = (span(rows, shape.0), span(cols, shape.1));
@@ -83,6 +83,18 @@ impl Registry {
     /// # Errors
     /// [`Error::Handle`]; [`Error::Value`] for a position that `a` does not have; [`Error::Allocation`].
     pub fn take(&self, a: u64, part: Part<'_>) -> Result<u64> {
+        let small = self.on_host(&[Operand::new("a", a, Kind::FULL)], |inputs| {
+            typed!(inputs[0], T => {
+                let Info { rows, cols, .. } = inputs[0].info();
+                let (shape, rows, cols, result) = part.spans((rows, cols))?;
+                // The device reports positions that are not there.
+                let values = inputs[0].host_values::<T>().and_then(|a| ops::host::take(shape, a, rows, cols));
+                values.map(|values| inputs[0].dense_like(result, values)).transpose()
+            })
+        })?;
+        if let Some(small) = small {
+            return Ok(self.insert(small));
+        }
         let object = self.call(&[Operand::new("a", a, Kind::FULL)], None, |inputs, _| {
             typed!(inputs[0], T => {
                 let a = inputs[0].stored::<T>("a")?;
@@ -157,15 +169,29 @@ impl Registry {
     /// # Errors
     /// [`Error::Handle`]; [`Error::Value`] for another dimension, and for an extremum of complex numbers; [`Error::Allocation`].
     pub fn reduce_along(&self, join: Reduction, a: u64, dimension: usize) -> Result<u64> {
-        let object = self.call(&[Operand::new("a", a, Kind::FULL)], None, |inputs, _| {
+        let operand = [Operand::new("a", a, Kind::FULL)];
+        let sizes = |Info { rows, cols, .. }| match dimension {
+            0 => Ok(([1, rows, cols], (1, cols))),
+            1 => Ok(([rows, cols, 1], (rows, 1))),
+            other => Err(Error::value("dimension", "0 for columns or 1 for rows", other)),
+        };
+        let small = self.on_host(&operand, |inputs| {
+            typed!(inputs[0], T => {
+                let (sizes, result) = sizes(inputs[0].info())?;
+                let is_extremum = matches!(join, Reduction::Max | Reduction::Min);
+                let values = inputs[0].host_values::<T>().filter(|_| !(T::IS_COMPLEX && is_extremum));
+                let values = values.map(|a| ops::host::reduce_along(join, sizes, a));
+                values.map(|values| inputs[0].dense_like(result, values)).transpose()
+            })
+        })?;
+        if let Some(small) = small {
+            return Ok(self.insert(small));
+        }
+        let object = self.call(&operand, None, |inputs, _| {
             typed!(inputs[0], T => {
                 let a = inputs[0].stored::<T>("a")?;
-                let ((rows, cols), a) = (a.shape(), a.full("a")?);
-                let (sizes, result) = match dimension {
-                    0 => ([1, rows, cols], (1, cols)),
-                    1 => ([rows, cols, 1], (rows, 1)),
-                    other => return Err(Error::value("dimension", "0 for columns or 1 for rows", other)),
-                };
+                let (sizes, result) = sizes(inputs[0].info())?;
+                let a = a.full("a")?;
                 made(a, result, |out| ops::reduce_along(join, sizes, a, out))
             })
         })?;

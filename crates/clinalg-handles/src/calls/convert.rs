@@ -4,7 +4,8 @@ use clinalg::{Complex, Context, Dense, Error, Real as _, Result, Scalar, ops};
 
 use crate::calls::complex::constant;
 use crate::kind::{Info, Kind, ScalarType};
-use crate::object::{Download, Host, Object, Stored, typed};
+use crate::object::resident::LIMIT;
+use crate::object::{Download, Host, Object, Stored, typed, typed_scalar};
 use crate::registry::{Operand, Registry};
 
 impl Registry {
@@ -13,11 +14,11 @@ impl Registry {
     /// # Errors
     /// Those of [`Dense::zeros`].
     pub fn zeros(&self, context: &Context, scalar: impl Into<ScalarType>, rows: usize, cols: usize) -> Result<u64> {
-        Ok(match scalar.into() {
-            ScalarType::F32 => self.insert(Dense::<f32>::zeros(context, rows, cols)?),
-            ScalarType::F64 => self.insert(Dense::<f64>::zeros(context, rows, cols)?),
-            ScalarType::C32 => self.insert(Dense::<Complex<f32>>::zeros(context, rows, cols)?),
-            ScalarType::C64 => self.insert(Dense::<Complex<f64>>::zeros(context, rows, cols)?),
+        typed_scalar!(scalar.into(), T => {
+            Ok(self.insert(match rows.checked_mul(cols) {
+                Some(count) if count <= LIMIT => Object::full(context, Kind::Dense, (rows, cols), vec![T::from_f64(0.0); count])?,
+                _ => Dense::<T>::zeros(context, rows, cols)?.into(),
+            }))
         })
     }
 
@@ -77,6 +78,9 @@ impl Registry {
     /// # Errors
     /// [`Error::Handle`](clinalg::Error::Handle); [`Error::Shape`](clinalg::Error::Shape) for a band matrix; those of the transfers.
     pub fn transpose(&self, a: u64) -> Result<u64> {
+        if let Some(transposed) = self.small_transpose(a, false)? {
+            return Ok(transposed);
+        }
         let made = self.call(&[Operand::any("handle", a)], None, |inputs, _| {
             typed!(inputs[0], T => Ok(match inputs[0].stored::<T>("handle")? {
                 Stored::Vector(v) => Object::from(Dense::from_column_major(v.context(), 1, v.len(), &v.to_vec()?)?),

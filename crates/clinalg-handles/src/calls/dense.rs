@@ -1,7 +1,7 @@
 //! Dense systems by factorisation.
 
 use clinalg::matrix::Values;
-use clinalg::{Complex, Dense, Real as _, Result, Scalar, Vector, ops};
+use clinalg::{Complex, Dense, Precision, Real as _, Result, Scalar, Vector, ops};
 use serde::{Deserialize, Serialize};
 
 use crate::kind::Kind;
@@ -44,6 +44,9 @@ pub(super) fn dense<T: Scalar>(stored: &Stored<T>) -> &Dense<T> {
         _ => unreachable!("a is dense"),
     }
 }
+
+/// Unknowns up to which a system is solved on the host: the device spends as long on its kernels' starts.
+const SMALL_SYSTEM: usize = 128;
 
 /// What [`Registry::solve_dense`] gives.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -180,6 +183,12 @@ impl Registry {
     /// [`Error::NotPositiveDefinite`](clinalg::Error::NotPositiveDefinite).
     pub fn solve_dense(&self, factorisation: Factorisation, a: u64, b: u64) -> Result<DenseSolution> {
         let inputs = [Operand::new("a", a, Kind::DENSE), Operand::new("b", b, Kind::FULL)];
+        if factorisation == Factorisation::Auto
+            && let Some((x, reciprocal)) = self.solve_on_host(&inputs)?
+        {
+            let (rank, x) = (x.info().rows, self.insert(x));
+            return Ok(DenseSolution { x, reciprocal_condition: Some(reciprocal), rank, tolerance: 0.0 });
+        }
         let (made, found) = self.call(&inputs, None, |inputs, _| {
             typed!(inputs[0], T => {
                 let a = dense(inputs[0].stored::<T>("a")?);
@@ -204,5 +213,39 @@ impl Registry {
             })
         })?;
         Ok(DenseSolution { x: self.insert(made), ..found })
+    }
+
+    /// The solution of a small square system that is well conditioned, with several unknowns; `None` for others and for operands of two types.
+    ///
+    /// # Errors
+    /// [`Error::Handle`](clinalg::Error::Handle).
+    pub fn solve_small(&self, a: u64, b: u64) -> Result<Option<u64>> {
+        let (Some((of_a, false)), Some((of_b, false))) = (self.full_info("a", a)?, self.full_info("b", b)?) else { return Ok(None) };
+        if of_a.kind != Kind::Dense || of_a.scalar() != of_b.scalar() || of_a.rows < 2 {
+            return Ok(None);
+        }
+        let found = self.solve_on_host(&[Operand::new("a", a, Kind::DENSE), Operand::new("b", b, Kind::FULL)])?;
+        let epsilon = match of_a.precision {
+            Precision::F32 => f64::from(f32::EPSILON),
+            Precision::F64 => f64::EPSILON,
+        };
+        Ok(found.filter(|(_, reciprocal)| *reciprocal >= epsilon).map(|(x, _)| self.insert(x)))
+    }
+
+    /// The solution of a small square system that is not singular and an estimate of the reciprocal condition number.
+    fn solve_on_host(&self, inputs: &[Operand]) -> Result<Option<(Object, f64)>> {
+        self.on_host(inputs, |inputs| {
+            let (of_a, of_b) = (inputs[0].info(), inputs[1].info());
+            let n = of_a.rows;
+            if n > SMALL_SYSTEM || of_a.cols != n || of_b.rows != n || of_b.cols == 0 {
+                return Ok(None);
+            }
+            typed!(inputs[0], T => {
+                let values = inputs[0].host_values::<T>().zip(inputs[1].host_values::<T>());
+                let solved = values.and_then(|(a, b)| ops::host::left_divide(n, a, b));
+                let Some((x, reciprocal)) = solved else { return Ok(None) };
+                Ok(Some((inputs[0].full_like(of_b.kind, (n, of_b.cols), x)?, reciprocal)))
+            })
+        })
     }
 }

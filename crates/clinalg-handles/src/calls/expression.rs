@@ -164,7 +164,7 @@ impl Registry {
         // An operand of another shape is computed once and not for each of its repetitions.
         for operand in [&a, &b] {
             if let (pending::Term::Cell(cell), true) = (&operand.term, operand.shape != Some(shape)) {
-                pending::settle(cell)?;
+                pending::evaluate(cell)?;
             }
         }
         self.lazy(Expression::Two(f, a.term, b.term), scalar, shape, nonnegative).map(Some)
@@ -188,7 +188,7 @@ impl Registry {
         nonnegative: bool,
     ) -> Result<u64> {
         if !expression.plan().fits() {
-            expression.terms().try_for_each(pending::settle)?;
+            expression.terms().try_for_each(pending::evaluate)?;
         }
         Ok(self.insert_pending(pending(expression, scalar, shape, nonnegative)?))
     }

@@ -5,7 +5,8 @@ use std::ffi::c_void;
 use clinalg::{Context, Dense, Result, Scalar, Vector};
 
 use crate::kind::Kind;
-use crate::object::{Stored, typed};
+use crate::object::cell::use_one;
+use crate::object::{Stored, pending, typed};
 use crate::registry::{Operand, Registry};
 
 impl Registry {
@@ -43,11 +44,8 @@ impl Registry {
     /// # Errors
     /// [`Error::Handle`](clinalg::Error::Handle).
     pub fn context_of(&self, handle: u64) -> Result<Context> {
-        self.call(
-            &[Operand::new("object", handle, Kind::FULL)],
-            None,
-            |objects, _| typed!(objects[0], T => Ok(objects[0].stored::<T>("object")?.context().clone())),
-        )
+        let cell = self.cell(&Operand::new("object", handle, Kind::FULL))?;
+        Ok(pending::context_of(&*use_one("object", &cell, false)?).expect("the operand is full"))
     }
 
     /// The `cl_mem` of a vector or dense matrix, retained for the caller: [`Vector::export`].

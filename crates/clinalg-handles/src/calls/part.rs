@@ -1,6 +1,6 @@
 //! Indexing and assignment by subscripts in one call, for interpreters whose calls cost more than the work. Each leaves what it does not do to the caller.
 
-use clinalg::{Complex, Context, Dense, Precision, Real as _, Result, Scalar};
+use clinalg::{Complex, Dense, Precision, Real as _, Result, Scalar, ops};
 
 use crate::calls::array::Part;
 use crate::kind::{Info, Kind, ScalarType};
@@ -166,6 +166,9 @@ impl Registry {
         if !fits {
             return Ok(None);
         }
+        if let Some(small) = self.small_assigned(a, &at, given)? {
+            return Ok(Some(small));
+        }
         let copy = self.copy(a, None)?;
         let written = match given {
             AssignedValue::Handle(values) => self.put(copy, at.part, values),
@@ -175,6 +178,37 @@ impl Registry {
             self.release(copy, Kind::VALUES)?;
         }
         written.map(|()| Some(copy))
+    }
+
+    /// As [`assigned`](Registry::assigned) on the host.
+    fn small_assigned(&self, a: u64, at: &Positions<'_>, given: AssignedValue<'_>) -> Result<Option<u64>> {
+        let mut operands = vec![Operand::new("a", a, Kind::FULL)];
+        if let AssignedValue::Handle(values) = given {
+            operands.push(Operand::new("values", values, Kind::FULL));
+        }
+        let made = self.on_host(&operands, |inputs| {
+            typed!(inputs[0], T => {
+                type R = <T as Scalar>::Real;
+                let Some(a) = inputs[0].host_values::<T>() else { return Ok(None) };
+                let converted: Vec<T>;
+                let values = match given {
+                    AssignedValue::Handle(_) => match inputs[1].host_values::<T>() {
+                        Some(values) => values,
+                        None => return Ok(None),
+                    },
+                    AssignedValue::Values(values, ..) => {
+                        let narrow = |z: &Complex<f64>| T::from_parts(R::from_f64(z.re), R::from_f64(z.im));
+                        converted = values.iter().map(narrow).collect();
+                        &converted
+                    }
+                };
+                let info = inputs[0].info();
+                let (shape, rows, cols, _) = at.part.spans((info.rows, info.cols))?;
+                let a = ops::host::put(shape, a.to_vec(), rows, cols, values);
+                Ok(Some(inputs[0].dense_like((info.rows, info.cols), a)?))
+            })
+        })?;
+        Ok(made.map(|made| self.insert(made)))
     }
 
     /// Writes values of the host to a part.
@@ -191,9 +225,7 @@ impl Registry {
             if at.count == 1 {
                 return self.write(a, at.first, &values);
             }
-            let context: Context = self.call(&[Operand::new("a", a, Kind::FULL)], None, |inputs, _| {
-                typed!(inputs[0], U => Ok(inputs[0].stored::<U>("a")?.context().clone()))
-            })?;
+            let context = self.context_of(a)?;
             let values = self.insert(Dense::from_column_major(&context, rows, cols, &values)?);
             let put = self.put(a, at.part, values);
             self.release(values, Kind::VALUES)?;

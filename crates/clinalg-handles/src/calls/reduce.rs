@@ -25,7 +25,7 @@ impl Norm {
 }
 
 /// The value in double precision.
-fn wide<T: Scalar>(value: T) -> Complex<f64> {
+pub(super) fn wide<T: Scalar>(value: T) -> Complex<f64> {
     Complex::new(value.re().into_f64(), value.im().into_f64())
 }
 

@@ -5,10 +5,11 @@ use std::path::Path;
 
 use clinalg::io::matrix_market;
 use clinalg::matrix::Values;
-use clinalg::{Band, Context, Csr, Dense, Result, Scalar, Vector};
+use clinalg::{Band, Context, Csr, Result, Scalar, Vector};
 use clinalg::{BandParts, CsrParts};
 
-use crate::kind::Kind;
+use crate::kind::{Info, Kind};
+use crate::object::resident::LIMIT;
 use crate::object::{Download, Host, Object, Stored, typed};
 use crate::registry::{Operand, Registry};
 
@@ -46,12 +47,12 @@ impl Registry {
         })
     }
 
-    /// Uploads a vector.
+    /// A vector of the device. A small one stays on the host until a call needs it there, as do small dense matrices.
     ///
     /// # Errors
     /// Those of [`Vector::from_slice`].
     pub fn upload_vector<T: Scalar>(&self, context: &Context, values: &[T]) -> Result<u64> {
-        Ok(self.insert(Vector::from_slice(context, values)?))
+        Ok(self.insert(Object::full(context, Kind::Vector, (values.len(), 1), values)?))
     }
 
     /// A vector of `len` times `value`.
@@ -59,15 +60,18 @@ impl Registry {
     /// # Errors
     /// Those of [`Vector::filled`].
     pub fn upload_constant<T: Scalar>(&self, context: &Context, len: usize, value: T) -> Result<u64> {
-        Ok(self.insert(Vector::filled(context, len, value)?))
+        Ok(self.insert(match len <= LIMIT {
+            true => Object::full(context, Kind::Vector, (len, 1), vec![value; len])?,
+            false => Vector::filled(context, len, value)?.into(),
+        }))
     }
 
-    /// Uploads a dense matrix, column by column.
+    /// A dense matrix of the device, column by column.
     ///
     /// # Errors
     /// Those of [`Dense::from_column_major`].
     pub fn upload_dense<T: Scalar>(&self, context: &Context, rows: usize, cols: usize, values: &[T]) -> Result<u64> {
-        Ok(self.insert(Dense::from_column_major(context, rows, cols, values)?))
+        Ok(self.insert(Object::full(context, Kind::Dense, (rows, cols), values)?))
     }
 
     /// Uploads a sparse matrix in compressed rows.
@@ -149,6 +153,17 @@ impl Registry {
     /// # Errors
     /// [`Error::Handle`](clinalg::Error::Handle) and those of the transfer.
     pub fn download(&self, handle: u64) -> Result<Download> {
+        let operand = [Operand::any("handle", handle)];
+        let small = self.on_host(&operand, |inputs| {
+            let Info { rows, cols, .. } = inputs[0].info();
+            typed!(inputs[0], T => {
+                let values = inputs[0].host_values::<T>().map(<[T]>::to_vec);
+                Ok(values.map(|values| Host::Full { rows, cols, values }.into()))
+            })
+        })?;
+        if let Some(small) = small {
+            return Ok(small);
+        }
         self.call(&[Operand::any("handle", handle)], None, |inputs, _| {
             typed!(inputs[0], T => {
                 let stored = inputs[0].stored::<T>("handle")?;
@@ -190,6 +205,14 @@ impl Registry {
     /// # Errors
     /// [`Error::Handle`](clinalg::Error::Handle), [`Error::Precision`](clinalg::Error::Precision), [`Error::Value`](clinalg::Error::Value) when the range leaves the object.
     pub fn read<T: Scalar>(&self, handle: u64, offset: usize, target: &mut [T]) -> Result<()> {
+        let small = self.on_host(&[Operand::new("handle", handle, Kind::FULL)], |inputs| {
+            // What does not fit is left to the errors of the transfer.
+            let values = inputs[0].host_values::<T>().and_then(|values| values.get(offset..)?.get(..target.len()));
+            Ok(values.map(|values| target.copy_from_slice(values)))
+        })?;
+        if small.is_some() {
+            return Ok(());
+        }
         self.call(&[Operand::new("handle", handle, Kind::FULL)], None, |inputs, _| {
             inputs[0].stored::<T>("handle")?.full("handle")?.values().read_range(offset, target)
         })

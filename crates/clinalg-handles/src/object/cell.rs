@@ -30,11 +30,12 @@ pub(crate) struct Entry {
 struct Seen {
     info: Info,
     pending: Option<Arc<Pending>>,
+    is_resident: bool,
 }
 
 impl Seen {
     fn new(object: &Object) -> Seen {
-        Seen { info: object.info(), pending: object.pending().cloned() }
+        Seen { info: object.info(), pending: object.pending().cloned(), is_resident: object.is_resident() }
     }
 }
 
@@ -50,6 +51,11 @@ impl Entry {
     /// The expression that waits for its evaluation, if it is one.
     pub(crate) fn pending(&self) -> Option<Arc<Pending>> {
         unpoisoned(self.seen.lock()).pending.clone()
+    }
+
+    /// Whether the values are on the host only.
+    pub(crate) fn is_resident(&self) -> bool {
+        unpoisoned(self.seen.lock()).is_resident
     }
 
     fn place(&self) -> usize {

@@ -10,6 +10,7 @@ mod ode;
 mod operator;
 pub(crate) mod pending;
 mod poisson;
+pub(crate) mod resident;
 mod solver;
 mod stored;
 mod team;
@@ -37,8 +38,10 @@ use std::sync::Arc;
 
 use clinalg::solve::Operator;
 use clinalg::{Band, Csr, Dense, Error, Precision, Result, Scalar, Vector};
+use once_cell::sync::OnceCell;
 
 use crate::kind::{Info, Kind, ScalarType};
+use resident::HostValues;
 
 /// What a handle can name.
 pub trait Content: Any + Send + Sync + fmt::Debug {
@@ -48,11 +51,15 @@ pub trait Content: Any + Send + Sync + fmt::Debug {
 
 /// What a handle names: its type is queried where it is used.
 #[derive(Debug)]
-pub struct Object(Box<dyn Content>);
+pub struct Object {
+    content: Box<dyn Content>,
+    /// The values of a small full object, on the host as well or only there.
+    host: OnceCell<HostValues>,
+}
 
 impl<C: Content> From<C> for Object {
     fn from(content: C) -> Object {
-        Object(Box::new(content))
+        Object { content: Box::new(content), host: OnceCell::new() }
     }
 }
 
@@ -119,7 +126,7 @@ pub(crate) use {typed, typed_real, typed_scalar};
 impl Object {
     /// Its kind, type of values and dimensions.
     pub fn info(&self) -> Info {
-        self.0.info()
+        self.content.info()
     }
 
     /// What it is.
@@ -134,13 +141,14 @@ impl Object {
 
     /// As a `C`, if it is one.
     pub fn content<C: Content>(&self) -> Option<&C> {
-        let content: &dyn Any = &*self.0;
+        let content: &dyn Any = &*self.content;
         content.downcast_ref()
     }
 
-    /// As [`content`](Object::content), to be changed.
+    /// As [`content`](Object::content), to be changed; values on the host are dropped.
     pub fn content_mut<C: Content>(&mut self) -> Option<&mut C> {
-        let content: &mut dyn Any = &mut *self.0;
+        self.host.take();
+        let content: &mut dyn Any = &mut *self.content;
         content.downcast_mut()
     }
 

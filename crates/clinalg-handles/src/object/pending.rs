@@ -6,7 +6,8 @@ use clinalg::ops::{self, Binary, Node, Unary};
 use clinalg::{Complex, Context, Dense, Result, Scalar, Vector};
 
 use crate::kind::{Info, Kind, ScalarType};
-use crate::object::cell::{Cell, use_all, use_one};
+use crate::object::cell::{Cell, Guard, use_all, use_one};
+use crate::object::resident::{Resident, is_small};
 use crate::object::{Content, Object, Stored, typed};
 
 /// A dense matrix that is computed when its values are needed.
@@ -22,8 +23,7 @@ pub(crate) struct Pending {
 
 impl Content for Arc<Pending> {
     fn info(&self) -> Info {
-        let (rows, cols) = self.shape;
-        Info { entries: rows * cols, ..Info::new(Kind::Dense, self.scalar, rows, cols) }
+        Pending::info(self)
     }
 }
 
@@ -127,11 +127,18 @@ impl Pending {
         let mut plan = self.expression.plan();
         if !plan.fits() {
             // Parts that were evaluated meanwhile count as inputs of their own.
-            self.expression.terms().try_for_each(settle)?;
+            self.expression.terms().try_for_each(evaluate)?;
             plan = self.expression.plan();
         }
-        let inputs = plan.inputs.iter().map(|cell| (cell, false));
-        let guards = use_all(inputs).map_err(|refused| refused.error(|_| "a"))?;
+        let guards = || {
+            let inputs = plan.inputs.iter().map(|cell| (cell, false));
+            use_all(inputs).map_err(|refused| refused.error(|_| "a"))
+        };
+        if let Some(object) = self.on_host(&plan, &guards()?)? {
+            return Ok(object);
+        }
+        plan.inputs.iter().try_for_each(settle)?;
+        let guards = guards()?;
         typed!(self, T => {
             let nodes: Vec<Node<T>> = plan.nodes.iter().map(typed_node).collect();
             let inputs = guards.iter().map(|object| {
@@ -144,8 +151,30 @@ impl Pending {
         })
     }
 
+    /// The result on the host where it is small, and so are the inputs, of which one at least is there.
+    fn on_host(&self, plan: &Plan, inputs: &[Guard<'_>]) -> Result<Option<Object>> {
+        if !is_small(&self.info()) || !inputs.iter().any(|input| input.has_host_values()) {
+            return Ok(None);
+        }
+        inputs.iter().try_for_each(|input| input.fetch())?;
+        typed!(self, T => {
+            let nodes: Vec<Node<T>> = plan.nodes.iter().map(typed_node).collect();
+            let inputs: Vec<((usize, usize), &[T])> = inputs
+                .iter()
+                .map(|input| ((input.info().rows, input.info().cols), input.host_values::<T>().expect("they were read")))
+                .collect();
+            let values = ops::host::evaluate(&nodes, &inputs, self.shape)?;
+            values.map(|values| Object::full(&self.context, Kind::Dense, self.shape, values)).transpose()
+        })
+    }
+
     fn scalar(&self) -> ScalarType {
         self.scalar
+    }
+
+    fn info(&self) -> Info {
+        let (rows, cols) = self.shape;
+        Info { entries: rows * cols, ..Info::new(Kind::Dense, self.scalar, rows, cols) }
     }
 
     /// The expression in the language of the host, its inputs as x1, x2, ..., and what one kernel does for it.
@@ -215,8 +244,19 @@ fn typed_node<T: Scalar>(node: &Node<Complex<f64>>) -> Node<T> {
     }
 }
 
-/// Evaluates an expression that waits; everything else is left alone.
+/// Evaluates an expression that waits and makes the copy on the device of an object on the host; everything else is left alone.
 pub(crate) fn settle(cell: &Cell) -> Result<()> {
+    evaluate(cell)?;
+    if cell.is_resident()
+        && let Some(own) = use_one("a", cell, true)?.written()
+    {
+        own.upload()?;
+    }
+    Ok(())
+}
+
+/// Evaluates an expression that waits; everything else is left alone.
+pub(crate) fn evaluate(cell: &Cell) -> Result<()> {
     let Some(pending) = cell.pending() else { return Ok(()) };
     let object = pending.evaluate()?;
     let mut own = use_one("a", cell, true)?;
@@ -233,6 +273,9 @@ pub(crate) fn settle(cell: &Cell) -> Result<()> {
 pub(crate) fn context_of(object: &Object) -> Option<Context> {
     match object.pending() {
         Some(pending) => Some(pending.context.clone()),
-        None => typed!(object, T => object.content().map(|stored: &Stored<T>| stored.context().clone())),
+        None => match object.content() {
+            Some(Resident { context, .. }) => Some(context.clone()),
+            None => typed!(object, T => object.content().map(|stored: &Stored<T>| stored.context().clone())),
+        },
     }
 }

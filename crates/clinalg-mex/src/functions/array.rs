@@ -6,6 +6,7 @@ use clinalg_handles::Part;
 
 use super::expression::{BINARY, UNARY};
 use super::grid::choice;
+use super::part::part_or_nothing;
 use super::{GPU, count, handle, handle_as, text};
 use crate::args::{Args, Input, Kind, Value};
 use crate::emit::{Answer, Out};
@@ -150,12 +151,14 @@ MexHandleMatrix(gpu, c)",
     Function {
         name: "MexReduce",
         title: "Sums, products or extrema of the columns or rows of an array.",
-        inputs: &[GPU, text("name"), handle("a"), Input::named("dim", "dimension", Kind::Count)],
-        required: 4,
+        inputs: &[GPU, text("name"), Input::new("a", Kind::Object), Input::named("dim", "dimension", Kind::Count)],
+        required: 3,
         outputs: &["c"],
         text: "\
-c = name(a, dim) for a full matrix or vector: a new object with one row (dim = 1) or one column (dim = 2). name is 'sum' or
-'prod', of real arrays also 'max' or 'min', which pass over NaN.",
+c = name(a, dim) for a full matrix or vector: a new object with one row (dim = 1) or one column (dim = 2), or a number where
+that has one element. Without dim it is the first dimension that is longer than 1. name is 'sum' or 'prod', of real arrays
+also 'max' or 'min', which pass over NaN. c is [] for other dimensions, extrema of complex numbers, and objects that are not
+full, are empty, have one element and no dim, or that MexMark has marked. a may also be a clinalg.array.",
         example: "\
 gpu = MexInitOpenCL();
 c = MexReduce(gpu, 'sum', MexMatrix(gpu, magic(3)), 1);
@@ -163,11 +166,10 @@ MexHandleMatrix(gpu, c)",
         see: &["MexSum", "MexNormInf"],
         run: |args| {
             let join = choice(args, 1, "name", REDUCTION)?;
-            let dimension = args.count(3);
-            if !(1..=2).contains(&dimension) {
-                return Err(Error::value("dimension", "1 for columns or 2 for rows", dimension).into());
-            }
-            Ok(Out::Handle(args.objects()?.reduce_along(join, args.handle(2), dimension - 1)?).into())
+            let dimension = args.maybe_count(3).map(|dimension| dimension.wrapping_sub(1));
+            let objects = args.objects()?;
+            let (Value::Handle(a) | Value::Object(a)) = args.value(2) else { return Ok(part_or_nothing(None).into()) };
+            Ok(part_or_nothing(objects.reduced(join, *a, dimension)?).into())
         },
         ..Function::DEFAULT
     },

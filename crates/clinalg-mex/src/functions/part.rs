@@ -58,9 +58,10 @@ MexHandleMatrix(gpu, MexBlock(gpu, a, ':', [3 1]))",
         required: 4,
         outputs: &["c"],
         text: "\
-c is a new object with the values of a and c(i) = value. value is a full object of the type of a, or a full array of the host,
-with a value for each position or one for all. c is 0 where MexPart gives [], where a position occurs twice, where value has
-another shape, and where its class does not go into that of a (complex beside real elements, single beside double).",
+c is a new object with the values of a and c(i) = value. value is a full object or a clinalg.array of the type of a, or a full
+array of the host, with a value for each position or one for all. c is 0 where MexPart gives [], where a position occurs
+twice, where value has another shape, and where its class does not go into that of a (complex beside real elements, single
+beside double).",
         example: "\
 gpu = MexInitOpenCL();
 c = MexWithPart(gpu, MexMatrix(gpu, magic(3)), [10 20], [1 9]);
@@ -116,26 +117,34 @@ fn subscripts(args: &Args<'_>, places: &[usize]) -> Option<Vec<Subscript>> {
 fn part(args: &Args<'_>, places: &[usize]) -> Outcome {
     let objects = args.objects()?;
     let Some(at) = subscripts(args, places) else { return Ok(number_or_nothing(None).into()) };
-    Ok(match objects.indexed(args.handle(1), &at)? {
+    Ok(part_or_nothing(objects.indexed(args.handle(1), &at)?).into())
+}
+
+pub(super) fn part_or_nothing(part: Option<PartValue>) -> Out {
+    match part {
         Some(PartValue::Handle(c)) => Out::Handle(c),
         Some(PartValue::Number(value, scalar)) => number_or_nothing(Some((value, scalar))),
         None => number_or_nothing(None),
     }
-    .into())
+}
+
+/// Values in double precision, and the type that they have.
+pub(super) fn wide_values(values: &Numbers<'_>) -> (Vec<Complex<f64>>, ScalarType) {
+    let wide = |z: &Complex<f32>| Complex::new(f64::from(z.re), f64::from(z.im));
+    match values {
+        Numbers::ComplexDouble(parts) => (parts.joined().into_owned(), ScalarType::C64),
+        Numbers::ComplexSingle(parts) => (parts.joined().iter().map(wide).collect(), ScalarType::C32),
+        Numbers::Single(_) => (values.reals().into_iter().map(Complex::from).collect(), ScalarType::F32),
+        reals => (reals.reals().into_iter().map(Complex::from).collect(), ScalarType::F64),
+    }
 }
 
 fn with_part(args: &Args<'_>, places: &[usize]) -> Outcome {
     let objects = args.objects()?;
     let made = match (subscripts(args, places), args.value(2)) {
-        (Some(at), Value::Handle(values)) => objects.assigned(args.handle(1), &at, AssignedValue::Handle(*values))?,
+        (Some(at), Value::Handle(values) | Value::Object(values)) => objects.assigned(args.handle(1), &at, AssignedValue::Handle(*values))?,
         (Some(at), Value::Full(full)) => {
-            let wide = |z: &Complex<f32>| Complex::new(f64::from(z.re), f64::from(z.im));
-            let (values, scalar): (Vec<Complex<f64>>, _) = match &full.values {
-                Numbers::ComplexDouble(parts) => (parts.joined().into_owned(), ScalarType::C64),
-                Numbers::ComplexSingle(parts) => (parts.joined().iter().map(wide).collect(), ScalarType::C32),
-                Numbers::Single(_) => (full.values.reals().into_iter().map(Complex::from).collect(), ScalarType::F32),
-                reals => (reals.reals().into_iter().map(Complex::from).collect(), ScalarType::F64),
-            };
+            let (values, scalar) = wide_values(&full.values);
             objects.assigned(args.handle(1), &at, AssignedValue::Values(&values, (full.rows, full.cols), scalar))?
         }
         _ => None,

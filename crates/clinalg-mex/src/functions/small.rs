@@ -5,6 +5,7 @@ use clinalg::{Complex, Precision};
 use clinalg_handles::{ScalarType, SmallProduct, VectorNumber};
 
 use super::grid::choice;
+use super::part::wide_values;
 use super::{GPU, Outcome, handle, number_of, real, text};
 use crate::args::{Args, Input, Kind, Numbers, Value};
 use crate::emit::Out;
@@ -74,27 +75,34 @@ MexVectorNumber(gpu, 'norm2', MexMatrix(gpu, [3; 4]))",
     },
     Function {
         name: "MexSmallProduct",
-        title: "Product of a matrix of any kind and a column, where the operands fit.",
+        title: "Product of a matrix of any kind and a column or of small matrices, where the operands fit.",
         inputs: &[GPU, text("op"), Input::new("a", Kind::Object), Input::new("b", Kind::Object)],
         required: 4,
         outputs: &["c"],
         text: "\
-c = op(a) * b, a new object, or a number where a is a transposed column; op is 'notransp', 'transp' or 'ctransp'. c is []
-where the operands are of two classes, their sizes do not agree, b has several columns, or the result has one element and
-a is no transposed column. a and b may also be of class clinalg.array.",
+c = op(a) * b, a new object, or a number where it has one element; op is 'notransp', 'transp' or 'ctransp'. 'dot' gives the
+dot product of two vectors, of which the first is conjugated. c is [] where the operands are of two classes or their sizes do
+not agree, and of large operands also where b has several columns, or the result has one element and a is no transposed
+column. a and b may also be of class clinalg.array.",
         example: "\
 gpu = MexInitOpenCL();
 x = MexMatrix(gpu, [1; 2]);
 MexSmallProduct(gpu, 'ctransp', x, x)",
         see: &["MexMultiply", "MexMultiplyOp", "MexDot"],
         run: |args| {
-            let ops = [("notransp", Transpose::No), ("transp", Transpose::Yes), ("ctransp", Transpose::Conjugate)];
+            let ops = [
+                ("notransp", Some(Transpose::No)),
+                ("transp", Some(Transpose::Yes)),
+                ("ctransp", Some(Transpose::Conjugate)),
+                ("dot", None),
+            ];
             let op = choice(args, 1, "op", &ops)?;
             let objects = args.objects()?;
             let (Value::Handle(a) | Value::Object(a), Value::Handle(b) | Value::Object(b)) = (args.value(2), args.value(3))
             else {
                 return Ok(number_or_nothing(None).into());
             };
+            let Some(op) = op else { return Ok(number_or_nothing(objects.vector_dot(*a, *b)?).into()) };
             Ok(match objects.small_product(op, *a, *b)? {
                 Some(SmallProduct::Handle(c)) => Out::Handle(c),
                 Some(SmallProduct::Number(value, scalar)) => number_or_nothing(Some((value, scalar))),
@@ -104,7 +112,124 @@ MexSmallProduct(gpu, 'ctransp', x, x)",
         },
         ..Function::DEFAULT
     },
+    Function {
+        name: "MexSmallTranspose",
+        title: "The transpose of a small full matrix.",
+        inputs: &[GPU, Input::named("a", "handle", Kind::Object), Input::new("conjugate", Kind::Flag)],
+        required: 3,
+        outputs: &["c"],
+        text: "\
+c is a new object, the transpose of a, conjugated if conjugate is true. c is 0 for large, sparse and band matrices, those of
+one element and arrays that MexMark has marked. a may also be a clinalg.array.",
+        example: "\
+gpu = MexInitOpenCL();
+MexHandleMatrix(gpu, MexSmallTranspose(gpu, MexMatrix(gpu, [1; 2i]), true))",
+        see: &["MexTranspose", "MexConjTranspose"],
+        run: |args| {
+            let objects = args.objects()?;
+            let (Value::Handle(a) | Value::Object(a)) = args.value(1) else { return Ok(Out::Handle(0).into()) };
+            Ok(Out::Handle(objects.small_transpose(*a, args.flag(2))?.unwrap_or(0)).into())
+        },
+        ..Function::DEFAULT
+    },
+    Function {
+        name: "MexSmallSolve",
+        title: "Solve a small system with a full matrix.",
+        inputs: &[GPU, Input::named("A", "a", Kind::Object), Input::new("b", Kind::Object)],
+        required: 3,
+        outputs: &["x"],
+        text: "\
+x = A \\ b, a new object, for a small square A. x is 0 where that is left to MexSolveDense: of large, rectangular, singular or
+nearly singular A, of operands of two classes and where sizes do not agree. A and b may also be of class clinalg.array.",
+        example: "\
+gpu = MexInitOpenCL();
+x = MexSmallSolve(gpu, MexMatrix(gpu, [4 1; 1 3]), MexMatrix(gpu, [1; 2]));
+MexHandleMatrix(gpu, x)",
+        see: &["MexSolveDense"],
+        run: |args| {
+            let objects = args.objects()?;
+            let (Value::Handle(a) | Value::Object(a), Value::Handle(b) | Value::Object(b)) = (args.value(1), args.value(2))
+            else {
+                return Ok(Out::Handle(0).into());
+            };
+            Ok(Out::Handle(objects.solve_small(*a, *b)?.unwrap_or(0)).into())
+        },
+        ..Function::DEFAULT
+    },
+    Function {
+        name: "MexJoin",
+        title: "Full arrays side by side or one below the other.",
+        inputs: &[
+            GPU,
+            Input::named("dim", "dimension", Kind::Count),
+            Input::new("count", Kind::Count),
+            PART,
+            Input::new("b", Kind::Assigned),
+            Input::new("c", Kind::Assigned),
+            Input::new("d", Kind::Assigned),
+            Input::new("e", Kind::Assigned),
+            Input::new("f", Kind::Assigned),
+        ],
+        required: 3,
+        outputs: &["j"],
+        text: "\
+j = cat(dim, a, b, ...), a new object, of count arrays, 6 at most: handles, arrays of class clinalg.array and full arrays of
+the host, one at least of the first two. dim is 1 or 2. j is 0 where they are of two classes, sparse or empty, their sizes do
+not agree, or MexMark has marked one.",
+        example: "\
+gpu = MexInitOpenCL();
+j = MexJoin(gpu, 1, 2, MexMatrix(gpu, [1 2]), [3 4; 5 6]);
+MexHandleMatrix(gpu, j)",
+        see: &["MexPut", "MexTake"],
+        run: join,
+        ..Function::DEFAULT
+    },
 ];
+
+const PART: Input = Input::new("a", Kind::Assigned);
+
+fn join(args: &Args<'_>) -> Outcome {
+    let nothing = || Ok(Out::Handle(0).into());
+    let objects = args.objects()?;
+    let (dimension, count) = (args.count(1), args.count(2));
+    let places = 3..9;
+    let given: Vec<_> = places.map(|place| args.value(place)).filter(|value| !matches!(value, Value::Absent)).collect();
+    let handle = given.iter().find_map(|value| match value {
+        Value::Handle(handle) | Value::Object(handle) => Some(*handle),
+        _ => None,
+    });
+    let Some(handle) = handle.filter(|_| given.len() == count && (1..=2).contains(&dimension)) else { return nothing() };
+    let mut scalar = None;
+    let (mut parts, mut made) = (Vec::with_capacity(count), Vec::new());
+    for value in given {
+        let part = match value {
+            Value::Handle(part) | Value::Object(part) => *part,
+            Value::Full(full) => {
+                let scalar = match scalar {
+                    Some(scalar) => scalar,
+                    None => *scalar.insert(objects.info(handle)?.scalar()),
+                };
+                let (values, own) = wide_values(&full.values);
+                // What does not fit is left to the caller, and so is a double beside arrays in single precision, which is rounded.
+                let fits = own.precision() == scalar.precision() && (scalar.is_complex() || !own.is_complex());
+                match fits.then(|| objects.upload_like(handle, (full.rows, full.cols), &values)).transpose()?.flatten() {
+                    Some(part) => {
+                        made.push(part);
+                        part
+                    }
+                    None => break,
+                }
+            }
+            _ => break,
+        };
+        parts.push(part);
+    }
+    let joined = if parts.len() == count { objects.join(dimension - 1, &parts) } else { Ok(None) };
+    for part in made {
+        objects.release(part, clinalg_handles::Kind::VALUES)?;
+    }
+    Ok(Out::Handle(joined?.unwrap_or(0)).into())
+}
 
 fn index(args: &Args<'_>, position: usize) -> (f64, Option<f64>) {
     (args.real(position), args.maybe_real(position + 1))

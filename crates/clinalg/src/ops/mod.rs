@@ -15,6 +15,7 @@
 //! | f(x), f(x, y) element by element; sums, extrema along a dimension | [`map`], [`map2`]; [`reduce_along`] |
 //! | A B, alpha A + beta B, A(p, q), triangles, diag(l) A diag(r) of sparse matrices | methods of [`Csr`](crate::Csr): `multiply`, `combine`, `select`, `band_part`, `scale` |
 //! | uniform random numbers; a 64-bit fingerprint of a vector | [`Uniform`]; [`fingerprint`] |
+//! | the same for small arrays in the memory of the host | [`host`] |
 //! | sum, dot products, norms | [`sum`], [`dot`], [`dotu`], [`norm1`], [`norm2`], [`norm_inf`] |
 
 pub(crate) mod elementwise;
@@ -22,6 +23,7 @@ mod expression;
 pub mod factor;
 mod fused;
 pub(crate) mod gemm;
+pub mod host;
 mod map;
 mod part;
 pub(crate) mod product;

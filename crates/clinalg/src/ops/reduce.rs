@@ -404,7 +404,7 @@ fn norm2_of<T: Scalar>(x: &Buffer<T>) -> Result<T::Real> {
 }
 
 /// The root of the sum of the squares of `n` numbers, which `squares` gives of the numbers times a factor.
-fn norm_by_squares<R: Real>(
+pub(super) fn norm_by_squares<R: Real>(
     n: usize,
     squares: impl Fn(R) -> Result<f64>,
     largest: impl FnOnce() -> Result<R>,

@@ -89,10 +89,19 @@ pub(super) fn estimate<T: Scalar>(
     norm: f64,
     solve: impl Fn(Transpose, &mut Dense<T>) -> Result<()>,
 ) -> Result<f64> {
+    estimate_by(n, norm, on_device(context, n, solve))
+}
+
+/// As [`estimate`], where `apply` gives the solution of op(A) x = b.
+pub(crate) fn estimate_by<T: Scalar>(
+    n: usize,
+    norm: f64,
+    apply: impl Fn(Transpose, &[T]) -> Result<Vec<T>>,
+) -> Result<f64> {
     if n == 0 {
         return Ok(1.0);
     }
-    Ok(reciprocal(norm, inverse_norm1(context, n, solve)?))
+    Ok(reciprocal(norm, inverse_norm1_by(n, apply)?))
 }
 
 /// Logs a warning through the crate `log` if a reciprocal condition number is below machine epsilon.
@@ -111,11 +120,22 @@ pub(super) fn inverse_norm1<T: Scalar>(
     n: usize,
     solve: impl Fn(Transpose, &mut Dense<T>) -> Result<()>,
 ) -> Result<f64> {
-    let apply = |op: Transpose, x: &[T]| {
+    inverse_norm1_by(n, on_device(context, n, solve))
+}
+
+fn on_device<T: Scalar>(
+    context: &Context,
+    n: usize,
+    solve: impl Fn(Transpose, &mut Dense<T>) -> Result<()>,
+) -> impl Fn(Transpose, &[T]) -> Result<Vec<T>> {
+    move |op, x| {
         let mut x = Dense::from_column_major(context, n, 1, x)?;
         solve(op, &mut x)?;
         x.to_column_major()
-    };
+    }
+}
+
+fn inverse_norm1_by<T: Scalar>(n: usize, apply: impl Fn(Transpose, &[T]) -> Result<Vec<T>>) -> Result<f64> {
     let norm = |x: &[T]| x.iter().map(|v| v.modulus().into_f64()).sum::<f64>();
     let mut x = vec![T::from_f64(1.0 / n as f64); n];
     let (mut estimate, mut at) = (0.0, None);
