@@ -133,6 +133,17 @@ static inline SCALAR cosine(SCALAR a)
     }
 #endif
 
+#ifdef CPU
+// PoCL 3.1 takes the wrong sign of the exponent in lanes of a vector of doubles beside infinities and NaN.
+static inline LANES POWER(LANES a, LANES b)
+{
+    return (LANES)(pow(a.s0, b.s0), pow(a.s1, b.s1), pow(a.s2, b.s2), pow(a.s3, b.s3), pow(a.s4, b.s4), pow(a.s5, b.s5),
+                   pow(a.s6, b.s6), pow(a.s7, b.s7));
+}
+#else
+#define POWER pow
+#endif
+
 // x - y floor(x / y), with the sign of y, x for y = 0; with towards_zero x - y trunc(x / y), with the sign of x, NaN for y = 0. Where y is no
 // integer, a quotient within rounding of one counts as one. These are the roundings of Octave.
 static inline LANES modulo(LANES x, LANES y, bool towards_zero)
@@ -177,7 +188,7 @@ static inline LANES modulo(LANES x, LANES y, bool towards_zero)
     ONE_CASE(34, asinh(a))                                                                               \
     TWO_CASE(70, atan2(a, b))                                                                            \
     TWO_CASE(71, hypot(a, b))                                                                            \
-    TWO_CASE(72, pow(a, b))                                                                              \
+    TWO_CASE(72, POWER(a, b))                                                                            \
     case 75:                                                                                             \
     TWO_CASE(76, modulo(a, b, operation == 76))
 #endif

@@ -362,11 +362,16 @@ classdef array < handle & clinalg.operations & clinalg.hosted
 
     function e = end(a, k, n)
     %end  The last index.
-      s = size(a);
+      if isempty(a.form)
+        [s, t] = clinalg_mex('MexSize', 0, a.h);
+        s = [s, t];
+      else
+        s = size(a);
+      end
       if n == 1
         e = prod(s);
       elseif k < n
-        e = size(a, k);
+        e = s(k);
       else
         e = prod(s(k : end));
       end

@@ -560,7 +560,11 @@ classdef (HandleCompatible) operations
     function s = sum(a, varargin)
     %sum  Sum along a dimension, or of all elements with sum(a, 'all').
       s = [];
-      if nargin == 1, s = clinalg_mex('MexReduce', 0, 'sum', a); end
+      if nargin == 1
+        s = clinalg_mex('MexReduce', 0, 'sum', a);
+      elseif nargin == 2 && isobject(a) && isnumeric(varargin{1}) && isscalar(varargin{1}) && any(varargin{1} == [1 2])
+        s = clinalg_mex('MexReduce', 0, 'sum', a, varargin{1});
+      end
       if isa(s, 'uint64'), s = clinalg.array(s); return, end
       if ~isempty(s), return, end
       if ~isa(a, 'clinalg.array')

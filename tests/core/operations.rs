@@ -7,6 +7,7 @@ mod expression;
 mod factor;
 mod formats;
 mod gemm;
+mod host;
 mod inspection;
 mod inverse;
 mod matrix;

@@ -10,7 +10,7 @@ use crate::kind::{Info, Kind};
 use crate::object::Object;
 use crate::object::cell::{Cell, Entry, Guard, use_all};
 use crate::object::pending::{self, Pending};
-use crate::object::resident::is_small;
+use crate::object::resident::LIMIT;
 
 /// A handle in a call: which argument it is and which kinds the call takes there.
 #[derive(Debug, Clone, Copy)]
@@ -378,11 +378,14 @@ impl Registry {
         f: impl FnOnce(&[&Object]) -> Result<Option<R>>,
     ) -> Result<Option<R>> {
         let cells = self.look_up(inputs, None)?;
-        if !cells.0.iter().all(|(.., cell)| is_small(&cell.info())) {
+        if !cells.0.iter().all(|(.., cell)| Kind::FULL.contains(&cell.info().kind) && cell.info().entries <= LIMIT) {
             return Ok(None);
         }
         cells.0.iter().try_for_each(|(.., cell)| pending::evaluate(cell))?;
         let guards = cells.use_all()?;
+        if !guards.iter().all(|object| object.is_small()) {
+            return Ok(None);
+        }
         guards.iter().try_for_each(|object| object.fetch())?;
         let objects: Vec<_> = inputs.iter().map(|input| &*guards[cells.position(input)]).collect();
         f(&objects)

@@ -210,7 +210,7 @@ impl Registry {
 
 fn pending(expression: Expression, scalar: ScalarType, shape: (usize, usize), nonnegative: bool) -> Result<Pending> {
     let operand: &Cell = expression.terms().next().expect("an operand is an object");
-    let context = pending::context_of(&*use_one("a", operand, false)?).expect("operands are full objects");
+    let context = use_one("a", operand, false)?.context().expect("operands are full objects");
     Ok(Pending { scalar, shape, context, nonnegative, expression })
 }
 

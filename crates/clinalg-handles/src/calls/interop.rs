@@ -6,7 +6,7 @@ use clinalg::{Context, Dense, Result, Scalar, Vector};
 
 use crate::kind::Kind;
 use crate::object::cell::use_one;
-use crate::object::{Stored, pending, typed};
+use crate::object::{Stored, typed};
 use crate::registry::{Operand, Registry};
 
 impl Registry {
@@ -45,7 +45,7 @@ impl Registry {
     /// [`Error::Handle`](clinalg::Error::Handle).
     pub fn context_of(&self, handle: u64) -> Result<Context> {
         let cell = self.cell(&Operand::new("object", handle, Kind::FULL))?;
-        Ok(pending::context_of(&*use_one("object", &cell, false)?).expect("the operand is full"))
+        Ok(use_one("object", &cell, false)?.context().expect("the operand is full"))
     }
 
     /// The `cl_mem` of a vector or dense matrix, retained for the caller: [`Vector::export`].

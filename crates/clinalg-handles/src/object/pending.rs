@@ -7,8 +7,8 @@ use clinalg::{Complex, Context, Dense, Result, Scalar, Vector};
 
 use crate::kind::{Info, Kind, ScalarType};
 use crate::object::cell::{Cell, Guard, use_all, use_one};
-use crate::object::resident::{Resident, is_small};
-use crate::object::{Content, Object, Stored, typed};
+use crate::object::resident::is_small;
+use crate::object::{Content, Object, typed};
 
 /// A dense matrix that is computed when its values are needed.
 #[derive(Debug)]
@@ -153,7 +153,7 @@ impl Pending {
 
     /// The result on the host where it is small, and so are the inputs, of which one at least is there.
     fn on_host(&self, plan: &Plan, inputs: &[Guard<'_>]) -> Result<Option<Object>> {
-        if !is_small(&self.info()) || !inputs.iter().any(|input| input.has_host_values()) {
+        if !is_small(&self.info(), &self.context) || !inputs.iter().any(|input| input.has_host_values()) {
             return Ok(None);
         }
         inputs.iter().try_for_each(|input| input.fetch())?;
@@ -267,15 +267,4 @@ pub(crate) fn evaluate(cell: &Cell) -> Result<()> {
         *own = object;
     }
     Ok(())
-}
-
-/// Where the values of a full object are.
-pub(crate) fn context_of(object: &Object) -> Option<Context> {
-    match object.pending() {
-        Some(pending) => Some(pending.context.clone()),
-        None => match object.content() {
-            Some(Resident { context, .. }) => Some(context.clone()),
-            None => typed!(object, T => object.content().map(|stored: &Stored<T>| stored.context().clone())),
-        },
-    }
 }

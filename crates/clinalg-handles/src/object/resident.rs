@@ -2,13 +2,21 @@
 
 use std::any::Any;
 
-use clinalg::{Context, Dense, Result, Scalar, Vector};
+use clinalg::{Context, Dense, KernelFamily, Result, Scalar, Vector};
 
 use super::{Content, Object, Stored};
 use crate::kind::{Info, Kind, ScalarType};
 
-/// Elements up to which full objects stay on the host. On PoCL and on GPUs a kernel and the transfer of its result take as long as an operation on
-/// this many elements.
+/// Elements up to which full objects stay on the host beside a device: an operation on them takes as long as the start of a kernel and the transfer of
+/// its result.
+fn limit(context: &Context) -> usize {
+    match context.family() {
+        KernelFamily::Cpu => LIMIT,
+        KernelFamily::Gpu => 1 << 13,
+    }
+}
+
+/// The largest limit.
 pub(crate) const LIMIT: usize = 1 << 16;
 
 /// A full object whose values are on the host only.
@@ -27,9 +35,9 @@ impl Content for Resident {
 /// The values of an object on the host.
 pub(super) type HostValues = Box<dyn Any + Send + Sync>;
 
-/// Whether an object is a vector or dense matrix that stays on the host.
-pub(crate) fn is_small(info: &Info) -> bool {
-    Kind::FULL.contains(&info.kind) && info.entries <= LIMIT
+/// Whether an object is a vector or dense matrix that stays on the host in a context.
+pub(crate) fn is_small(info: &Info, context: &Context) -> bool {
+    Kind::FULL.contains(&info.kind) && info.entries <= LIMIT && info.entries <= limit(context)
 }
 
 impl Object {
@@ -45,7 +53,7 @@ impl Object {
     ) -> Result<Object> {
         let own = values.as_ref();
         let info = Info { entries: own.len(), ..Info::new(kind, ScalarType::of::<T>(), rows, cols) };
-        if is_small(&info) && rows * cols == own.len() {
+        if is_small(&info, context) && rows * cols == own.len() {
             context.require::<T>()?;
             let object = Object::from(Resident { info, context: context.clone() });
             let values: HostValues = Box::<Vec<T>>::new(values.into());
@@ -60,15 +68,28 @@ impl Object {
 
     /// As [`full`](Object::full) in the context of this full object.
     pub(crate) fn full_like<T: Scalar>(&self, kind: Kind, shape: (usize, usize), values: Vec<T>) -> Result<Object> {
-        match self.content() {
-            Some(Resident { context, .. }) => Object::full(context, kind, shape, values),
-            None => Object::full(self.stored::<T>("a")?.context(), kind, shape, values),
-        }
+        Object::full(&self.context().expect("a full object has a context"), kind, shape, values)
     }
 
     /// A dense matrix, as [`full_like`](Object::full_like).
     pub(crate) fn dense_like<T: Scalar>(&self, shape: (usize, usize), values: Vec<T>) -> Result<Object> {
         self.full_like(Kind::Dense, shape, values)
+    }
+
+    /// The context of a full object.
+    pub(crate) fn context(&self) -> Option<Context> {
+        match (self.content(), self.pending()) {
+            (Some(Resident { context, .. }), _) => Some(context.clone()),
+            (None, Some(pending)) => Some(pending.context.clone()),
+            (None, None) => {
+                super::typed!(self, T => self.content().map(|stored: &Stored<T>| stored.context().clone()))
+            }
+        }
+    }
+
+    /// Whether it is a vector or dense matrix that stays on the host.
+    pub(crate) fn is_small(&self) -> bool {
+        self.context().is_some_and(|context| is_small(&self.info(), &context))
     }
 
     /// Whether the values are on the host only.

@@ -1,7 +1,7 @@
 //! What kernels compute, in the memory of the host, for arrays so small that a kernel costs more than the work.
 //!
-//! Arithmetic element by element gives the bits of the kernels. Functions such as `exp` differ within 4 ulp; sums, products and solutions by the order
-//! of their additions.
+//! Arithmetic of real numbers element by element gives the bits of the kernels. Complex products and quotients and functions such as `exp` differ by a few
+//! units in the last place; sums, products of matrices and solutions by the order of their additions.
 
 use num_traits::{Float, Zero};
 
