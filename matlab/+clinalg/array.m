@@ -822,6 +822,10 @@ classdef array < handle & clinalg.operations & clinalg.hosted
   methods (Static, Hidden)
     function o = nd(x)
     % A copy on the device of a full array of any number of dimensions.
+      if ndims(x) == 2
+        o = clinalg.array(clinalg_mex('MexMatrix', 0, x));
+        return
+      end
       [h, form] = clinalg.array.uploaded(x);
       o = clinalg.array(h);
       o.form = form;

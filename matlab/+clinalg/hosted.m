@@ -1571,7 +1571,9 @@ classdef (HandleCompatible) hosted
 
     function [given, as_single] = gathered(name, given)
     % The arguments in MATLAB's memory, and whether one is sparse in single precision, a class that MATLAB has not.
-      [as_single, any_sparse, any_single] = deal(false);
+      as_single = false;
+      any_sparse = false;
+      any_single = false;
       for k = 1 : numel(given)
         x = given{k};
         if isobject(x) && isa(x, 'clinalg.array')

@@ -398,17 +398,22 @@ classdef operands
       n = numel(given);
       if n > 1 && strcmp(given{n - 1}, 'like')
         other = given{n};
+        if isa(other, 'clinalg.array')
+          info = clinalg_mex('MexInfo', 0, hand(other));
+        else
+          info = struct('kind', 'full', 'class', class(other), 'complex', ~isreal(other));
+        end
         given = clinalg.hosted.gathered(name, given(1 : n - 2));
         c = feval(name, given{:});
-        if issparse(other) && any(strcmp(name, {'zeros', 'ones', 'eye', 'NaN', 'nan', 'Inf', 'inf'}))
+        if any(strcmp(info.kind, {'sparse', 'band'})) && any(strcmp(name, {'zeros', 'ones', 'eye', 'NaN', 'nan', 'Inf', 'inf'}))
           if ndims(c) > 2
             error('clinalg:argument:shape', '%s: the array is %s and like a sparse matrix, expected two dimensions', name, clinalg.operands.by(size(c)));
           end
-          c = clinalg.operands.whole(sparse(double(c)), strcmp(underlyingType(other), 'single'));
+          c = clinalg.operands.whole(sparse(double(c)), strcmp(info.class, 'single'));
         else
-          c = clinalg.operands.whole(full(cast(c, underlyingType(other))), false);
+          c = clinalg.array.nd(full(feval(info.class, c)));
         end
-        if iscomplex(other)
+        if info.complex
           c = clinalg.operands.promoted(c);
         end
       elseif strcmp(name, 'linspace')

@@ -562,7 +562,7 @@ classdef (HandleCompatible) operations
       s = [];
       if nargin == 1
         s = clinalg_mex('MexReduce', 0, 'sum', a);
-      elseif nargin == 2 && isobject(a) && isnumeric(varargin{1}) && isscalar(varargin{1}) && any(varargin{1} == [1 2])
+      elseif nargin == 2 && isobject(a) && ~isobject(varargin{1}) && isscalar(varargin{1}) && any(varargin{1} == [1 2])
         s = clinalg_mex('MexReduce', 0, 'sum', a, varargin{1});
       end
       if isa(s, 'uint64'), s = clinalg.array(s); return, end

@@ -154,7 +154,13 @@ fn elements_on_the_host_are_those_of_the_kernels() {
 fn an_expression_longer_than_a_block_keeps_its_place() {
     let shape = (7, 301);
     let (row, column) = (values::<f64>(301, 3, false), values::<f64>(7, 4, false));
-    let nodes = [Node::Input(0), Node::Input(1), Node::Number(2.0), Node::Two(Binary::Times, 0, 1), Node::Two(Binary::Plus, 3, 2)];
+    let nodes = [
+        Node::Input(0),
+        Node::Input(1),
+        Node::Number(2.0),
+        Node::Two(Binary::Times, 0, 1),
+        Node::Two(Binary::Plus, 3, 2),
+    ];
     let got = host::evaluate(&nodes, &[((1, 301), &row), ((7, 1), &column)], shape).unwrap().unwrap();
     let want: Vec<f64> = (0..7 * 301).map(|k| row[k / 7] * column[k % 7] + 2.0).collect();
     assert_eq!(got, want);
@@ -195,7 +201,9 @@ fn same_sums<T: Scalar>(context: &Context) {
             for join in [Reduction::Sum, Reduction::Product, Reduction::Max, Reduction::Min] {
                 let is_extremum = matches!(join, Reduction::Max | Reduction::Min);
                 // Products of many numbers leave the range, and sums of infinities and NaN of parts depend on the order.
-                if (T::IS_COMPLEX && (is_extremum || special)) || (join == Reduction::Product && (length > 5 || special)) {
+                if (T::IS_COMPLEX && (is_extremum || special))
+                    || (join == Reduction::Product && (length > 5 || special))
+                {
                     continue;
                 }
                 ops::reduce_along(join, sizes, &dx, &mut out).unwrap();
@@ -256,7 +264,8 @@ fn parts_on_the_host_are_those_of_the_kernels() {
 
 fn same_systems<T: Scalar>(context: &Context) {
     let (n, count) = (23, 3);
-    let dense = |rows: usize, values: &[T]| Dense::from_column_major(context, rows, values.len() / rows, values).unwrap();
+    let dense =
+        |rows: usize, values: &[T]| Dense::from_column_major(context, rows, values.len() / rows, values).unwrap();
     let any = values::<T>(n * n, 12, false);
     let with = |keep: &dyn Fn(usize, usize) -> bool| -> Vec<T> {
         let element = |k: usize| match (k % n, k / n) {
@@ -273,7 +282,10 @@ fn same_systems<T: Scalar>(context: &Context) {
         let mut want = Dense::zeros(context, n, count).unwrap();
         ops::gemm(T::one(), Transpose::No, &dense(n, &a), Transpose::No, &dense(n, &b), T::zero(), &mut want).unwrap();
         for (got, want) in got.iter().zip(want.to_column_major().unwrap()) {
-            assert!((*got - want).modulus().into_f64() <= 1e4 * epsilon::<T>(), "product: {got}, with the kernel {want}");
+            assert!(
+                (*got - want).modulus().into_f64() <= 1e4 * epsilon::<T>(),
+                "product: {got}, with the kernel {want}"
+            );
         }
         let (x, reciprocal) = host::left_divide(n, &a, &b).unwrap();
         let found = ops::left_divide(&dense(n, &a), &dense(n, &b)).unwrap();

@@ -220,7 +220,9 @@ impl Registry {
     /// # Errors
     /// [`Error::Handle`](clinalg::Error::Handle).
     pub fn solve_small(&self, a: u64, b: u64) -> Result<Option<u64>> {
-        let (Some((of_a, false)), Some((of_b, false))) = (self.full_info("a", a)?, self.full_info("b", b)?) else { return Ok(None) };
+        let (Some((of_a, false)), Some((of_b, false))) = (self.full_info("a", a)?, self.full_info("b", b)?) else {
+            return Ok(None);
+        };
         if of_a.kind != Kind::Dense || of_a.scalar() != of_b.scalar() || of_a.rows < 2 {
             return Ok(None);
         }

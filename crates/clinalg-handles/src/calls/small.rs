@@ -243,10 +243,17 @@ impl Registry {
     /// # Errors
     /// [`Error::Handle`](clinalg::Error::Handle).
     pub fn vector_dot(&self, a: u64, b: u64) -> Result<Option<(Complex<f64>, ScalarType)>> {
-        let (Some((of_a, false)), Some((of_b, false))) = (self.full_info("a", a)?, self.full_info("b", b)?) else { return Ok(None) };
+        let (Some((of_a, false)), Some((of_b, false))) = (self.full_info("a", a)?, self.full_info("b", b)?) else {
+            return Ok(None);
+        };
         let is_vector = |info: &Info| info.rows == 1 || info.cols == 1;
         let scalar = of_a.scalar();
-        if !is_vector(&of_a) || !is_vector(&of_b) || of_a.entries != of_b.entries || of_a.entries == 0 || scalar != of_b.scalar() {
+        if !is_vector(&of_a)
+            || !is_vector(&of_b)
+            || of_a.entries != of_b.entries
+            || of_a.entries == 0
+            || scalar != of_b.scalar()
+        {
             return Ok(None);
         }
         let operands = [Operand::new("a", a, Kind::FULL), Operand::new("b", b, Kind::FULL)];

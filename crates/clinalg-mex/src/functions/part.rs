@@ -142,7 +142,9 @@ pub(super) fn wide_values(values: &Numbers<'_>) -> (Vec<Complex<f64>>, ScalarTyp
 fn with_part(args: &Args<'_>, places: &[usize]) -> Outcome {
     let objects = args.objects()?;
     let made = match (subscripts(args, places), args.value(2)) {
-        (Some(at), Value::Handle(values) | Value::Object(values)) => objects.assigned(args.handle(1), &at, AssignedValue::Handle(*values))?,
+        (Some(at), Value::Handle(values) | Value::Object(values)) => {
+            objects.assigned(args.handle(1), &at, AssignedValue::Handle(*values))?
+        }
         (Some(at), Value::Full(full)) => {
             let (values, scalar) = wide_values(&full.values);
             objects.assigned(args.handle(1), &at, AssignedValue::Values(&values, (full.rows, full.cols), scalar))?

@@ -198,7 +198,9 @@ fn join(args: &Args<'_>) -> Outcome {
         Value::Handle(handle) | Value::Object(handle) => Some(*handle),
         _ => None,
     });
-    let Some(handle) = handle.filter(|_| given.len() == count && (1..=2).contains(&dimension)) else { return nothing() };
+    let Some(handle) = handle.filter(|_| given.len() == count && (1..=2).contains(&dimension)) else {
+        return nothing();
+    };
     let mut scalar = None;
     let (mut parts, mut made) = (Vec::with_capacity(count), Vec::new());
     for value in given {
@@ -212,7 +214,8 @@ fn join(args: &Args<'_>) -> Outcome {
                 let (values, own) = wide_values(&full.values);
                 // What does not fit is left to the caller, and so is a double beside arrays in single precision, which is rounded.
                 let fits = own.precision() == scalar.precision() && (scalar.is_complex() || !own.is_complex());
-                match fits.then(|| objects.upload_like(handle, (full.rows, full.cols), &values)).transpose()?.flatten() {
+                match fits.then(|| objects.upload_like(handle, (full.rows, full.cols), &values)).transpose()?.flatten()
+                {
                     Some(part) => {
                         made.push(part);
                         part

@@ -8,8 +8,8 @@ use num_traits::{Float, Zero};
 use super::expression::Node;
 use super::factor::estimate_by;
 use super::gemm::Transpose;
-use super::part::Span;
 use super::map::{Binary, Reduction, Unary, steps};
+use super::part::Span;
 use super::reduce::{larger, norm_by_squares};
 use crate::{Real, Result, Scalar};
 
