@@ -6,7 +6,7 @@ classdef factor < handle
 %   M \ b             the inverse of M, exact or approximate, times the columns of b
 %   info(M)           of clinalg.precond, clinalg.amg and clinalg.saddle: the structure of MexPreconditionerInfo, MexAmgInfo or
 %                     MexSaddleInfo
-%   refill(M, A)      of clinalg.amg with options.reusable: new values at the positions of its matrix
+%   refill(M, A)      of clinalg.amg(A, 'Reusable', true): new values at the positions of its matrix
 %   size, underlyingType, disp
 %   clinalg.gmres(A, b, restart, tol, maxit, M)    with M as preconditioner
 %
@@ -70,7 +70,7 @@ classdef factor < handle
     end
 
     function refill(o, A)
-    %refill  New values at the positions of the matrix of clinalg.amg. After an error M keeps its former values.
+    %refill  New values at the positions of the matrix of clinalg.amg(A, 'Reusable', true). After an error M keeps its former values.
       if ~isa(A, 'clinalg.array')
         A = clinalg.matrix(sparse(A), underlyingType(o));
       end
