@@ -4,7 +4,7 @@ tests = {@operations_at_each_size, @copies_follow_writes, @expressions_keep_thei
 end
 
 function operations_at_each_size()
-% 65536 elements are the limit.
+% 32768 elements are the limit.
 functions = {
   @(x, y) x + y
   @(x, y) x .* y - 2 * x
@@ -52,7 +52,7 @@ of_reals = {
   @(x, y) x > y
   };
 rand('seed', 11);
-for shape = {[0 0], [0 3], [1 1], [1 6], [5 1], [7 5], [256 256], [256 257]}
+for shape = {[0 0], [0 3], [1 1], [1 6], [5 1], [7 5], [128 256], [129 256]}
   for type = {'double', 'single', 'complex'}
     s = shape{1};
     x = 8 * rand(s) - 4;

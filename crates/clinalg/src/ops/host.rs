@@ -219,7 +219,7 @@ fn fold_rows<T: Scalar>(out: &mut Vec<T>, inner: usize, x: &[T], start: T, join:
 /// Appends the sums of the elements of x at equal positions modulo `inner`.
 fn add_rows<T: Scalar>(out: &mut Vec<T>, inner: usize, x: &[T]) {
     if inner == 1 {
-        out.push(sum_of(x.len(), |i| x[i]));
+        out.push(sum_of(x, x, |a, _| a));
         return;
     }
     let length = x.len() / inner.max(1);
@@ -237,50 +237,48 @@ fn add_rows<T: Scalar>(out: &mut Vec<T>, inner: usize, x: &[T]) {
     }
 }
 
-/// term(0) + ... + term(n - 1), in pairs of runs of eight interleaved sums.
-fn sum_of<T: Scalar>(n: usize, term: impl Fn(usize) -> T + Copy) -> T {
-    fn part<T: Scalar>(start: usize, end: usize, term: impl Fn(usize) -> T + Copy) -> T {
-        if end - start > 8 * RUN {
-            let middle = start + (end - start) / 2;
-            return part(start, middle, term) + part(middle, end, term);
-        }
-        let mut totals = [T::zero(); 8];
-        let whole = start + (end - start) / 8 * 8;
-        for first in (start..whole).step_by(8) {
-            for (lane, total) in totals.iter_mut().enumerate() {
-                *total += term(first + lane);
-            }
-        }
-        let rest = (whole..end).fold(T::zero(), |total, i| total + term(i));
-        let [a, b, c, d, e, f, g, h] = totals;
-        ((a + b) + (c + d)) + ((e + f) + (g + h)) + rest
+/// The sum of term(a[i], b[i]), in pairs of runs of eight interleaved sums.
+fn sum_of<T: Copy, W: Scalar>(a: &[T], b: &[T], term: impl Fn(T, T) -> W + Copy) -> W {
+    if a.len() > 8 * RUN {
+        let (a, b) = (a.split_at(a.len() / 16 * 8), b.split_at(a.len() / 16 * 8));
+        return sum_of(a.0, b.0, term) + sum_of(a.1, b.1, term);
     }
-    part(0, n, term)
+    let mut totals = [W::zero(); 8];
+    let (a, b) = (a.chunks_exact(8), b.chunks_exact(8));
+    let rest = a.remainder().iter().zip(b.remainder()).fold(W::zero(), |total, (a, b)| total + term(*a, *b));
+    for (a, b) in a.zip(b) {
+        for lane in 0..8 {
+            totals[lane] += term(a[lane], b[lane]);
+        }
+    }
+    let [a, b, c, d, e, f, g, h] = totals;
+    ((a + b) + (c + d)) + ((e + f) + (g + h)) + rest
 }
 
 /// The sum of all elements.
 pub fn sum<T: Scalar>(x: &[T]) -> T {
-    T::narrow(sum_of(x.len(), |i| x[i].widen()))
+    T::narrow(sum_of(x, x, |a, _| a.widen()))
 }
 
 /// The sum of conj(a) b, or with `conjugate` false of a b; both have the same length.
 pub fn dot<T: Scalar>(conjugate: bool, a: &[T], b: &[T]) -> T {
-    let (a, b) = (a, &b[..a.len()]);
-    let left = |i: usize| if conjugate { a[i].widen().conj() } else { a[i].widen() };
-    T::narrow(sum_of(a.len(), |i| left(i) * b[i].widen()))
+    T::narrow(match conjugate {
+        true => sum_of(a, b, |a, b| a.widen().conj() * b.widen()),
+        false => sum_of(a, b, |a, b| a.widen() * b.widen()),
+    })
 }
 
 /// The sum of the moduli.
 pub fn norm1<T: Scalar>(x: &[T]) -> T::Real {
-    T::Real::from_f64(sum_of(x.len(), |i| x[i].widen().modulus()))
+    T::Real::from_f64(sum_of(x, x, |a, _| a.widen().modulus()))
 }
 
 /// The Euclidean norm, without overflow or underflow of the squares.
 pub fn norm2<T: Scalar>(x: &[T]) -> T::Real {
     let squares = |s: T::Real| {
         let s = s.into_f64();
-        Ok(sum_of(x.len(), |i| {
-            let value = x[i].widen();
+        Ok(sum_of(x, x, |a, _| {
+            let value = a.widen();
             T::Wide::from_parts(value.re() * s, value.im() * s).norm_sqr()
         }))
     };
