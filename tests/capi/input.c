@@ -244,8 +244,8 @@ static void operators(void)
     clinalg_memory_report before, after;
     size_t i;
     for (i = 0; i < N; ++i) ones[i] = 1;
-    OK(clinalg_vector_create(CLINALG_PRECISION_F64, ones, N, &b));
     OK(clinalg_device_memory(&before));
+    OK(clinalg_vector_create(CLINALG_PRECISION_F64, ones, N, &b));
     OK(clinalg_operator_create(CLINALG_PRECISION_F64, N, N, diagonal, &seen, freed, &a));
     OK(clinalg_operator_create(CLINALG_PRECISION_F64, N, N, inverse, NULL, NULL, &m));
     OK(clinalg_matrix_mv(2, a, b, 0, &y));
@@ -290,11 +290,11 @@ static void operators(void)
     CHECK(seen.freed == 0);
     OK(clinalg_object_release(a));
     CHECK(seen.freed == 1);
-    OK(clinalg_device_memory(&after));
-    CHECK(after.live_bytes == before.live_bytes);
     FAILS(clinalg_operator_create(CLINALG_PRECISION_F64, N, N, NULL, &seen, freed, &none), CLINALG_STATUS_NULL_POINTER);
     CHECK(seen.freed == 2 && none == 0);
     OK(clinalg_object_release(b));
+    OK(clinalg_device_memory(&after));
+    CHECK(after.live_bytes == before.live_bytes);
 }
 
 static void cancelled_multigrid(void)

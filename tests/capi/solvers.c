@@ -788,7 +788,7 @@ static void options_from_a_text(void)
     CHECK(options.idr_dimension == 2 && options.max_iterations == 9 && options.restart == 5 && options.tolerance == 1e-8);
     before = options;
     FAILS(clinalg_solver_options_parse("fcg,ilv", &options), CLINALG_STATUS_VALUE);
-    CHECK(strstr(clinalg_last_error_message(), "`text`") != NULL && strstr(clinalg_last_error_message(), "ilu, ilut, ic") != NULL);
+    CHECK(strstr(clinalg_last_error_message(), "`text`") != NULL && strstr(clinalg_last_error_message(), "ilu, ilut, lu, ic") != NULL);
     FAILS(clinalg_solver_options_parse("fcg,tol=nan", &options), CLINALG_STATUS_VALUE);
     FAILS(clinalg_solver_options_parse("fcg,restart=0", &options), CLINALG_STATUS_VALUE);
     FAILS(clinalg_solver_options_parse("fcg,cg", &options), CLINALG_STATUS_VALUE);

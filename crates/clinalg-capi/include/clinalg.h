@@ -1262,7 +1262,7 @@ typedef struct {
    * Not 0 where rows were permuted for a large diagonal.
    */
   int32_t is_matched;
-} ClinalgSparseSolveReport;
+} clinalg_sparse_solve_report;
 
 /**
  * Options of operators of the heat equation. Fill them with `clinalg_heat_options_default(&options, sizeof options)`, then change what is to
@@ -2628,7 +2628,7 @@ clinalg_status clinalg_sparse_solve(clinalg_handle a,
                                     clinalg_handle b,
                                     int32_t is_limited,
                                     clinalg_handle *x,
-                                    ClinalgSparseSolveReport *report);
+                                    clinalg_sparse_solve_report *report);
 
 /**
  * The inverse of a square dense matrix as a new one, by LU. `reciprocal_condition`, if not null, gets an estimate of the reciprocal condition
