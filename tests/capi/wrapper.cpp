@@ -62,9 +62,10 @@ void devices_and_memory()
     CHECK(thrown([] { select_device("no such device"); }) == CLINALG_STATUS_DEVICE_NOT_FOUND);
     const uint64_t before = memory().live_bytes;
     {
-        const Dense a = zeros<double>(64, 64);
+        // More than an array that stays in the memory of the host.
+        const Dense a = zeros<double>(256, 256);
         finish();
-        CHECK(memory().live_bytes >= before + 64 * 64 * sizeof(double));
+        CHECK(memory().live_bytes >= before + 256 * 256 * sizeof(double));
     }
     CHECK(memory().live_bytes == before);
 }
@@ -308,6 +309,8 @@ void callbacks()
     const std::size_t n = 30;
     const Csr a = second_difference(n);
     const Vector b = vector(Values(n, 1));
+    // The first product makes the copy of b on the device.
+    CHECK(norm(a * b) > 0);
     // The product with A by a function, which owns a matrix; it goes with the operator.
     const uint64_t before = memory().live_bytes;
     {
