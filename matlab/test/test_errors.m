@@ -126,6 +126,7 @@ calls = {
   'MexMINRES', {gpu, spd(), x(), 1e-6, 10, 'none', x()}
   'MexLSQR', {gpu, spd(), x(), 1e-6, 10, 'none', x()}
   'MexSolveSparse', {gpu, tri(), MexMatrix(gpu, ones(4, 1)), 1e-6, 10}
+  'MexSolveDirect', {gpu, tri(), MexMatrix(gpu, ones(4, 1)), true}
   'MexSaddle', {gpu, saddle(), 'diagonal', 'diagonal', 'jacobi', 'auto', [], 2, 1}
   'MexSaddleInfo', {gpu, MexSaddle(gpu, saddle())}
   'MexSolveBegin', {gpu, 'gmres', spd(), x(), 'none', 1e-6, 10, x(), 2}

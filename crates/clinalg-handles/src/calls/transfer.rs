@@ -69,7 +69,7 @@ impl Registry {
     /// A dense matrix of the device, column by column.
     ///
     /// # Errors
-    /// Those of [`Dense::from_column_major`].
+    /// Those of [`clinalg::Dense::from_column_major`].
     pub fn upload_dense<T: Scalar>(&self, context: &Context, rows: usize, cols: usize, values: &[T]) -> Result<u64> {
         Ok(self.insert(Object::full(context, Kind::Dense, (rows, cols), values)?))
     }
