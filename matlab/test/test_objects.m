@@ -221,7 +221,7 @@ check(flag == 0 && isequal(gather(y), e), 'a function in place of a matrix');
 check(flag == 0);
 check_error('clinalg:argument:class', '''jacobi''', @() clinalg.pcg(S, b, [], [], {speye(n)}));
 check_error('clinalg:argument:value', 'M2', @() clinalg.pcg(S, b, [], [], 'jacobi', speye(n)));
-check_error('clinalg:argument:value', '`Preconditioner` is ''lu''', @() clinalg.gmres(S, b, [], [], [], 'lu'));
+check_error('clinalg:argument:value', '`Preconditioner` is ''ilux''', @() clinalg.gmres(S, b, [], [], [], 'ilux'));
 check_error('clinalg:argument:count', 'clinalg.pcg', @() clinalg.pcg(S));
 end
 

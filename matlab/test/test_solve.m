@@ -112,7 +112,7 @@ check_error('clinalg:argument:precision', '`b`', @() MexCG(gpu, A, MexZeros(gpu,
 check_error('clinalg:argument:value', '`tol`', @() MexCG(gpu, A, b, 0));
 check_error('clinalg:argument:value', '`tol`', @() MexBiCGStab(gpu, A, b, NaN));
 check_error('clinalg:argument:value', '`maxit`', @() MexCG(gpu, A, b, 1e-6, 2.5));
-check_error('clinalg:argument:value', '`precond` is ''lu''', @() MexCG(gpu, A, b, 1e-6, 5, 'lu'));
+check_error('clinalg:argument:value', '`precond` is ''ilux''', @() MexCG(gpu, A, b, 1e-6, 5, 'ilux'));
 check_error('clinalg:argument:value', '`restart`', @() MexGMRES(gpu, A, b, 0));
 check_error('clinalg:argument:value', '`x`', @() MexCG(gpu, A, b, 1e-6, 5, [], b));
 check_error('clinalg:argument:length', '`x`', @() MexCG(gpu, A, b, 1e-6, 5, [], MexZeros(gpu, 6, 1)));
