@@ -240,6 +240,12 @@ fn a_hermitian_system_from_c99() {
 }
 
 #[test]
+fn objects_from_c99() {
+    let text = run(&mut compile(["CC", "cc"], "examples/c/objects.c", &["-std=c99"]));
+    assert_eq!(text, "3 4 3 4\n4 4 5 4\n");
+}
+
+#[test]
 fn factors_of_a_dense_matrix_from_c99() {
     let text = run(&mut compile(["CC", "cc"], "examples/c/dense.c", &["-std=c99"]));
     assert_eq!(text, "1 1 1\n1 1 1\ndeterminant 50\n");
