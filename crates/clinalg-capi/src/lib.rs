@@ -300,7 +300,7 @@ mod tests {
         };
         let all = [
             (object::scalar_of(99).map(drop), 4),
-            (solver::preconditioning_of(99).map(drop), 9),
+            (solver::preconditioning_of(99).map(drop), 10),
             (solver::cycle_of(99).map(drop), 3),
             (solver::backend_of(99).map(drop), 3),
             (options(|options| options.smoother = 99), 4),
