@@ -16,7 +16,7 @@
 //! use clinalg::{Context, Csr, Vector};
 //!
 //! let context = Context::global()?;
-//! let a = Csr::from_triplets(&context, 2, 2, &[(0, 0, 4.0), (0, 1, 1.0), (1, 0, 1.0), (1, 1, 3.0)])?;
+//! let a = Csr::from_triplets(&context, 2, 2, &[(0, 0, 4.0_f64), (0, 1, 1.0), (1, 0, 1.0), (1, 1, 3.0)])?;
 //! let mut factors = Factors::new(&a, &FactorsParams::default())?;
 //! let b = Vector::from_slice(&context, &[1.0, 2.0])?;
 //! let mut x = Vector::zeros(&context, 2)?;
