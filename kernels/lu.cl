@@ -10,7 +10,7 @@
 //@ build SCALAR_COMPLEX=1 CPU=1
 #include "common.clh"
 #include "scalar.clh"
-#include "pivot.clh"
+#include "elimination.clh"
 
 #ifndef PANEL
 #define PANEL 16
@@ -259,20 +259,6 @@ move_rows(uint entries, __global const uint *moves, uint per, ulong cols, ulong 
     }
 }
 #else
-// y -= factor x.
-inline void subtract_multiple(size_t n, SCALAR factor, __global const SCALAR *x, __global SCALAR *y)
-{
-    size_t i = 0;
-#ifndef SCALAR_COMPLEX
-    for (; i + 8 <= n; i += 8) {
-        vstore8(vload8(0, y + i) - factor * vload8(0, x + i), 0, y + i);
-    }
-#endif
-    for (; i < n; ++i) {
-        y[i] = scalar_mad(-factor, x[i], y[i]);
-    }
-}
-
 // A panel by one item.
 __kernel void lu_panel(uint m, uint width, __global SCALAR *a_of, ulong a_offset, ulong lda, __global uint *pivots,
                        ulong pivots_offset, uint above, REAL tiny, REAL instead, __global uint *info)

@@ -19,7 +19,7 @@
 //@ build SCALAR_COMPLEX=1 CPU=1 SYMMETRIC=1
 #include "common.clh"
 #include "scalar.clh"
-#include "pivot.clh"
+#include "elimination.clh"
 
 #define TASK get_group_id(0)
 #ifdef CPU
@@ -66,13 +66,6 @@ inline front_type front_at(__global const ulong *fronts, size_t position)
     front.children = fields[6];
     front.count = fields[7];
     return front;
-}
-
-__kernel void clear(ulong count, __global SCALAR *values)
-{
-    for (size_t i = get_global_id(0); i < count; i += get_global_size(0)) {
-        values[i] = SCALAR_ZERO;
-    }
 }
 
 // Row i of the matrix of n rows: its entries, times the scales of their rows and columns, go to their places among the factors.
@@ -140,20 +133,6 @@ __kernel GROUP void assemble(uint first_task, __global const uint *task, __globa
             }
         }
         WAIT;
-    }
-}
-
-// y -= factor x.
-inline void subtract_multiple(size_t n, SCALAR factor, __global const SCALAR *x, __global SCALAR *y)
-{
-    size_t i = 0;
-#ifndef SCALAR_COMPLEX
-    for (; i + 8 <= n; i += 8) {
-        vstore8(vload8(0, y + i) - factor * vload8(0, x + i), 0, y + i);
-    }
-#endif
-    for (; i < n; ++i) {
-        y[i] = scalar_mad(-factor, x[i], y[i]);
     }
 }
 

@@ -176,21 +176,26 @@ impl<M> Prepared<M> {
 /// Any preconditioner.
 pub type Boxed<T, V = Vector<T>> = Box<dyn Preconditioner<T, V>>;
 
+/// How factors differ from those of the matrix as it is, for their description.
+fn remarks(is_matched: bool, replaced_pivots: usize) -> String {
+    let matched = if is_matched { ", rows permuted for a large diagonal" } else { "" };
+    match replaced_pivots {
+        0 => matched.to_owned(),
+        1 => format!("{matched}, 1 small pivot replaced"),
+        count => format!("{matched}, {count} small pivots replaced"),
+    }
+}
+
 /// Incomplete LU factors with their description.
 pub(super) fn factors<T: Scalar>(m: Ilu<T>, nnz: usize) -> Prepared<Boxed<T>> {
     let kind = match m.kind() {
         IluKind::Zero => PreconditionerKind::Ilu,
         _ => PreconditionerKind::Ilut,
     };
-    let matched = if m.is_matched() { ", rows permuted for a large diagonal" } else { "" };
-    let replaced = match m.replaced_pivots() {
-        0 => String::new(),
-        1 => ", 1 small pivot replaced".to_owned(),
-        count => format!(", {count} small pivots replaced"),
-    };
+    let remarks = remarks(m.is_matched(), m.replaced_pivots());
     let [lower, upper] = m.levels();
     let description = format!(
-        "{} entries ({:.1} times those of the matrix), {lower} and {upper} levels, {} launches per application{matched}{replaced}",
+        "{} entries ({:.1} times those of the matrix), {lower} and {upper} levels, {} launches per application{remarks}",
         m.nnz(),
         m.nnz() as f64 / nnz.max(1) as f64,
         m.launches()
@@ -202,14 +207,9 @@ pub(super) fn factors<T: Scalar>(m: Ilu<T>, nnz: usize) -> Prepared<Boxed<T>> {
 pub(super) fn complete_factors<T: Scalar>(a: &Csr<T>, params: &FactorsParams) -> Result<Prepared<Boxed<T>>> {
     let factors = Factors::new(a, params)?;
     let report = factors.report();
-    let matched = if report.is_matched { ", rows permuted for a large diagonal" } else { "" };
-    let replaced = match report.replaced_pivots {
-        0 => String::new(),
-        1 => ", 1 small pivot replaced".to_owned(),
-        count => format!(", {count} small pivots replaced"),
-    };
+    let remarks = remarks(report.is_matched, report.replaced_pivots);
     let description = format!(
-        "{} factors, {} entries ({:.1} times those of the matrix), {:.1e} operations, fronts of at most {} rows{matched}{replaced}",
+        "{} factors, {} entries ({:.1} times those of the matrix), {:.1e} operations, fronts of at most {} rows{remarks}",
         report.kind.name(),
         report.entries,
         report.entries as f64 / a.nnz().max(1) as f64,

@@ -2,12 +2,11 @@
 
 use num_traits::Float;
 
-use super::analysis::{Analysis, Front, Level};
-use super::factors::Scales;
+use super::analysis::{Front, Level};
+use super::factors::Parts;
 use crate::matrix::Values;
 use crate::ops::factor::{CholeskyFactoriser, Diagonal, LuFactoriser, Side, Triangle, Triangular};
 use crate::ops::gemm::{Block, Transpose};
-use crate::runtime::kernels::multifrontal::Program;
 use crate::runtime::{KernelFamily, Out, Range};
 use crate::{Buffer, Context, Csr, Error, Real, Result, Scalar};
 
@@ -39,10 +38,7 @@ pub(super) fn is_small(context: &Context, front: &Front) -> bool {
 /// The numbers that a factorisation on the device works on.
 struct Elimination<'a, T: Scalar> {
     context: &'a Context,
-    analysis: &'a Analysis,
-    program: Program<T>,
-    values: &'a Buffer<T>,
-    pivots: &'a Buffer<u32>,
+    parts: &'a Parts<'a, T>,
     /// The contributions of two levels.
     contributions: [Buffer<T>; 2],
     info: Buffer<u32>,
@@ -52,18 +48,9 @@ struct Elimination<'a, T: Scalar> {
 }
 
 impl<'a, T: Scalar> Elimination<'a, T> {
-    fn new(
-        analysis: &'a Analysis,
-        a: &'a Csr<T>,
-        program: Program<T>,
-        scales: &Scales<T>,
-        values: &'a Buffer<T>,
-        pivots: &'a Buffer<u32>,
-        tiny: f64,
-    ) -> Result<Elimination<'a, T>> {
+    fn new(parts: &'a Parts<'a, T>, a: &'a Csr<T>, tiny: f64) -> Result<Elimination<'a, T>> {
+        let &Parts { ref program, analysis, scales, values, .. } = parts;
         let (context, structure, n) = (a.context(), a.structure(), analysis.n);
-        let range = Range::d1(analysis.factors, context.local());
-        program.clear(context, range, analysis.factors, Out::shared(values))?;
         let [first, second] = analysis.contributions;
         let contributions = [Buffer::uninit(context, first)?, Buffer::uninit(context, second)?];
         program.scatter(
@@ -80,25 +67,16 @@ impl<'a, T: Scalar> Elimination<'a, T> {
         )?;
         let info = Buffer::zeroed(context, 1)?;
         let zero = <T::Real as Real>::nearest(ROUNDING) * T::Real::epsilon();
-        Ok(Elimination {
-            context,
-            analysis,
-            program,
-            values,
-            pivots,
-            contributions,
-            info,
-            tiny: T::Real::nearest(tiny),
-            zero,
-        })
+        Ok(Elimination { context, parts, contributions, info, tiny: T::Real::nearest(tiny), zero })
     }
 
     /// All levels; `large` eliminates a front that a work-group does not.
     fn run(&self, mut large: impl FnMut(&Front, Fronts<T>) -> Result<()>) -> Result<()> {
-        let tables = &self.analysis.device;
-        for (number, level) in self.analysis.levels.iter().enumerate() {
+        let &Parts { ref program, analysis, values, .. } = self.parts;
+        let tables = &analysis.device;
+        for (number, level) in analysis.levels.iter().enumerate() {
             let [own, children] = [number, number + 1].map(|k| &self.contributions[k % 2]);
-            self.program.assemble(
+            program.assemble(
                 self.context,
                 groups(self.context, level.tasks.len()),
                 level.tasks.start as u32,
@@ -106,30 +84,31 @@ impl<'a, T: Scalar> Elimination<'a, T> {
                 &tables.fronts,
                 &tables.map,
                 children,
-                Out::shared(self.values),
+                Out::shared(values),
                 Out::shared(own),
             )?;
             self.small(level, own)?;
             for &position in &level.large {
-                let front = &self.analysis.fronts[position];
-                large(front, Fronts::new(front, self.values, own))?;
+                let front = &analysis.fronts[position];
+                large(front, Fronts::new(front, values, own))?;
             }
         }
         Ok(())
     }
 
     fn small(&self, level: &Level, contributions: &Buffer<T>) -> Result<()> {
-        let [pivots, info] = [self.pivots, &self.info].map(Out::shared);
-        self.program.factor_fronts(
+        let &Parts { ref program, analysis, values, pivots, .. } = self.parts;
+        let [pivots, info] = [pivots, &self.info].map(Out::shared);
+        program.factor_fronts(
             self.context,
             groups(self.context, level.small.len()),
             level.small.start as u32,
-            &self.analysis.device.small,
-            &self.analysis.device.fronts,
-            self.analysis.n,
+            &analysis.device.small,
+            &analysis.device.fronts,
+            analysis.n,
             self.tiny,
             self.zero,
-            Out::shared(self.values),
+            Out::shared(values),
             Out::shared(contributions),
             pivots,
             info,
@@ -138,8 +117,9 @@ impl<'a, T: Scalar> Elimination<'a, T> {
 
     /// The most pivots of a front that is left to dense factorisations.
     fn most_pivots(&self) -> usize {
-        let large = self.analysis.levels.iter().flat_map(|level| &level.large);
-        large.map(|&position| self.analysis.fronts[position].pivots).max().unwrap_or(0)
+        let analysis = self.parts.analysis;
+        let large = analysis.levels.iter().flat_map(|level| &level.large);
+        large.map(|&position| analysis.fronts[position].pivots).max().unwrap_or(0)
     }
 }
 
@@ -168,17 +148,11 @@ impl<T: Scalar> Fronts<T> {
 }
 
 /// Cholesky factors; 0, as no pivots are replaced.
-pub(super) fn cholesky<T: Scalar>(
-    analysis: &Analysis,
-    a: &Csr<T>,
-    scales: &Scales<T>,
-    values: &Buffer<T>,
-    pivots: &Buffer<u32>,
-) -> Result<usize> {
-    let context = a.context();
+pub(super) fn cholesky<T: Scalar>(parts: &Parts<'_, T>, a: &Csr<T>) -> Result<usize> {
+    let (context, analysis) = (a.context(), parts.analysis);
     // What rounding leaves of a pivot that is zero, of a matrix with ones on its diagonal.
     let tiny = LEFT * (analysis.n as f64).sqrt() * T::Real::epsilon().into_f64();
-    let elimination = Elimination::new(analysis, a, Program::new().symmetric(1), scales, values, pivots, tiny)?;
+    let elimination = Elimination::new(parts, a, tiny)?;
     let mut dense = CholeskyFactoriser::<T>::new(context, elimination.most_pivots(), tiny)?;
     elimination.run(|front, Fronts { square, below, rest, .. }| {
         dense.run(square)?;
@@ -188,7 +162,7 @@ pub(super) fn cholesky<T: Scalar>(
         let product = &mut dense.solver.product;
         product.run_lower(-T::one(), (Transpose::No, below), (Transpose::Conjugate, below), T::one(), rest)?;
         let [of_front, info] = [&dense.info, &elimination.info].map(Out::shared);
-        elimination.program.note_minor(context, Range::d1(1, 1), analysis.n, front.first, of_front, info)
+        parts.program.note_minor(context, Range::d1(1, 1), analysis.n, front.first, of_front, info)
     })?;
     match elimination.info.to_vec()?[0] as usize {
         0 => Ok(0),
@@ -201,16 +175,10 @@ pub(super) fn cholesky<T: Scalar>(
 }
 
 /// LU factors; the number of replaced pivots.
-pub(super) fn lu<T: Scalar>(
-    analysis: &Analysis,
-    a: &Csr<T>,
-    scales: &Scales<T>,
-    values: &Buffer<T>,
-    pivots: &Buffer<u32>,
-) -> Result<usize> {
+pub(super) fn lu<T: Scalar>(parts: &Parts<'_, T>, a: &Csr<T>) -> Result<usize> {
     let context = a.context();
     let tiny = T::Real::epsilon().into_f64().sqrt();
-    let elimination = Elimination::new(analysis, a, Program::new(), scales, values, pivots, tiny)?;
+    let elimination = Elimination::new(parts, a, tiny)?;
     let most = elimination.most_pivots();
     let local = Buffer::zeroed(context, most)?;
     let mut dense = LuFactoriser::<T>::new(context, [most, most], local)?;
@@ -226,7 +194,7 @@ pub(super) fn lu<T: Scalar>(
         let product = &mut dense.solver.product;
         product.run(-T::one(), (Transpose::No, below), (Transpose::No, right), T::one(), rest)?;
         let (range, count) = (Range::d1(front.pivots, context.local()), front.pivots as u32);
-        elimination.program.place_pivots(context, range, front.first, count, &dense.pivots, Out::shared(pivots))
+        parts.program.place_pivots(context, range, front.first, count, &dense.pivots, Out::shared(parts.pivots))
     })?;
     let of_dense = dense.info.to_vec()?;
     dense.check(&of_dense)?;

@@ -6,9 +6,9 @@ use num_traits::Float;
 
 use super::analysis::{Analysis, Pattern};
 use super::elimination;
-use super::substitution::{Parts, Substitution};
+use super::substitution::Substitution;
 use crate::error::check_length;
-use crate::matrix::host::{equilibrated, has_weak_diagonal, inverse_of, largest_product, unmatched_row};
+use crate::matrix::host::{equilibrated, has_weak_diagonal, inverse_of, matching};
 use crate::matrix::{Inspection, Structure, Values};
 use crate::ops;
 use crate::runtime::kernels::multifrontal::Program;
@@ -148,6 +148,28 @@ impl<T: Scalar> Scales<T> {
     }
 }
 
+/// What the entries of a matrix show; an error that names one that is not finite.
+fn inspected<T: Scalar>(a: &Csr<T>) -> Result<Inspection> {
+    let inspection = Inspection::of(a)?;
+    match inspection.first_not_finite {
+        None => Ok(inspection),
+        Some((row, column)) => {
+            let (row, column) = (row + 1, column + 1);
+            let reason = format!("the entry in row {row} and column {column} (counted from 1) is not finite");
+            Err(Error::unsuitable("a", reason))
+        }
+    }
+}
+
+/// What kernels need of factors.
+pub(super) struct Parts<'a, T: Scalar> {
+    pub(super) program: Program<T>,
+    pub(super) analysis: &'a Analysis,
+    pub(super) scales: &'a Scales<T>,
+    pub(super) values: &'a Buffer<T>,
+    pub(super) pivots: &'a Buffer<u32>,
+}
+
 /// Factors of a sparse matrix on the device, by multifrontal elimination.
 pub struct Factors<T: Scalar> {
     params: FactorsParams,
@@ -184,12 +206,7 @@ impl<T: Scalar> Factors<T> {
             let got = format!("{} x {}", a.rows(), a.cols());
             return Err(Error::Shape { argument: "a", expected: "a square matrix".into(), got });
         }
-        let inspection = Inspection::of(a)?;
-        if let Some((row, column)) = inspection.first_not_finite {
-            let reason =
-                format!("the entry in row {} and column {} (counted from 1) is not finite", row + 1, column + 1);
-            return Err(Error::unsuitable("a", reason));
-        }
+        let inspection = inspected(a)?;
         let looks_definite = inspection.hermitian && inspection.positive_diagonal == a.rows();
         match params.kind {
             Some(Kind::Cholesky) if !inspection.hermitian => {
@@ -215,12 +232,14 @@ impl<T: Scalar> Factors<T> {
             [logs.clone(), logs]
         } else {
             let parts = a.to_parts()?;
-            if has_weak_diagonal(&parts) && unmatched_row(&parts)?.is_none() {
-                let found = largest_product(&parts)?;
-                matched = Some(inverse_of(&found.row_of));
-                [found.row_log, found.column_log]
-            } else {
-                equilibrated(&parts)
+            // The rows of a structurally singular matrix cannot be matched; its zero pivots are replaced.
+            let found = if has_weak_diagonal(&parts) { matching(&parts)?.ok() } else { None };
+            match found {
+                Some(found) => {
+                    matched = Some(inverse_of(&found.row_of));
+                    [found.row_log, found.column_log]
+                }
+                None => equilibrated(&parts),
             }
         };
         let scales = Scales::of_logarithms(context, scales)?;
@@ -267,12 +286,7 @@ impl<T: Scalar> Factors<T> {
             let reason = "its entries have other places than those of the matrix that was analysed; make new factors";
             return Err(Error::unsuitable("a", reason));
         }
-        let inspection = Inspection::of(a)?;
-        if let Some((row, column)) = inspection.first_not_finite {
-            let reason =
-                format!("the entry in row {} and column {} (counted from 1) is not finite", row + 1, column + 1);
-            return Err(Error::unsuitable("a", reason));
-        }
+        let inspection = inspected(a)?;
         if self.kind == Kind::Cholesky && !inspection.hermitian {
             return Err(Error::unsuitable("a", "it is not Hermitian, as Cholesky factors need; make new factors"));
         }
@@ -295,7 +309,8 @@ impl<T: Scalar> Factors<T> {
             Kind::Cholesky => elimination::cholesky,
             Kind::Lu => elimination::lu,
         };
-        self.replaced = eliminate(&self.analysis, a, &self.scales, &self.values, &self.pivots)?;
+        self.values.fill(T::zero())?;
+        self.replaced = eliminate(&self.parts(), a)?;
         Ok(())
     }
 
@@ -318,8 +333,8 @@ impl<T: Scalar> Factors<T> {
     }
 
     fn parts(&self) -> Parts<'_, T> {
-        let Factors { analysis, values, pivots, scales, .. } = self;
-        Parts { program: self.program(), analysis, values, pivots, scales }
+        let Factors { analysis, scales, values, pivots, .. } = self;
+        Parts { program: self.program(), analysis, scales, values, pivots }
     }
 
     /// The kernels.

@@ -2,19 +2,9 @@
 
 use super::analysis::Analysis;
 use super::elimination::groups;
-use super::factors::Scales;
-use crate::runtime::kernels::multifrontal::Program;
+use super::factors::Parts;
 use crate::runtime::{Out, Range};
 use crate::{Buffer, Context, Result, Scalar};
-
-/// Factors of a matrix.
-pub(super) struct Parts<'a, T: Scalar> {
-    pub(super) program: Program<T>,
-    pub(super) analysis: &'a Analysis,
-    pub(super) values: &'a Buffer<T>,
-    pub(super) pivots: &'a Buffer<u32>,
-    pub(super) scales: &'a Scales<T>,
-}
 
 /// The memory of solves with up to a number of right-hand sides.
 pub(super) struct Substitution<T: Scalar> {
@@ -35,7 +25,7 @@ impl<T: Scalar> Substitution<T> {
 
     /// X with A X = B for column-major B and X of so many columns.
     pub(super) fn run(&self, parts: &Parts<'_, T>, columns: usize, b: &Buffer<T>, x: &Buffer<T>) -> Result<()> {
-        let &Parts { ref program, analysis, values, pivots, scales } = parts;
+        let &Parts { ref program, analysis, scales, values, pivots } = parts;
         let (context, n, width, tables) = (&self.context, analysis.n, analysis.widest, &analysis.device);
         let flat = Range::d1(n * columns, context.local());
         let y = Out::shared(&self.y);

@@ -66,7 +66,7 @@ pub(crate) fn equilibrated<T: Scalar>(a: &CsrParts<T>) -> [Vec<f64>; 2] {
 /// # Errors
 /// [`Error::Unsuitable`] for a structurally singular matrix: some rows have entries in too few columns.
 pub(crate) fn largest_product<T: Scalar>(a: &CsrParts<T>) -> Result<Matched> {
-    matched(a)?.map_err(|row| {
+    matching(a)?.map_err(|row| {
         let reason = format!(
             "the matrix is structurally singular: row {} (counted from 1) cannot be matched to a column",
             row + 1
@@ -80,11 +80,11 @@ pub(crate) fn largest_product<T: Scalar>(a: &CsrParts<T>) -> Result<Matched> {
 /// # Errors
 /// [`Error::Allocation`].
 pub(crate) fn unmatched_row<T: Scalar>(a: &CsrParts<T>) -> Result<Option<usize>> {
-    Ok(matched(a)?.err())
+    Ok(matching(a)?.err())
 }
 
 /// The matching of [`largest_product`], or the row of [`unmatched_row`].
-fn matched<T: Scalar>(a: &CsrParts<T>) -> Result<std::result::Result<Matched, usize>> {
+pub(crate) fn matching<T: Scalar>(a: &CsrParts<T>) -> Result<std::result::Result<Matched, usize>> {
     let n = a.rows;
     let filled = |value: f64| filled("a", Some(n), value);
     // c_ij = log(largest of row i) - log |a_ij|, at least 0; zeros count as absent.
