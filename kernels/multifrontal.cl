@@ -9,6 +9,7 @@
 // front once per pivot from cache; forward and backward read the factors once per right-hand side.
 //
 // GPUs: a work-group per task or front. CPUs: an item.
+// A barrier stands between a loop with barriers and loops within loops that follow: PoCL 3.1 runs these beyond their ends otherwise.
 //@ build
 //@ build SYMMETRIC=1
 //@ build CPU=1
@@ -185,6 +186,7 @@ __kernel GROUP void factor_fronts(uint first_front, __global const uint *list, _
         }
     }
 #else
+    WAIT;
     for (size_t e = ITEM; e < front.rest * front.rest; e += ITEMS) {
         const size_t j = e / front.rest, i = e - j * front.rest;
         if (i >= j) {
@@ -293,6 +295,7 @@ __kernel GROUP void factor_fronts(uint first_front, __global const uint *list, _
         }
     }
 #else
+    WAIT;
     for (size_t e = ITEM; e < front.rest * front.rest; e += ITEMS) {
         const size_t j = e / front.rest, i = e - j * front.rest;
         SCALAR sum = contribution[e];
@@ -424,6 +427,7 @@ __kernel GROUP void forward(ulong first_front, ulong n, ulong width, ulong begin
 #endif
     }
 #ifndef CPU
+    WAIT;
     for (size_t i = ITEM; i < front.rest; i += ITEMS) {
         SCALAR sum = own[i];
         for (size_t k = 0; k < pivots; ++k) {

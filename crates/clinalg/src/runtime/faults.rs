@@ -54,6 +54,14 @@ pub const FAULTS: &[Fault] = &[
     Fault {
         platform: "Portable Computing Language",
         vendor: "",
+        versions: "3.1, with POCL_WORK_GROUP_METHOD=loops",
+        what: "after a loop with barriers, a loop over the items' elements with a loop inside runs beyond its end and writes outside buffers",
+        instead: "such kernels have a barrier between the two",
+        quirk: Quirk::AvoidedByRule,
+    },
+    Fault {
+        platform: "Portable Computing Language",
+        vendor: "",
         versions: "3.1",
         what: "clBuildProgram reads 0.9 MB of declarations for every program, which takes 0.1 s; code is made for a kernel at its first launch only",
         instead: "the kernels of a file that are compiled with the same options share a program",
@@ -129,6 +137,14 @@ pub const FAULTS: &[Fault] = &[
         versions: "21.10",
         what: "subtracting the result of a vector comparison gives 255 instead of 1 for each true lane: the compiler emits a zero extension of the 1-bit result, which the interpreter holds as the 8-bit value -1",
         instead: "kernels add vector comparisons and negate the sum",
+        quirk: Quirk::AvoidedByRule,
+    },
+    Fault {
+        platform: "Oclgrind",
+        vendor: "",
+        versions: "21.10",
+        what: "integers of more than 53 bits are converted to single precision by way of double precision, rounded twice",
+        instead: "kernels convert integers of at most 53 bits",
         quirk: Quirk::AvoidedByRule,
     },
     Fault {
