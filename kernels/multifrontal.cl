@@ -5,8 +5,10 @@
 // columns of `pivots`. The rest by rest numbers that remain are its contribution to the parent; `map` has the places of its rows there.
 // With SYMMETRIC the factor is Cholesky's L, and of contributions only the triangle on and below the diagonal is computed.
 //
-// Traffic: scatter 24 B per entry; assemble 3 numbers per number of a child's contribution and one per own one; factor reads and writes its
-// front once per pivot from cache; forward and backward read the factors once per right-hand side.
+// On GPUs the triangles of the pivots are inverted after the factorisation, so that solves are products (Alvarado and Schreiber 1993).
+//
+// Traffic: scatter 24 B per entry; assemble 3 numbers per number of a child's contribution and per own one; factor reads and writes its
+// front once per pivot from cache; solves read the factors once for each RIGHT right-hand sides, or on CPUs for each one.
 //
 // GPUs: a work-group per task or front. CPUs: an item.
 // A barrier stands between a loop with barriers and loops within loops that follow: PoCL 3.1 runs these beyond their ends otherwise.
@@ -18,6 +20,10 @@
 //@ build SCALAR_COMPLEX=1 SYMMETRIC=1
 //@ build SCALAR_COMPLEX=1 CPU=1
 //@ build SCALAR_COMPLEX=1 CPU=1 SYMMETRIC=1
+//@ build RIGHT=8
+//@ build RIGHT=8 SYMMETRIC=1
+//@ build SCALAR_COMPLEX=1 RIGHT=8
+//@ build SCALAR_COMPLEX=1 RIGHT=8 SYMMETRIC=1
 #include "common.clh"
 #include "scalar.clh"
 #include "elimination.clh"
@@ -47,6 +53,7 @@
 
 // Numbers of a front that loops with barriers run to.
 #define PIVOTS_OF(position) fronts[FIELDS * (position) + 1]
+#define REST_OF(position) fronts[FIELDS * (position) + 2]
 #define CHILDREN_OF(position) fronts[FIELDS * (position) + 7]
 
 typedef struct {
@@ -374,6 +381,7 @@ __kernel GROUP void gather_forward(ulong first_front, ulong n, ulong width, ulon
     }
 }
 
+#ifdef CPU
 // The solutions at the other rows of a level.
 __kernel void gather_backward(ulong begin, ulong count, ulong columns, ulong n, ulong width, __global const uint *row_of,
                               __global const SCALAR *y, __global SCALAR *known)
@@ -385,73 +393,45 @@ __kernel void gather_backward(ulong begin, ulong count, ulong columns, ulong n, 
 }
 
 // Solves with the triangles L of fronts, and adds -L of the other rows times the solution to `sums`.
-__kernel GROUP void forward(ulong first_front, ulong n, ulong width, ulong begin,
-                            __global const ulong *fronts, __global const SCALAR *factors, __global const uint *pivot_of,
-                            __global SCALAR *y, __global SCALAR *sums)
+__kernel void forward(ulong first_front, ulong n, ulong width, ulong begin, __global const ulong *fronts,
+                      __global const SCALAR *factors, __global const uint *pivot_of, __global SCALAR *y, __global SCALAR *sums)
 {
-    const size_t position = first_front + TASK, pivots = PIVOTS_OF(position);
-    const front_type front = front_at(fronts, position);
-    const size_t r = get_global_id(1), order = front.order;
+    const front_type front = front_at(fronts, first_front + TASK);
+    const size_t r = get_global_id(1);
     __global const SCALAR *a = factors + front.factors;
     __global SCALAR *x = y + r * n + front.first, *own = sums + r * width + front.rows - begin;
 #ifdef SYMMETRIC
     (void)pivot_of;
 #else
-    for (size_t k = 0; ITEM == 0 && k < pivots; ++k) {
+    for (size_t k = 0; k < front.pivots; ++k) {
         const size_t other = pivot_of[front.first + k] - front.first;
         const SCALAR moved = x[k];
         x[k] = x[other];
         x[other] = moved;
     }
-    WAIT;
 #endif
-    for (size_t k = 0; k < pivots; ++k) {
-        __global const SCALAR *column = a + k * order;
+    for (size_t k = 0; k < front.pivots; ++k) {
+        __global const SCALAR *column = a + k * front.order;
 #ifdef SYMMETRIC
-        const SCALAR value = scalar_div(x[k], column[k]);
-        WAIT;
-        if (ITEM == 0) {
-            x[k] = value;
-        }
-#else
-        const SCALAR value = x[k];
+        x[k] = scalar_div(x[k], column[k]);
 #endif
-#ifdef CPU
-        subtract_multiple(pivots - k - 1, value, column + k + 1, x + k + 1);
-        subtract_multiple(front.rest, value, column + pivots, own);
-#else
-        for (size_t i = k + 1 + ITEM; i < pivots; i += ITEMS) {
-            x[i] = scalar_mad(-value, column[i], x[i]);
-        }
-        WAIT;
-#endif
+        subtract_multiple(front.pivots - k - 1, x[k], column + k + 1, x + k + 1);
+        subtract_multiple(front.rest, x[k], column + front.pivots, own);
     }
-#ifndef CPU
-    WAIT;
-    for (size_t i = ITEM; i < front.rest; i += ITEMS) {
-        SCALAR sum = own[i];
-        for (size_t k = 0; k < pivots; ++k) {
-            sum = scalar_mad(-a[k * order + pivots + i], x[k], sum);
-        }
-        own[i] = sum;
-    }
-#endif
 }
 
 // Solves with the triangles U, or the adjoint of L, of fronts, where the solutions at the other rows are known.
-__kernel GROUP void backward(ulong first_front, ulong n, ulong width, ulong begin,
-                             __global const ulong *fronts, __global const SCALAR *factors, __global SCALAR *y,
-                             __global const SCALAR *known)
+__kernel void backward(ulong first_front, ulong n, ulong width, ulong begin, __global const ulong *fronts,
+                       __global const SCALAR *factors, __global SCALAR *y, __global const SCALAR *known)
 {
-    const size_t position = first_front + TASK, pivots = PIVOTS_OF(position);
-    const front_type front = front_at(fronts, position);
-    const size_t r = get_global_id(1), order = front.order;
+    const front_type front = front_at(fronts, first_front + TASK);
+    const size_t r = get_global_id(1);
     __global const SCALAR *a = factors + front.factors;
     __global SCALAR *x = y + r * n + front.first;
     __global const SCALAR *others = known + r * width + front.rows - begin;
 #ifdef SYMMETRIC
-    for (size_t k = ITEM; k < pivots; k += ITEMS) {
-        __global const SCALAR *column = a + k * order + pivots;
+    for (size_t k = 0; k < front.pivots; ++k) {
+        __global const SCALAR *column = a + k * front.order + front.pivots;
         SCALAR sum = x[k];
         for (size_t i = 0; i < front.rest; ++i) {
             sum = scalar_mad(-scalar_conj(column[i]), others[i], sum);
@@ -459,39 +439,329 @@ __kernel GROUP void backward(ulong first_front, ulong n, ulong width, ulong begi
         x[k] = sum;
     }
 #else
-    __global const SCALAR *u = a + order * pivots;
-#ifdef CPU
     for (size_t j = 0; j < front.rest; ++j) {
-        subtract_multiple(pivots, others[j], u + j * pivots, x);
-    }
-#else
-    for (size_t k = ITEM; k < pivots; k += ITEMS) {
-        SCALAR sum = x[k];
-        for (size_t j = 0; j < front.rest; ++j) {
-            sum = scalar_mad(-u[j * pivots + k], others[j], sum);
-        }
-        x[k] = sum;
+        subtract_multiple(front.pivots, others[j], a + front.order * front.pivots + j * front.pivots, x);
     }
 #endif
-#endif
-    WAIT;
-    for (size_t back = 0; back < pivots; ++back) {
-        const size_t k = pivots - 1 - back;
-        const SCALAR value = scalar_div(x[k], a[k * order + k]);
-        WAIT;
-        if (ITEM == 0) {
-            x[k] = value;
-        }
-        for (size_t i = ITEM; i < k; i += ITEMS) {
+    for (size_t back = 0; back < front.pivots; ++back) {
+        const size_t k = front.pivots - 1 - back;
+        const SCALAR value = scalar_div(x[k], a[k * front.order + k]);
+        x[k] = value;
+        for (size_t i = 0; i < k; ++i) {
 #ifdef SYMMETRIC
-            x[i] = scalar_mad(-value, scalar_conj(a[i * order + k]), x[i]);
+            x[i] = scalar_mad(-value, scalar_conj(a[i * front.order + k]), x[i]);
 #else
-            x[i] = scalar_mad(-value, a[k * order + i], x[i]);
+            x[i] = scalar_mad(-value, a[k * front.order + i], x[i]);
 #endif
         }
-        WAIT;
     }
 }
+#else
+// Rows and columns of a tile, and items that share a row of one.
+#define TILE 32
+#define SHARES (ITEMS / TILE)
+// Columns of a task of products with adjoints, and items that share one.
+#define COLUMNS 8
+#define LANES (ITEMS / COLUMNS)
+// Right-hand sides of a work-group.
+#ifndef RIGHT
+#define RIGHT 1
+#endif
+
+// Element (i, k) of the triangle at `a`, with ones on its diagonal where it is `unit`.
+inline SCALAR of_triangle(__global const SCALAR *a, size_t order, size_t i, size_t k, bool upper, bool unit)
+{
+    if (i == k) {
+        return unit ? SCALAR_ONE : a[k * order + i];
+    }
+    return (upper ? i < k : i > k) ? a[k * order + i] : SCALAR_ZERO;
+}
+
+// Inverts the tiles on the diagonals of L, and with LU of U, in place. An item has a column.
+__kernel __attribute__((reqd_work_group_size(2 * TILE, 1, 1)))
+void invert_tiles(__global const uint *task, __global const ulong *fronts, __global SCALAR *factors)
+{
+    __local SCALAR tile[TILE * TILE];
+    const front_type front = front_at(fronts, task[2 * TASK]);
+    const size_t begin = task[2 * TASK + 1], size = min((size_t)TILE, front.pivots - begin);
+    __global SCALAR *a = factors + front.factors + begin * (front.order + 1);
+    const size_t j = get_local_id(0) % TILE;
+    const bool upper = get_local_id(0) >= TILE;
+    for (size_t e = get_local_id(0); e < TILE * TILE; e += 2 * TILE) {
+        const size_t i = e % TILE, k = e / TILE;
+        tile[e] = max(i, k) < size ? a[k * front.order + i] : SCALAR_ZERO;
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    __global SCALAR *x = a + j * front.order;
+    if (j < size && !(IS_SYMMETRIC && upper)) {
+        const size_t steps = upper ? j + 1 : size - j;
+        const SCALAR first = upper || IS_SYMMETRIC ? scalar_div(SCALAR_ONE, tile[j * (TILE + 1)]) : SCALAR_ONE;
+        for (size_t step = 1; step < steps; ++step) {
+            const size_t i = upper ? j - step : j + step;
+            SCALAR sum = scalar_mul(-tile[j * TILE + i], first);
+            for (size_t before = 1; before < step; ++before) {
+                const size_t k = upper ? j - before : j + before;
+                sum = scalar_mad(-tile[k * TILE + i], x[k], sum);
+            }
+            x[i] = upper || IS_SYMMETRIC ? scalar_div(sum, tile[i * (TILE + 1)]) : sum;
+        }
+        if (upper || IS_SYMMETRIC) {
+            x[j] = first;
+        }
+    }
+}
+
+// The inverse of L = [A 0; B C] has -inv(C) B inv(A) in the place of B, that of U = [A B; 0 C] has -inv(A) B inv(C). The inverses of the
+// squares of `half` rows on the diagonal are known. One launch computes the product on the right of B to `scratch`, a second one the other.
+// The work-groups of a front of `list` have a tile each, and those beyond its last have none.
+__kernel GROUP void join_tiles(uint half_rows, uint upper, uint second, __global const uint *list, __global const ulong *scratch_of,
+                               __global const ulong *fronts, __global SCALAR *factors, __global SCALAR *scratch)
+{
+    __local SCALAR left[TILE * TILE], right[TILE * TILE];
+    const size_t place = get_group_id(1), position = list[place], pivots = PIVOTS_OF(position), order = pivots + REST_OF(position);
+    __global SCALAR *a = factors + front_at(fronts, position).factors;
+    const bool unit = !IS_SYMMETRIC && !upper;
+    // B has `rows` rows from `top` on and `cols` columns from `begin` on.
+    const size_t side = half_rows / TILE, pair = get_group_id(0) / (side * side), tile = get_group_id(0) % (side * side);
+    const size_t middle = (2 * pair + 1) * half_rows, far = middle < pivots ? min((size_t)half_rows, pivots - middle) : 0;
+    const size_t top = upper ? middle - half_rows : middle, begin = upper ? middle : middle - half_rows;
+    const size_t rows = upper ? half_rows : far, cols = upper ? far : half_rows;
+    const size_t first_row = tile % side * TILE, first_col = tile / side * TILE;
+    const size_t has_tile = far > 0 && first_row < rows && first_col < cols ? 1 : 0;
+    __global SCALAR *between = scratch + scratch_of[place] + pair * half_rows * half_rows;
+    // Where the triangle has elements in these rows or columns.
+    const size_t inner = second ? rows : cols, first = second ? first_row : first_col;
+    const bool to_end = (upper != 0) == (second != 0);
+    const size_t from = to_end ? first : 0, until = to_end ? inner : min(inner, first + TILE);
+    const size_t steps = has_tile * ((until - from + TILE - 1) / TILE);
+    const size_t i = ITEM % TILE, own = ITEM / TILE * (TILE / SHARES);
+    SCALAR sums[TILE / SHARES];
+    for (size_t c = 0; c < TILE / SHARES; ++c) {
+        sums[c] = SCALAR_ZERO;
+    }
+    for (size_t step = 0; step < steps; ++step) {
+        for (size_t e = ITEM; e < TILE * TILE; e += ITEMS) {
+            // Element (x, inner y) of the left matrix, element (inner x, y) of the right one.
+            const size_t x = e % TILE, y = e / TILE, row = first_row + x, col = first_col + y;
+            const size_t of_left = from + step * TILE + y, of_right = from + step * TILE + x;
+            SCALAR to_left = SCALAR_ZERO, to_right = SCALAR_ZERO;
+            if (row < rows && of_left < inner) {
+                to_left = second ? of_triangle(a + top * (order + 1), order, row, of_left, upper, unit)
+                                 : a[(begin + of_left) * order + top + row];
+            }
+            if (col < cols && of_right < inner) {
+                to_right = second ? between[col * rows + of_right]
+                                  : of_triangle(a + begin * (order + 1), order, of_right, col, upper, unit);
+            }
+            left[e] = to_left;
+            right[e] = to_right;
+        }
+        barrier(CLK_LOCAL_MEM_FENCE);
+        for (size_t k = 0; k < TILE; ++k) {
+            const SCALAR value = left[k * TILE + i];
+            for (size_t c = 0; c < TILE / SHARES; ++c) {
+                sums[c] = scalar_mad(value, right[(own + c) * TILE + k], sums[c]);
+            }
+        }
+        barrier(CLK_LOCAL_MEM_FENCE);
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (size_t c = 0; c < TILE / SHARES; ++c) {
+        const size_t row = first_row + i, col = first_col + own + c;
+        if (has_tile && row < rows && col < cols) {
+            if (second) {
+                a[(begin + col) * order + top + row] = -sums[c];
+            } else {
+                between[col * rows + row] = sums[c];
+            }
+        }
+    }
+}
+
+#ifndef SYMMETRIC
+// The row that the exchanges of its front bring to each pivot.
+__kernel void order_pivots(ulong count, __global const ulong *fronts, __global const uint *pivot_of, __global uint *row_of_pivot)
+{
+    for (size_t position = get_global_id(0); position < count; position += get_global_size(0)) {
+        const front_type front = front_at(fronts, position);
+        __global uint *row = row_of_pivot + front.first;
+        for (size_t k = 0; k < front.pivots; ++k) {
+            row[k] = (uint)(front.first + k);
+        }
+        for (size_t k = 0; k < front.pivots; ++k) {
+            const size_t other = pivot_of[front.first + k] - front.first;
+            const uint moved = row[k];
+            row[k] = row[other];
+            row[other] = moved;
+        }
+    }
+}
+#endif
+
+// What a task of a solve has: a front, the first of some of its rows or columns, and the first of RIGHT right-hand sides, columns of n numbers.
+typedef struct {
+    front_type front;
+    size_t begin, right, columns, n;
+} task_type;
+
+inline task_type task_at(__global const uint *task, size_t number, __global const ulong *fronts, size_t n, size_t columns)
+{
+    task_type at;
+    at.front = front_at(fronts, task[2 * number]);
+    at.begin = task[2 * number + 1];
+    at.right = RIGHT * get_group_id(1);
+    at.columns = columns;
+    at.n = n;
+    return at;
+}
+
+// An item's share of the sums over k < count of a[k * stride] times element k of x, or the one that `list` names, for each right-hand side: to
+// `shares`, by right-hand sides.
+inline void share_products(const task_type *at, size_t share, size_t of_shares, size_t count, __global const SCALAR *a, size_t stride,
+                           bool adjoint, __global const uint *list, __global const SCALAR *x, __local SCALAR *shares)
+{
+    SCALAR sums[RIGHT];
+    for (size_t r = 0; r < RIGHT; ++r) {
+        sums[r] = SCALAR_ZERO;
+    }
+    for (size_t k = share; k < count; k += of_shares) {
+        const SCALAR value = adjoint ? scalar_conj(a[k * stride]) : a[k * stride];
+        const size_t row = list ? list[k] : k;
+        for (size_t r = 0; r < RIGHT; ++r) {
+            sums[r] = scalar_mad(value, x[min(at->right + r, at->columns - 1) * at->n + row], sums[r]);
+        }
+    }
+    for (size_t r = 0; r < RIGHT; ++r) {
+        shares[r * ITEMS + ITEM] = sums[r];
+    }
+}
+
+inline SCALAR sum_of(__local const SCALAR *shares, size_t count, size_t stride)
+{
+    SCALAR sum = shares[0];
+    for (size_t k = 1; k < count; ++k) {
+        sum += shares[k * stride];
+    }
+    return sum;
+}
+
+// The row of an item, and which of its shares it has.
+#define ROW_OF(at) ((at).begin + ITEM % TILE)
+#define SHARE (ITEM / TILE)
+// The right-hand sides whose sums an item adds, by rows, and where their shares begin.
+#define FOR_RIGHT(r, at, share, of_shares) for (size_t r = share; r < min((size_t)RIGHT, (at).columns - (at).right); r += of_shares)
+#define SUM_OF_ROW(r) sum_of(shares + (r) * ITEMS + ITEM % TILE, SHARES, TILE)
+
+// z = inv(L) P y for a tile of the pivots of a front.
+__kernel GROUP void forward_pivots(ulong first_task, ulong n, ulong columns, __global const uint *task, __global const ulong *fronts,
+                                   __global const SCALAR *factors, __global const uint *row_of_pivot,
+                                   __global const SCALAR *y, __global SCALAR *z)
+{
+    __local SCALAR shares[RIGHT * ITEMS];
+    const task_type at = task_at(task, first_task + TASK, fronts, n, columns);
+    const size_t i = ROW_OF(at), first = at.front.first;
+    __global const SCALAR *a = factors + at.front.factors + i;
+#ifdef SYMMETRIC
+    (void)row_of_pivot;
+    share_products(&at, SHARE, SHARES, i < at.front.pivots ? i + 1 : 0, a, at.front.order, false, 0, y + first, shares);
+#else
+    __global const uint *rows = row_of_pivot + first;
+    share_products(&at, SHARE, SHARES, i < at.front.pivots ? i : 0, a, at.front.order, false, rows, y, shares);
+#endif
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (i < at.front.pivots) {
+        FOR_RIGHT (r, at, SHARE, SHARES) {
+            const size_t column = (at.right + r) * n;
+#ifdef SYMMETRIC
+            z[column + first + i] = SUM_OF_ROW(r);
+#else
+            z[column + first + i] = y[column + rows[i]] + SUM_OF_ROW(r);
+#endif
+        }
+    }
+}
+
+// Adds -L z for a tile of the other rows of a front to `sums`.
+__kernel GROUP void forward_rest(ulong first_task, ulong n, ulong columns, ulong width, ulong begin, __global const uint *task,
+                                 __global const ulong *fronts, __global const SCALAR *factors, __global const SCALAR *z,
+                                 __global SCALAR *sums)
+{
+    __local SCALAR shares[RIGHT * ITEMS];
+    const task_type at = task_at(task, first_task + TASK, fronts, n, columns);
+    const size_t i = ROW_OF(at), pivots = at.front.pivots;
+    __global const SCALAR *a = factors + at.front.factors + pivots + i;
+    share_products(&at, SHARE, SHARES, i < at.front.rest ? pivots : 0, a, at.front.order, false, 0, z + at.front.first, shares);
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (i < at.front.rest) {
+        FOR_RIGHT (r, at, SHARE, SHARES) {
+            sums[(at.right + r) * width + at.front.rows - begin + i] -= SUM_OF_ROW(r);
+        }
+    }
+}
+
+// y = z - U z, or z - L' z, at the other rows, for some of the pivots of a front.
+__kernel GROUP void backward_rest(ulong first_task, ulong n, ulong columns, __global const uint *task, __global const ulong *fronts,
+                                  __global const uint *row_of, __global const SCALAR *factors, __global const SCALAR *z,
+                                  __global SCALAR *y)
+{
+    __local SCALAR shares[RIGHT * ITEMS];
+    const task_type at = task_at(task, first_task + TASK, fronts, n, columns);
+    const size_t pivots = at.front.pivots, rest = at.front.rest, order = at.front.order;
+    __global const SCALAR *a = factors + at.front.factors;
+    __global const uint *others = row_of + at.front.rows;
+#ifdef SYMMETRIC
+    const size_t lane = ITEM % LANES, k = at.begin + ITEM / LANES;
+    share_products(&at, lane, LANES, k < pivots ? rest : 0, a + k * order + pivots, 1, true, others, z, shares);
+#else
+    const size_t k = ROW_OF(at);
+    share_products(&at, SHARE, SHARES, k < pivots ? rest : 0, a + order * pivots + k, pivots, false, others, z, shares);
+#endif
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (k < pivots) {
+#ifdef SYMMETRIC
+        FOR_RIGHT (r, at, lane, LANES) {
+            const size_t place = (at.right + r) * n + at.front.first + k;
+            y[place] = z[place] - sum_of(shares + r * ITEMS + ITEM - lane, LANES, 1);
+        }
+#else
+        FOR_RIGHT (r, at, SHARE, SHARES) {
+            const size_t place = (at.right + r) * n + at.front.first + k;
+            y[place] = z[place] - SUM_OF_ROW(r);
+        }
+#endif
+    }
+}
+
+// z = inv(U) y, or inv(L') y, for some of the pivots of a front.
+__kernel GROUP void backward_pivots(ulong first_task, ulong n, ulong columns, __global const uint *task, __global const ulong *fronts,
+                                    __global const SCALAR *factors, __global const SCALAR *y, __global SCALAR *z)
+{
+    __local SCALAR shares[RIGHT * ITEMS];
+    const task_type at = task_at(task, first_task + TASK, fronts, n, columns);
+    const size_t pivots = at.front.pivots, order = at.front.order;
+#ifdef SYMMETRIC
+    const size_t lane = ITEM % LANES, k = at.begin + ITEM / LANES;
+    const size_t stride = 1, share = lane, of_shares = LANES;
+#else
+    const size_t k = ROW_OF(at);
+    const size_t stride = order, share = SHARE, of_shares = SHARES;
+#endif
+    // From the diagonal on.
+    __global const SCALAR *a = factors + at.front.factors + k * (order + 1), *x = y + at.front.first + k;
+    share_products(&at, share, of_shares, k < pivots ? pivots - k : 0, a, stride, IS_SYMMETRIC, 0, x, shares);
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (k < pivots) {
+        FOR_RIGHT (r, at, share, of_shares) {
+#ifdef SYMMETRIC
+            const SCALAR sum = sum_of(shares + r * ITEMS + ITEM - lane, LANES, 1);
+#else
+            const SCALAR sum = SUM_OF_ROW(r);
+#endif
+            z[(at.right + r) * n + at.front.first + k] = sum;
+        }
+    }
+}
+#endif
 
 // The residual b - A x, and the componentwise backward error of each row: |b - A x| over (|A| |x| + |b|), 0 where both are.
 __kernel void backward_errors(ulong n, __global const uint *offset, __global const uint *column,

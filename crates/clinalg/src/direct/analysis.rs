@@ -1,6 +1,7 @@
 //! Fronts, their places in memory, and the order in which they are computed.
 
 use super::ordering::{Adjacency, NONE, order};
+use super::products::Products;
 use super::tree::Tree;
 use crate::matrix::host::inverse_of;
 use crate::{Buffer, Context, Result};
@@ -89,6 +90,8 @@ pub(super) struct Tables {
     pub(super) target: Buffer<u64>,
     pub(super) row_place: Buffer<u32>,
     pub(super) column_place: Buffer<u32>,
+    /// What solves on GPUs need.
+    pub(super) products: Option<Products>,
 }
 
 /// The pattern of a matrix: entries of its rows, and the column that each row is matched with.
@@ -161,6 +164,7 @@ impl Analysis {
             target: Buffer::from_slice(context, &target)?,
             row_place: Buffer::from_slice(context, &narrow(&row_place))?,
             column_place: Buffer::from_slice(context, &narrow(&column_place))?,
+            products: Products::new(context, &analysis.fronts, &analysis.levels, pattern.symmetric)?,
         };
         let operations: f64 = analysis.fronts.iter().map(Front::operations).sum();
         let operations = if pattern.symmetric { operations / 2.0 } else { operations };
@@ -174,7 +178,8 @@ impl Tables {
     pub(super) fn bytes(&self) -> u64 {
         let long = self.fronts.len() + self.target.len();
         let short = self.rows.len() + self.map.len() + self.tasks.len() + self.small.len();
-        (8 * long + 4 * (short + self.row_place.len() + self.column_place.len())) as u64
+        let of_products = self.products.as_ref().map_or(0, Products::bytes);
+        (8 * long + 4 * (short + self.row_place.len() + self.column_place.len())) as u64 + of_products
     }
 }
 

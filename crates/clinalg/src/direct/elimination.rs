@@ -3,7 +3,7 @@
 use num_traits::Float;
 
 use super::analysis::{Front, Level};
-use super::factors::Parts;
+use super::factors::{Kind, Parts};
 use crate::matrix::Values;
 use crate::ops::factor::{CholeskyFactoriser, Diagonal, LuFactoriser, Side, Triangle, Triangular};
 use crate::ops::gemm::{Block, Transpose};
@@ -52,6 +52,8 @@ impl<'a, T: Scalar> Elimination<'a, T> {
         let &Parts { ref program, analysis, scales, values, .. } = parts;
         let (context, structure, n) = (a.context(), a.structure(), analysis.n);
         let [first, second] = analysis.contributions;
+        // Inversions use the first of them again.
+        let first = first.max(analysis.device.products.as_ref().map_or(0, |products| products.scratch));
         let contributions = [Buffer::uninit(context, first)?, Buffer::uninit(context, second)?];
         program.scatter(
             context,
@@ -94,6 +96,14 @@ impl<'a, T: Scalar> Elimination<'a, T> {
             }
         }
         Ok(())
+    }
+
+    /// Prepares solves.
+    fn finish(&self, kind: Kind) -> Result<()> {
+        match &self.parts.analysis.device.products {
+            Some(products) => products.invert(self.context, self.parts, kind, &self.contributions[0]),
+            None => Ok(()),
+        }
     }
 
     fn small(&self, level: &Level, contributions: &Buffer<T>) -> Result<()> {
@@ -165,7 +175,7 @@ pub(super) fn cholesky<T: Scalar>(parts: &Parts<'_, T>, a: &Csr<T>) -> Result<us
         parts.program.note_minor(context, Range::d1(1, 1), analysis.n, front.first, of_front, info)
     })?;
     match elimination.info.to_vec()?[0] as usize {
-        0 => Ok(0),
+        0 => elimination.finish(Kind::Cholesky).map(|()| 0),
         found => {
             let step = analysis.n - found;
             let row = analysis.column_place.iter().position(|&place| place == step).expect("each step has a row");
@@ -196,6 +206,7 @@ pub(super) fn lu<T: Scalar>(parts: &Parts<'_, T>, a: &Csr<T>) -> Result<usize> {
         let (range, count) = (Range::d1(front.pivots, context.local()), front.pivots as u32);
         parts.program.place_pivots(context, range, front.first, count, &dense.pivots, Out::shared(parts.pivots))
     })?;
+    elimination.finish(Kind::Lu)?;
     let of_dense = dense.info.to_vec()?;
     dense.check(&of_dense)?;
     Ok(elimination.info.to_vec()?[0] as usize + of_dense[2] as usize)

@@ -168,6 +168,8 @@ pub(super) struct Parts<'a, T: Scalar> {
     pub(super) scales: &'a Scales<T>,
     pub(super) values: &'a Buffer<T>,
     pub(super) pivots: &'a Buffer<u32>,
+    /// The row that each pivot of LU factors stands in, on GPUs.
+    pub(super) rows_of_pivots: &'a Buffer<u32>,
 }
 
 /// Factors of a sparse matrix on the device, by multifrontal elimination.
@@ -180,6 +182,7 @@ pub struct Factors<T: Scalar> {
     is_matched: bool,
     values: Buffer<T>,
     pivots: Buffer<u32>,
+    rows_of_pivots: Buffer<u32>,
     replaced: usize,
     substitution: Substitution<T>,
     residual: Vector<T>,
@@ -262,6 +265,7 @@ impl<T: Scalar> Factors<T> {
             is_matched: matched.is_some(),
             values: Buffer::uninit(context, analysis.factors)?,
             pivots: Buffer::zeroed(context, if symmetric { 0 } else { n })?,
+            rows_of_pivots: Buffer::zeroed(context, if symmetric || analysis.device.products.is_none() { 0 } else { n })?,
             replaced: 0,
             substitution: Substitution::new(context, &analysis, 1)?,
             residual: Vector::uninit(context, n)?,
@@ -333,8 +337,8 @@ impl<T: Scalar> Factors<T> {
     }
 
     fn parts(&self) -> Parts<'_, T> {
-        let Factors { analysis, scales, values, pivots, .. } = self;
-        Parts { program: self.program(), analysis, scales, values, pivots }
+        let Factors { analysis, scales, values, pivots, rows_of_pivots, .. } = self;
+        Parts { program: self.program(), analysis, scales, values, pivots, rows_of_pivots }
     }
 
     /// The kernels.

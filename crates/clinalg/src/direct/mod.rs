@@ -31,6 +31,7 @@ mod analysis;
 mod elimination;
 mod factors;
 mod ordering;
+mod products;
 mod substitution;
 mod tree;
 

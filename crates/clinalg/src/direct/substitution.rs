@@ -13,6 +13,8 @@ pub(super) struct Substitution<T: Scalar> {
     y: Buffer<T>,
     /// What the fronts of two levels leave for their other rows, or know of them.
     sums: [Buffer<T>; 2],
+    /// The solutions in the order of elimination, on GPUs.
+    z: Buffer<T>,
 }
 
 impl<T: Scalar> Substitution<T> {
@@ -20,16 +22,23 @@ impl<T: Scalar> Substitution<T> {
         let y = Buffer::uninit(context, analysis.n * columns)?;
         let width = analysis.widest * columns;
         let sums = [Buffer::uninit(context, width)?, Buffer::uninit(context, width)?];
-        Ok(Substitution { context: context.clone(), y, sums })
+        let of_products = analysis.device.products.as_ref().map_or(0, |_| analysis.n * columns);
+        let z = Buffer::uninit(context, of_products)?;
+        Ok(Substitution { context: context.clone(), y, sums, z })
     }
 
     /// X with A X = B for column-major B and X of so many columns.
     pub(super) fn run(&self, parts: &Parts<'_, T>, columns: usize, b: &Buffer<T>, x: &Buffer<T>) -> Result<()> {
-        let &Parts { ref program, analysis, scales, values, pivots } = parts;
+        let &Parts { ref program, analysis, scales, values, pivots, .. } = parts;
         let (context, n, width, tables) = (&self.context, analysis.n, analysis.widest, &analysis.device);
         let flat = Range::d1(n * columns, context.local());
         let y = Out::shared(&self.y);
         program.permute(context, flat, n, columns, &tables.row_place, &scales.rows, b, y)?;
+        if let Some(products) = &tables.products {
+            products.solve(context, parts, columns, [&self.y, &self.z], &self.sums)?;
+            let (place, x) = (&tables.column_place, Out::shared(x));
+            return program.permute_back(context, flat, n, columns, place, &scales.columns, &self.z, x);
+        }
         let mut children_begin = 0;
         for (number, level) in analysis.levels.iter().enumerate() {
             let [own, children] = [number, number + 1].map(|k| &self.sums[k % 2]);
