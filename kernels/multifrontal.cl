@@ -50,6 +50,8 @@
 // Entries of a front that a task of the assembly has, about.
 #define TASK_ENTRIES 4096
 #define FIELDS 8
+// Rows and columns of a tile of the pivots on GPUs.
+#define TILE 32
 
 // Numbers of a front that loops with barriers run to.
 #define PIVOTS_OF(position) fronts[FIELDS * (position) + 1]
@@ -315,6 +317,148 @@ __kernel GROUP void factor_fronts(uint first_front, __global const uint *list, _
 }
 #endif
 
+#if defined(SYMMETRIC) && !defined(CPU)
+// Cholesky factors of larger fronts, those of a level together, by panels of TILE pivots from number `from` of each front on: the panel's tile on the
+// diagonal and its inverse, the rows below, then the other columns of the pivots; last the contributions. Fronts of `list` with the most pivots come first.
+// Rows and columns of the products' tiles, their steps, and the rows and columns that an item has of one, SIDE apart.
+#define BLOCK 64
+#define DEPTH 16
+#define SIDE 16
+#define OWN (BLOCK / SIDE)
+
+// Takes the place of the tile: the inverse of its Cholesky factor.
+__kernel GROUP void factor_tiles(ulong first_front, ulong from, __global const uint *list, __global const ulong *fronts, ulong n, REAL tiny,
+                                 __global SCALAR *factors, __global volatile uint *info)
+{
+    __local SCALAR tile[TILE * TILE], inverse[TILE * TILE];
+    const front_type front = front_at(fronts, list[first_front + TASK]);
+    const size_t size = min((size_t)TILE, front.pivots - from);
+    __global SCALAR *a = factors + front.factors + from * (front.order + 1);
+    for (size_t e = ITEM; e < TILE * TILE; e += ITEMS) {
+        const size_t i = e % TILE, j = e / TILE;
+        const SCALAR one = i == j ? SCALAR_ONE : SCALAR_ZERO;
+        tile[e] = max(i, j) < size ? a[j * front.order + i] : one;
+        inverse[e] = one;
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (size_t k = 0; k < TILE; ++k) {
+        const REAL pivot = scalar_re(tile[k * (TILE + 1)]), root_inverse = ONE / sqrt(pivot);
+        if (ITEM == 0 && !(pivot > tiny)) {
+            atomic_max(info, (uint)(n - front.first - from - k));
+        }
+        // Column k of the factor below the diagonal, and row k of the inverse.
+        if (ITEM < TILE && ITEM > k) {
+            tile[k * TILE + ITEM] = scalar_scale(root_inverse, tile[k * TILE + ITEM]);
+        } else if (ITEM < TILE) {
+            inverse[ITEM * TILE + k] = scalar_scale(root_inverse, inverse[ITEM * TILE + k]);
+        }
+        barrier(CLK_LOCAL_MEM_FENCE);
+        for (size_t e = ITEM; e < TILE * TILE; e += ITEMS) {
+            const size_t i = e % TILE, j = e / TILE;
+            const SCALAR below = -tile[k * TILE + i];
+            if (i > k && j > k) {
+                tile[e] = scalar_mad(below, scalar_conj(tile[k * TILE + j]), tile[e]);
+            } else if (i > k) {
+                inverse[e] = scalar_mad(below, inverse[j * TILE + k], inverse[e]);
+            }
+        }
+        barrier(CLK_LOCAL_MEM_FENCE);
+    }
+    for (size_t e = ITEM; e < TILE * TILE; e += ITEMS) {
+        const size_t i = e % TILE, j = e / TILE;
+        if (i >= j && i < size) {
+            a[j * front.order + i] = inverse[e];
+        }
+    }
+}
+
+// Tiles below the one on the diagonal: A inv(L').
+__kernel GROUP void scale_tiles(ulong first_front, ulong from, __global const uint *list, __global const ulong *fronts, __global SCALAR *factors)
+{
+    __local SCALAR tile[TILE * TILE], inverse[TILE * TILE];
+    const front_type front = front_at(fronts, list[first_front + get_group_id(1)]);
+    const size_t size = min((size_t)TILE, front.pivots - from), begin = size + TILE * TASK;
+    const size_t rows = from + begin < front.order ? min((size_t)TILE, front.order - from - begin) : 0;
+    __global SCALAR *a = factors + front.factors + from * (front.order + 1), *own = a + begin;
+    for (size_t e = ITEM; e < TILE * TILE; e += ITEMS) {
+        const size_t i = e % TILE, j = e / TILE;
+        tile[e] = i < rows && j < size ? own[j * front.order + i] : SCALAR_ZERO;
+        inverse[e] = i >= j && i < size ? scalar_conj(a[j * front.order + i]) : SCALAR_ZERO;
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    const size_t i = ITEM % TILE, first = ITEM / TILE * (TILE * TILE / ITEMS);
+    SCALAR sums[TILE * TILE / ITEMS];
+    for (size_t c = 0; c < TILE * TILE / ITEMS; ++c) {
+        sums[c] = SCALAR_ZERO;
+    }
+    for (size_t k = 0; k < TILE; ++k) {
+        const SCALAR value = tile[k * TILE + i];
+        for (size_t c = 0; c < TILE * TILE / ITEMS; ++c) {
+            sums[c] = scalar_mad(value, inverse[k * TILE + first + c], sums[c]);
+        }
+    }
+    for (size_t c = 0; c < TILE * TILE / ITEMS; ++c) {
+        if (i < rows && first + c < size) {
+            own[(first + c) * front.order + i] = sums[c];
+        }
+    }
+}
+
+// Subtracts L L' of a panel from the pivots' columns on its right, or with `last` that of all pivots from the contribution. A work-group has a
+// block, of which there are `across` in a row of them; those above the diagonal and beyond the end do nothing.
+__kernel __attribute__((reqd_work_group_size(SIDE * SIDE, 1, 1)))
+void subtract_products(ulong first_front, ulong from, uint last, uint across, __global const uint *list, __global const ulong *fronts,
+                       __global SCALAR *factors, __global SCALAR *contributions)
+{
+    __local SCALAR left[DEPTH * BLOCK], right[DEPTH * BLOCK];
+    const size_t position = list[first_front + get_group_id(1)], pivots = PIVOTS_OF(position);
+    const front_type front = front_at(fronts, position);
+    const size_t order = front.order, block_row = TASK / across, block_col = TASK % across;
+    // The columns, and the pivots that are subtracted.
+    const size_t begin = last ? pivots : from + TILE, end = last ? order : pivots;
+    const size_t k_begin = last ? 0 : from, k_end = last ? pivots : from + TILE;
+    const size_t first_row = begin + block_row * BLOCK, first_col = begin + block_col * BLOCK;
+    const size_t has_block = block_row >= block_col && first_row < order && first_col < end ? 1 : 0;
+    const size_t steps = has_block * ((k_end - k_begin + DEPTH - 1) / DEPTH);
+    __global SCALAR *a = factors + front.factors, *contribution = contributions + front.contribution;
+    const size_t x = get_local_id(0) % SIDE, y = get_local_id(0) / SIDE;
+    SCALAR sums[OWN * OWN];
+    for (size_t e = 0; e < OWN * OWN; ++e) {
+        sums[e] = SCALAR_ZERO;
+    }
+    for (size_t step = 0; step < steps; ++step) {
+        for (size_t e = get_local_id(0); e < DEPTH * BLOCK; e += SIDE * SIDE) {
+            const size_t k = k_begin + step * DEPTH + e / BLOCK, row = first_row + e % BLOCK, col = first_col + e % BLOCK;
+            left[e] = k < k_end && row < order ? a[k * order + row] : SCALAR_ZERO;
+            right[e] = k < k_end && col < end ? scalar_conj(a[k * order + col]) : SCALAR_ZERO;
+        }
+        barrier(CLK_LOCAL_MEM_FENCE);
+        for (size_t k = 0; k < DEPTH; ++k) {
+            SCALAR rows[OWN], cols[OWN];
+            for (size_t e = 0; e < OWN; ++e) {
+                rows[e] = left[k * BLOCK + x + e * SIDE];
+                cols[e] = right[k * BLOCK + y + e * SIDE];
+            }
+            for (size_t e = 0; e < OWN * OWN; ++e) {
+                sums[e] = scalar_mad(rows[e % OWN], cols[e / OWN], sums[e]);
+            }
+        }
+        barrier(CLK_LOCAL_MEM_FENCE);
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (size_t e = 0; e < OWN * OWN; ++e) {
+        const size_t row = first_row + x + e % OWN * SIDE, col = first_col + y + e / OWN * SIDE;
+        if (has_block && row < order && col < end && row >= col) {
+            if (last) {
+                contribution[(col - pivots) * front.rest + row - pivots] -= sums[e];
+            } else {
+                a[col * order + row] -= sums[e];
+            }
+        }
+    }
+}
+#endif
+
 // Notes for `info` what another factorisation found in a front that begins with pivot `first`: one more than its first pivot that is not positive.
 __kernel void note_minor(ulong n, ulong first, __global uint *of_front, __global uint *info)
 {
@@ -457,8 +601,7 @@ __kernel void backward(ulong first_front, ulong n, ulong width, ulong begin, __g
     }
 }
 #else
-// Rows and columns of a tile, and items that share a row of one.
-#define TILE 32
+// Items that share a row of a tile.
 #define SHARES (ITEMS / TILE)
 // Columns of a task of products with adjoints, and items that share one.
 #define COLUMNS 8

@@ -50,9 +50,9 @@ pub(super) struct Level {
     pub(super) rows: std::ops::Range<usize>,
     /// Tasks of the assembly.
     pub(super) tasks: std::ops::Range<usize>,
-    /// Where the fronts that a work-group eliminates each stand in their list.
+    /// Where the fronts that a work-group eliminates each stand in the list; the others follow.
     pub(super) small: std::ops::Range<usize>,
-    /// The positions of the others.
+    /// The positions of the others, those with the most pivots first.
     pub(super) large: Vec<usize>,
 }
 
@@ -84,8 +84,8 @@ pub(super) struct Tables {
     pub(super) map: Buffer<u32>,
     /// Pairs of a front and its first column.
     pub(super) tasks: Buffer<u32>,
-    /// Fronts that a work-group eliminates each, level by level.
-    pub(super) small: Buffer<u32>,
+    /// Fronts level by level: those that a work-group eliminates each, then the others.
+    pub(super) list: Buffer<u32>,
     /// Where each entry of the matrix goes; `u64::MAX` for none.
     pub(super) target: Buffer<u64>,
     pub(super) row_place: Buffer<u32>,
@@ -160,7 +160,7 @@ impl Analysis {
             rows: Buffer::from_slice(context, &analysis.rows)?,
             map: Buffer::from_slice(context, &analysis.map)?,
             tasks: Buffer::from_slice(context, &tasks)?,
-            small: Buffer::from_slice(context, &list)?,
+            list: Buffer::from_slice(context, &list)?,
             target: Buffer::from_slice(context, &target)?,
             row_place: Buffer::from_slice(context, &narrow(&row_place))?,
             column_place: Buffer::from_slice(context, &narrow(&column_place))?,
@@ -177,7 +177,7 @@ impl Analysis {
 impl Tables {
     pub(super) fn bytes(&self) -> u64 {
         let long = self.fronts.len() + self.target.len();
-        let short = self.rows.len() + self.map.len() + self.tasks.len() + self.small.len();
+        let short = self.rows.len() + self.map.len() + self.tasks.len() + self.list.len();
         let of_products = self.products.as_ref().map_or(0, Products::bytes);
         (8 * long + 4 * (short + self.row_place.len() + self.column_place.len())) as u64 + of_products
     }
@@ -309,7 +309,7 @@ impl Layout {
         Layout { fronts, rows, map, levels, factors, contributions }
     }
 
-    /// Tasks of the assembly, and the fronts that work-groups factorise.
+    /// Tasks of the assembly, and the list of fronts.
     fn schedule(&mut self, small: impl Fn(&Front) -> bool) -> (Vec<u32>, Vec<u32>) {
         let (mut tasks, mut list) = (Vec::new(), Vec::new());
         for level in &mut self.levels {
@@ -323,6 +323,8 @@ impl Layout {
             }
             level.tasks = first_task..tasks.len() / 2;
             level.small = first_small..list.len();
+            level.large.sort_by_key(|&position| std::cmp::Reverse(self.fronts[position].pivots));
+            list.extend(level.large.iter().map(|&position| position as u32));
         }
         (tasks, list)
     }

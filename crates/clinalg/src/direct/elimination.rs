@@ -19,6 +19,12 @@ const ROUNDING: f64 = 64.0;
 /// `ITEMS` of the kernels for GPUs.
 const ITEMS: usize = 128;
 
+/// `TILE` and `BLOCK` of the kernels for GPUs.
+pub(super) const TILE: usize = 32;
+const BLOCK: usize = 64;
+/// Items of a work-group that has such a block.
+const BLOCK_ITEMS: usize = 256;
+
 /// Work-groups of one kernel, with an item each on CPUs.
 pub(super) fn groups(context: &Context, count: usize) -> Range {
     match context.family() {
@@ -28,8 +34,9 @@ pub(super) fn groups(context: &Context, count: usize) -> Range {
 }
 
 /// Whether one work-group eliminates the pivots of a front; those of others are left to the factorisations of dense matrices.
-pub(super) fn is_small(context: &Context, front: &Front) -> bool {
+pub(super) fn is_small(context: &Context, front: &Front, symmetric: bool) -> bool {
     match context.family() {
+        KernelFamily::Gpu if symmetric => front.order() <= 64,
         KernelFamily::Gpu => front.pivots <= 64 && front.order() <= 512,
         KernelFamily::Cpu => front.pivots * front.order() * front.order() <= 1 << 19,
     }
@@ -74,6 +81,16 @@ impl<'a, T: Scalar> Elimination<'a, T> {
 
     /// All levels; `large` eliminates a front that a work-group does not.
     fn run(&self, mut large: impl FnMut(&Front, Fronts<T>) -> Result<()>) -> Result<()> {
+        let &Parts { analysis, values, .. } = self.parts;
+        self.levels(|level, contributions| {
+            level.large.iter().map(|&position| &analysis.fronts[position]).try_for_each(|front| {
+                large(front, Fronts::new(front, values, contributions))
+            })
+        })
+    }
+
+    /// All levels; `large` eliminates their fronts that a work-group does not.
+    fn levels(&self, mut large: impl FnMut(&Level, &Buffer<T>) -> Result<()>) -> Result<()> {
         let &Parts { ref program, analysis, values, .. } = self.parts;
         let tables = &analysis.device;
         for (number, level) in analysis.levels.iter().enumerate() {
@@ -90,10 +107,7 @@ impl<'a, T: Scalar> Elimination<'a, T> {
                 Out::shared(own),
             )?;
             self.small(level, own)?;
-            for &position in &level.large {
-                let front = &analysis.fronts[position];
-                large(front, Fronts::new(front, values, own))?;
-            }
+            large(level, own)?;
         }
         Ok(())
     }
@@ -113,7 +127,7 @@ impl<'a, T: Scalar> Elimination<'a, T> {
             self.context,
             groups(self.context, level.small.len()),
             level.small.start as u32,
-            &analysis.device.small,
+            &analysis.device.list,
             &analysis.device.fronts,
             analysis.n,
             self.tiny,
@@ -157,12 +171,44 @@ impl<T: Scalar> Fronts<T> {
     }
 }
 
+/// Cholesky factors of the larger fronts of a level on GPUs, together.
+fn cholesky_panels<T: Scalar>(elimination: &Elimination<'_, T>, level: &Level, contributions: &Buffer<T>) -> Result<()> {
+    let &Parts { ref program, analysis, values, .. } = elimination.parts;
+    let (context, list, fronts) = (elimination.context, &analysis.device.list, &analysis.device.fronts);
+    let large: Vec<&Front> = level.large.iter().map(|&position| &analysis.fronts[position]).collect();
+    let (first, out) = (level.small.end, Out::shared(values));
+    let subtract = |from: usize, last: bool, [across, down]: [usize; 2], count: usize| {
+        let range = Range::d1(across * down * BLOCK_ITEMS, BLOCK_ITEMS).times(count);
+        let (last, across, contributions) = (last.into(), across as u32, Out::shared(contributions));
+        program.subtract_products(context, range, first, from, last, across, list, fronts, out, contributions)
+    };
+    for from in (0..large.first().map_or(0, |front| front.pivots)).step_by(TILE) {
+        let active = &large[..large.partition_point(|front| front.pivots > from)];
+        let (count, info) = (active.len(), Out::shared(&elimination.info));
+        let (n, tiny) = (analysis.n, elimination.tiny);
+        program.factor_tiles(context, groups(context, count), first, from, list, fronts, n, tiny, out, info)?;
+        let most = |length: &dyn Fn(&Front) -> usize| active.iter().map(|front| length(front)).max().unwrap_or(0);
+        let tiles = most(&|front| (front.order() - (from + TILE).min(front.pivots)).div_ceil(TILE));
+        program.scale_tiles(context, groups(context, tiles).times(count), first, from, list, fronts, out)?;
+        let next = from + TILE;
+        let [across, down] = [most(&|front| front.pivots.saturating_sub(next)), most(&|front| front.order().saturating_sub(next))];
+        let blocks = [across, down].map(|length| length.div_ceil(BLOCK));
+        subtract(from, false, blocks, large.partition_point(|front| front.pivots > next))?;
+    }
+    let blocks = large.iter().map(|front| front.rest).max().unwrap_or(0).div_ceil(BLOCK);
+    subtract(0, true, [blocks, blocks], large.len())
+}
+
 /// Cholesky factors; 0, as no pivots are replaced.
 pub(super) fn cholesky<T: Scalar>(parts: &Parts<'_, T>, a: &Csr<T>) -> Result<usize> {
     let (context, analysis) = (a.context(), parts.analysis);
     // What rounding leaves of a pivot that is zero, of a matrix with ones on its diagonal.
     let tiny = LEFT * (analysis.n as f64).sqrt() * T::Real::epsilon().into_f64();
     let elimination = Elimination::new(parts, a, tiny)?;
+    if context.family() == KernelFamily::Gpu {
+        elimination.levels(|level, contributions| cholesky_panels(&elimination, level, contributions))?;
+        return checked(&elimination);
+    }
     let mut dense = CholeskyFactoriser::<T>::new(context, elimination.most_pivots(), tiny)?;
     elimination.run(|front, Fronts { square, below, rest, .. }| {
         dense.run(square)?;
@@ -174,6 +220,12 @@ pub(super) fn cholesky<T: Scalar>(parts: &Parts<'_, T>, a: &Csr<T>) -> Result<us
         let [of_front, info] = [&dense.info, &elimination.info].map(Out::shared);
         parts.program.note_minor(context, Range::d1(1, 1), analysis.n, front.first, of_front, info)
     })?;
+    checked(&elimination)
+}
+
+/// 0, or an error where a pivot is not positive.
+fn checked<T: Scalar>(elimination: &Elimination<'_, T>) -> Result<usize> {
+    let analysis = elimination.parts.analysis;
     match elimination.info.to_vec()?[0] as usize {
         0 => elimination.finish(Kind::Cholesky).map(|()| 0),
         found => {

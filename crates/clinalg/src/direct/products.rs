@@ -1,13 +1,12 @@
 //! Solves by products with inverses of the pivots' triangles, on GPUs.
 
 use super::analysis::{Front, Level};
-use super::elimination::groups;
+use super::elimination::{TILE, groups, is_small};
 use super::factors::{Kind, Parts};
 use crate::runtime::{KernelFamily, Out, Range};
 use crate::{Buffer, Context, Result, Scalar};
 
-/// `TILE`, `COLUMNS` and `RIGHT` of the kernels.
-const TILE: usize = 32;
+/// `COLUMNS` and `RIGHT` of the kernels.
 const COLUMNS: usize = 8;
 const RIGHT: usize = 8;
 
@@ -49,6 +48,8 @@ pub(super) struct Products {
     rest: Tasks,
     /// Columns of pivots of Cholesky factors.
     columns: Option<Tasks>,
+    /// Tiles on the diagonals that are not inverted by the factorisation.
+    tiles: Tasks,
     /// The fronts of more than a tile, those with the most pivots first; where each has memory for products.
     wide: Buffer<u32>,
     scratch_of: Buffer<u64>,
@@ -82,6 +83,9 @@ impl Products {
         Ok(Some(Products {
             pivots: tasks(TILE, |front| front.pivots)?,
             rest: tasks(TILE, |front| front.rest)?,
+            tiles: Tasks::new(context, fronts, levels, TILE, |front| {
+                if symmetric && !is_small(context, front, true) { 0 } else { front.pivots }
+            })?,
             columns: symmetric.then(|| tasks(COLUMNS, |front| front.pivots)).transpose()?,
             wide: Buffer::from_slice(context, &wide)?,
             scratch_of: Buffer::from_slice(context, &scratch_of)?,
@@ -91,7 +95,7 @@ impl Products {
     }
 
     pub(super) fn bytes(&self) -> u64 {
-        let tasks = [Some(&self.pivots), Some(&self.rest), self.columns.as_ref()];
+        let tasks = [Some(&self.pivots), Some(&self.rest), Some(&self.tiles), self.columns.as_ref()];
         let short = tasks.into_iter().flatten().map(|tasks| tasks.list.len()).sum::<usize>() + self.wide.len();
         (4 * short + 8 * self.scratch_of.len()) as u64
     }
@@ -106,11 +110,11 @@ impl Products {
     ) -> Result<()> {
         let &Parts { ref program, analysis, values, pivots, rows_of_pivots, .. } = parts;
         let (fronts, count) = (&analysis.device.fronts, analysis.fronts.len());
-        let tiles = self.pivots.list.len() / 2;
+        let tiles = self.tiles.list.len() / 2;
         program.invert_tiles(
             context,
             Range::d1(2 * TILE * tiles, 2 * TILE),
-            &self.pivots.list,
+            &self.tiles.list,
             fronts,
             Out::shared(values),
         )?;
