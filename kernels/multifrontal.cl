@@ -317,15 +317,44 @@ __kernel GROUP void factor_fronts(uint first_front, __global const uint *list, _
 }
 #endif
 
-#if defined(SYMMETRIC) && !defined(CPU)
-// Cholesky factors of larger fronts, those of a level together, by panels of TILE pivots from number `from` of each front on: the panel's tile on the
-// diagonal and its inverse, the rows below, then the other columns of the pivots; last the contributions. Fronts of `list` with the most pivots come first.
-// Rows and columns of the products' tiles, their steps, and the rows and columns that an item has of one, SIDE apart.
+#ifndef CPU
+// Factors of larger fronts, those of a level together, by panels of TILE pivots from number `from` of each front on: the panel's tile on the
+// diagonal or its rows of pivots, what is below and on the right of it, then what remains but the contribution; last the contributions. Fronts of
+// `list` with the most pivots come first.
+//
+// Rows and columns of the products' blocks, their steps, and the rows and columns that an item has of one, SIDE apart.
 #define BLOCK 64
 #define DEPTH 16
 #define SIDE 16
 #define OWN (BLOCK / SIDE)
+// Items of a work-group that has the rows of pivots of a panel.
+#define PANEL_ITEMS 256
 
+// Inverts a tile's triangle L, and with LU its U, of `size` rows at `a`. Each of 2 TILE items has a column; others do nothing.
+inline void invert_tile(size_t item, size_t size, size_t order, __local const SCALAR *tile, __global SCALAR *a)
+{
+    const size_t j = item % TILE;
+    const bool upper = item >= TILE;
+    __global SCALAR *x = a + j * order;
+    if (j < size && item < (IS_SYMMETRIC ? TILE : 2 * TILE)) {
+        const size_t steps = upper ? j + 1 : size - j;
+        const SCALAR first = upper || IS_SYMMETRIC ? scalar_div(SCALAR_ONE, tile[j * (TILE + 1)]) : SCALAR_ONE;
+        for (size_t step = 1; step < steps; ++step) {
+            const size_t i = upper ? j - step : j + step;
+            SCALAR sum = scalar_mul(-tile[j * TILE + i], first);
+            for (size_t before = 1; before < step; ++before) {
+                const size_t k = upper ? j - before : j + before;
+                sum = scalar_mad(-tile[k * TILE + i], x[k], sum);
+            }
+            x[i] = upper || IS_SYMMETRIC ? scalar_div(sum, tile[i * (TILE + 1)]) : sum;
+        }
+        if (upper || IS_SYMMETRIC) {
+            x[j] = first;
+        }
+    }
+}
+
+#ifdef SYMMETRIC
 // Takes the place of the tile: the inverse of its Cholesky factor.
 __kernel GROUP void factor_tiles(ulong first_front, ulong from, __global const uint *list, __global const ulong *fronts, ulong n, REAL tiny,
                                  __global SCALAR *factors, __global volatile uint *info)
@@ -371,19 +400,151 @@ __kernel GROUP void factor_tiles(ulong first_front, ulong from, __global const u
         }
     }
 }
+#else
+// LU factors of the rows of the pivots in a panel, with the largest of them as pivots; the inverses of the factors of its tile take their place.
+__kernel __attribute__((reqd_work_group_size(PANEL_ITEMS, 1, 1)))
+void factor_panels(ulong first_front, ulong from, __global const uint *list, __global const ulong *fronts, REAL tiny, REAL zero,
+                   __global SCALAR *factors, __global uint *pivot_of, __global volatile uint *info)
+{
+    __local REAL sizes[PANEL_ITEMS];
+    __local uint rows[PANEL_ITEMS];
+    __local SCALAR pivot_row[TILE], tile[TILE * TILE];
+    const front_type front = front_at(fronts, list[first_front + TASK]);
+    const size_t pivots = front.pivots, order = front.order, size = min((size_t)TILE, pivots - from), item = get_local_id(0);
+    __global SCALAR *a = factors + front.factors + from * order;
+    const REAL least = front.rest == 0 ? zero : tiny;
+    for (size_t c = 0; c < TILE; ++c) {
+        const size_t k = from + c;
+        __global SCALAR *column = a + c * order;
+        REAL most = (REAL)-1;
+        uint found = UINT_MAX;
+        for (size_t i = c < size ? k + item : pivots; i < pivots; i += PANEL_ITEMS) {
+            const REAL size_of = pivot_size(column[i]);
+            if (size_of > most) {
+                most = size_of;
+                found = (uint)i;
+            }
+        }
+        sizes[item] = most;
+        rows[item] = found;
+        barrier(CLK_LOCAL_MEM_FENCE);
+        for (uint step = PANEL_ITEMS / 2; step > 0; step /= 2) {
+            if (item < step) {
+                const REAL other = sizes[item + step];
+                const uint row = rows[item + step];
+                if (other > sizes[item] || (other == sizes[item] && row < rows[item])) {
+                    sizes[item] = other;
+                    rows[item] = row;
+                }
+            }
+            barrier(CLK_LOCAL_MEM_FENCE);
+        }
+        const size_t pivot = rows[0];
+        // The exchange in the panel, and the row of the pivot.
+        if (c < size && item < size) {
+            const SCALAR value = a[item * order + pivot], replaced = sound_pivot(value, least, tiny);
+            const bool is_pivot = item == c;
+            if (pivot != k) {
+                a[item * order + pivot] = a[item * order + k];
+            }
+            a[item * order + k] = is_pivot ? replaced : value;
+            pivot_row[item] = is_pivot ? replaced : value;
+            if (is_pivot) {
+                pivot_of[front.first + k] = (uint)(front.first + pivot);
+                if (is_tiny(value, least)) {
+                    atomic_inc(info);
+                }
+            }
+        }
+        barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+        for (size_t i = c < size ? k + 1 + item : pivots; i < pivots; i += PANEL_ITEMS) {
+            const SCALAR below = scalar_div(column[i], pivot_row[c]);
+            column[i] = below;
+            for (size_t j = c + 1; j < size; ++j) {
+                a[j * order + i] = scalar_mad(-below, pivot_row[j], a[j * order + i]);
+            }
+        }
+        barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+    }
+    barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+    for (size_t e = item; e < TILE * TILE; e += PANEL_ITEMS) {
+        const size_t i = e % TILE, k = e / TILE;
+        tile[e] = max(i, k) < size ? a[k * order + from + i] : SCALAR_ZERO;
+    }
+    barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+    invert_tile(item, size, order, tile, a + from);
+}
 
-// Tiles below the one on the diagonal: A inv(L').
+// The exchanges of a panel in the other columns of a front; an item has a column.
+__kernel GROUP void exchange_rows(ulong first_front, ulong from, __global const uint *list, __global const ulong *fronts,
+                                  __global const uint *pivot_of, __global SCALAR *factors)
+{
+    const front_type front = front_at(fronts, list[first_front + get_group_id(1)]);
+    const size_t pivots = front.pivots, end = min(pivots, from + TILE), j = ITEMS * TASK + ITEM;
+    if (j < front.order && (j < from || j >= end)) {
+        __global SCALAR *column = factors + front.factors + (j < pivots ? j * front.order : front.order * pivots + (j - pivots) * pivots);
+        for (size_t k = from; k < end; ++k) {
+            const size_t other = pivot_of[front.first + k] - front.first;
+            const SCALAR moved = column[k];
+            column[k] = column[other];
+            column[other] = moved;
+        }
+    }
+}
+
+// Tiles on the right of the one on the diagonal: inv(L) A.
+__kernel GROUP void solve_tiles(ulong first_front, ulong from, __global const uint *list, __global const ulong *fronts, __global SCALAR *factors)
+{
+    __local SCALAR tile[TILE * TILE], inverse[TILE * TILE];
+    const front_type front = front_at(fronts, list[first_front + get_group_id(1)]);
+    const size_t pivots = front.pivots, order = front.order, size = min((size_t)TILE, pivots - from), begin = from + size + TILE * TASK;
+    __global SCALAR *a = factors + front.factors, *u = a + order * pivots;
+    for (size_t e = ITEM; e < TILE * TILE; e += ITEMS) {
+        const size_t i = e % TILE, j = e / TILE, col = begin + j;
+        const SCALAR one = i == j ? SCALAR_ONE : SCALAR_ZERO;
+        tile[e] = i < size && col < order ? (col < pivots ? a[col * order + from + i] : u[(col - pivots) * pivots + from + i]) : SCALAR_ZERO;
+        inverse[e] = i > j && i < size ? a[(from + j) * order + from + i] : one;
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    const size_t i = ITEM % TILE, first = ITEM / TILE * (TILE * TILE / ITEMS);
+    SCALAR sums[TILE * TILE / ITEMS];
+    for (size_t c = 0; c < TILE * TILE / ITEMS; ++c) {
+        sums[c] = SCALAR_ZERO;
+    }
+    for (size_t k = 0; k < TILE; ++k) {
+        const SCALAR value = inverse[k * TILE + i];
+        for (size_t c = 0; c < TILE * TILE / ITEMS; ++c) {
+            sums[c] = scalar_mad(value, tile[(first + c) * TILE + k], sums[c]);
+        }
+    }
+    for (size_t c = 0; c < TILE * TILE / ITEMS; ++c) {
+        const size_t col = begin + first + c;
+        if (i < size && col < order) {
+            if (col < pivots) {
+                a[col * order + from + i] = sums[c];
+            } else {
+                u[(col - pivots) * pivots + from + i] = sums[c];
+            }
+        }
+    }
+}
+#endif
+
+// Tiles below the one on the diagonal, or of LU factors below the rows of the pivots: A inv(L') or A inv(U).
 __kernel GROUP void scale_tiles(ulong first_front, ulong from, __global const uint *list, __global const ulong *fronts, __global SCALAR *factors)
 {
     __local SCALAR tile[TILE * TILE], inverse[TILE * TILE];
     const front_type front = front_at(fronts, list[first_front + get_group_id(1)]);
-    const size_t size = min((size_t)TILE, front.pivots - from), begin = size + TILE * TASK;
+    const size_t size = min((size_t)TILE, front.pivots - from), begin = (IS_SYMMETRIC ? size : front.pivots - from) + TILE * TASK;
     const size_t rows = from + begin < front.order ? min((size_t)TILE, front.order - from - begin) : 0;
     __global SCALAR *a = factors + front.factors + from * (front.order + 1), *own = a + begin;
     for (size_t e = ITEM; e < TILE * TILE; e += ITEMS) {
         const size_t i = e % TILE, j = e / TILE;
         tile[e] = i < rows && j < size ? own[j * front.order + i] : SCALAR_ZERO;
-        inverse[e] = i >= j && i < size ? scalar_conj(a[j * front.order + i]) : SCALAR_ZERO;
+        inverse[e] = SCALAR_ZERO;
+        if (i >= j && i < size) {
+            inverse[e] = IS_SYMMETRIC ? scalar_conj(a[j * front.order + i]) : a[i * front.order + j];
+        }
     }
     barrier(CLK_LOCAL_MEM_FENCE);
     const size_t i = ITEM % TILE, first = ITEM / TILE * (TILE * TILE / ITEMS);
@@ -404,8 +565,8 @@ __kernel GROUP void scale_tiles(ulong first_front, ulong from, __global const ui
     }
 }
 
-// Subtracts L L' of a panel from the pivots' columns on its right, or with `last` that of all pivots from the contribution. A work-group has a
-// block, of which there are `across` in a row of them; those above the diagonal and beyond the end do nothing.
+// Subtracts L L' or L U of a panel from what is on its right and below it but the contribution, or with `last` that of all pivots from the
+// contribution. A work-group has a block, of which there are `across` in a row of them; those without elements do nothing.
 __kernel __attribute__((reqd_work_group_size(SIDE * SIDE, 1, 1)))
 void subtract_products(ulong first_front, ulong from, uint last, uint across, __global const uint *list, __global const ulong *fronts,
                        __global SCALAR *factors, __global SCALAR *contributions)
@@ -415,12 +576,13 @@ void subtract_products(ulong first_front, ulong from, uint last, uint across, __
     const front_type front = front_at(fronts, position);
     const size_t order = front.order, block_row = TASK / across, block_col = TASK % across;
     // The columns, and the pivots that are subtracted.
-    const size_t begin = last ? pivots : from + TILE, end = last ? order : pivots;
+    const size_t begin = last ? pivots : from + TILE, end = last || !IS_SYMMETRIC ? order : pivots;
     const size_t k_begin = last ? 0 : from, k_end = last ? pivots : from + TILE;
     const size_t first_row = begin + block_row * BLOCK, first_col = begin + block_col * BLOCK;
-    const size_t has_block = block_row >= block_col && first_row < order && first_col < end ? 1 : 0;
+    const bool is_needed = IS_SYMMETRIC ? block_row >= block_col : last || min(first_row, first_col) < pivots;
+    const size_t has_block = is_needed && first_row < order && first_col < end ? 1 : 0;
     const size_t steps = has_block * ((k_end - k_begin + DEPTH - 1) / DEPTH);
-    __global SCALAR *a = factors + front.factors, *contribution = contributions + front.contribution;
+    __global SCALAR *a = factors + front.factors, *u = a + order * pivots, *contribution = contributions + front.contribution;
     const size_t x = get_local_id(0) % SIDE, y = get_local_id(0) / SIDE;
     SCALAR sums[OWN * OWN];
     for (size_t e = 0; e < OWN * OWN; ++e) {
@@ -430,7 +592,14 @@ void subtract_products(ulong first_front, ulong from, uint last, uint across, __
         for (size_t e = get_local_id(0); e < DEPTH * BLOCK; e += SIDE * SIDE) {
             const size_t k = k_begin + step * DEPTH + e / BLOCK, row = first_row + e % BLOCK, col = first_col + e % BLOCK;
             left[e] = k < k_end && row < order ? a[k * order + row] : SCALAR_ZERO;
-            right[e] = k < k_end && col < end ? scalar_conj(a[k * order + col]) : SCALAR_ZERO;
+            right[e] = SCALAR_ZERO;
+            if (k < k_end && col < end) {
+#ifdef SYMMETRIC
+                right[e] = scalar_conj(a[k * order + col]);
+#else
+                right[e] = col < pivots ? a[col * order + k] : u[(col - pivots) * pivots + k];
+#endif
+            }
         }
         barrier(CLK_LOCAL_MEM_FENCE);
         for (size_t k = 0; k < DEPTH; ++k) {
@@ -448,11 +617,13 @@ void subtract_products(ulong first_front, ulong from, uint last, uint across, __
     barrier(CLK_LOCAL_MEM_FENCE);
     for (size_t e = 0; e < OWN * OWN; ++e) {
         const size_t row = first_row + x + e % OWN * SIDE, col = first_col + y + e / OWN * SIDE;
-        if (has_block && row < order && col < end && row >= col) {
+        if (has_block && row < order && col < end && (!IS_SYMMETRIC || row >= col)) {
             if (last) {
                 contribution[(col - pivots) * front.rest + row - pivots] -= sums[e];
-            } else {
+            } else if (col < pivots) {
                 a[col * order + row] -= sums[e];
+            } else if (row < pivots) {
+                u[(col - pivots) * pivots + row] -= sums[e];
             }
         }
     }
@@ -620,7 +791,7 @@ inline SCALAR of_triangle(__global const SCALAR *a, size_t order, size_t i, size
     return (upper ? i < k : i > k) ? a[k * order + i] : SCALAR_ZERO;
 }
 
-// Inverts the tiles on the diagonals of L, and with LU of U, in place. An item has a column.
+// Inverts the tiles on the diagonals of L, and with LU of U, in place.
 __kernel __attribute__((reqd_work_group_size(2 * TILE, 1, 1)))
 void invert_tiles(__global const uint *task, __global const ulong *fronts, __global SCALAR *factors)
 {
@@ -628,30 +799,12 @@ void invert_tiles(__global const uint *task, __global const ulong *fronts, __glo
     const front_type front = front_at(fronts, task[2 * TASK]);
     const size_t begin = task[2 * TASK + 1], size = min((size_t)TILE, front.pivots - begin);
     __global SCALAR *a = factors + front.factors + begin * (front.order + 1);
-    const size_t j = get_local_id(0) % TILE;
-    const bool upper = get_local_id(0) >= TILE;
     for (size_t e = get_local_id(0); e < TILE * TILE; e += 2 * TILE) {
         const size_t i = e % TILE, k = e / TILE;
         tile[e] = max(i, k) < size ? a[k * front.order + i] : SCALAR_ZERO;
     }
     barrier(CLK_LOCAL_MEM_FENCE);
-    __global SCALAR *x = a + j * front.order;
-    if (j < size && !(IS_SYMMETRIC && upper)) {
-        const size_t steps = upper ? j + 1 : size - j;
-        const SCALAR first = upper || IS_SYMMETRIC ? scalar_div(SCALAR_ONE, tile[j * (TILE + 1)]) : SCALAR_ONE;
-        for (size_t step = 1; step < steps; ++step) {
-            const size_t i = upper ? j - step : j + step;
-            SCALAR sum = scalar_mul(-tile[j * TILE + i], first);
-            for (size_t before = 1; before < step; ++before) {
-                const size_t k = upper ? j - before : j + before;
-                sum = scalar_mad(-tile[k * TILE + i], x[k], sum);
-            }
-            x[i] = upper || IS_SYMMETRIC ? scalar_div(sum, tile[i * (TILE + 1)]) : sum;
-        }
-        if (upper || IS_SYMMETRIC) {
-            x[j] = first;
-        }
-    }
+    invert_tile(get_local_id(0), size, front.order, tile, a);
 }
 
 // The inverse of L = [A 0; B C] has -inv(C) B inv(A) in the place of B, that of U = [A B; 0 C] has -inv(A) B inv(C). The inverses of the

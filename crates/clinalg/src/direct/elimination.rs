@@ -24,6 +24,11 @@ pub(super) const TILE: usize = 32;
 const BLOCK: usize = 64;
 /// Items of a work-group that has such a block.
 const BLOCK_ITEMS: usize = 256;
+/// `PANEL_ITEMS`.
+const PANEL_ITEMS: usize = 256;
+
+/// The most pivots whose rows one work-group searches.
+const MOST_BATCHED: usize = 1024;
 
 /// Work-groups of one kernel, with an item each on CPUs.
 pub(super) fn groups(context: &Context, count: usize) -> Range {
@@ -34,12 +39,17 @@ pub(super) fn groups(context: &Context, count: usize) -> Range {
 }
 
 /// Whether one work-group eliminates the pivots of a front; those of others are left to the factorisations of dense matrices.
-pub(super) fn is_small(context: &Context, front: &Front, symmetric: bool) -> bool {
+pub(super) fn is_small(context: &Context, front: &Front) -> bool {
     match context.family() {
-        KernelFamily::Gpu if symmetric => front.order() <= 64,
-        KernelFamily::Gpu => front.pivots <= 64 && front.order() <= 512,
+        KernelFamily::Gpu => front.order() <= 64,
         KernelFamily::Cpu => front.pivots * front.order() * front.order() <= 1 << 19,
     }
+}
+
+/// Whether the pivots of a front are eliminated together with those of other fronts of its level.
+pub(super) fn is_batched(context: &Context, front: &Front, symmetric: bool) -> bool {
+    let is_gpu = context.family() == KernelFamily::Gpu;
+    is_gpu && !is_small(context, front) && (symmetric || front.pivots <= MOST_BATCHED)
 }
 
 /// The numbers that a factorisation on the device works on.
@@ -79,18 +89,8 @@ impl<'a, T: Scalar> Elimination<'a, T> {
         Ok(Elimination { context, parts, contributions, info, tiny: T::Real::nearest(tiny), zero })
     }
 
-    /// All levels; `large` eliminates a front that a work-group does not.
-    fn run(&self, mut large: impl FnMut(&Front, Fronts<T>) -> Result<()>) -> Result<()> {
-        let &Parts { analysis, values, .. } = self.parts;
-        self.levels(|level, contributions| {
-            level.large.iter().map(|&position| &analysis.fronts[position]).try_for_each(|front| {
-                large(front, Fronts::new(front, values, contributions))
-            })
-        })
-    }
-
-    /// All levels; `large` eliminates their fronts that a work-group does not.
-    fn levels(&self, mut large: impl FnMut(&Level, &Buffer<T>) -> Result<()>) -> Result<()> {
+    /// All levels; `large` eliminates a front that is not small or batched.
+    fn run(&self, kind: Kind, mut large: impl FnMut(&Front, Fronts<T>) -> Result<()>) -> Result<()> {
         let &Parts { ref program, analysis, values, .. } = self.parts;
         let tables = &analysis.device;
         for (number, level) in analysis.levels.iter().enumerate() {
@@ -107,7 +107,12 @@ impl<'a, T: Scalar> Elimination<'a, T> {
                 Out::shared(own),
             )?;
             self.small(level, own)?;
-            large(level, own)?;
+            panels(self, level, own, kind)?;
+            for front in level.large.iter().map(|&position| &analysis.fronts[position]) {
+                if !is_batched(self.context, front, kind == Kind::Cholesky) {
+                    large(front, Fronts::new(front, values, own))?;
+                }
+            }
         }
         Ok(())
     }
@@ -171,12 +176,14 @@ impl<T: Scalar> Fronts<T> {
     }
 }
 
-/// Cholesky factors of the larger fronts of a level on GPUs, together.
-fn cholesky_panels<T: Scalar>(elimination: &Elimination<'_, T>, level: &Level, contributions: &Buffer<T>) -> Result<()> {
-    let &Parts { ref program, analysis, values, .. } = elimination.parts;
-    let (context, list, fronts) = (elimination.context, &analysis.device.list, &analysis.device.fronts);
+/// Factors of the larger fronts of a level on GPUs, together, but those that are not batched.
+fn panels<T: Scalar>(elimination: &Elimination<'_, T>, level: &Level, contributions: &Buffer<T>, kind: Kind) -> Result<()> {
+    let &Parts { ref program, analysis, values, pivots: pivot_of, .. } = elimination.parts;
+    let (context, symmetric) = (elimination.context, kind == Kind::Cholesky);
+    let (list, fronts) = (&analysis.device.list, &analysis.device.fronts);
     let large: Vec<&Front> = level.large.iter().map(|&position| &analysis.fronts[position]).collect();
-    let (first, out) = (level.small.end, Out::shared(values));
+    let before = large.partition_point(|front| !is_batched(context, front, symmetric));
+    let (first, large, out) = (level.small.end + before, &large[before..], Out::shared(values));
     let subtract = |from: usize, last: bool, [across, down]: [usize; 2], count: usize| {
         let range = Range::d1(across * down * BLOCK_ITEMS, BLOCK_ITEMS).times(count);
         let (last, across, contributions) = (last.into(), across as u32, Out::shared(contributions));
@@ -184,16 +191,27 @@ fn cholesky_panels<T: Scalar>(elimination: &Elimination<'_, T>, level: &Level, c
     };
     for from in (0..large.first().map_or(0, |front| front.pivots)).step_by(TILE) {
         let active = &large[..large.partition_point(|front| front.pivots > from)];
-        let (count, info) = (active.len(), Out::shared(&elimination.info));
-        let (n, tiny) = (analysis.n, elimination.tiny);
-        program.factor_tiles(context, groups(context, count), first, from, list, fronts, n, tiny, out, info)?;
+        let (count, next, info) = (active.len(), from + TILE, Out::shared(&elimination.info));
+        let (n, tiny, zero) = (analysis.n, elimination.tiny, elimination.zero);
         let most = |length: &dyn Fn(&Front) -> usize| active.iter().map(|front| length(front)).max().unwrap_or(0);
-        let tiles = most(&|front| (front.order() - (from + TILE).min(front.pivots)).div_ceil(TILE));
-        program.scale_tiles(context, groups(context, tiles).times(count), first, from, list, fronts, out)?;
-        let next = from + TILE;
-        let [across, down] = [most(&|front| front.pivots.saturating_sub(next)), most(&|front| front.order().saturating_sub(next))];
-        let blocks = [across, down].map(|length| length.div_ceil(BLOCK));
-        subtract(from, false, blocks, large.partition_point(|front| front.pivots > next))?;
+        let each = |groups_of_front| groups(context, groups_of_front).times(count);
+        let right = most(&|front| front.order() - next.min(front.pivots));
+        let below = if symmetric {
+            program.factor_tiles(context, groups(context, count), first, from, list, fronts, n, tiny, out, info)?;
+            right
+        } else {
+            let (range, out_pivots) = (Range::d1(count * PANEL_ITEMS, PANEL_ITEMS), Out::shared(pivot_of));
+            program.factor_panels(context, range, first, from, list, fronts, tiny, zero, out, out_pivots, info)?;
+            let columns = each(most(&Front::order).div_ceil(ITEMS));
+            program.exchange_rows(context, columns, first, from, list, fronts, pivot_of, out)?;
+            program.solve_tiles(context, each(right.div_ceil(TILE)), first, from, list, fronts, out)?;
+            most(&|front| front.rest)
+        };
+        program.scale_tiles(context, each(below.div_ceil(TILE)), first, from, list, fronts, out)?;
+        let rows = most(&|front| front.order().saturating_sub(next)).div_ceil(BLOCK);
+        let columns = most(&|front| front.pivots.saturating_sub(next)).div_ceil(BLOCK);
+        let with_pivots = large.partition_point(|front| front.pivots > next);
+        subtract(from, false, [if symmetric { columns } else { rows }, rows], with_pivots)?;
     }
     let blocks = large.iter().map(|front| front.rest).max().unwrap_or(0).div_ceil(BLOCK);
     subtract(0, true, [blocks, blocks], large.len())
@@ -205,12 +223,8 @@ pub(super) fn cholesky<T: Scalar>(parts: &Parts<'_, T>, a: &Csr<T>) -> Result<us
     // What rounding leaves of a pivot that is zero, of a matrix with ones on its diagonal.
     let tiny = LEFT * (analysis.n as f64).sqrt() * T::Real::epsilon().into_f64();
     let elimination = Elimination::new(parts, a, tiny)?;
-    if context.family() == KernelFamily::Gpu {
-        elimination.levels(|level, contributions| cholesky_panels(&elimination, level, contributions))?;
-        return checked(&elimination);
-    }
     let mut dense = CholeskyFactoriser::<T>::new(context, elimination.most_pivots(), tiny)?;
-    elimination.run(|front, Fronts { square, below, rest, .. }| {
+    elimination.run(Kind::Cholesky, |front, Fronts { square, below, rest, .. }| {
         dense.run(square)?;
         let triangle = Triangle::Lower;
         let t = Triangular { block: square, triangle, op: Transpose::Conjugate, diagonal: Diagonal::Stored };
@@ -244,7 +258,7 @@ pub(super) fn lu<T: Scalar>(parts: &Parts<'_, T>, a: &Csr<T>) -> Result<usize> {
     let most = elimination.most_pivots();
     let local = Buffer::zeroed(context, most)?;
     let mut dense = LuFactoriser::<T>::new(context, [most, most], local)?;
-    elimination.run(|front, Fronts { square, below, right, rest }| {
+    elimination.run(Kind::Lu, |front, Fronts { square, below, right, rest }| {
         dense.tiny = [if front.rest == 0 { elimination.zero } else { elimination.tiny }, elimination.tiny];
         dense.run(square)?;
         dense.exchange.rows(&dense.pivots, 0..front.pivots, false, right)?;

@@ -248,7 +248,7 @@ impl<T: Scalar> Factors<T> {
         let scales = Scales::of_logarithms(context, scales)?;
         let symmetric = kind == Kind::Cholesky;
         let pattern = Pattern { offsets: &offsets, columns: &columns, matched: matched.as_deref(), symmetric };
-        let analysis = Analysis::new(context, &pattern, |front| elimination::is_small(context, front, symmetric))?;
+        let analysis = Analysis::new(context, &pattern, |front| elimination::is_small(context, front))?;
         if analysis.operations > params.operations {
             let (needed, most) = (analysis.operations, params.operations);
             let reason = format!(

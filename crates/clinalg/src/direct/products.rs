@@ -1,7 +1,7 @@
 //! Solves by products with inverses of the pivots' triangles, on GPUs.
 
 use super::analysis::{Front, Level};
-use super::elimination::{TILE, groups, is_small};
+use super::elimination::{TILE, groups, is_batched};
 use super::factors::{Kind, Parts};
 use crate::runtime::{KernelFamily, Out, Range};
 use crate::{Buffer, Context, Result, Scalar};
@@ -84,7 +84,7 @@ impl Products {
             pivots: tasks(TILE, |front| front.pivots)?,
             rest: tasks(TILE, |front| front.rest)?,
             tiles: Tasks::new(context, fronts, levels, TILE, |front| {
-                if symmetric && !is_small(context, front, true) { 0 } else { front.pivots }
+                if is_batched(context, front, symmetric) { 0 } else { front.pivots }
             })?,
             columns: symmetric.then(|| tasks(COLUMNS, |front| front.pivots)).transpose()?,
             wide: Buffer::from_slice(context, &wide)?,
