@@ -354,6 +354,22 @@ inline void invert_tile(size_t item, size_t size, size_t order, __local const SC
     }
 }
 
+// Columns that an item has in its row of a tile, and the first of them.
+#define OF_TILE (TILE * TILE / ITEMS)
+#define FIRST_OF_TILE (ITEM / TILE * OF_TILE)
+
+// Adds the product of two tiles, stored by columns, to the item's elements of another.
+inline void add_product(__local const SCALAR *left, __local const SCALAR *right, SCALAR *sums)
+{
+#pragma unroll 4
+    for (size_t k = 0; k < TILE; ++k) {
+        const SCALAR value = left[k * TILE + ITEM % TILE];
+        for (size_t c = 0; c < OF_TILE; ++c) {
+            sums[c] = scalar_mad(value, right[(FIRST_OF_TILE + c) * TILE + k], sums[c]);
+        }
+    }
+}
+
 #ifdef SYMMETRIC
 // Takes the place of the tile: the inverse of its Cholesky factor.
 __kernel GROUP void factor_tiles(ulong first_front, ulong from, __global const uint *list, __global const ulong *fronts, ulong n, REAL tiny,
@@ -506,19 +522,14 @@ __kernel GROUP void solve_tiles(ulong first_front, ulong from, __global const ui
         inverse[e] = i > j && i < size ? a[(from + j) * order + from + i] : one;
     }
     barrier(CLK_LOCAL_MEM_FENCE);
-    const size_t i = ITEM % TILE, first = ITEM / TILE * (TILE * TILE / ITEMS);
-    SCALAR sums[TILE * TILE / ITEMS];
-    for (size_t c = 0; c < TILE * TILE / ITEMS; ++c) {
+    const size_t i = ITEM % TILE;
+    SCALAR sums[OF_TILE];
+    for (size_t c = 0; c < OF_TILE; ++c) {
         sums[c] = SCALAR_ZERO;
     }
-    for (size_t k = 0; k < TILE; ++k) {
-        const SCALAR value = inverse[k * TILE + i];
-        for (size_t c = 0; c < TILE * TILE / ITEMS; ++c) {
-            sums[c] = scalar_mad(value, tile[(first + c) * TILE + k], sums[c]);
-        }
-    }
-    for (size_t c = 0; c < TILE * TILE / ITEMS; ++c) {
-        const size_t col = begin + first + c;
+    add_product(inverse, tile, sums);
+    for (size_t c = 0; c < OF_TILE; ++c) {
+        const size_t col = begin + FIRST_OF_TILE + c;
         if (i < size && col < order) {
             if (col < pivots) {
                 a[col * order + from + i] = sums[c];
@@ -542,25 +553,21 @@ __kernel GROUP void scale_tiles(ulong first_front, ulong from, __global const ui
         const size_t i = e % TILE, j = e / TILE;
         tile[e] = i < rows && j < size ? own[j * front.order + i] : SCALAR_ZERO;
         inverse[e] = SCALAR_ZERO;
-        if (i >= j && i < size) {
-            inverse[e] = IS_SYMMETRIC ? scalar_conj(a[j * front.order + i]) : a[i * front.order + j];
+        if (i <= j && j < size) {
+            inverse[e] = IS_SYMMETRIC ? scalar_conj(a[i * front.order + j]) : a[j * front.order + i];
         }
     }
     barrier(CLK_LOCAL_MEM_FENCE);
-    const size_t i = ITEM % TILE, first = ITEM / TILE * (TILE * TILE / ITEMS);
-    SCALAR sums[TILE * TILE / ITEMS];
-    for (size_t c = 0; c < TILE * TILE / ITEMS; ++c) {
+    const size_t i = ITEM % TILE;
+    SCALAR sums[OF_TILE];
+    for (size_t c = 0; c < OF_TILE; ++c) {
         sums[c] = SCALAR_ZERO;
     }
-    for (size_t k = 0; k < TILE; ++k) {
-        const SCALAR value = tile[k * TILE + i];
-        for (size_t c = 0; c < TILE * TILE / ITEMS; ++c) {
-            sums[c] = scalar_mad(value, inverse[k * TILE + first + c], sums[c]);
-        }
-    }
-    for (size_t c = 0; c < TILE * TILE / ITEMS; ++c) {
-        if (i < rows && first + c < size) {
-            own[(first + c) * front.order + i] = sums[c];
+    add_product(tile, inverse, sums);
+    for (size_t c = 0; c < OF_TILE; ++c) {
+        const size_t col = FIRST_OF_TILE + c;
+        if (i < rows && col < size) {
+            own[col * front.order + i] = sums[c];
         }
     }
 }
@@ -830,9 +837,8 @@ __kernel GROUP void join_tiles(uint half_rows, uint upper, uint second, __global
     const bool to_end = (upper != 0) == (second != 0);
     const size_t from = to_end ? first : 0, until = to_end ? inner : min(inner, first + TILE);
     const size_t steps = has_tile * ((until - from + TILE - 1) / TILE);
-    const size_t i = ITEM % TILE, own = ITEM / TILE * (TILE / SHARES);
-    SCALAR sums[TILE / SHARES];
-    for (size_t c = 0; c < TILE / SHARES; ++c) {
+    SCALAR sums[OF_TILE];
+    for (size_t c = 0; c < OF_TILE; ++c) {
         sums[c] = SCALAR_ZERO;
     }
     for (size_t step = 0; step < steps; ++step) {
@@ -853,17 +859,12 @@ __kernel GROUP void join_tiles(uint half_rows, uint upper, uint second, __global
             right[e] = to_right;
         }
         barrier(CLK_LOCAL_MEM_FENCE);
-        for (size_t k = 0; k < TILE; ++k) {
-            const SCALAR value = left[k * TILE + i];
-            for (size_t c = 0; c < TILE / SHARES; ++c) {
-                sums[c] = scalar_mad(value, right[(own + c) * TILE + k], sums[c]);
-            }
-        }
+        add_product(left, right, sums);
         barrier(CLK_LOCAL_MEM_FENCE);
     }
     barrier(CLK_LOCAL_MEM_FENCE);
-    for (size_t c = 0; c < TILE / SHARES; ++c) {
-        const size_t row = first_row + i, col = first_col + own + c;
+    for (size_t c = 0; c < OF_TILE; ++c) {
+        const size_t row = first_row + ITEM % TILE, col = first_col + FIRST_OF_TILE + c;
         if (has_tile && row < rows && col < cols) {
             if (second) {
                 a[(begin + col) * order + top + row] = -sums[c];
