@@ -11,14 +11,8 @@ use clinalg::solve::Preconditioner;
 use clinalg::{Complex, Context, ContextOptions, Csr, Dense, Device, Result, Scalar, Vector};
 
 /// What is measured without arguments.
-const SYSTEMS: [(&str, usize); 6] = [
-    ("poisson2", 1000),
-    ("poisson3", 50),
-    ("flow2", 700),
-    ("flow3", 40),
-    ("helmholtz2", 500),
-    ("elasticity2", 400),
-];
+const SYSTEMS: [(&str, usize); 6] =
+    [("poisson2", 1000), ("poisson3", 50), ("flow2", 700), ("flow3", 40), ("helmholtz2", 500), ("elasticity2", 400)];
 
 /// Entries (row, column, value) of the sum over the axes of the tridiagonal matrix with `lower`, 2 and `upper` in each.
 fn stencil(n: usize, axes: u32, lower: f64, upper: f64) -> Vec<(usize, usize, f64)> {
@@ -46,7 +40,13 @@ fn elasticity(n: usize) -> Vec<(usize, usize, f64)> {
         let along = (row.abs_diff(column) == 1) || row == column;
         for part in 0..2 {
             // Three times as stiff along the displacement.
-            let own = if row == column { 2.0 * value } else if along == (part == 0) { 3.0 * value } else { value };
+            let own = if row == column {
+                2.0 * value
+            } else if along == (part == 0) {
+                3.0 * value
+            } else {
+                value
+            };
             entries.push((2 * row + part, 2 * column + part, own));
         }
     }
@@ -125,7 +125,10 @@ fn measure<T: Scalar>(
         report.largest_front,
         each * report.operations / again / 1e9,
         // The triangles of Cholesky factors are read twice, those of LU factors once each.
-        (report.entries * size_of::<T>()) as f64 * if report.kind == clinalg::direct::Kind::Cholesky { 2.0 } else { 1.0 } / apply / 1e9,
+        (report.entries * size_of::<T>()) as f64
+            * if report.kind == clinalg::direct::Kind::Cholesky { 2.0 } else { 1.0 }
+            / apply
+            / 1e9,
         solved.backward_error,
         solved.refinements,
     );
@@ -154,7 +157,11 @@ fn run() -> Result<()> {
     let context = Context::new(&Device::default_device()?, &options)?;
     eprintln!("{}", context.device().name);
     // Kernels are compiled in small systems before.
-    for (name, n) in systems.iter().map(|&(name, _)| (name, if name.ends_with('3') { 12 } else { 120 })).chain(systems.iter().copied()) {
+    for (name, n) in systems
+        .iter()
+        .map(|&(name, _)| (name, if name.ends_with('3') { 12 } else { 120 }))
+        .chain(systems.iter().copied())
+    {
         let of = |entries: &[(usize, usize, f64)], rows| measure(&context, name, n, kernels, entries, rows);
         match name {
             "poisson2" => of(&stencil(n, 2, -1.0, -1.0), n * n)?,
@@ -165,7 +172,8 @@ fn run() -> Result<()> {
             "helmholtz2" => {
                 let shift = (20.0 / n as f64).powi(2);
                 let complex = |(row, column, value): (usize, usize, f64)| {
-                    let value = if row == column { Complex::new(value - shift, 0.1 * shift) } else { Complex::new(value, 0.0) };
+                    let value =
+                        if row == column { Complex::new(value - shift, 0.1 * shift) } else { Complex::new(value, 0.0) };
                     (row, column, value)
                 };
                 let entries: Vec<_> = stencil(n, 2, -1.0, -1.0).into_iter().map(complex).collect();

@@ -42,9 +42,9 @@
 #define WAIT barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)
 #endif
 #ifdef SYMMETRIC
-#define IS_SYMMETRIC 1
+#define IS_SYMMETRIC true
 #else
-#define IS_SYMMETRIC 0
+#define IS_SYMMETRIC false
 #endif
 
 // Entries of a front that a task of the assembly has, about.
@@ -375,44 +375,43 @@ inline void add_product(__local const SCALAR *left, __local const SCALAR *right,
 __kernel GROUP void factor_tiles(ulong first_front, ulong from, __global const uint *list, __global const ulong *fronts, ulong n, REAL tiny,
                                  __global SCALAR *factors, __global volatile uint *info)
 {
-    __local SCALAR tile[TILE * TILE], inverse[TILE * TILE];
+    // Two steps' columns of the factor and rows of the inverse, not yet divided by the pivot's root.
+    __local SCALAR column[2 * TILE], row[2 * TILE];
     const front_type front = front_at(fronts, list[first_front + TASK]);
-    const size_t size = min((size_t)TILE, front.pivots - from);
+    const size_t size = min((size_t)TILE, front.pivots - from), i = ITEM % TILE;
     __global SCALAR *a = factors + front.factors + from * (front.order + 1);
-    for (size_t e = ITEM; e < TILE * TILE; e += ITEMS) {
-        const size_t i = e % TILE, j = e / TILE;
-        const SCALAR one = i == j ? SCALAR_ONE : SCALAR_ZERO;
-        tile[e] = max(i, j) < size ? a[j * front.order + i] : one;
-        inverse[e] = one;
+    SCALAR tile[OF_TILE], inverse[OF_TILE];
+    for (size_t c = 0; c < OF_TILE; ++c) {
+        const size_t j = FIRST_OF_TILE + c;
+        inverse[c] = i == j ? SCALAR_ONE : SCALAR_ZERO;
+        tile[c] = max(i, j) < size ? a[j * front.order + i] : inverse[c];
     }
-    barrier(CLK_LOCAL_MEM_FENCE);
     for (size_t k = 0; k < TILE; ++k) {
-        const REAL pivot = scalar_re(tile[k * (TILE + 1)]), root_inverse = ONE / sqrt(pivot);
-        if (ITEM == 0 && !(pivot > tiny)) {
-            atomic_max(info, (uint)(n - front.first - from - k));
-        }
-        // Column k of the factor below the diagonal, and row k of the inverse.
-        if (ITEM < TILE && ITEM > k) {
-            tile[k * TILE + ITEM] = scalar_scale(root_inverse, tile[k * TILE + ITEM]);
-        } else if (ITEM < TILE) {
-            inverse[ITEM * TILE + k] = scalar_scale(root_inverse, inverse[ITEM * TILE + k]);
-        }
-        barrier(CLK_LOCAL_MEM_FENCE);
-        for (size_t e = ITEM; e < TILE * TILE; e += ITEMS) {
-            const size_t i = e % TILE, j = e / TILE;
-            const SCALAR below = -tile[k * TILE + i];
-            if (i > k && j > k) {
-                tile[e] = scalar_mad(below, scalar_conj(tile[k * TILE + j]), tile[e]);
-            } else if (i > k) {
-                inverse[e] = scalar_mad(below, inverse[j * TILE + k], inverse[e]);
+        __local SCALAR *of_column = column + k % 2 * TILE, *of_row = row + k % 2 * TILE;
+        for (size_t c = 0; c < OF_TILE; ++c) {
+            if (FIRST_OF_TILE + c == k) {
+                of_column[i] = tile[c];
+            }
+            if (i == k) {
+                of_row[FIRST_OF_TILE + c] = inverse[c];
             }
         }
         barrier(CLK_LOCAL_MEM_FENCE);
+        const REAL pivot = scalar_re(of_column[k]), root = ONE / sqrt(pivot);
+        if (ITEM == 0 && !(pivot > tiny)) {
+            atomic_max(info, (uint)(n - front.first - from - k));
+        }
+        const SCALAR below = scalar_scale(-root, of_column[i]);
+        for (size_t c = 0; c < OF_TILE; ++c) {
+            const SCALAR right = scalar_scale(root, of_row[FIRST_OF_TILE + c]);
+            tile[c] = scalar_mad(below, scalar_conj(scalar_scale(root, of_column[FIRST_OF_TILE + c])), tile[c]);
+            inverse[c] = i < k ? inverse[c] : i == k ? right : scalar_mad(below, right, inverse[c]);
+        }
     }
-    for (size_t e = ITEM; e < TILE * TILE; e += ITEMS) {
-        const size_t i = e % TILE, j = e / TILE;
+    for (size_t c = 0; c < OF_TILE; ++c) {
+        const size_t j = FIRST_OF_TILE + c;
         if (i >= j && i < size) {
-            a[j * front.order + i] = inverse[e];
+            a[j * front.order + i] = inverse[c];
         }
     }
 }
@@ -573,9 +572,10 @@ __kernel GROUP void scale_tiles(ulong first_front, ulong from, __global const ui
 }
 
 // Subtracts L L' or L U of a panel from what is on its right and below it but the contribution, or with `last` that of all pivots from the
-// contribution. A work-group has a block, of which there are `across` in a row of them; those without elements do nothing.
+// contribution, of fronts for which that takes less than `most` operations. A work-group has a block, of which there are `across` in a row of
+// them; those without elements do nothing.
 __kernel __attribute__((reqd_work_group_size(SIDE * SIDE, 1, 1)))
-void subtract_products(ulong first_front, ulong from, uint last, uint across, __global const uint *list, __global const ulong *fronts,
+void subtract_products(ulong first_front, ulong from, uint last, ulong most, uint across, __global const uint *list, __global const ulong *fronts,
                        __global SCALAR *factors, __global SCALAR *contributions)
 {
     __local SCALAR left[DEPTH * BLOCK], right[DEPTH * BLOCK];
@@ -586,7 +586,8 @@ void subtract_products(ulong first_front, ulong from, uint last, uint across, __
     const size_t begin = last ? pivots : from + TILE, end = last || !IS_SYMMETRIC ? order : pivots;
     const size_t k_begin = last ? 0 : from, k_end = last ? pivots : from + TILE;
     const size_t first_row = begin + block_row * BLOCK, first_col = begin + block_col * BLOCK;
-    const bool is_needed = IS_SYMMETRIC ? block_row >= block_col : last || min(first_row, first_col) < pivots;
+    const bool is_light = !last || front.rest * front.rest * pivots < most;
+    const bool is_needed = is_light && (IS_SYMMETRIC ? block_row >= block_col : last || min(first_row, first_col) < pivots);
     const size_t has_block = is_needed && first_row < order && first_col < end ? 1 : 0;
     const size_t steps = has_block * ((k_end - k_begin + DEPTH - 1) / DEPTH);
     __global SCALAR *a = factors + front.factors, *u = a + order * pivots, *contribution = contributions + front.contribution;
@@ -1060,12 +1061,25 @@ __kernel GROUP void backward_pivots(ulong first_task, ulong n, ulong columns, __
 }
 #endif
 
-// The residual b - A x, and the componentwise backward error of each row: |b - A x| over (|A| |x| + |b|), 0 where both are.
-__kernel void backward_errors(ulong n, __global const uint *offset, __global const uint *column,
-                              __global const SCALAR *value, __global const SCALAR *x, __global const SCALAR *b,
-                              __global SCALAR *residual, __global REAL *error)
+inline REAL larger(REAL a, REAL b)
 {
-    for (size_t i = get_global_id(0); i < n; i += get_global_size(0)) {
+    return b > a || isnan(b) ? b : a;
+}
+
+// The residuals b - A x of columns of n numbers, and the largest componentwise backward error of each work-group's rows: |b - A x| over
+// (|A| |x| + |b|), 0 where both are.
+__kernel GROUP void backward_errors(ulong n, __global const uint *offset, __global const uint *column,
+                                    __global const SCALAR *value, __global const SCALAR *x_of, __global const SCALAR *b_of,
+                                    __global SCALAR *residual, __global REAL *largest)
+{
+#ifndef CPU
+    __local REAL errors[ITEMS];
+#endif
+    const size_t groups = get_num_groups(0), begin = part_start(n, TASK, groups), until = part_start(n, TASK + 1, groups);
+    const size_t r = get_group_id(1);
+    __global const SCALAR *x = x_of + r * n, *b = b_of + r * n;
+    REAL most = ZERO;
+    for (size_t i = begin + ITEM; i < until; i += ITEMS) {
         SCALAR sum = b[i];
         REAL size = scalar_abs(sum);
         const size_t end = offset[i + 1];
@@ -1074,8 +1088,31 @@ __kernel void backward_errors(ulong n, __global const uint *offset, __global con
             sum -= term;
             size += scalar_abs(term);
         }
-        residual[i] = sum;
+        residual[r * n + i] = sum;
         const REAL left = scalar_abs(sum);
-        error[i] = left == ZERO ? ZERO : left / size;
+        most = larger(most, left == ZERO ? ZERO : left / size);
+    }
+#ifndef CPU
+    errors[ITEM] = most;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (uint step = ITEMS / 2; step > 0; step /= 2) {
+        if (ITEM < step) {
+            errors[ITEM] = larger(errors[ITEM], errors[ITEM + step]);
+        }
+        barrier(CLK_LOCAL_MEM_FENCE);
+    }
+    most = errors[0];
+#endif
+    if (ITEM == 0) {
+        largest[r * groups + TASK] = most;
+    }
+}
+
+// Adds corrections to columns of x, times -1, 0 or 1 each.
+__kernel void correct(ulong n, __global const REAL *times, __global const SCALAR *correction, __global SCALAR *x)
+{
+    const size_t r = get_global_id(1);
+    for (size_t i = get_global_id(0); times[r] != ZERO && i < n; i += get_global_size(0)) {
+        x[r * n + i] += scalar_scale(times[r], correction[r * n + i]);
     }
 }

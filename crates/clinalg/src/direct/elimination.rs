@@ -6,7 +6,7 @@ use super::analysis::{Front, Level};
 use super::factors::{Kind, Parts};
 use crate::matrix::Values;
 use crate::ops::factor::{CholeskyFactoriser, Diagonal, LuFactoriser, Side, Triangle, Triangular};
-use crate::ops::gemm::{Block, Transpose};
+use crate::ops::gemm::{Block, Product, Transpose};
 use crate::runtime::{KernelFamily, Out, Range};
 use crate::{Buffer, Context, Csr, Error, Real, Result, Scalar};
 
@@ -30,11 +30,22 @@ const PANEL_ITEMS: usize = 256;
 /// The most pivots whose rows one work-group searches.
 const MOST_BATCHED: usize = 1024;
 
+/// Operations for a contribution from which on a front has a product of its own.
+const HEAVY: usize = 1 << 30;
+
 /// Work-groups of one kernel, with an item each on CPUs.
 pub(super) fn groups(context: &Context, count: usize) -> Range {
     match context.family() {
         KernelFamily::Gpu => Range::d1(count * ITEMS, ITEMS),
         KernelFamily::Cpu => Range::d1(count, 1),
+    }
+}
+
+/// Parts of the rows whose backward errors are compared on the device.
+pub(super) fn parts_of_rows(context: &Context, n: usize) -> usize {
+    match context.family() {
+        KernelFamily::Gpu => n.div_ceil(2 * ITEMS).min(1024),
+        KernelFamily::Cpu => n.div_ceil(64).min(8 * context.units()),
     }
 }
 
@@ -93,6 +104,7 @@ impl<'a, T: Scalar> Elimination<'a, T> {
     fn run(&self, kind: Kind, mut large: impl FnMut(&Front, Fronts<T>) -> Result<()>) -> Result<()> {
         let &Parts { ref program, analysis, values, .. } = self.parts;
         let tables = &analysis.device;
+        let mut product = Product::<T>::new(self.context);
         for (number, level) in analysis.levels.iter().enumerate() {
             let [own, children] = [number, number + 1].map(|k| &self.contributions[k % 2]);
             program.assemble(
@@ -109,8 +121,22 @@ impl<'a, T: Scalar> Elimination<'a, T> {
             self.small(level, own)?;
             panels(self, level, own, kind)?;
             for front in level.large.iter().map(|&position| &analysis.fronts[position]) {
-                if !is_batched(self.context, front, kind == Kind::Cholesky) {
-                    large(front, Fronts::new(front, values, own))?;
+                let (parts, alone) =
+                    (Fronts::new(front, values, own), !is_batched(self.context, front, kind == Kind::Cholesky));
+                if alone {
+                    large(front, parts)?;
+                }
+                if alone || front.rest * front.rest * front.pivots >= HEAVY {
+                    let Fronts { below, right, rest, .. } = parts;
+                    match kind {
+                        Kind::Cholesky => {
+                            let adjoint = (Transpose::Conjugate, below);
+                            product.run_lower(-T::one(), (Transpose::No, below), adjoint, T::one(), rest)?;
+                        }
+                        Kind::Lu => {
+                            product.run(-T::one(), (Transpose::No, below), (Transpose::No, right), T::one(), rest)?;
+                        }
+                    }
                 }
             }
         }
@@ -177,7 +203,12 @@ impl<T: Scalar> Fronts<T> {
 }
 
 /// Factors of the larger fronts of a level on GPUs, together, but those that are not batched.
-fn panels<T: Scalar>(elimination: &Elimination<'_, T>, level: &Level, contributions: &Buffer<T>, kind: Kind) -> Result<()> {
+fn panels<T: Scalar>(
+    elimination: &Elimination<'_, T>,
+    level: &Level,
+    contributions: &Buffer<T>,
+    kind: Kind,
+) -> Result<()> {
     let &Parts { ref program, analysis, values, pivots: pivot_of, .. } = elimination.parts;
     let (context, symmetric) = (elimination.context, kind == Kind::Cholesky);
     let (list, fronts) = (&analysis.device.list, &analysis.device.fronts);
@@ -187,7 +218,7 @@ fn panels<T: Scalar>(elimination: &Elimination<'_, T>, level: &Level, contributi
     let subtract = |from: usize, last: bool, [across, down]: [usize; 2], count: usize| {
         let range = Range::d1(across * down * BLOCK_ITEMS, BLOCK_ITEMS).times(count);
         let (last, across, contributions) = (last.into(), across as u32, Out::shared(contributions));
-        program.subtract_products(context, range, first, from, last, across, list, fronts, out, contributions)
+        program.subtract_products(context, range, first, from, last, HEAVY, across, list, fronts, out, contributions)
     };
     for from in (0..large.first().map_or(0, |front| front.pivots)).step_by(TILE) {
         let active = &large[..large.partition_point(|front| front.pivots > from)];
@@ -224,13 +255,11 @@ pub(super) fn cholesky<T: Scalar>(parts: &Parts<'_, T>, a: &Csr<T>) -> Result<us
     let tiny = LEFT * (analysis.n as f64).sqrt() * T::Real::epsilon().into_f64();
     let elimination = Elimination::new(parts, a, tiny)?;
     let mut dense = CholeskyFactoriser::<T>::new(context, elimination.most_pivots(), tiny)?;
-    elimination.run(Kind::Cholesky, |front, Fronts { square, below, rest, .. }| {
+    elimination.run(Kind::Cholesky, |front, Fronts { square, below, .. }| {
         dense.run(square)?;
         let triangle = Triangle::Lower;
         let t = Triangular { block: square, triangle, op: Transpose::Conjugate, diagonal: Diagonal::Stored };
         dense.solver.run(Side::Right, t, below)?;
-        let product = &mut dense.solver.product;
-        product.run_lower(-T::one(), (Transpose::No, below), (Transpose::Conjugate, below), T::one(), rest)?;
         let [of_front, info] = [&dense.info, &elimination.info].map(Out::shared);
         parts.program.note_minor(context, Range::d1(1, 1), analysis.n, front.first, of_front, info)
     })?;
@@ -258,7 +287,7 @@ pub(super) fn lu<T: Scalar>(parts: &Parts<'_, T>, a: &Csr<T>) -> Result<usize> {
     let most = elimination.most_pivots();
     let local = Buffer::zeroed(context, most)?;
     let mut dense = LuFactoriser::<T>::new(context, [most, most], local)?;
-    elimination.run(Kind::Lu, |front, Fronts { square, below, right, rest }| {
+    elimination.run(Kind::Lu, |front, Fronts { square, below, right, .. }| {
         dense.tiny = [if front.rest == 0 { elimination.zero } else { elimination.tiny }, elimination.tiny];
         dense.run(square)?;
         dense.exchange.rows(&dense.pivots, 0..front.pivots, false, right)?;
@@ -267,8 +296,6 @@ pub(super) fn lu<T: Scalar>(parts: &Parts<'_, T>, a: &Csr<T>) -> Result<usize> {
         dense.solver.run(Side::Left, lower, right)?;
         let upper = Triangular { triangle: Triangle::Upper, diagonal: Diagonal::Stored, ..lower };
         dense.solver.run(Side::Right, upper, below)?;
-        let product = &mut dense.solver.product;
-        product.run(-T::one(), (Transpose::No, below), (Transpose::No, right), T::one(), rest)?;
         let (range, count) = (Range::d1(front.pivots, context.local()), front.pivots as u32);
         parts.program.place_pivots(context, range, front.first, count, &dense.pivots, Out::shared(parts.pivots))
     })?;

@@ -10,7 +10,6 @@ use super::substitution::Substitution;
 use crate::error::check_length;
 use crate::matrix::host::{equilibrated, has_weak_diagonal, inverse_of, matching};
 use crate::matrix::{Inspection, Structure, Values};
-use crate::ops;
 use crate::runtime::kernels::multifrontal::Program;
 use crate::runtime::{KernelFamily, Out, Range};
 use crate::solve::Preconditioner;
@@ -172,6 +171,47 @@ pub(super) struct Parts<'a, T: Scalar> {
     pub(super) rows_of_pivots: &'a Buffer<u32>,
 }
 
+/// The memory of solves with a number of right-hand sides.
+struct Work<T: Scalar> {
+    columns: usize,
+    substitution: Substitution<T>,
+    residual: Buffer<T>,
+    correction: Buffer<T>,
+    /// The largest backward errors of parts of the rows.
+    largest: Buffer<T::Real>,
+}
+
+/// The larger of two errors; a NaN is larger than any.
+fn larger(a: f64, b: f64) -> f64 {
+    if b > a || b.is_nan() { b } else { a }
+}
+
+impl<T: Scalar> Work<T> {
+    fn new(context: &Context, analysis: &Analysis, columns: usize) -> Result<Work<T>> {
+        let parts = elimination::parts_of_rows(context, analysis.n);
+        Ok(Work {
+            columns,
+            substitution: Substitution::new(context, analysis, columns)?,
+            residual: Buffer::uninit(context, analysis.n * columns)?,
+            correction: Buffer::uninit(context, analysis.n * columns)?,
+            largest: Buffer::uninit(context, parts * columns)?,
+        })
+    }
+
+    /// Of each column of x; the residuals are kept.
+    fn backward_errors(&self, parts: &Parts<'_, T>, a: &Csr<T>, b: &Buffer<T>, x: &Buffer<T>) -> Result<Vec<f64>> {
+        let (context, n, structure) = (a.context(), parts.analysis.n, a.structure());
+        let count = elimination::parts_of_rows(context, n);
+        let range = elimination::groups(context, count).times(self.columns);
+        let (residual, largest) = (Out::shared(&self.residual), Out::shared(&self.largest));
+        let (offset, column, value) = (&structure.offset, &structure.column, a.values());
+        parts.program.backward_errors(context, range, n, offset, column, value, x, b, residual, largest)?;
+        let largest = self.largest.to_vec()?;
+        let of_column = |of_parts: &[T::Real]| of_parts.iter().map(|error| error.into_f64()).fold(0.0, larger);
+        Ok(if count == 0 { vec![0.0; self.columns] } else { largest.chunks(count).map(of_column).collect() })
+    }
+}
+
 /// Factors of a sparse matrix on the device, by multifrontal elimination.
 pub struct Factors<T: Scalar> {
     params: FactorsParams,
@@ -184,10 +224,7 @@ pub struct Factors<T: Scalar> {
     pivots: Buffer<u32>,
     rows_of_pivots: Buffer<u32>,
     replaced: usize,
-    substitution: Substitution<T>,
-    residual: Vector<T>,
-    correction: Vector<T>,
-    errors: Vector<T::Real>,
+    work: Work<T>,
 }
 
 impl<T: Scalar> std::fmt::Debug for Factors<T> {
@@ -265,12 +302,12 @@ impl<T: Scalar> Factors<T> {
             is_matched: matched.is_some(),
             values: Buffer::uninit(context, analysis.factors)?,
             pivots: Buffer::zeroed(context, if symmetric { 0 } else { n })?,
-            rows_of_pivots: Buffer::zeroed(context, if symmetric || analysis.device.products.is_none() { 0 } else { n })?,
+            rows_of_pivots: Buffer::zeroed(
+                context,
+                if symmetric || analysis.device.products.is_none() { 0 } else { n },
+            )?,
             replaced: 0,
-            substitution: Substitution::new(context, &analysis, 1)?,
-            residual: Vector::uninit(context, n)?,
-            correction: Vector::uninit(context, n)?,
-            errors: Vector::uninit(context, n)?,
+            work: Work::new(context, &analysis, 1)?,
             analysis,
         };
         factors.eliminate(a)?;
@@ -358,7 +395,7 @@ impl<T: Scalar> Factors<T> {
     /// eps^(3/4), as A is singular to working precision or the pivots of the factors were too small.
     pub fn solve(&mut self, a: &Csr<T>, b: &Vector<T>, x: &mut Vector<T>) -> Result<Solved> {
         self.apply(b, x)?;
-        self.refine(a, b, x)
+        self.refine(&self.work, a, b.buffer(), x.buffer())
     }
 
     /// X with A X = B, each column refined as by [`Factors::solve`]; the largest backward error and the most steps of a column. The factors
@@ -374,48 +411,56 @@ impl<T: Scalar> Factors<T> {
         }
         let mut x = Dense::zeros(context, n, cols)?;
         let mut worst = Solved { backward_error: 0.0, refinements: 0 };
-        let several = Substitution::new(context, &self.analysis, cols.clamp(1, COLUMNS))?;
+        let most = cols.clamp(1, COLUMNS);
+        let mut work = Work::new(context, &self.analysis, most)?;
         for first in (0..cols).step_by(COLUMNS) {
             let count = (cols - first).min(COLUMNS);
-            let right = b.as_vector().copy_range(first * n..(first + count) * n)?;
-            let mut found = Vector::uninit(context, count * n)?;
-            several.run(&self.parts(), count, right.buffer(), found.buffer())?;
-            for column in (0..count).map(|k| k * n..(k + 1) * n) {
-                let (b, mut x) = (right.copy_range(column.clone())?, found.copy_range(column.clone())?);
-                let solved = self.refine(a, &b, &mut x)?;
-                worst.backward_error = worst.backward_error.max(solved.backward_error);
-                worst.refinements = worst.refinements.max(solved.refinements);
-                found.write_slice(column.start, &x)?;
+            if count < most {
+                work = Work::new(context, &self.analysis, count)?;
             }
+            let right = b.as_vector().copy_range(first * n..(first + count) * n)?;
+            let found = Vector::uninit(context, count * n)?;
+            work.substitution.run(&self.parts(), count, right.buffer(), found.buffer())?;
+            let solved = self.refine(&work, a, right.buffer(), found.buffer())?;
+            worst.backward_error = worst.backward_error.max(solved.backward_error);
+            worst.refinements = worst.refinements.max(solved.refinements);
             x.as_vector_mut().write_slice(first * n, &found)?;
         }
         Ok((x, worst))
     }
 
-    fn refine(&mut self, a: &Csr<T>, b: &Vector<T>, x: &mut Vector<T>) -> Result<Solved> {
-        let mut error = self.backward_error(a, b, x)?;
-        let mut refinements = 0;
+    /// Refines as many columns of x as `work` is for, each until its error no longer halves.
+    fn refine(&self, work: &Work<T>, a: &Csr<T>, b: &Buffer<T>, x: &Buffer<T>) -> Result<Solved> {
+        let (n, parts, context) = (self.analysis.n, self.parts(), a.context());
         let floor = T::Real::epsilon().into_f64();
-        while error > floor && refinements < self.params.refinements {
-            let mut correction = std::mem::replace(&mut self.correction, Vector::uninit(a.context(), 0)?);
-            let residual = std::mem::replace(&mut self.residual, Vector::uninit(a.context(), 0)?);
-            let applied = self.apply(&residual, &mut correction);
-            (self.correction, self.residual) = (correction, residual);
-            applied?;
-            ops::update(T::one(), &self.correction, T::one(), x)?;
+        let mut errors = work.backward_errors(&parts, a, b, x)?;
+        let mut goes_on: Vec<bool> = errors.iter().map(|&error| error > floor).collect();
+        let add = |times: &dyn Fn(usize) -> f64| -> Result<()> {
+            let times: Vec<T::Real> = (0..work.columns).map(|r| <T::Real as Scalar>::from_f64(times(r))).collect();
+            let (range, times) =
+                (Range::d1(n, context.local()).times(work.columns), Buffer::from_slice(context, &times)?);
+            parts.program.correct(context, range, n, &times, &work.correction, Out::shared(x))
+        };
+        let mut refinements = 0;
+        while goes_on.contains(&true) && refinements < self.params.refinements {
+            work.substitution.run(&parts, work.columns, &work.residual, &work.correction)?;
+            add(&|r| f64::from(u8::from(goes_on[r])))?;
             refinements += 1;
-            let new = self.backward_error(a, b, x)?;
-            // A NaN ends it too.
-            let halves = 2.0 * new <= error;
-            if new > error {
-                ops::update(-T::one(), &self.correction, T::one(), x)?;
-            } else {
-                error = new;
+            let new = work.backward_errors(&parts, a, b, x)?;
+            let is_worse = |r: usize| goes_on[r] && new[r] > errors[r];
+            if (0..work.columns).any(is_worse) {
+                add(&|r| if is_worse(r) { -1.0 } else { 0.0 })?;
             }
-            if !halves {
-                break;
+            for r in 0..work.columns {
+                // A NaN ends it too.
+                let halves = 2.0 * new[r] <= errors[r];
+                if goes_on[r] && !(new[r] > errors[r]) {
+                    errors[r] = new[r];
+                }
+                goes_on[r] &= halves && new[r] > floor;
             }
         }
+        let error = errors.into_iter().fold(0.0, larger);
         if error <= floor.powf(0.75) {
             return Ok(Solved { backward_error: error, refinements });
         }
@@ -426,16 +471,6 @@ impl<T: Scalar> Factors<T> {
         );
         Err(Error::unsuitable("a", reason))
     }
-
-    fn backward_error(&mut self, a: &Csr<T>, b: &Vector<T>, x: &Vector<T>) -> Result<f64> {
-        let (n, structure) = (self.analysis.n, a.structure());
-        let (residual, errors) = (Out::shared(self.residual.buffer()), Out::shared(self.errors.buffer()));
-        let (offset, column) = (&structure.offset, &structure.column);
-        let range = Range::d1(n, a.context().local());
-        let (value, x, b) = (a.values(), x.buffer(), b.buffer());
-        self.program().backward_errors(a.context(), range, n, offset, column, value, x, b, residual, errors)?;
-        Ok(ops::norm_inf(&self.errors)?.into_f64())
-    }
 }
 
 impl<T: Scalar> Preconditioner<T> for Factors<T> {
@@ -444,13 +479,13 @@ impl<T: Scalar> Preconditioner<T> for Factors<T> {
     }
 
     fn context(&self) -> &Context {
-        self.residual.context()
+        self.structure.offset.context()
     }
 
     /// One solve without refinement.
     fn apply(&mut self, r: &Vector<T>, z: &mut Vector<T>) -> Result<()> {
         check_length("r", self.analysis.n, r.len())?;
         check_length("z", self.analysis.n, z.len())?;
-        self.substitution.run(&self.parts(), 1, r.buffer(), z.buffer())
+        self.work.substitution.run(&self.parts(), 1, r.buffer(), z.buffer())
     }
 }

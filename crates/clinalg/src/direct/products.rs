@@ -127,9 +127,7 @@ impl Products {
             for (upper, second) in triangles.clone().flat_map(|upper| [(upper, 0), (upper, 1)]) {
                 let (half, values, scratch) = (half as u32, Out::shared(values), Out::shared(scratch));
                 let (list, scratch_of) = (&self.wide, &self.scratch_of);
-                program.join_tiles(
-                    context, range, half, upper, second, list, scratch_of, fronts, values, scratch,
-                )?;
+                program.join_tiles(context, range, half, upper, second, list, scratch_of, fronts, values, scratch)?;
             }
         }
         match kind {
@@ -190,9 +188,7 @@ impl Products {
         for number in (0..analysis.levels.len()).rev() {
             let (range, first) = of_level(tasks, number);
             let (list, fronts, rows) = (&tasks.list, &tables.fronts, &tables.rows);
-            program.backward_rest(
-                context, range, first, n, columns, list, fronts, rows, values, z, Out::shared(y),
-            )?;
+            program.backward_rest(context, range, first, n, columns, list, fronts, rows, values, z, Out::shared(y))?;
             program.backward_pivots(context, range, first, n, columns, list, fronts, values, y, Out::shared(z))?;
         }
         Ok(())
