@@ -655,13 +655,21 @@ __kernel void place_pivots(ulong first, uint count, __global const uint *local_p
     }
 }
 
-// Column r of y = the scaled column r of b in the order of elimination, and back.
+// Element i of right-hand side r among `columns` in the order of elimination: of columns of `length` numbers on CPUs, and of rows on GPUs, where
+// neighbouring items have neighbouring right-hand sides.
+#ifdef CPU
+#define AT(i, r, length, columns) ((r) * (length) + (i))
+#else
+#define AT(i, r, length, columns) ((i) * (columns) + (r))
+#endif
+
+// y = the scaled columns of b in the order of elimination, and back.
 __kernel void permute(ulong n, ulong count, __global const uint *place, __global const REAL *scale,
                       __global const SCALAR *b, __global SCALAR *y)
 {
     for (size_t e = get_global_id(0); e < n * count; e += get_global_size(0)) {
         const size_t r = e / n, i = e - r * n;
-        y[r * n + place[i]] = scalar_scale(scale[i], b[e]);
+        y[AT(place[i], r, n, count)] = scalar_scale(scale[i], b[e]);
     }
 }
 
@@ -670,34 +678,39 @@ __kernel void permute_back(ulong n, ulong count, __global const uint *place, __g
 {
     for (size_t e = get_global_id(0); e < n * count; e += get_global_size(0)) {
         const size_t r = e / n, i = e - r * n;
-        const SCALAR value = y[r * n + place[i]];
+        const SCALAR value = y[AT(place[i], r, n, count)];
         x[e] = scalar_scale(scale[i], value);
     }
 }
 
-// Adds what the children leave for the rows of the fronts of a level: to y for pivots, to `sums` for others. Column r of y has n numbers, of
-// `sums` and `of_children` `width` each; the lists of rows of the level and of the children begin at `begin` and `children_begin`.
-__kernel GROUP void gather_forward(ulong first_front, ulong n, ulong width, ulong begin, ulong children_begin,
+// Adds what the children leave for the rows of the fronts of a level: to y for pivots, to `sums` for others, of which each right-hand side has
+// `width`; the lists of rows of the level and of the children begin at `begin` and `children_begin`. On CPUs an item has one right-hand side.
+__kernel GROUP void gather_forward(ulong first_front, ulong n, ulong width, ulong columns, ulong begin, ulong children_begin,
                                    __global const ulong *fronts, __global const uint *map,
                                    __global const SCALAR *of_children, __global SCALAR *y, __global SCALAR *sums)
 {
+#ifdef CPU
+    const size_t each = 1, first = get_global_id(1);
+#else
+    const size_t each = columns, first = 0;
+#endif
     const size_t position = first_front + TASK, children_count = CHILDREN_OF(position);
     const front_type front = front_at(fronts, position);
-    const size_t r = get_global_id(1);
-    __global SCALAR *own = sums + r * width + front.rows - begin;
-    for (size_t i = ITEM; i < front.rest; i += ITEMS) {
-        own[i] = SCALAR_ZERO;
+    const size_t own = front.rows - begin;
+    for (size_t e = ITEM; e < front.rest * each; e += ITEMS) {
+        sums[AT(own + e / each, first + e % each, width, columns)] = SCALAR_ZERO;
     }
     WAIT;
     for (size_t c = 0; c < children_count; ++c) {
         const front_type child = front_at(fronts, front.children + c);
-        __global const SCALAR *theirs = of_children + r * width + child.rows - children_begin;
-        for (size_t e = ITEM; e < child.rest; e += ITEMS) {
-            const size_t i = map[child.rows + e];
+        const size_t theirs = child.rows - children_begin;
+        for (size_t e = ITEM; e < child.rest * each; e += ITEMS) {
+            const size_t k = e / each, r = first + e % each, i = map[child.rows + k];
+            const SCALAR value = of_children[AT(theirs + k, r, width, columns)];
             if (i < front.pivots) {
-                y[r * n + front.first + i] += theirs[e];
+                y[AT(front.first + i, r, n, columns)] += value;
             } else {
-                own[i - front.pivots] += theirs[e];
+                sums[AT(own + i - front.pivots, r, width, columns)] += value;
             }
         }
         WAIT;
@@ -896,27 +909,26 @@ __kernel void order_pivots(ulong count, __global const ulong *fronts, __global c
 }
 #endif
 
-// What a task of a solve has: a front, the first of some of its rows or columns, and the first of RIGHT right-hand sides, columns of n numbers.
+// What a task of a solve has: a front, the first of some of its rows or columns, and the first of RIGHT right-hand sides.
 typedef struct {
     front_type front;
-    size_t begin, right, columns, n;
+    size_t begin, right, columns;
 } task_type;
 
-inline task_type task_at(__global const uint *task, size_t number, __global const ulong *fronts, size_t n, size_t columns)
+inline task_type task_at(__global const uint *task, size_t number, __global const ulong *fronts, size_t columns)
 {
     task_type at;
     at.front = front_at(fronts, task[2 * number]);
     at.begin = task[2 * number + 1];
     at.right = RIGHT * get_group_id(1);
     at.columns = columns;
-    at.n = n;
     return at;
 }
 
-// An item's share of the sums over k < count of a[k * stride] times element k of x, or the one that `list` names, for each right-hand side: to
-// `shares`, by right-hand sides.
+// An item's share of the sums over k < count of a[k * stride] times element first + k of x, or the one that `list` names, for each right-hand
+// side: to `shares`, by right-hand sides.
 inline void share_products(const task_type *at, size_t share, size_t of_shares, size_t count, __global const SCALAR *a, size_t stride,
-                           bool adjoint, __global const uint *list, __global const SCALAR *x, __local SCALAR *shares)
+                           bool adjoint, __global const uint *list, size_t first, __global const SCALAR *x, __local SCALAR *shares)
 {
     SCALAR sums[RIGHT];
     for (size_t r = 0; r < RIGHT; ++r) {
@@ -924,9 +936,9 @@ inline void share_products(const task_type *at, size_t share, size_t of_shares, 
     }
     for (size_t k = share; k < count; k += of_shares) {
         const SCALAR value = adjoint ? scalar_conj(a[k * stride]) : a[k * stride];
-        const size_t row = list ? list[k] : k;
+        __global const SCALAR *row = x + (list ? list[k] : first + k) * at->columns;
         for (size_t r = 0; r < RIGHT; ++r) {
-            sums[r] = scalar_mad(value, x[min(at->right + r, at->columns - 1) * at->n + row], sums[r]);
+            sums[r] = scalar_mad(value, row[min(at->right + r, at->columns - 1)], sums[r]);
         }
     }
     for (size_t r = 0; r < RIGHT; ++r) {
@@ -951,79 +963,79 @@ inline SCALAR sum_of(__local const SCALAR *shares, size_t count, size_t stride)
 #define SUM_OF_ROW(r) sum_of(shares + (r) * ITEMS + ITEM % TILE, SHARES, TILE)
 
 // z = inv(L) P y for a tile of the pivots of a front.
-__kernel GROUP void forward_pivots(ulong first_task, ulong n, ulong columns, __global const uint *task, __global const ulong *fronts,
+__kernel GROUP void forward_pivots(ulong first_task, ulong columns, __global const uint *task, __global const ulong *fronts,
                                    __global const SCALAR *factors, __global const uint *row_of_pivot,
                                    __global const SCALAR *y, __global SCALAR *z)
 {
     __local SCALAR shares[RIGHT * ITEMS];
-    const task_type at = task_at(task, first_task + TASK, fronts, n, columns);
+    const task_type at = task_at(task, first_task + TASK, fronts, columns);
     const size_t i = ROW_OF(at), first = at.front.first;
     __global const SCALAR *a = factors + at.front.factors + i;
 #ifdef SYMMETRIC
     (void)row_of_pivot;
-    share_products(&at, SHARE, SHARES, i < at.front.pivots ? i + 1 : 0, a, at.front.order, false, 0, y + first, shares);
+    share_products(&at, SHARE, SHARES, i < at.front.pivots ? i + 1 : 0, a, at.front.order, false, 0, first, y, shares);
 #else
     __global const uint *rows = row_of_pivot + first;
-    share_products(&at, SHARE, SHARES, i < at.front.pivots ? i : 0, a, at.front.order, false, rows, y, shares);
+    share_products(&at, SHARE, SHARES, i < at.front.pivots ? i : 0, a, at.front.order, false, rows, 0, y, shares);
 #endif
     barrier(CLK_LOCAL_MEM_FENCE);
     if (i < at.front.pivots) {
         FOR_RIGHT (r, at, SHARE, SHARES) {
-            const size_t column = (at.right + r) * n;
+            const size_t column = at.right + r;
 #ifdef SYMMETRIC
-            z[column + first + i] = SUM_OF_ROW(r);
+            z[(first + i) * columns + column] = SUM_OF_ROW(r);
 #else
-            z[column + first + i] = y[column + rows[i]] + SUM_OF_ROW(r);
+            z[(first + i) * columns + column] = y[rows[i] * columns + column] + SUM_OF_ROW(r);
 #endif
         }
     }
 }
 
 // Adds -L z for a tile of the other rows of a front to `sums`.
-__kernel GROUP void forward_rest(ulong first_task, ulong n, ulong columns, ulong width, ulong begin, __global const uint *task,
+__kernel GROUP void forward_rest(ulong first_task, ulong columns, ulong begin, __global const uint *task,
                                  __global const ulong *fronts, __global const SCALAR *factors, __global const SCALAR *z,
                                  __global SCALAR *sums)
 {
     __local SCALAR shares[RIGHT * ITEMS];
-    const task_type at = task_at(task, first_task + TASK, fronts, n, columns);
+    const task_type at = task_at(task, first_task + TASK, fronts, columns);
     const size_t i = ROW_OF(at), pivots = at.front.pivots;
     __global const SCALAR *a = factors + at.front.factors + pivots + i;
-    share_products(&at, SHARE, SHARES, i < at.front.rest ? pivots : 0, a, at.front.order, false, 0, z + at.front.first, shares);
+    share_products(&at, SHARE, SHARES, i < at.front.rest ? pivots : 0, a, at.front.order, false, 0, at.front.first, z, shares);
     barrier(CLK_LOCAL_MEM_FENCE);
     if (i < at.front.rest) {
         FOR_RIGHT (r, at, SHARE, SHARES) {
-            sums[(at.right + r) * width + at.front.rows - begin + i] -= SUM_OF_ROW(r);
+            sums[(at.front.rows - begin + i) * columns + at.right + r] -= SUM_OF_ROW(r);
         }
     }
 }
 
 // y = z - U z, or z - L' z, at the other rows, for some of the pivots of a front.
-__kernel GROUP void backward_rest(ulong first_task, ulong n, ulong columns, __global const uint *task, __global const ulong *fronts,
+__kernel GROUP void backward_rest(ulong first_task, ulong columns, __global const uint *task, __global const ulong *fronts,
                                   __global const uint *row_of, __global const SCALAR *factors, __global const SCALAR *z,
                                   __global SCALAR *y)
 {
     __local SCALAR shares[RIGHT * ITEMS];
-    const task_type at = task_at(task, first_task + TASK, fronts, n, columns);
+    const task_type at = task_at(task, first_task + TASK, fronts, columns);
     const size_t pivots = at.front.pivots, rest = at.front.rest, order = at.front.order;
     __global const SCALAR *a = factors + at.front.factors;
     __global const uint *others = row_of + at.front.rows;
 #ifdef SYMMETRIC
     const size_t lane = ITEM % LANES, k = at.begin + ITEM / LANES;
-    share_products(&at, lane, LANES, k < pivots ? rest : 0, a + k * order + pivots, 1, true, others, z, shares);
+    share_products(&at, lane, LANES, k < pivots ? rest : 0, a + k * order + pivots, 1, true, others, 0, z, shares);
 #else
     const size_t k = ROW_OF(at);
-    share_products(&at, SHARE, SHARES, k < pivots ? rest : 0, a + order * pivots + k, pivots, false, others, z, shares);
+    share_products(&at, SHARE, SHARES, k < pivots ? rest : 0, a + order * pivots + k, pivots, false, others, 0, z, shares);
 #endif
     barrier(CLK_LOCAL_MEM_FENCE);
     if (k < pivots) {
 #ifdef SYMMETRIC
         FOR_RIGHT (r, at, lane, LANES) {
-            const size_t place = (at.right + r) * n + at.front.first + k;
+            const size_t place = (at.front.first + k) * columns + at.right + r;
             y[place] = z[place] - sum_of(shares + r * ITEMS + ITEM - lane, LANES, 1);
         }
 #else
         FOR_RIGHT (r, at, SHARE, SHARES) {
-            const size_t place = (at.right + r) * n + at.front.first + k;
+            const size_t place = (at.front.first + k) * columns + at.right + r;
             y[place] = z[place] - SUM_OF_ROW(r);
         }
 #endif
@@ -1031,11 +1043,11 @@ __kernel GROUP void backward_rest(ulong first_task, ulong n, ulong columns, __gl
 }
 
 // z = inv(U) y, or inv(L') y, for some of the pivots of a front.
-__kernel GROUP void backward_pivots(ulong first_task, ulong n, ulong columns, __global const uint *task, __global const ulong *fronts,
+__kernel GROUP void backward_pivots(ulong first_task, ulong columns, __global const uint *task, __global const ulong *fronts,
                                     __global const SCALAR *factors, __global const SCALAR *y, __global SCALAR *z)
 {
     __local SCALAR shares[RIGHT * ITEMS];
-    const task_type at = task_at(task, first_task + TASK, fronts, n, columns);
+    const task_type at = task_at(task, first_task + TASK, fronts, columns);
     const size_t pivots = at.front.pivots, order = at.front.order;
 #ifdef SYMMETRIC
     const size_t lane = ITEM % LANES, k = at.begin + ITEM / LANES;
@@ -1045,8 +1057,8 @@ __kernel GROUP void backward_pivots(ulong first_task, ulong n, ulong columns, __
     const size_t stride = order, share = SHARE, of_shares = SHARES;
 #endif
     // From the diagonal on.
-    __global const SCALAR *a = factors + at.front.factors + k * (order + 1), *x = y + at.front.first + k;
-    share_products(&at, share, of_shares, k < pivots ? pivots - k : 0, a, stride, IS_SYMMETRIC, 0, x, shares);
+    __global const SCALAR *a = factors + at.front.factors + k * (order + 1);
+    share_products(&at, share, of_shares, k < pivots ? pivots - k : 0, a, stride, IS_SYMMETRIC, 0, at.front.first + k, y, shares);
     barrier(CLK_LOCAL_MEM_FENCE);
     if (k < pivots) {
         FOR_RIGHT (r, at, share, of_shares) {
@@ -1055,7 +1067,7 @@ __kernel GROUP void backward_pivots(ulong first_task, ulong n, ulong columns, __
 #else
             const SCALAR sum = SUM_OF_ROW(r);
 #endif
-            z[(at.right + r) * n + at.front.first + k] = sum;
+            z[(at.front.first + k) * columns + at.right + r] = sum;
         }
     }
 }

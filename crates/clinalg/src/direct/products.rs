@@ -163,10 +163,11 @@ impl Products {
             let (begin, first) = (level.rows.start, level.fronts.start);
             program.gather_forward(
                 context,
-                groups(context, level.fronts.len()).times(columns),
+                groups(context, level.fronts.len()),
                 first,
                 n,
                 width,
+                columns,
                 begin,
                 children_begin,
                 &tables.fronts,
@@ -178,18 +179,18 @@ impl Products {
             let (range, first) = of_level(&self.pivots, number);
             let (list, fronts) = (&self.pivots.list, &tables.fronts);
             let out = Out::shared(z);
-            program.forward_pivots(context, range, first, n, columns, list, fronts, values, rows_of_pivots, y, out)?;
+            program.forward_pivots(context, range, first, columns, list, fronts, values, rows_of_pivots, y, out)?;
             let (range, first) = of_level(&self.rest, number);
             let (list, out) = (&self.rest.list, Out::shared(own));
-            program.forward_rest(context, range, first, n, columns, width, begin, list, fronts, values, z, out)?;
+            program.forward_rest(context, range, first, columns, begin, list, fronts, values, z, out)?;
             children_begin = begin;
         }
         let tasks = self.columns.as_ref().unwrap_or(&self.pivots);
         for number in (0..analysis.levels.len()).rev() {
             let (range, first) = of_level(tasks, number);
             let (list, fronts, rows) = (&tasks.list, &tables.fronts, &tables.rows);
-            program.backward_rest(context, range, first, n, columns, list, fronts, rows, values, z, Out::shared(y))?;
-            program.backward_pivots(context, range, first, n, columns, list, fronts, values, y, Out::shared(z))?;
+            program.backward_rest(context, range, first, columns, list, fronts, rows, values, z, Out::shared(y))?;
+            program.backward_pivots(context, range, first, columns, list, fronts, values, y, Out::shared(z))?;
         }
         Ok(())
     }

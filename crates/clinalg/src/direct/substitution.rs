@@ -51,6 +51,7 @@ impl<T: Scalar> Substitution<T> {
                 first,
                 n,
                 width,
+                columns,
                 begin,
                 children_begin,
                 &tables.fronts,
