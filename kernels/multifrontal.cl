@@ -655,6 +655,11 @@ __kernel void place_pivots(ulong first, uint count, __global const uint *local_p
     }
 }
 
+// Right-hand sides of a work-group.
+#ifndef RIGHT
+#define RIGHT 1
+#endif
+
 // Element i of right-hand side r among `columns` in the order of elimination: of columns of `length` numbers on CPUs, and of rows on GPUs, where
 // neighbouring items have neighbouring right-hand sides.
 #ifdef CPU
@@ -684,15 +689,19 @@ __kernel void permute_back(ulong n, ulong count, __global const uint *place, __g
 }
 
 // Adds what the children leave for the rows of the fronts of a level: to y for pivots, to `sums` for others, of which each right-hand side has
-// `width`; the lists of rows of the level and of the children begin at `begin` and `children_begin`. On CPUs an item has one right-hand side.
+// `width`; the lists of rows of the level and of the children begin at `begin` and `children_begin`.
+// A work-group has RIGHT right-hand sides, or on CPUs one.
 __kernel GROUP void gather_forward(ulong first_front, ulong n, ulong width, ulong columns, ulong begin, ulong children_begin,
                                    __global const ulong *fronts, __global const uint *map,
                                    __global const SCALAR *of_children, __global SCALAR *y, __global SCALAR *sums)
 {
 #ifdef CPU
+    (void)columns;
     const size_t each = 1, first = get_global_id(1);
 #else
-    const size_t each = columns, first = 0;
+    (void)n;
+    (void)width;
+    const size_t first = RIGHT * get_group_id(1), each = min((size_t)RIGHT, columns - first);
 #endif
     const size_t position = first_front + TASK, children_count = CHILDREN_OF(position);
     const front_type front = front_at(fronts, position);
@@ -798,10 +807,6 @@ __kernel void backward(ulong first_front, ulong n, ulong width, ulong begin, __g
 // Columns of a task of products with adjoints, and items that share one.
 #define COLUMNS 8
 #define LANES (ITEMS / COLUMNS)
-// Right-hand sides of a work-group.
-#ifndef RIGHT
-#define RIGHT 1
-#endif
 
 // Element (i, k) of the triangle at `a`, with ones on its diagonal where it is `unit`.
 inline SCALAR of_triangle(__global const SCALAR *a, size_t order, size_t i, size_t k, bool upper, bool unit)

@@ -27,8 +27,8 @@ const BLOCK_ITEMS: usize = 256;
 /// `PANEL_ITEMS`.
 const PANEL_ITEMS: usize = 256;
 
-/// The most pivots whose rows one work-group searches.
-const MOST_BATCHED: usize = 1024;
+/// The most pivots of a batched front with Cholesky and LU factors; those of LU factors are searched by one work-group.
+const MOST_BATCHED: [usize; 2] = [2048, 1024];
 
 /// Operations for a contribution from which on a front has a product of its own.
 const HEAVY: usize = 1 << 30;
@@ -60,7 +60,7 @@ pub(super) fn is_small(context: &Context, front: &Front) -> bool {
 /// Whether the pivots of a front are eliminated together with those of other fronts of its level.
 pub(super) fn is_batched(context: &Context, front: &Front, symmetric: bool) -> bool {
     let is_gpu = context.family() == KernelFamily::Gpu;
-    is_gpu && !is_small(context, front) && (symmetric || front.pivots <= MOST_BATCHED)
+    is_gpu && !is_small(context, front) && front.pivots <= MOST_BATCHED[usize::from(!symmetric)]
 }
 
 /// The numbers that a factorisation on the device works on.

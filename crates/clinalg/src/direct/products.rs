@@ -163,7 +163,7 @@ impl Products {
             let (begin, first) = (level.rows.start, level.fronts.start);
             program.gather_forward(
                 context,
-                groups(context, level.fronts.len()),
+                groups(context, level.fronts.len()).times(at_once),
                 first,
                 n,
                 width,
