@@ -63,7 +63,7 @@ function bad_input()
 gpu = MexInitOpenCL();
 [nodes, elements] = cube();
 material = [1 0.3 1];
-check_error('clinalg:argument:value', 'open edge', @() MexElasto(gpu, nodes, elements(1 : 5, :), material));
+check_error('clinalg:argument:value', 'open at the edge', @() MexElasto(gpu, nodes, elements(1 : 5, :), material));
 check_error('clinalg:argument:value', 'inward', @() MexElasto(gpu, nodes, elements(:, [4 3 2 1]), material));
 check_error('clinalg:argument:value', 'whole numbers from 1 to 8', @() MexElasto(gpu, nodes, elements + 1, material));
 check_error('clinalg:argument:value', 'below 0.5', @() MexElasto(gpu, nodes, elements, [1 0.5 1]));

@@ -602,7 +602,7 @@ fn inconsistent_problems_are_errors() {
     let cube = ElementMesh::cube(1, 2.0).unwrap();
     let (nodes, elements) = (cube.nodes().to_vec(), cube.elements().to_vec());
     let make = |elements: Vec<[u32; 4]>, boundary| ElementMesh::new(nodes.clone(), elements, boundary).unwrap_err();
-    value(make(elements[..5].to_vec(), 5), "an open edge between nodes");
+    value(make(elements[..5].to_vec(), 5), "the surface is open at the edge between nodes");
     value(make(elements.clone(), 7), "1 to 6");
     let reversed = |e: &[u32; 4]| [e[3], e[2], e[1], e[0]];
     value(make(elements.iter().map(reversed).collect(), 6), "inward");

@@ -115,7 +115,7 @@ fn bad_surfaces_are_refused_with_a_message() {
     let cube = Mesh::cube12();
     let (nodes, triangles) = (cube.nodes().to_vec(), cube.triangles().to_vec());
     refused(nodes.clone(), Vec::new(), "at least four");
-    refused(nodes.clone(), triangles[1..].to_vec(), "open edge");
+    refused(nodes.clone(), triangles[1..].to_vec(), "the surface is open at the edge between nodes");
     let with = |extra: [u32; 3]| triangles.iter().copied().chain([extra]).collect::<Vec<_>>();
     refused(nodes.clone(), with(triangles[3]), "each triangle once");
     refused(nodes.clone(), with([0, 1, 99]), "below 8");
@@ -434,7 +434,7 @@ fn only_rounding_on_open_edges_is_mended() {
     nodes.push([corner[0], corner[1], corner[2] + 1e-4]);
     triangles[0][0] = 8;
     let message = write(&nodes, &triangles).unwrap_err().to_string();
-    assert!(message.contains("open edge"), "{message}");
+    assert!(message.contains("open at the edge"), "{message}");
 }
 
 /// Messages counted nodes and triangles from 0 in some places and from 1 in others.

@@ -6,7 +6,7 @@ use clinalg::{Error, Result};
 
 use crate::quadrature::gauss_legendre;
 
-use super::{Point, bad, cross, dot, norm, one_based, scaled, solid_angle, sub};
+use super::{Point, bad, cross, dot, norm, one_based, open_at, scaled, solid_angle, sub};
 
 /// A closed surface of bilinear quadrilaterals and flat triangles, normals outward.
 ///
@@ -131,10 +131,8 @@ impl ElementMesh {
         for j in 0..self.elements.len() {
             for (a, b) in self.edges(j) {
                 if !directed.contains_key(&(b, a)) {
-                    let got = format!("an open edge between nodes {} and {} of element {}", a + 1, b + 1, j + 1);
-                    let expected =
-                        "a closed surface; close an open patch by enclosing elements after the boundary elements";
-                    return Err(bad("elements", expected, got));
+                    let advice = ", by enclosing elements after the boundary elements";
+                    return Err(open_at("elements", [a, b], &format!("element {}", j + 1), advice));
                 }
             }
         }

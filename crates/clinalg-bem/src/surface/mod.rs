@@ -102,11 +102,18 @@ fn bad(argument: &'static str, expected: &str, got: String) -> Error {
     Error::Value { argument, expected: expected.into(), got }
 }
 
+/// That no second face lies at an edge of `face`; `how` is how the surface can be closed.
+fn open_at(argument: &'static str, edge: [u32; 2], face: &str, how: &str) -> Error {
+    let [a, b] = one_based(&edge);
+    let reason = format!("the surface is open at the edge between nodes {a} and {b} of {face}; close it{how}");
+    Error::unsuitable(argument, reason)
+}
+
 impl Mesh {
     /// A mesh of `nodes` and `triangles` (0-based, anticlockwise seen from outside).
     ///
     /// # Errors
-    /// [`Error::Value`] or [`Error::Index`] that names the first node, triangle or edge, counted from 1, for: no
+    /// [`Error::Value`], [`Error::Unsuitable`] or [`Error::Index`] that names the first node, triangle or edge, counted from 1, for: no
     /// triangles, coordinates that are not finite, indices out of range, nodes in no triangle,
     /// triangles without area, the same triangle twice, open edges, edges in more than two triangles,
     /// neighbours of opposite orientation, nodes where several parts of the surface touch,
@@ -177,8 +184,7 @@ impl Mesh {
             for (a, b) in directed(triangle) {
                 match undirected[&(a.min(b), a.max(b))] {
                     1 => {
-                        let got = format!("an open edge between nodes {} and {} of triangle {}", a + 1, b + 1, k + 1);
-                        return Err(bad("triangles", "a closed surface", got));
+                        return Err(open_at("triangles", [a, b], &format!("triangle {}", k + 1), ""));
                     }
                     2 => {}
                     n => {
