@@ -44,6 +44,8 @@ fn no_command_goes_on_after_a_signal() {
         ("waveform --problem heat2d --n 64 --steps 4000 --h 1e-6", LATER),
         ("ode --problem bruss2d-mix --n 300 --rtol 1e-10", LATER),
         ("ode --problem heat2d --n 513 --method rkc --rtol 1e-10", LATER),
+        // A step takes tenths of a second.
+        ("ode --problem bruss2d-mix --n 1500 --h 1e-5 --method rk4 --reference none", [3000, 8000]),
         ("heat-bem --refine 5 --steps 20", LATER),
         ("elastodynamics --mesh cube:8 --frequencies 1:2:500", LATER),
         ("elastodynamics --mesh cube:6 --frequencies 1:2:500 --method lu", LATER),

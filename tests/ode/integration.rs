@@ -6,6 +6,7 @@ mod failures;
 mod jumps;
 
 use std::collections::HashMap;
+use std::time::Duration;
 
 use crate::common::contexts;
 use clinalg::{KernelFamily, Vector};
@@ -467,6 +468,71 @@ fn of_steps_tried_together_the_longest_good_run_is_kept() {
     assert_eq!((saved[0].0, saved[1].0, &saved[1].1), (7.7, 20.0, &y));
     // Each step taken has met the tolerance, so those tried are at least as many as those taken and thrown away.
     assert!(report.rhs_evaluations >= 7 * (report.accepted + report.rejected));
+}
+
+/// Fixed steps that take some time each, and the lengths of the batches in which they are taken.
+struct Slow<'a> {
+    one: Reference<'a, f64>,
+    each: Duration,
+    batches: Vec<usize>,
+}
+
+impl Stepper<f64> for Slow<'_> {
+    fn method(&self) -> &Method {
+        self.one.method()
+    }
+    fn components(&self) -> usize {
+        self.one.components()
+    }
+    fn set(&mut self, inputs: &[Vec<f64>]) -> Result<()> {
+        self.one.set(inputs)
+    }
+    fn trial(&mut self, t: f64, h: f64, tolerance: &Tolerance) -> Result<Option<f64>> {
+        self.one.trial(t, h, tolerance)
+    }
+    fn accept(&mut self) -> Result<()> {
+        self.one.accept()
+    }
+    fn solution(&self) -> Result<Vec<f64>> {
+        self.one.solution()
+    }
+    fn sibling(&self, method: &Method) -> Result<Self> {
+        Ok(Slow { one: self.one.sibling(method)?, each: self.each, batches: Vec::new() })
+    }
+    fn stored(&self, slot: Slot) -> Stored<'_, f64> {
+        self.one.stored(slot)
+    }
+    fn load(&mut self, input: usize, from: Stored<'_, f64>) -> Result<()> {
+        self.one.load(input, from)
+    }
+    fn advance(&mut self, times: &[f64], h: f64) -> Result<()> {
+        self.batches.push(times.len());
+        std::thread::sleep(self.each * times.len() as u32);
+        self.one.advance(times, h)
+    }
+}
+
+/// 256 steps were enqueued at once, however long they took: Ctrl-C had to wait for them.
+#[test]
+fn slow_fixed_steps_are_not_enqueued_by_the_hundreds() {
+    let system = van_der_pol("5");
+    let method = Method::named("rk4").unwrap();
+    let solved = |each: Duration, steps: usize| {
+        let h = 1e-3;
+        let options = Options { fixed_step: Some(h), ..Options::default() };
+        let mut stepper = Slow { one: Reference::new(&method, &system), each, batches: Vec::new() };
+        let y = integrate(&mut stepper, 0.0, h * steps as f64, &[2.0, 0.0], &options, &mut |_, _| ()).unwrap().0;
+        let mut alone = Reference::new(&method, &system);
+        let mut one_by_one = Integrator::new(&mut alone, 0.0, h * steps as f64, &[2.0, 0.0], &options).unwrap();
+        while one_by_one.step().unwrap() == StepOutcome::Step {}
+        assert_eq!(y, one_by_one.solution().unwrap());
+        (stepper.batches.iter().copied().max().unwrap(), stepper.batches.iter().sum::<usize>())
+    };
+    // 50 ms each: four steps take 0.2 s.
+    let (most, all) = solved(Duration::from_millis(50), 24);
+    assert!(most <= 8 && all == 24, "{most} of {all}");
+    let (most, all) = solved(Duration::ZERO, 5000);
+    assert!(most == 256 && all == 5000, "{most} of {all}");
 }
 
 #[test]

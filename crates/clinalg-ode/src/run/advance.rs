@@ -1,5 +1,7 @@
 //! Steps of an integration: of a fixed size, adaptive, events and dense output between them.
 
+use std::time::Instant;
+
 use clinalg::{Real, shown};
 
 use crate::error::Cause;
@@ -28,7 +30,8 @@ fn near(t: f64, t_new: f64) -> f64 {
 }
 
 impl<T: Real, S: Stepper<T>> Integrator<'_, T, S> {
-    pub(super) fn forward(&mut self, most: usize) -> Result<StepOutcome> {
+    /// Takes a step, or of fixed ones up to `batch`.
+    pub(super) fn forward(&mut self, batch: Option<usize>) -> Result<StepOutcome> {
         if self.saves.front().is_some_and(|t| *t <= self.report.t) {
             self.save_here()?;
         }
@@ -37,7 +40,7 @@ impl<T: Real, S: Stepper<T>> Integrator<'_, T, S> {
         }
         match self.control {
             Control::Adaptive { .. } => self.adaptive(),
-            Control::Fixed { .. } => self.fixed(most),
+            Control::Fixed { .. } => self.fixed(batch),
         }
     }
 
@@ -120,8 +123,9 @@ impl<T: Real, S: Stepper<T>> Integrator<'_, T, S> {
         (most as f64).min((until * (1.0 + 1e-12)).floor()).max(1.0) as usize
     }
 
-    fn fixed(&mut self, most: usize) -> Result<StepOutcome> {
+    fn fixed(&mut self, batch: Option<usize>) -> Result<StepOutcome> {
         self.check_limit()?;
+        let begun = Instant::now();
         let Control::Fixed { h, segment } = &mut self.control else { unreachable!("steps are fixed") };
         let end = *self.stops.front().expect("the end is a stop");
         let current = match *segment {
@@ -153,22 +157,25 @@ impl<T: Real, S: Stepper<T>> Integrator<'_, T, S> {
             }
         };
         let left = self.options.step_limit - self.report.accepted;
-        let count = self.together(current.h, most.min(left)).min(current.steps - current.done);
+        let count = self.together(current.h, batch.unwrap_or(1).min(left)).min(current.steps - current.done);
         let done = current.done + count;
         let t_new = current.time(done, end);
         let times: Vec<f64> = (current.done..done).map(|k| current.time(k, end)).collect();
         let Control::Fixed { segment, .. } = &mut self.control else { unreachable!("steps are fixed") };
         *segment = (done < current.steps).then_some(Segment { done, ..current });
+        let mut ends = Vec::new();
         if count == 1 {
             self.stepper.trial(self.report.t, current.h, &Tolerance::UNUSED)?;
-            self.report.rhs_evaluations += self.stepper.evaluations();
-            let wanted = self.before(t_new)?;
+            ends = self.before(t_new)?;
             self.stepper.accept()?;
-            return self.after(current.h, 1, t_new, &wanted);
+        } else {
+            self.stepper.advance(&times, current.h)?;
         }
-        self.stepper.advance(&times, current.h)?;
         self.report.rhs_evaluations += count * self.stepper.evaluations();
-        self.after(current.h, count, t_new, &[])
+        if batch.is_some() && count == self.batch {
+            self.pace(begun)?;
+        }
+        self.after(current.h, count, t_new, &ends)
     }
 
     fn adaptive(&mut self) -> Result<StepOutcome> {

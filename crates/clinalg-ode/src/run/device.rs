@@ -524,6 +524,11 @@ impl<T: Real> Stepper<T> for DeviceStepper<T> {
         self.times = times;
     }
 
+    fn finish(&self) -> Result<bool> {
+        self.context.finish()?;
+        Ok(true)
+    }
+
     fn component_name(&self, component: usize) -> String {
         self.system.component_name(component)
     }

@@ -1,5 +1,7 @@
 //! Step by step: control of the step size, stops, events, dense output.
 
+use std::time::Instant;
+
 use clinalg::{Real, shown};
 
 use crate::error::Cause;
@@ -70,6 +72,8 @@ pub struct Integrator<'a, T: Real, S: Stepper<T>> {
     pub(super) on_event: Option<OnEvent<'a, T>>,
     pub(super) on_progress: Option<Progress<'a>>,
     pub(super) report: Report,
+    /// Fixed steps that [`Integrator::run`] takes between two calls for progress.
+    pub(super) batch: usize,
     pub(super) ended: bool,
 }
 
@@ -121,8 +125,19 @@ pub(super) struct Stiffness {
 
 /// Fixed steps between two looks at whether the solution is finite, each of which reads it once.
 const BETWEEN_CHECKS: usize = 4096;
-/// Most fixed steps between two calls for progress.
-const AT_ONCE: usize = 256;
+/// Fixed steps between two calls for progress: at first, and at most.
+const AT_ONCE: (usize, usize) = (4, 256);
+/// Seconds that they take where there are enough of them: what is enqueued cannot be called back.
+const SECONDS: (f64, f64) = (0.125, 0.5);
+
+/// Fixed steps for the next batch, after one of `count` that took `seconds`.
+fn next_batch(count: usize, seconds: f64) -> usize {
+    match seconds {
+        s if s < SECONDS.0 => (2 * count).min(AT_ONCE.1),
+        s if s > SECONDS.1 => (count / 2).max(1),
+        _ => count,
+    }
+}
 
 /// Steps between two checks for stiffness, and after one that found it.
 pub(super) const LOOK: (usize, usize) = (100, 10);
@@ -269,6 +284,7 @@ impl<'a, T: Real, S: Stepper<T>> Integrator<'a, T, S> {
             on_event: None,
             on_progress: None,
             report: Report::new(t0),
+            batch: AT_ONCE.0,
             ended: !moving,
         })
     }
@@ -395,14 +411,16 @@ impl<'a, T: Real, S: Stepper<T>> Integrator<'a, T, S> {
     }
 
     /// Steps to the end, or to a terminal event. Progress is reported after every adaptive step, of fixed ones
-    /// after some hundreds at most; that the solution is no longer finite is found after some thousands.
+    /// after half a second or some hundreds; that the solution is no longer finite is found after some thousands.
     ///
     /// # Errors
     /// As [`Integrator::step`].
     pub fn run(&mut self) -> Result<StepOutcome> {
         let mut checked = self.report.accepted;
         loop {
-            match self.forward(AT_ONCE)? {
+            // The steps after which it checks must not depend on their time.
+            let left = (checked + BETWEEN_CHECKS).saturating_sub(self.report.accepted).max(1);
+            match self.forward(Some(self.batch.min(left)))? {
                 StepOutcome::Step | StepOutcome::Stop => {}
                 other => return Ok(other),
             }
@@ -420,7 +438,16 @@ impl<'a, T: Real, S: Stepper<T>> Integrator<'a, T, S> {
     /// [`Error::NotFinite`], [`Error::StepTooSmall`], [`Error::StepLimit`]; [`Error::Value`] where a fixed step leaves a
     /// multi-step method too few steps up to a stop; those of the device.
     pub fn step(&mut self) -> Result<StepOutcome> {
-        self.forward(1)
+        self.forward(None)
+    }
+
+    /// Waits for a whole batch that began at `start`, and chooses the size of the next.
+    pub(super) fn pace(&mut self, start: Instant) -> Result<()> {
+        self.batch = match self.stepper.finish()? {
+            true => next_batch(self.batch, start.elapsed().as_secs_f64()),
+            false => AT_ONCE.1,
+        };
+        Ok(())
     }
 }
 

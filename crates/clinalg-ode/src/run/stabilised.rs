@@ -274,6 +274,10 @@ impl<T: Real, S: Stepper<T>> Stepper<T> for Stabilised<S> {
         }
     }
 
+    fn finish(&self) -> Result<bool> {
+        self.inner().finish()
+    }
+
     fn component_name(&self, component: usize) -> String {
         self.inner().component_name(component)
     }

@@ -319,6 +319,15 @@ pub trait Stepper<T: Real> {
         let _ = times;
     }
 
+    /// Waits until the steps taken so far are computed. `false`, without waiting, where other processes take them too: what depends on
+    /// the time measured here would differ between the processes.
+    ///
+    /// # Errors
+    /// Those of the device.
+    fn finish(&self) -> Result<bool> {
+        Ok(true)
+    }
+
     /// What messages call a component.
     fn component_name(&self, component: usize) -> String {
         format!("component {} (counted from 1)", component + 1)

@@ -470,6 +470,14 @@ impl<T: Real> Stepper<T> for TeamStepper<T> {
         self.ranks.iter_mut().for_each(|rank| rank.limit_times(times));
     }
 
+    fn finish(&self) -> Result<bool> {
+        let is_alone = self.team.local().len() == self.team.ranks();
+        if is_alone {
+            self.team.finish()?;
+        }
+        Ok(is_alone)
+    }
+
     fn component_name(&self, component: usize) -> String {
         self.system.component_name(component)
     }
