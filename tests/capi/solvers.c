@@ -789,6 +789,10 @@ static void options_from_a_text(void)
     before = options;
     FAILS(clinalg_solver_options_parse("fcg,ilv", &options), CLINALG_STATUS_VALUE);
     CHECK(strstr(clinalg_last_error_message(), "`text`") != NULL && strstr(clinalg_last_error_message(), "ilu, ilut, lu, ic") != NULL);
+    /* The list offered `sa`, which was then refused. */
+    CHECK(strstr(clinalg_last_error_message(), "jacobi, amg, spai0") != NULL && strstr(clinalg_last_error_message(), "saddle") == NULL);
+    FAILS(clinalg_solver_options_parse("gmres,sa", &options), CLINALG_STATUS_VALUE);
+    CHECK(strstr(clinalg_last_error_message(), "`sa`") != NULL && strstr(clinalg_last_error_message(), "clinalg_system_options.solver") != NULL);
     FAILS(clinalg_solver_options_parse("fcg,tol=nan", &options), CLINALG_STATUS_VALUE);
     FAILS(clinalg_solver_options_parse("fcg,restart=0", &options), CLINALG_STATUS_VALUE);
     FAILS(clinalg_solver_options_parse("fcg,cg", &options), CLINALG_STATUS_VALUE);

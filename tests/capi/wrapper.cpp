@@ -112,6 +112,12 @@ void vectors()
     const Vector column(dense(2, 1, Values({3, -4})));
     CHECK(column.rows() == 2 && (dense(1, 2, Values({1, 1})) * column).gather<double>() == Values({-1}));
     CHECK(thrown([] { Vector wrong(dense(1, 2, Values({1, 2}))); }) == CLINALG_STATUS_HANDLE_KIND);
+    // Kinds were numbers in the message.
+    try {
+        Vector wrong(dense(1, 2, Values({1, 2})));
+    } catch (const clinalg::Error &error) {
+        CHECK(std::string(error.what()).find("is a dense matrix, a vector is expected") != std::string::npos);
+    }
 
     const Complex i(0, 1);
     const Vector c = vector<Complex>({1.0 + i, -2.0 * i});

@@ -56,7 +56,14 @@ impl ClinalgSolverOptions {
 impl ClinalgSolverOptions {
     /// Sets the members that a text names.
     fn set(&mut self, text: &str) -> Result<(), Fault> {
-        let wanted: SolverText = text.parse().map_err(|error: Error| error.renamed("solver", "text"))?;
+        // Names without a code are told apart from unknown ones, and are not offered in their place.
+        let wanted: SolverText = text
+            .parse()
+            .or_else(|_: Error| {
+                let has_method = |method| method_of_name(method).is_some();
+                SolverText::parse_where(text, has_method, |kind| preconditioner_of_name(kind).is_some())
+            })
+            .map_err(|error| error.renamed("solver", "text"))?;
         let lacking = |name: &str, expected: &str| Fault::Library(Error::value("text", expected, format!("`{name}`")));
         if let Some(method) = wanted.method {
             let known = method_of_name(method).ok_or_else(|| {
@@ -66,8 +73,8 @@ impl ClinalgSolverOptions {
         }
         if let Some(kind) = wanted.preconditioner {
             let known = preconditioner_of_name(kind).ok_or_else(|| {
-                let expected = "none, jacobi, amg, spai0, ssor, ilu, ilut, ic, fsai or lu; create any other one with its own function and \
-                                set `inverse`, or use clinalg_system_options.solver";
+                let expected = "a preconditioner with a code; create this one with its own function and set `inverse`, or name it in \
+                                clinalg_system_options.solver";
                 let name = SolverText::PRECONDITIONERS.iter().find(|(_, of)| *of == kind);
                 lacking(name.map_or("", |(name, _)| name), expected)
             })?;

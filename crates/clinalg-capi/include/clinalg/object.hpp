@@ -177,12 +177,31 @@ protected:
     Object(Object &&other, clinalg_kind kind) : handle_(0) {
         if (other.info().kind != kind)
             throw Error(CLINALG_STATUS_HANDLE_KIND, "clinalg:handle:kind",
-                        "the object is of kind " + std::to_string(static_cast<int>(other.info().kind)) + ", kind " +
-                            std::to_string(static_cast<int>(kind)) + " of clinalg_kind is expected");
+                        std::string("the object is ") + name_of(other.info().kind) + ", " + name_of(kind) + " is expected");
         std::swap(handle_, other.handle_);
     }
 
 private:
+    static const char *name_of(clinalg_kind kind) {
+        switch (kind) {
+        case CLINALG_KIND_VECTOR: return "a vector";
+        case CLINALG_KIND_DENSE: return "a dense matrix";
+        case CLINALG_KIND_CSR: return "a sparse matrix";
+        case CLINALG_KIND_BAND: return "a band matrix";
+        case CLINALG_KIND_WAVE: return "a wave";
+        case CLINALG_KIND_OPERATOR: return "an operator";
+        case CLINALG_KIND_ODE: return "a system of differential equations";
+        case CLINALG_KIND_ELASTODYNAMICS: return "a problem of elastodynamics";
+        case CLINALG_KIND_TEAM: return "a team of devices";
+        case CLINALG_KIND_TEAM_MATRIX: return "a matrix on a team";
+        case CLINALG_KIND_ODE_STEPPER: return "a stepper of differential equations";
+        case CLINALG_KIND_POISSON: return "a Poisson solver";
+        case CLINALG_KIND_SOLVER: return "a Krylov solver";
+        case CLINALG_KIND_FACTORISATION: return "a factorisation of a dense matrix";
+        case CLINALG_KIND_TEAM_AMG: return "algebraic multigrid on a team";
+        default: return "an object of a kind unknown to this header";
+        }
+    }
     clinalg_handle handle_;
 };
 

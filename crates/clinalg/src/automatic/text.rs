@@ -103,19 +103,6 @@ fn named<T: Copy>(names: &[(&str, T)], name: &str) -> Option<T> {
     names.iter().find(|(known, _)| *known == name).map(|(_, value)| *value)
 }
 
-fn joined<T>(names: &[(&str, T)]) -> String {
-    names.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ")
-}
-
-fn unknown(part: &str) -> Error {
-    let expected = format!(
-        "parts between commas: {DIRECT}, a method ({}), a preconditioner (auto, {}), tol=, max-iterations=, restart= or idr-dimension=",
-        joined(SolverText::METHODS),
-        joined(SolverText::PRECONDITIONERS)
-    );
-    Error::value(ARGUMENT, expected, format!("`{part}`"))
-}
-
 /// Sets what may be named once.
 fn set<T>(place: &mut Option<T>, value: T, what: &str, part: &str) -> Result<()> {
     match place.replace(value) {
@@ -135,6 +122,33 @@ impl FromStr for SolverText {
     /// # Errors
     /// [`Error::Value`] that names the part and what is known.
     fn from_str(text: &str) -> Result<SolverText> {
+        SolverText::parse_where(text, |_| true, |_| true)
+    }
+}
+
+impl SolverText {
+    /// As [`str::parse`], for callers that have only some of the methods and preconditioners; others are as unknown names.
+    ///
+    /// # Errors
+    /// [`Error::Value`] that names the part and what is known.
+    pub fn parse_where(
+        text: &str,
+        has_method: impl Fn(Method) -> bool,
+        has_preconditioner: impl Fn(PreconditionerKind) -> bool,
+    ) -> Result<SolverText> {
+        let method_of = |name: &str| named(SolverText::METHODS, name).filter(|method| has_method(*method));
+        let preconditioner_of =
+            |name: &str| named(SolverText::PRECONDITIONERS, name).filter(|kind| has_preconditioner(*kind));
+        let unknown = |part: &str| {
+            let methods = SolverText::METHODS.iter().filter(|known| has_method(known.1));
+            let kinds = SolverText::PRECONDITIONERS.iter().filter(|known| has_preconditioner(known.1));
+            let expected = format!(
+                "parts between commas: {DIRECT}, a method ({}), a preconditioner (auto, {}), tol=, max-iterations=, restart= or idr-dimension=",
+                methods.map(|known| known.0).collect::<Vec<_>>().join(", "),
+                kinds.map(|known| known.0).collect::<Vec<_>>().join(", ")
+            );
+            Error::value(ARGUMENT, expected, format!("`{part}`"))
+        };
         let mut found = SolverText::default();
         let mut preconditioner = None;
         for part in text.split(',').map(|part| part.trim().to_ascii_lowercase()) {
@@ -162,7 +176,7 @@ impl FromStr for SolverText {
                     set(&mut found.method, Method::Gmres, "method", part)?;
                     set(&mut preconditioner, Some(PreconditionerKind::Lu), "preconditioner", part)?;
                 }
-                None => match (named(SolverText::METHODS, part), named(SolverText::PRECONDITIONERS, part)) {
+                None => match (method_of(part), preconditioner_of(part)) {
                     (Some(method), _) => set(&mut found.method, method, "method", part)?,
                     (None, Some(kind)) => set(&mut preconditioner, Some(kind), "preconditioner", part)?,
                     (None, None) if part == "auto" => set(&mut preconditioner, None, "preconditioner", part)?,
