@@ -179,3 +179,19 @@ fn a_waveform_relaxation_ends_soon_after_a_signal() {
         assert!(seconds < 5.0, "after {wait} s: {seconds}");
     }
 }
+
+/// A run that the limit on steps ended, with a checkpoint, failed without a word.
+#[test]
+fn a_step_limit_with_a_checkpoint_is_the_reason_of_the_failure() {
+    let folder = folder();
+    let line = "ode --problem heat2d --n 9 --h 1e-4 --variant reference --reference none";
+    for quiet in ["", " --quiet"] {
+        let done = words_in(folder.path(), &format!("{line} --step-limit 4 --checkpoint c.npz{quiet}"));
+        assert_eq!((done.code, done.stdout.is_empty()), (1, !quiet.is_empty()), "{}", done.stderr);
+        for needle in ["--step-limit 4 ", "t = 0.0004", "--resume c.npz"] {
+            assert!(done.stderr.contains(needle), "{}", done.stderr);
+        }
+    }
+    let done = words_in(folder.path(), &format!("{line} --resume c.npz --step-limit 100 --t-end 0.001"));
+    assert!(done.code == 0 && !done.stderr.contains("ended the run"), "{}", done.stderr);
+}

@@ -53,10 +53,11 @@ pub(crate) fn watch(writes: bool) {
                 );
                 return;
             } else {
-                let _ = writeln!(
-                    std::io::stderr(),
-                    "clinalg: stopped at once, since the current step did not finish; there is no result"
-                );
+                let reason = match BEGUN.load(Ordering::Relaxed) {
+                    true => "stopped at once, since the current step did not finish",
+                    false => "stopped during set-up",
+                };
+                let _ = writeln!(std::io::stderr(), "clinalg: {reason}; there is no result");
                 end_at_once();
             }
         }

@@ -45,6 +45,14 @@ pub(crate) fn tell(text: &str) {
     }
 }
 
+/// A line on stderr, with `--quiet` too: why a run with a result has failed.
+pub(crate) fn reason(text: &str) {
+    if crate::processes::writes() {
+        // Nothing is left to do where stderr cannot be written.
+        let _ = writeln!(std::io::stderr(), "clinalg: {text}");
+    }
+}
+
 impl log::Log for Messages {
     fn enabled(&self, metadata: &log::Metadata<'_>) -> bool {
         metadata.level() <= log::Level::Info && metadata.target().starts_with("clinalg")

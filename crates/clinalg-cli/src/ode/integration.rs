@@ -27,6 +27,8 @@ pub(super) struct Done<T> {
     pub(super) report: Report,
     /// The terminal event that ended it.
     pub(super) ended_by: Option<usize>,
+    /// Whether it ended at the limit on steps.
+    pub(super) limited: bool,
     /// Where the integration stands, if it is kept.
     pub(super) state: Option<State<T>>,
     pub(super) setup: Duration,
@@ -276,10 +278,10 @@ impl<T: Real> Integration<'_, T> {
         if let Some(state) = resume {
             integrator.restore(state)?;
         }
-        let ended_by = match integrator.run() {
-            Err(Error::StepLimit { slides: None, .. }) if keeps => None,
-            Ok(StepOutcome::Event(event)) => Some(event),
-            other => other.map(|_| None)?,
+        let (ended_by, limited) = match integrator.run() {
+            Err(Error::StepLimit { slides: None, .. }) if keeps => (None, true),
+            Ok(StepOutcome::Event(event)) => (Some(event), false),
+            other => (other.map(|_| None)?, false),
         };
         integrator.stored()?;
         let all = start.elapsed();
@@ -300,6 +302,7 @@ impl<T: Real> Integration<'_, T> {
             summary,
             report,
             ended_by,
+            limited,
             state,
             setup,
             upload,

@@ -23,6 +23,7 @@ use crate::exit::{Exit, Failure, usage};
 use crate::files;
 use crate::global::Global;
 use crate::interrupt;
+use crate::messages;
 use crate::output::Output;
 use crate::paths::ending;
 use crate::plot::Frames as Pictures;
@@ -90,7 +91,7 @@ pub(super) fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> 
     out.phase("reference");
     let error = reference::error(args.reference, &problem, &done, t_end)?;
     out.phase("output");
-    let norms = done.summary.norms;
+    let (norms, limited) = (done.summary.norms, done.limited);
     let mut document = Document::new(&integration, (&executor, global), done, stepper)?;
     (document.files, document.times, document.checkpoint) = (files, times, checkpoint);
     (document.error_vs_reference, document.reference) = error.unzip();
@@ -99,6 +100,12 @@ pub(super) fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> 
         buffer.draw(&mut document, &problem, pictures)?;
     }
     progress.clear();
+    if let (true, Some(path)) = (limited, &document.checkpoint) {
+        messages::reason(&format!(
+            "--step-limit {} ended the run at t = {}, before --t-end {t_end}; continue it by --resume {path} with a larger --step-limit",
+            args.step_limit, document.t
+        ));
+    }
     out.report(&document, executor.contexts(), || Ok([("y0", norms[0]), ("y", norms[1])]))
 }
 
