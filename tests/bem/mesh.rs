@@ -223,7 +223,7 @@ fn files_of_each_format_are_read() {
     ];
     for path in &bad {
         let error = Mesh::read(path).unwrap_err();
-        let known = matches!(&error, Error::Format { .. } | Error::Value { .. });
+        let known = matches!(&error, Error::Format { .. } | Error::Value { .. } | Error::Unsuitable { .. });
         assert!(known, "{}: {error}", path.display());
     }
     assert!(Mesh::read(&bad[2]).unwrap_err().to_string().contains(":3: `one`"));

@@ -146,7 +146,10 @@ fn least_squares_solutions_counted_as_solutions_of_the_system() {
         let text = words_in(folder.path(), &format!("solve a.mtx --rhs b.mtx --method {method}")).fine();
         assert!(text.contains("converged to a least-squares solution"), "{text}");
         let text = words_in(folder.path(), &format!("solve zero.mtx --rhs ones --method {method} --out z.mtx")).fine();
-        assert!(text.contains("converged to a least-squares solution") && text.contains("1.00e0"), "{text}");
+        assert!(
+            text.contains("converged to a least-squares solution") && text.contains("residual       1, "),
+            "{text}"
+        );
         assert_eq!(reals(&folder.path().join("z.mtx")), [0.0; 5]);
     }
     let done = words_in(folder.path(), "solve zero.mtx --method cg");

@@ -9,7 +9,7 @@ use serde::Serialize;
 use crate::exit::{Ended, Exit, Failure};
 use crate::phases::{Phase, Phases};
 use crate::processes;
-use crate::text::{bytes, seconds, table};
+use crate::text::{bytes, number, seconds, table};
 
 /// The version of the documents that `clinalg schema` describes. It grows when a key changes its meaning or goes.
 pub(crate) const SCHEMA_VERSION: u32 = 1;
@@ -115,7 +115,7 @@ impl Output {
         if !self.verbose || N == 0 {
             return Ok(());
         }
-        let norms = norms()?.map(|(name, norm)| format!("|{name}| = {norm:.4e}"));
+        let norms = norms()?.map(|(name, norm)| format!("|{name}| = {}", number(norm, 5)));
         self.detail("2-norms", norms.join(", "))
     }
 

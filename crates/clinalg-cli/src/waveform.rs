@@ -27,6 +27,7 @@ use crate::global::Global;
 use crate::interrupt;
 use crate::output::Output;
 use crate::plot::{Picture, PlotArgs};
+use crate::progress::Progress;
 use crate::series::SeriesArgs;
 use crate::system::{SystemArgs, fingerprint};
 
@@ -294,17 +295,20 @@ fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Result<Exit
 
     interrupt::watch(checkpoints.is_given() || args.series.is_given());
     let limit = args.iteration_limit.unwrap_or(usize::MAX);
-    let span = Span { limit, keep_state: !devices.are_several(), resume: state.as_ref() };
+    let progress = Progress::of_part(out);
+    let span = Span { limit, keep_state: !devices.are_several(), resume: state.as_ref(), progress: &progress };
     let see = |t: f64, y: &[T]| Ok(series.keep_solution(&problem, t, y)?);
     out.phase("relaxation, and the method itself");
     let measured = measure(&devices, &problem, &y0, &options, span, see)?;
     out.phase("prediction");
+    progress.stage("predicting times");
     // After the run, which refuses what is past the stability limit.
     let predicted = match measured.compared {
         Some(_) => devices.predict(&problem, &y0, &options)?,
         None => None,
     };
 
+    progress.clear();
     out.phase("output");
     let (files, times) = series.finish()?;
     let write = |state| checkpoints.write(interrupt::interrupted(), |path| save(path, fingerprint()?, state));

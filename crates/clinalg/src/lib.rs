@@ -43,6 +43,6 @@ pub use error::{Error, HandleFault, Result};
 pub use matrix::{Band, BandParts, Csr, CsrParts, Dense, Inspection, Reordering, Vector};
 pub use num_complex::Complex;
 pub use runtime::{Buffer, Context, ContextOptions, Device, DeviceInfo, KernelFamily, View, ViewMut};
-#[doc(hidden)]
-pub use scalar::shown;
 pub use scalar::{Precision, Real, Scalar};
+#[doc(hidden)]
+pub use scalar::{counted, shown};

@@ -48,6 +48,16 @@ pub fn shown(value: f64) -> String {
     }
 }
 
+/// A count as messages show it: 1 step, 2 steps, 3 entries.
+#[doc(hidden)]
+pub fn counted(n: usize, what: &str) -> String {
+    match (n, what.strip_suffix('y')) {
+        (1, _) => format!("1 {what}"),
+        (_, Some(stem)) => format!("{n} {stem}ies"),
+        (_, None) => format!("{n} {what}s"),
+    }
+}
+
 /// A scalar type that devices compute with: `f32`, `f64`, `Complex<f32>` or `Complex<f64>`.
 ///
 /// A complex value is stored as its real part followed by its imaginary part, as in C99, Fortran, NumPy and MATLAB's

@@ -52,7 +52,7 @@ impl ElementMesh {
     /// unknowns. A triangle names its last node twice: `[a, b, c, c]`.
     ///
     /// # Errors
-    /// [`Error::Value`] or [`Error::Index`] that names the first element or edge for: no boundary elements, coordinates that
+    /// [`Error::Value`], [`Error::Unsuitable`] or [`Error::Index`] that names the first element or edge for: no boundary elements, coordinates that
     /// are not finite, indices out of range, elements without area or with a corner turned inward, open edges, edges of more than
     /// two elements, neighbours whose normals disagree, normals that point inward.
     pub fn new(nodes: Vec<Point>, elements: Vec<[u32; 4]>, boundary: usize) -> Result<ElementMesh> {

@@ -7,12 +7,10 @@ mod operation;
 mod team;
 
 use std::path::PathBuf;
-use std::time::Duration;
 
 use clap::ValueEnum;
 use clinalg::Real;
 use clinalg_bem::heat::multiply_add_rate;
-use indicatif::{ProgressBar, ProgressDrawTarget};
 
 use self::case::Case;
 pub(crate) use self::document::Document;
@@ -25,6 +23,7 @@ use crate::exit::{Exit, Failure};
 use crate::global::Global;
 use crate::output::Output;
 use crate::plot::PlotArgs;
+use crate::progress::Progress;
 
 /// Measure each operation against the memory bandwidth
 ///
@@ -143,9 +142,7 @@ fn measure_all<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Resul
     let n = args.n.unwrap_or(N);
     let context = global.context(args.kernels)?;
     context.require::<T>()?;
-    let target = if out.is_json() { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() };
-    let spinner = ProgressBar::with_draw_target(None, target);
-    spinner.enable_steady_tick(Duration::from_millis(120));
+    let progress = Progress::of_part(out);
     let chosen: Vec<Operation> = match args.only.is_empty() {
         true => Operation::value_variants().iter().copied().filter(|o| !o.is_special()).collect(),
         false => args.only.clone(),
@@ -155,7 +152,7 @@ fn measure_all<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Resul
     let cube = chosen.iter().any(|operation| operation.dimensions() == 3);
     let side = if cube { (n.pow(3) as f64).sqrt() as usize } else { n };
     let mut limit = || -> Result<(), Failure> {
-        spinner.set_message("bandwidth");
+        progress.stage("bandwidth");
         for (samples, operation) in limits.iter_mut().zip([Operation::Copy, Operation::Sum, Operation::Dot]) {
             samples.extend(Case::<T>::new(&context, side, operation)?.measure(&context, LIMIT_SAMPLES)?.samples);
         }
@@ -165,14 +162,15 @@ fn measure_all<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Resul
     let arithmetic = chosen.iter().any(|operation| operation.is_bound_by_arithmetic());
     let fma_rate = if arithmetic { Some(multiply_add_rate::<T>(&context)?) } else { None };
     let mut measured = Vec::new();
-    for operation in chosen {
-        spinner.set_message(operation.name());
+    let count = chosen.len();
+    for (k, operation) in chosen.into_iter().enumerate() {
+        progress.reached(k as f64 / count as f64, format!("{}, {} of {count}", operation.name(), k + 1));
         let mut case = Case::<T>::new(&context, n, operation)?;
         let timed = case.measure(&context, args.samples)?;
         measured.push((operation, case, timed));
     }
     limit()?;
-    spinner.finish_and_clear();
+    progress.clear();
     let values = (side * side * size_of::<T>()) as f64;
     let [copy_bandwidth, sum, dot] =
         [(2.0, &limits[0]), (1.0, &limits[1]), (2.0, &limits[2])].map(|(k, times)| k * values / median(times) / 1e9);

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use clinalg::solve::Stop;
-use clinalg::{KernelFamily, Precision};
+use clinalg::{KernelFamily, Precision, counted};
 use clinalg_bem::elastodynamics::{C64, ComplexScalar, Domain, Problem, Solution};
 use clinalg_bem::{ElementMesh, Point};
 use schemars::JsonSchema;
@@ -21,7 +21,7 @@ use crate::exit::{Exit, Failure};
 use crate::output::{Output, Report};
 use crate::paths;
 use crate::plot::{Body, Picture, Profile};
-use crate::text::{bytes, precision, seconds};
+use crate::text::{bytes, number, precision, seconds};
 
 /// Of the size of a body, how far its largest displacement is drawn.
 const DEFORMED: f64 = 0.1;
@@ -310,18 +310,22 @@ impl Report for Document {
             out.field("", format!("{count:.1} elements to a shear wave"))?;
         }
         out.line("")?;
-        let number = |value: Option<f64>| value.map_or_else(String::new, |v| format!("{v:.3e}"));
+        let entry = |value: Option<f64>| value.map_or_else(String::new, |v| number(v, 4));
         let columns = [">frequency", ">residual", ">error u", ">error t", ">largest |u|", ">seconds"];
         let row = |r: &Response| {
             let time = r.seconds_assemble + r.seconds_factor.unwrap_or(0.0) + r.seconds_solve;
             let frequency = format!("{:.4}", r.frequency);
-            let rest = [r.residual_identity, r.error_u, r.error_t, Some(r.largest_displacement)].map(number);
+            let rest = [r.residual_identity, r.error_u, r.error_t, Some(r.largest_displacement)].map(entry);
             [vec![frequency], rest.to_vec(), vec![seconds(time)]].concat()
         };
         out.table(&columns, self.responses.iter().map(row))?;
         out.line("")?;
         for inside in &self.points {
-            let text = inside.displacement.map(|[re, im]| format!("{re:.5e} {im:+.5e} i")).join(", ");
+            let component = |[re, im]: [f64; 2]| {
+                let sign = if im < 0.0 { '-' } else { '+' };
+                format!("{} {sign} {} i", number(re, 6), number(im.abs(), 6))
+            };
+            let text = inside.displacement.map(component).join(", ");
             out.field("point", format!("{:?}: u = {text}", inside.point))?;
         }
         let last = &self.last;
@@ -329,7 +333,7 @@ impl Report for Document {
         let times = [last.seconds_assemble, last.seconds_solve].map(seconds);
         out.field("seconds", format!("matrices {}, {factor}solution {}", times[0], times[1]))?;
         if let (Some(stop), Some(iterations)) = (&last.stop, last.iterations) {
-            out.field("stop", format!("{stop} ({iterations} iterations)"))?;
+            out.field("stop", format!("{stop} ({})", counted(iterations, "iteration")))?;
         }
         out.field("device memory", format!("{} at most", bytes(self.peak_device_bytes)))?;
         self.files.print("displacements", out)

@@ -14,7 +14,7 @@ use crate::data::read_points;
 use crate::exit::{Failure, usage};
 use crate::output::Output;
 use crate::paths::write_file;
-use crate::text::table;
+use crate::text::{number, table};
 
 /// Lines of a table of the report.
 const LINES: usize = 12;
@@ -93,7 +93,7 @@ pub(super) fn print(times: &[f64], inside: &[Inside], out: &mut Output) -> Resul
     let Some(time) = times.last() else { return Ok(()) };
     for (k, Inside { point: [x, y, z], u }) in inside.iter().enumerate().take(LINES) {
         let name = if k == 0 { "inside" } else { "" };
-        out.field(name, format!("u({x}, {y}, {z}) = {:.6e} at t = {time}", u[u.len() - 1]))?;
+        out.field(name, format!("u({x}, {y}, {z}) = {} at t = {time}", number(u[u.len() - 1], 7)))?;
     }
     match inside.len() {
         count if count > LINES => out.field("", format!("and in {} more points", count - LINES)),

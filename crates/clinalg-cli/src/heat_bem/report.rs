@@ -21,7 +21,7 @@ use crate::exit::{Exit, Failure};
 use crate::output::{Output, Report};
 use crate::paths;
 use crate::plot::{Body, Convergence, Picture};
-use crate::text::{bytes, precision, seconds};
+use crate::text::{bytes, number, precision, seconds};
 
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct Document {
@@ -210,7 +210,7 @@ impl Report for Document {
         out.field("mesh", format!("{}: {} triangles, {} nodes", self.mesh, self.elements, self.nodes))?;
         let Quality { area, volume, smallest_angle, largest_angle, .. } = &self.quality;
         let angles = format!("{smallest_angle:.0} to {largest_angle:.0} degrees");
-        let size = |v: &f64| if (1e-2..1e6).contains(v) { format!("{v:.4}") } else { format!("{v:.4e}") };
+        let size = |v: &f64| if (1e-2..1e6).contains(v) { format!("{v:.4}") } else { number(*v, 5) };
         out.field("", format!("area {}, volume {}, angles {angles}", size(area), size(volume)))?;
         out.field("time", format!("{} steps to {}, alpha = {}", self.steps, self.end_time, self.alpha))?;
         if let Some(initial) = &self.initial {
@@ -230,9 +230,12 @@ impl Report for Document {
         };
         let what = if self.iterations == 1 { what.1 } else { what.0 };
         out.field("stop", format!("{} ({} {what})", self.stop, self.iterations))?;
-        out.field("residual", format!("{:.2e}, tolerance {}", self.relative_residual, clinalg::shown(self.tolerance)))?;
+        out.field(
+            "residual",
+            format!("{}, tolerance {}", number(self.relative_residual, 3), clinalg::shown(self.tolerance)),
+        )?;
         if let Some(error) = self.error_l2 {
-            out.field("error", format!("{error:.4e} in L2 over surface and time, relative"))?;
+            out.field("error", format!("{} in L2 over surface and time, relative", number(error, 5)))?;
         }
         self.inside.iter().try_for_each(|inside| inside::print(&self.times, inside, out))?;
         self.block_norms

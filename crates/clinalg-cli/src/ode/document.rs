@@ -1,6 +1,6 @@
 //! What an integration reports.
 
-use clinalg::{KernelFamily, Precision, Real, shown};
+use clinalg::{KernelFamily, Precision, Real, counted, shown};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -11,7 +11,7 @@ use crate::exit::{Exit, Failure};
 use crate::global::Global;
 use crate::output::{Output, Report};
 use crate::paths;
-use crate::text::{bytes, precision, seconds};
+use crate::text::{bytes, number, precision, seconds};
 
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct Document {
@@ -153,11 +153,15 @@ impl Report for Document {
         out.line("")?;
         out.field("device", device_description(&self.devices, self.kernel_family))?;
         if let Some(steps) = self.steps_per_exchange {
-            out.field("halos", format!("exchanged every {steps} steps"))?;
+            out.field("halos", format!("exchanged every {}", counted(steps, "step")))?;
         }
         let kernels = match (self.kernels, self.words_per_component_step) {
             (Some(kernels), Some(words)) => {
-                format!(", {}: {kernels} kernels and {words:.3} words per component and step", self.variant)
+                format!(
+                    ", {}: {} and {words:.3} words per component and step",
+                    self.variant,
+                    counted(kernels, "kernel")
+                )
             }
             _ => String::new(),
         };
@@ -167,19 +171,19 @@ impl Report for Document {
         }
         match (self.h, self.rtol, self.atol) {
             (None, Some(rtol), Some(atol)) if self.steps > 0 => {
-                let sizes = format!("{:.2e} to {:.2e}", self.smallest_step, self.largest_step);
+                let sizes = format!("{} to {}", number(self.smallest_step, 3), number(self.largest_step, 3));
                 out.field("steps", format!("{} taken, {} rejected, of {sizes}", self.steps, self.rejected))?;
                 out.field("tolerance", format!("relative {}, absolute {}", shown(rtol), shown(atol)))?;
             }
             _ if self.steps == 0 => out.field("steps", "none: the interval has no length")?,
-            _ => out.field("steps", format!("{} of {:.6e}", self.steps, self.largest_step))?,
+            _ => out.field("steps", format!("{} of {}", self.steps, number(self.largest_step, 7)))?,
         }
         out.field("evaluations", format!("{} of the right-hand side, to t = {}", self.rhs_evaluations, self.t))?;
         if let Some(stages) = self.stages {
             out.field("stages", format!("up to {stages} per step, as required by stability"))?;
         }
         if let Some(t) = self.stiff_at {
-            out.field("stiff", format!("from t = {t:.4e} on stability, not accuracy, bounds the steps"))?;
+            out.field("stiff", format!("from t = {} on stability, not accuracy, bounds the steps", number(t, 5)))?;
         }
         let shown = self.events.iter().take(EVENTS).map(|happened| format!("{} at t = {}", happened.event, happened.t));
         let more = self.events.len().saturating_sub(EVENTS);
@@ -193,14 +197,14 @@ impl Report for Document {
         out.line("")?;
         if let Some(error) = self.error_vs_reference {
             let what = if self.reference == Some("exact") { "the exact solution" } else { "a solution to 1e-11" };
-            out.field("error", format!("{error:.4e} at most in a component, against {what}"))?;
+            out.field("error", format!("{} at most in a component, against {what}", number(error, 5)))?;
         }
         for Invariant { name, start, end } in &self.invariants {
-            out.field("invariant", format!("{name}: {start:.6e}, changed by {:+.1e}", end - start))?;
+            out.field("invariant", format!("{name}: {}, changed by {}", number(*start, 7), number(end - start, 2)))?;
         }
         let rate = self.component_steps_per_second;
         let time = format!("set-up {}, integration {}", seconds(self.seconds_setup), seconds(self.seconds));
-        out.field("time", format!("{time}: {rate:.3e} components stepped per second"))?;
+        out.field("time", format!("{time}: {} components stepped per second", number(rate, 4)))?;
         if self.device.is_some() {
             let ways = [seconds(self.seconds_upload), seconds(self.seconds_download)];
             out.field("transfers", format!("{} to the device, {} back", ways[0], ways[1]))?;

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use clinalg::multigrid::{Backend, Cycle, PoissonReport, Smoother};
 use clinalg::solve::Stop;
-use clinalg::{KernelFamily, Real, shown};
+use clinalg::{KernelFamily, Real, counted, shown};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -19,7 +19,7 @@ use crate::global::Global;
 use crate::output::{Output, Report};
 use crate::paths;
 use crate::plot::{Convergence, Field, Picture};
-use crate::text::{bytes, seconds};
+use crate::text::{bytes, number, seconds};
 
 /// The largest estimate of the relative residual that rounding leaves at which the solution has a digit.
 const MOST_FLOOR: f64 = 0.1;
@@ -330,11 +330,12 @@ impl Report for Document {
         out.line("")?;
         let Document { cycles, relative_residual, tolerance, rounding_floor, .. } = self;
         let factor = self.convergence_factor.map_or(String::new(), |factor| format!(", factor {factor:.3}"));
-        out.field("stop", format!("{} ({cycles} cycles{factor})", self.stop))?;
+        out.field("stop", format!("{} ({}{factor})", self.stop, counted(*cycles, "cycle")))?;
         out.field(
             "residual",
             format!(
-                "{relative_residual:.2e}, tolerance {}, rounding floor about {rounding_floor:.0e}",
+                "{}, tolerance {}, rounding floor about {rounding_floor:.0e}",
+                number(*relative_residual, 3),
                 shown(*tolerance)
             ),
         )?;
@@ -342,11 +343,11 @@ impl Report for Document {
             out.field("imbalance", format!("{imbalance:.1e} of f and the fluxes, removed; the mean of u is 0"))?;
         }
         if let Some(error) = self.error_max {
-            out.field("error", format!("{error:.4e} at most, against the exact solution"))?;
+            out.field("error", format!("{} at most, against the exact solution", number(error, 5)))?;
         }
         if let Some(stencil) = self.discretisation_error {
             let about = if self.shift == 0.0 { ", about pi^2 h^2 / 12" } else { "" };
-            out.field("", format!("{stencil:.4e} is the stencil's own{about}"))?;
+            out.field("", format!("{} is the stencil's own{about}", number(stencil, 5)))?;
         }
         let per_cycle = seconds(self.seconds_solve / (*cycles).max(1) as f64);
         let (setup, solve) = (seconds(self.seconds_setup), seconds(self.seconds_solve));

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use clinalg::solve::{self, IdrParams, Stop};
-use clinalg::{Precision, Scalar, shown};
+use clinalg::{Precision, Scalar, counted, shown};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -19,7 +19,7 @@ use crate::global::Global;
 use crate::output::{Output, Report};
 use crate::paths;
 use crate::plot::{Convergence, Picture};
-use crate::text::{bytes, seconds};
+use crate::text::{bytes, number, seconds};
 
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct Document {
@@ -241,7 +241,7 @@ impl Report for Document {
             true => "converged to a least-squares solution: no x has a smaller residual".to_owned(),
             false => self.stop.to_string(),
         };
-        out.field("stop", format!("{stop} ({iterations} iterations)"))?;
+        out.field("stop", format!("{stop} ({})", counted(*iterations, "iteration")))?;
         if let Some(singularity) = &self.singularity {
             out.field("singularity", singularity)?;
         }
@@ -252,7 +252,7 @@ impl Report for Document {
             true => format!(" of iterate {}, the best one", self.iterate),
             false => String::new(),
         };
-        out.field("residual", format!("{relative_residual:.2e}{of}, tolerance {}", shown(*tolerance)))?;
+        out.field("residual", format!("{}{of}, tolerance {}", number(*relative_residual, 3), shown(*tolerance)))?;
         out.field(
             "time",
             format!(

@@ -19,7 +19,7 @@ use crate::exit::{Exit, Failure};
 use crate::global::Global;
 use crate::output::{Output, Report};
 use crate::plot::{Field, Frames};
-use crate::text::{bytes, precision, seconds};
+use crate::text::{bytes, number, precision, seconds};
 
 /// The report on a wave on a grid that `G` describes.
 #[derive(Serialize, JsonSchema)]
@@ -282,7 +282,7 @@ impl Document<Grid> {
                 let sponge = grid.sponge.map_or(String::new(), |width| format!("; damping layers of width {width}"));
                 out.field("sides", format!("{}{sponge}", grid.sides.join(", ")))?;
                 out.field("method", "leapfrog; kernels for this stencil")?;
-                out.field("time step", format!("{dt:.6e}, stable to {:.6e}", grid.dt_limit))
+                out.field("time step", format!("{}, stable to {}", number(dt, 7), number(grid.dt_limit, 7)))
             }
             Grid::Square(square) => {
                 let scheme = match square.scheme {
@@ -300,7 +300,7 @@ impl Document<Grid> {
                 });
                 out.field("method", format!("{scheme}; {backend}{passes}"))?;
                 let limit = square.courant_limit.map_or(String::new(), |limit| format!(", stable to {limit:.4}"));
-                out.field("time step", format!("{dt:.6e}, Courant number {:.4}{limit}", square.courant))
+                out.field("time step", format!("{}, Courant number {:.4}{limit}", number(dt, 7), square.courant))
             }
         }
     }
@@ -350,10 +350,10 @@ impl Report for Document<Grid> {
         out.line("")?;
         let of = if run.energy == 0.0 { "" } else { " relative to the start" };
         let verb = if run.absorbs { "changed" } else { "drifted" };
-        let change = run
-            .energy_drift
-            .map_or("the force changes it".to_owned(), |drift| format!("it {verb} by at most {drift:.1e}{of}"));
-        out.field("energy", format!("{:.6e}, at the end {:.6e}; {change}", run.energy, run.energy_end))?;
+        let change = run.energy_drift.map_or("the force changes it".to_owned(), |drift| {
+            format!("it {verb} by at most {}{of}", number(drift, 2))
+        });
+        out.field("energy", format!("{}, at the end {}; {change}", number(run.energy, 7), number(run.energy_end, 7)))?;
         run.print_end(out)
     }
 
@@ -366,10 +366,10 @@ impl Run {
     /// What follows the energy.
     fn print_end(&self, out: &mut Output) -> Result<(), Failure> {
         if let Some(error) = self.error_max {
-            out.field("error", format!("{error:.4e} at most, against the exact standing wave"))?;
+            out.field("error", format!("{} at most, against the exact standing wave", number(error, 5)))?;
         }
         let time = format!("set-up {}, steps {}", seconds(self.seconds_setup), seconds(self.seconds_solve));
-        out.field("time", format!("{time}: {:.3e} points per second", self.points_per_second))?;
+        out.field("time", format!("{time}: {} points per second", number(self.points_per_second, 4)))?;
         if self.device.is_some() {
             out.field("device memory", format!("{} at most", bytes(self.peak_device_bytes)))?;
         }

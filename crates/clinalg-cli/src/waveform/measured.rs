@@ -1,7 +1,8 @@
 //! A relaxation and the method itself, with their times.
 
+use std::cell::Cell;
 use std::ops::ControlFlow;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use clinalg::multigrid::Backend;
 use clinalg::team::Team;
@@ -18,6 +19,7 @@ use crate::args::DeviceName;
 use crate::executor::Executor;
 use crate::exit::Failure;
 use crate::global::Global;
+use crate::progress::Progress;
 use crate::{interrupt, processes};
 
 /// The device, or the devices.
@@ -126,12 +128,13 @@ pub(super) struct Span<'a, T> {
     pub(super) limit: usize,
     pub(super) keep_state: bool,
     pub(super) resume: Option<&'a WaveformState<T>>,
+    pub(super) progress: &'a Progress,
 }
 
-impl<T> Span<'_, T> {
+impl<'a, T> Span<'a, T> {
     /// From the beginning to the end.
-    pub(super) fn whole() -> Self {
-        Span { limit: usize::MAX, keep_state: false, resume: None }
+    pub(super) fn whole(progress: &'a Progress) -> Self {
+        Span { limit: usize::MAX, keep_state: false, resume: None, progress }
     }
 }
 
@@ -147,8 +150,18 @@ pub(super) fn measure<T: Real>(
 ) -> Result<Measured<T>, Failure> {
     let mut options = options.clone();
     options.balance = devices.balance;
-    let Span { limit, keep_state, resume } = span;
-    let mut progress = |count, _| if count < limit { interrupt::go_on() } else { ControlFlow::Break(()) };
+    let Span { limit, keep_state, resume, progress: bar } = span;
+    bar.stage("setting up");
+    let end = problem.t0 + options.steps as f64 * options.h;
+    let reached = Cell::new(0.0);
+    let mut keep = |t: f64, y: &[T]| {
+        reached.set((t - problem.t0) / (end - problem.t0));
+        keep(t, y)
+    };
+    let mut progress = |count: usize, difference: f64| {
+        bar.reached(reached.get(), format!("iteration {count}, changed by {difference:.1e}"));
+        if count < limit { interrupt::go_on() } else { ControlFlow::Break(()) }
+    };
     let start = Instant::now();
     let control = Control { see: Some(&mut keep), progress: Some(&mut progress), keep_state, resume };
     let result = devices.relax(problem, y0, &options, control)?;
@@ -157,7 +170,16 @@ pub(super) fn measure<T: Real>(
     if !result.stopped && resume.is_none() {
         // The first run has already passed the stability check.
         options.watch_stability = false;
-        let mut progress = |_, _| interrupt::go_on();
+        let all = result.report.count();
+        let mut shown = Instant::now();
+        let mut progress = |count: usize, _| {
+            // Seldom, for the sake of the times.
+            if shown.elapsed() > Duration::from_millis(100) {
+                shown = Instant::now();
+                bar.reached(count as f64 / all as f64, format!("timing iteration {count} of {all}"));
+            }
+            interrupt::go_on()
+        };
         let control = Control { progress: Some(&mut progress), ..Control::default() };
         let start = Instant::now();
         let again = devices.relax(problem, y0, &options, control)?;
@@ -169,7 +191,7 @@ pub(super) fn measure<T: Real>(
     let compared = match result.stopped || interrupt::interrupted() {
         true => None,
         false if !processes::writes() => Some(Compared { method_seconds: 0.0, max_difference: 0.0 }),
-        false => compare(devices, problem, y0, &options, &result.solution)?,
+        false => compare(devices, problem, y0, &options, &result.solution, bar)?,
     };
     Ok(Measured { result, seconds, seconds_setup, compared })
 }
@@ -184,6 +206,7 @@ fn compare<T: Real>(
     y0: &[T],
     options: &WaveformOptions,
     solution: &[T],
+    bar: &Progress,
 ) -> Result<Option<Compared>, Failure> {
     let context = devices.context();
     let method = options.method.without_error();
@@ -209,6 +232,8 @@ fn compare<T: Real>(
                 count *= 2;
             }
             rest = later;
+            let done = beginnings.len() - rest.len();
+            bar.reached(done as f64 / beginnings.len() as f64, format!("step {done} of the method itself"));
         }
         method_seconds = start.elapsed().as_secs_f64();
     }

@@ -1,6 +1,6 @@
 //! The report on a relaxation, as text, pictures and JSON.
 
-use clinalg::{Precision, Real};
+use clinalg::{Precision, Real, counted};
 use clinalg_ode::problems::Problem;
 use clinalg_ode::waveform::{Prediction, WaveformOptions};
 use schemars::JsonSchema;
@@ -13,7 +13,7 @@ use crate::exit::{Exit, Failure};
 use crate::global::Global;
 use crate::output::{Output, Report};
 use crate::plot::{Convergence, Picture};
-use crate::text::{bytes, precision, seconds};
+use crate::text::{bytes, number, precision, seconds};
 
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct Document {
@@ -122,7 +122,7 @@ impl Document {
         let scaled: Vec<f64> = history.iter().map(|e| e / first).collect();
         let points = self.n;
         let title = format!("{}, {points} points per axis, waveform relaxation: {}", self.problem, self.variant);
-        let subtitle = format!("{} · {}", windows(self.window_steps.len()), precision(self.precision));
+        let subtitle = format!("{} · {}", counted(self.window_steps.len(), "window"), precision(self.precision));
         let ends = self.error_history.iter().scan(0, |end, part| {
             *end += part.len();
             Some(*end)
@@ -144,11 +144,6 @@ impl Document {
     }
 }
 
-/// So many windows.
-pub(super) fn windows(count: usize) -> String {
-    format!("{count} window{}", if count == 1 { "" } else { "s" })
-}
-
 impl Report for Document {
     fn print(&self, out: &mut Output) -> Result<(), Failure> {
         out.line(self.explain.trim_end())?;
@@ -156,14 +151,11 @@ impl Report for Document {
         let counts: Vec<String> = self.iterations.iter().map(usize::to_string).collect();
         out.field("iterations", counts.join(", "))?;
         if !self.unfinished.is_empty() {
-            let count = self.unfinished.len();
-            out.field(
-                "unfinished",
-                format!("a window, after {count} iterations; the solution is that at t = {}", self.t),
-            )?;
+            let count = counted(self.unfinished.len(), "iteration");
+            out.field("unfinished", format!("a window, after {count}; the solution is that at t = {}", self.t))?;
         }
         let last = self.unfinished.last().or_else(|| self.error_history.last()?.last());
-        out.field("last change", last.map_or(String::new(), |e| format!("{e:.3e}")))?;
+        out.field("last change", last.map_or(String::new(), |e| number(*e, 4)))?;
         self.checkpoint.iter().try_for_each(|file| out.field("checkpoint", file))?;
         out.field("memory", bytes(self.memory_bytes))?;
         if !self.files.is_empty() {
@@ -174,7 +166,7 @@ impl Report for Document {
             return Ok(());
         };
         out.field("method itself", format!("{} by {}", seconds(method_seconds), self.method))?;
-        out.field("difference", format!("{difference:.3e} from the method itself, at most"))
+        out.field("difference", format!("{} from the method itself, at most", number(difference, 4)))
     }
 
     fn exit(&self) -> Exit {

@@ -1,6 +1,6 @@
 //! Several blocks, or several grids.
 
-use clinalg::{Precision, Real};
+use clinalg::{Precision, Real, counted};
 use clinalg_ode::Error;
 use clinalg_ode::problems::Problem;
 use clinalg_ode::waveform::WaveformOptions;
@@ -14,6 +14,7 @@ use crate::exit::{Exit, Failure, usage};
 use crate::global::Global;
 use crate::output::Output;
 use crate::plot::{Picture, Scaling};
+use crate::progress::Progress;
 use crate::text::{bytes, precision, seconds};
 
 /// What is varied.
@@ -63,10 +64,12 @@ pub(super) fn run<T: Real>(what: Varied, args: &Args, global: &Global, out: &mut
     let picture = args.plot.as_deref().map(|path| Picture::new(path, &args.style)).transpose()?;
     let devices = Devices::new(args, global)?;
     let problem = args.system.problem("bruss2d-mix", |_| 100)?;
+    let progress = Progress::of_part(out);
     let runs = match what {
-        Varied::Blocks => blocks::<T>(args, &devices, &problem)?,
-        Varied::Sizes => sizes::<T>(args, &devices, &problem)?,
+        Varied::Blocks => blocks::<T>(args, &devices, &problem, &progress)?,
+        Varied::Sizes => sizes::<T>(args, &devices, &problem, &progress)?,
     };
+    progress.clear();
     let document = Document {
         problem: problem.name.clone(),
         study: if what == Varied::Blocks { "blocks" } else { "sizes" },
@@ -94,10 +97,15 @@ pub(super) fn run<T: Real>(what: Varied, args: &Args, global: &Global, out: &mut
     Ok(Exit::Done)
 }
 
-fn one<T: Real>(devices: &Devices, problem: &Problem, options: &WaveformOptions) -> Result<Run, Failure> {
+fn one<T: Real>(
+    devices: &Devices,
+    problem: &Problem,
+    options: &WaveformOptions,
+    progress: &Progress,
+) -> Result<Run, Failure> {
     let y0: Vec<T> = problem.y0_as()?;
     let Measured { result, seconds, compared, .. } =
-        measure(devices, problem, &y0, options, Span::whole(), |_, _| Ok(()))?;
+        measure(devices, problem, &y0, options, Span::whole(progress), |_, _| Ok(()))?;
     let method_seconds = compared.map_or(0.0, |compared| compared.method_seconds);
     let shape = problem.system.grid().shape();
     let (variant, block) = (options.variant(), block(options, shape.len()));
@@ -107,7 +115,12 @@ fn one<T: Real>(devices: &Devices, problem: &Problem, options: &WaveformOptions)
 }
 
 /// Square blocks up to the grid or to the local memory of the device.
-fn blocks<T: Real>(args: &Args, devices: &Devices, problem: &Problem) -> Result<Vec<Run>, Failure> {
+fn blocks<T: Real>(
+    args: &Args,
+    devices: &Devices,
+    problem: &Problem,
+    progress: &Progress,
+) -> Result<Vec<Run>, Failure> {
     if !args.variant.starts_with("block") || args.block.is_some() {
         return usage!("--study blocks: give --variant block or --variant block-boundary, and no --block");
     }
@@ -118,7 +131,7 @@ fn blocks<T: Real>(args: &Args, devices: &Devices, problem: &Problem) -> Result<
         let sides = std::array::from_fn(|axis| shape.get(axis).map_or(1, |n| side.min(*n)));
         let mut options = args.options(shape)?;
         options.set_variant(&args.variant, sides)?;
-        match one::<T>(devices, problem, &options) {
+        match one::<T>(devices, problem, &options, progress) {
             Ok(run) => runs.push(run),
             Err(Failure::Ode(Error::Variant { .. })) if !runs.is_empty() => break,
             Err(failure) => return Err(failure),
@@ -128,14 +141,14 @@ fn blocks<T: Real>(args: &Args, devices: &Devices, problem: &Problem) -> Result<
 }
 
 /// Grids of 10, 20, 40, ... points per axis, and the grid of the problem.
-fn sizes<T: Real>(args: &Args, devices: &Devices, largest: &Problem) -> Result<Vec<Run>, Failure> {
+fn sizes<T: Real>(args: &Args, devices: &Devices, largest: &Problem, progress: &Progress) -> Result<Vec<Run>, Failure> {
     let most = largest.system.grid().shape()[0];
     let mut all: Vec<usize> = (0..).map(|k| 10 << k).take_while(|n| *n < most).collect();
     all.push(most);
     let mut runs = Vec::new();
     for n in all {
         let problem = args.system.with_points(n).problem("bruss2d-mix", |_| n)?;
-        runs.push(one::<T>(devices, &problem, &args.options(problem.system.grid().shape())?)?);
+        runs.push(one::<T>(devices, &problem, &args.options(problem.system.grid().shape())?, progress)?);
     }
     Ok(runs)
 }
@@ -143,11 +156,11 @@ fn sizes<T: Real>(args: &Args, devices: &Devices, largest: &Problem) -> Result<V
 fn draw(what: Varied, document: &Document, picture: &Picture) -> Result<String, Failure> {
     let runs = &document.runs;
     let subtitle = format!(
-        "{} steps of {} by {} in {} · {} · {}",
-        document.steps,
+        "{} of {} by {} in {} · {} · {}",
+        counted(document.steps, "step"),
         document.h,
         document.method,
-        super::report::windows(document.windows),
+        counted(document.windows, "window"),
         precision(document.precision),
         document.device.name()
     );

@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use clinalg::runtime::{Arg, Buffer, GeneratedKernel, Range};
 use clinalg::team::Team;
-use clinalg::{Context, KernelFamily, Real};
+use clinalg::{Context, KernelFamily, Real, counted};
 
 use crate::model::System;
 use crate::plan::{Plan, Variant};
@@ -76,16 +76,17 @@ pub fn explain<T: Real>(context: &Context, system: &System, options: &WaveformOp
     // The words of the method itself, a kernel for each of its stages.
     let plain = Plan::new(stages.graph(), Variant::Fused).words();
     Ok(format!(
-        "waveform relaxation by {}: {blocks} blocks, {} windows of {} steps of {}, at most {} iterations each\n\
+        "waveform relaxation by {}: {}, {} of {} of {}, at most {} each\n\
          {bytes} bytes of waveforms; {:.3} words moved per component, step and iteration, the method itself moves {plain} per step\n\
          {copies}\
          moving these words takes an iteration {:.2} times as long as the method itself, besides what blocks do in local memory\n\
          `auto` never takes waveform relaxation: it pays where launches or messages cost more than arithmetic\n",
         options.variant(),
-        options.windows,
-        options.window(),
+        counted(blocks, "block"),
+        counted(options.windows, "window"),
+        counted(options.window(), "step"),
         options.method.name(),
-        options.window() * stages.count() + 1,
+        counted(options.window() * stages.count() + 1, "iteration"),
         words,
         words / plain as f64,
     ))

@@ -10,7 +10,7 @@ use std::time::Instant;
 
 use clinalg::runtime::{Buffer, GeneratedKernel, View, ViewMut};
 use clinalg::team::{Exchange, Message, Reduction, Team};
-use clinalg::{Real, Vector, ops};
+use clinalg::{Real, Vector, counted, ops};
 
 use crate::integrate::{Slot, Stepper};
 use crate::method::Method;
@@ -76,13 +76,13 @@ pub(super) fn explain(system: &System, options: &WaveformOptions) -> Result<Stri
     let reach = reach(options.method.without_error().graph(), system.radius()[slow_axis(system)]);
     let width = system.components() / Slabs::rows(system);
     Ok(format!(
-        "waveform relaxation by device: a block for each device, {} windows of {} steps of {}, at most {} iterations each\n\
+        "waveform relaxation by device: a block for each device, {} of {} of {}, at most {} each\n\
          {reach} rows of {width} components at each side of a block are exchanged, once an iteration for all steps of the window\n\
          An iteration computes what the method itself computes over the window: it pays where messages cost more than arithmetic.\n",
-        options.windows,
-        options.window(),
+        counted(options.windows, "window"),
+        counted(options.window(), "step"),
         options.method.name(),
-        options.window() + 1,
+        counted(options.window() + 1, "iteration"),
     ))
 }
 

@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use clinalg::team::Team;
-use clinalg::{Context, Real};
+use clinalg::{Context, Real, counted};
 
 use crate::integrate::Stepper;
 use crate::model::System;
@@ -212,28 +212,29 @@ impl Prediction {
             Stop::Difference(_) => most,
         };
         let all = (options.windows * count) as f64 * self.iteration(window);
+        let iterations = counted(count, "iteration");
         let reason = match options.stop {
             _ if paying < 1.0 => format!("one iteration takes longer than {name} without relaxation"),
             Stop::Iterations(_) if count as f64 > paying => {
                 format!(
-                    "relaxation is faster for at most {} iterations per window, and {count} were requested",
-                    paying.floor()
+                    "relaxation is faster for at most {} per window, and {count} were requested",
+                    counted(paying as usize, "iteration")
                 )
             }
             Stop::Iterations(_) => {
-                format!("{count} iterations are faster, but may not reach the solution of {name}")
+                format!("{iterations} per window take less time, but may not reach the solution of {name}")
             }
             Stop::Difference(_) => format!(
-                "relaxation is faster for at most {} iterations per window, and the number needed is known only after the run",
-                paying.floor()
+                "relaxation is faster for at most {} per window, and the number needed is known only after the run",
+                counted(paying as usize, "iteration")
             ),
         };
         let ms = |seconds: f64| format!("{:.4} ms", 1e3 * seconds);
         Ok(format!(
-            "predicted from trials of 1 to {} steps: {} per iteration of a window, {} for the same steps of {name}\n\
-             {count} iterations of each window: {}; {name} without relaxation: {}\n\
+            "predicted from trials of up to {}: {} per iteration of a window, {} for the same steps of {name}\n\
+             {iterations} of each window: {}; {name} without relaxation: {}\n\
              `auto` takes {name} without relaxation: {reason}\n",
-            STEPS.min(window),
+            counted(STEPS.min(window), "step"),
             ms(self.iteration(window)),
             ms(self.method(window)),
             ms(all),
@@ -273,7 +274,10 @@ mod tests {
         );
         options.stop = Stop::Iterations(5);
         assert!(text(1e-3, 3e-3, &options).contains("and 5 were requested"));
+        options.stop = Stop::Iterations(1);
+        let one = text(1e-3, 3e-3, &options);
+        assert!(one.contains("\n1 iteration of each window"), "{one}");
         options.stop = Stop::Iterations(2);
-        assert!(text(1e-3, 3e-3, &options).contains("2 iterations are faster"));
+        assert!(text(1e-3, 3e-3, &options).contains("2 iterations per window take less time"));
     }
 }

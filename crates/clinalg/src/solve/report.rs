@@ -4,6 +4,8 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use crate::counted;
+
 /// Why an iteration ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -127,7 +129,8 @@ impl Report {
 
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} iterations, relative residual {:.2e}: {}", self.iterations, self.relative_residual, self.stop)?;
+        let iterations = counted(self.iterations, "iteration");
+        write!(f, "{iterations}, relative residual {:.2e}: {}", self.relative_residual, self.stop)?;
         match self.iterate < self.iterations {
             true => write!(f, "; the best iterate is that of iteration {}", self.iterate),
             false => Ok(()),

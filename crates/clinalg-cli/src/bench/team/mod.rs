@@ -5,7 +5,7 @@ mod solver;
 mod transfer;
 
 use clinalg::team::{ClusterModel, Link, Team};
-use clinalg::{Precision, Real};
+use clinalg::{Precision, Real, counted};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -301,7 +301,7 @@ impl Document {
     /// Speed-ups of strong scaling over the number of devices, and those of the model; bandwidths over sizes of one device.
     fn draw(&self, picture: &Picture) -> Result<String, Failure> {
         let device = self.devices.first().map_or("", DeviceName::name);
-        let subtitle = format!("{} · {} · {device}", count(self.devices.len()), self.precision);
+        let subtitle = format!("{} · {} · {device}", counted(self.devices.len(), "device"), self.precision);
         if self.teams.is_empty() {
             let of = |way: Route| self.transfers.iter().filter(move |t| t.transfer == way);
             let sizes: Vec<usize> = of(Route::Read).map(|t| t.bytes).collect();
@@ -331,8 +331,4 @@ impl Document {
         let title = "Strong scaling, measured and by the model".to_owned();
         picture.draw(&Scaling { title, subtitle, names: ["devices", "speed-up"], sizes: &sizes, curves: &curves })
     }
-}
-
-fn count(devices: usize) -> String {
-    if devices == 1 { "1 device".into() } else { format!("{devices} devices") }
 }

@@ -9,7 +9,7 @@ use num_traits::Zero as _;
 use super::{MatrixMarket, Storage, Symmetry, io_error};
 use crate::io::check_expansion;
 use crate::matrix::host::zeros;
-use crate::{Error, Result, Scalar};
+use crate::{Error, Result, Scalar, counted};
 
 /// More rows or columns than this are read only where there is an entry for each [`ROWS_PER_ENTRY`] of them: the arrays
 /// with a value for each row would else let a file of three lines fill the memory.
@@ -108,7 +108,7 @@ impl<'a, R: BufRead> Reader<'a, R> {
         let mut sizes = [0; 3];
         let fields: Vec<&[u8]> = tokens(&self.line).collect();
         if fields.len() != wanted {
-            return Err(self.fault(format!("the size line has {}, expected {form}", count(fields.len(), "field"))));
+            return Err(self.fault(format!("the size line has {}, expected {form}", counted(fields.len(), "field"))));
         }
         for (size, token) in sizes.iter_mut().zip(fields) {
             *size = whole(token).map_err(|why| self.fault(format!("size {} {why}", shown(token))))?;
@@ -123,7 +123,7 @@ impl<'a, R: BufRead> Reader<'a, R> {
                 .ok_or_else(|| self.fault(format!("{rows} x {cols} values are more than can be counted")))?,
         };
         if !is_plausible(rows, cols, entries) {
-            let shape = format!("{rows} x {cols} with {}", count(entries, "entry"));
+            let shape = format!("{rows} x {cols} with {}", counted(entries, "entry"));
             return Err(self.fault(format!(
                 "the size line says {shape}, so that nearly all rows or columns are zero; leave out those of zeros"
             )));
@@ -131,7 +131,7 @@ impl<'a, R: BufRead> Reader<'a, R> {
         if !array && is_repeated(rows, cols, entries) {
             return Err(self.fault(format!(
                 "the size line says {} for the {rows} x {cols} positions of the matrix; give each position once",
-                count(entries, "entry")
+                counted(entries, "entry")
             )));
         }
         // A vector of equal values is compressed to next to nothing; a matrix is not.
@@ -219,7 +219,7 @@ impl<'a, R: BufRead> Reader<'a, R> {
             got += 1;
         }
         if got != columns {
-            return Err(format!("the entry has {}, expected {columns}", count(got, "field")));
+            return Err(format!("the entry has {}, expected {columns}", counted(got, "field")));
         }
         let [i, j, value @ ..] = fields;
         let i = index(i, "row", rows)?;
@@ -249,7 +249,7 @@ impl<'a, R: BufRead> Reader<'a, R> {
             let got = value.iter().filter(|token| !token.is_empty()).count() + fields.count();
             let value = match got == W::NUMBERS {
                 true => W::parse(value, field),
-                false => Err(format!("the line has {}, expected {}", count(got, "field"), W::LINE)),
+                false => Err(format!("the line has {}, expected {}", counted(got, "field"), W::LINE)),
             };
             let value = value.and_then(|value| {
                 let on_diagonal = symmetry == Symmetry::Hermitian && read == diagonal.0;
@@ -292,7 +292,7 @@ impl<'a, R: BufRead> Reader<'a, R> {
         if self.next()? {
             return Ok(());
         }
-        Err(self.fault(format!("the file ends here: {} of {entries} missing", count(entries - read, "entry"))))
+        Err(self.fault(format!("the file ends here: {} of {entries} missing", counted(entries - read, "entry"))))
     }
 
     fn expect_end(&mut self, entries: usize) -> Result<()> {
@@ -307,7 +307,7 @@ impl<'a, R: BufRead> Reader<'a, R> {
         if self.line.ends_with(b"\n") {
             return self.fault(reason);
         }
-        let missing = count(entries - read, "entry");
+        let missing = counted(entries - read, "entry");
         self.fault(format!("{reason}; the file ends in this line: {missing} of {entries} missing"))
     }
 
@@ -429,14 +429,6 @@ fn array_entries(rows: usize, cols: usize, symmetry: Symmetry) -> Option<usize> 
 
 fn not_real(i: usize) -> String {
     format!("entry ({0}, {0}) of a hermitian matrix has an imaginary part; its diagonal is real", i + 1)
-}
-
-fn count(n: usize, what: &str) -> String {
-    match (n, what.strip_suffix('y')) {
-        (1, _) => format!("1 {what}"),
-        (_, Some(stem)) => format!("{n} {stem}ies"),
-        (_, None) => format!("{n} {what}s"),
-    }
 }
 
 pub(super) fn tokens(line: &[u8]) -> impl Iterator<Item = &[u8]> {
