@@ -1156,7 +1156,8 @@ fn integrations_meet_their_tolerance_in_plain_rust() {
     assert_eq!(heat["name"], "heat");
     assert!((number(heat, "start") - 1.0).abs() < 1e-14 && (number(heat, "end") - 1.0).abs() < 1e-12);
     let text = without_opencl("ode --problem heat2d --n 9 --variant reference").fine();
-    for needle in ["heat equation", "plain Rust", "rejected", "relative 1e-6", "exact solution", "heat: 1, changed by"] {
+    for needle in ["heat equation", "plain Rust", "rejected", "relative 1e-6", "exact solution", "heat: 1, changed by"]
+    {
         assert!(text.contains(needle), "{needle}");
     }
 }

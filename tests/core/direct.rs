@@ -1,7 +1,7 @@
 //! Sparse direct factors against dense elimination on the host, known solutions and closed forms.
 
 use clinalg::direct::{Factors, FactorsParams, Kind};
-use clinalg::{Complex, Context, Csr, CsrParts, Error, Scalar, Vector};
+use clinalg::{Complex, Context, Csr, CsrParts, Dense, Error, Scalar, Vector};
 
 use crate::common::{Noise, contexts, eps, takes};
 
@@ -185,6 +185,57 @@ fn applied<T: Scalar>(factors: &mut Factors<T>, b: &Vector<T>) -> Vec<T> {
     let mut x = Vector::zeros(b.context(), b.len()).unwrap();
     factors.apply(b, &mut x).unwrap();
     x.to_vec().unwrap()
+}
+
+/// Solves with so many right-hand sides at once, without refinement.
+fn columns<T: Scalar>(context: &Context, parts: &CsrParts<T>, kind: Kind, count: usize) {
+    let n = parts.rows;
+    let mut noise = Noise::new(9);
+    let b: Vec<T> = (0..n * count).map(|_| T::from_f64(noise.value::<f64>())).collect();
+    let a = Csr::from_parts(context, parts).unwrap();
+    let mut factors = Factors::new(&a, &FactorsParams::default().kind(kind).refinements(0)).unwrap();
+    let right = Dense::from_column_major(context, n, count, &b).unwrap();
+    let (x, _) = factors.solve_columns(&a, &right).unwrap();
+    let x = x.as_vector().to_vec().unwrap();
+    for (column, (x, b)) in x.chunks(n).zip(b.chunks(n)).enumerate() {
+        let error = backward_error(parts, x, b);
+        // Of 3 n epsilon |L| |U| with a front of n rows (Higham 2002, theorem 9.4).
+        let most = 3.0 * factors.report().largest_front as f64 * eps::<T::Real>();
+        assert!(error <= most, "{kind:?}, column {column} of {count}: {error:.1e}, {:?}", factors.report());
+    }
+}
+
+#[test]
+fn right_hand_sides_beside_each_other_have_their_own_solutions() {
+    fn run<T: Scalar>(context: &Context) {
+        let (n, entries) = laplacian([13, 12, 9]);
+        let upwind = entries.iter().map(|&(i, j, a)| (i, j, if i < j { 1.3 * a } else { a })).collect();
+        let parts = matrix::<T>(n, &upwind);
+        for count in [1, 3, 8, 37] {
+            columns(context, &parts, Kind::Lu, count);
+            columns(context, &definite(&parts, 1.0), Kind::Cholesky, count);
+        }
+    }
+    for context in contexts() {
+        if takes::<f64>(context) {
+            run::<f64>(context);
+            run::<Complex<f64>>(context);
+        }
+        if takes::<f32>(context) {
+            run::<f32>(context);
+        }
+    }
+}
+
+#[test]
+fn fronts_with_more_pivots_than_a_work_group_searches_are_factorised() {
+    let mut noise = Noise::new(4);
+    let n = 1100;
+    let entries: Triplets = (0..n * n).map(|e| (e / n, e % n, noise.value())).collect();
+    for context in contexts().into_iter().filter(|context| takes::<f64>(context)) {
+        let factors = check(context, "dense", &matrix::<f64>(n, &entries), &FactorsParams::default());
+        assert_eq!(factors.report().largest_front, n);
+    }
 }
 
 #[test]

@@ -6,10 +6,11 @@
 //! | [`Kind::Lu`] | any other square matrix | P R A C Q = L U with scalings R and C |
 //!
 //! The order of elimination is that of nested dissection (George 1973) by METIS. Supernodes of the elimination tree become dense fronts
-//! (Duff and Reid 1983), which are assembled and eliminated on the device: small ones by a work-group each, large ones by the factorisations
-//! and products of [`ops`](crate::ops). LU factors take their pivots from the rows of the front, after rows were permuted for a large
-//! diagonal where it is weak (Duff and Koster 2001); a pivot that is too small is replaced by sqrt(eps), and [`Factors::solve`] refines
-//! the solution (Arioli, Demmel and Duff 1989).
+//! (Duff and Reid 1983), which are assembled and eliminated on the device: small ones by a work-group each; larger ones of a level together by
+//! panels on GPUs; the largest, and on CPUs all larger ones, by the factorisations and products of [`ops`](crate::ops). LU factors take their pivots
+//! from the rows of the front, after rows were permuted for a large diagonal where it is weak (Duff and Koster 2001); a pivot that is too small is
+//! replaced by sqrt(eps), and [`Factors::solve`] refines the solution (Arioli, Demmel and Duff 1989). On GPUs the triangles of the pivots are
+//! inverted after the factorisation, so that solves are products (Alvarado and Schreiber 1993).
 //!
 //! ```
 //! use clinalg::direct::{Factors, FactorsParams};

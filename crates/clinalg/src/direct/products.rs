@@ -150,7 +150,7 @@ impl Products {
         sums: &[Buffer<T>; 2],
     ) -> Result<()> {
         let &Parts { analysis, values, rows_of_pivots, .. } = parts;
-        let program = &if columns > 1 { parts.program.clone().right(RIGHT as u64) } else { parts.program.clone() };
+        let program = &if columns > 1 { parts.program.right(RIGHT as u64) } else { parts.program };
         let (n, width, tables) = (analysis.n, analysis.widest, &analysis.device);
         let at_once = if columns > 1 { columns.div_ceil(RIGHT) } else { 1 };
         let of_level = |tasks: &Tasks, number: usize| {
