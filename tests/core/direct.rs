@@ -232,7 +232,7 @@ fn fronts_with_more_pivots_than_a_work_group_searches_are_factorised() {
     let mut noise = Noise::new(4);
     let n = 1100;
     let entries: Triplets = (0..n * n).map(|e| (e / n, e % n, noise.value())).collect();
-    for context in contexts().into_iter().filter(|context| takes::<f64>(context)) {
+    for context in contexts().iter().filter(|context| takes::<f64>(context)) {
         let factors = check(context, "dense", &matrix::<f64>(n, &entries), &FactorsParams::default());
         assert_eq!(factors.report().largest_front, n);
     }

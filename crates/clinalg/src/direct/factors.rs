@@ -447,14 +447,14 @@ impl<T: Scalar> Factors<T> {
             add(&|r| f64::from(u8::from(goes_on[r])))?;
             refinements += 1;
             let new = work.backward_errors(&parts, a, b, x)?;
-            let is_worse = |r: usize| goes_on[r] && new[r] > errors[r];
-            if (0..work.columns).any(is_worse) {
-                add(&|r| if is_worse(r) { -1.0 } else { 0.0 })?;
+            let is_worse: Vec<bool> = (0..work.columns).map(|r| goes_on[r] && new[r] > errors[r]).collect();
+            if is_worse.contains(&true) {
+                add(&|r| if is_worse[r] { -1.0 } else { 0.0 })?;
             }
             for r in 0..work.columns {
                 // A NaN ends it too.
                 let halves = 2.0 * new[r] <= errors[r];
-                if goes_on[r] && !(new[r] > errors[r]) {
+                if goes_on[r] && !is_worse[r] {
                     errors[r] = new[r];
                 }
                 goes_on[r] &= halves && new[r] > floor;
