@@ -583,7 +583,7 @@ void subtract_products(ulong first_front, ulong from, uint last, ulong most, uin
     const front_type front = front_at(fronts, position);
     const size_t order = front.order, block_row = TASK / across, block_col = TASK % across;
     // The columns, and the pivots that are subtracted.
-    const size_t begin = last ? pivots : from + TILE, end = last || !IS_SYMMETRIC ? order : pivots;
+    const size_t begin = last ? pivots : from + TILE, end = last ? order : IS_SYMMETRIC ? pivots : order;
     const size_t k_begin = last ? 0 : from, k_end = last ? pivots : from + TILE;
     const size_t first_row = begin + block_row * BLOCK, first_col = begin + block_col * BLOCK;
     const bool is_light = !last || front.rest * front.rest * pivots < most;
@@ -625,7 +625,7 @@ void subtract_products(ulong first_front, ulong from, uint last, ulong most, uin
     barrier(CLK_LOCAL_MEM_FENCE);
     for (size_t e = 0; e < OWN * OWN; ++e) {
         const size_t row = first_row + x + e % OWN * SIDE, col = first_col + y + e / OWN * SIDE;
-        if (has_block && row < order && col < end && (!IS_SYMMETRIC || row >= col)) {
+        if ((!IS_SYMMETRIC || row >= col) && has_block && row < order && col < end) {
             if (last) {
                 contribution[(col - pivots) * front.rest + row - pivots] -= sums[e];
             } else if (col < pivots) {
