@@ -520,7 +520,7 @@ __kernel GROUP void solve_tiles(ulong first_front, ulong from, __global const ui
         tile[e] = i < size && col < order ? (col < pivots ? a[col * order + from + i] : u[(col - pivots) * pivots + from + i]) : SCALAR_ZERO;
         inverse[e] = i > j && i < size ? a[(from + j) * order + from + i] : one;
     }
-    barrier(CLK_LOCAL_MEM_FENCE);
+    barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
     const size_t i = ITEM % TILE;
     SCALAR sums[OF_TILE];
     for (size_t c = 0; c < OF_TILE; ++c) {
@@ -556,7 +556,7 @@ __kernel GROUP void scale_tiles(ulong first_front, ulong from, __global const ui
             inverse[e] = IS_SYMMETRIC ? scalar_conj(a[i * front.order + j]) : a[j * front.order + i];
         }
     }
-    barrier(CLK_LOCAL_MEM_FENCE);
+    barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
     const size_t i = ITEM % TILE;
     SCALAR sums[OF_TILE];
     for (size_t c = 0; c < OF_TILE; ++c) {
@@ -829,7 +829,7 @@ void invert_tiles(__global const uint *task, __global const ulong *fronts, __glo
         const size_t i = e % TILE, k = e / TILE;
         tile[e] = max(i, k) < size ? a[k * front.order + i] : SCALAR_ZERO;
     }
-    barrier(CLK_LOCAL_MEM_FENCE);
+    barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
     invert_tile(get_local_id(0), size, front.order, tile, a);
 }
 
