@@ -442,7 +442,7 @@ void factor_panels(ulong first_front, ulong from, __global const uint *list, __g
         }
         sizes[item] = most;
         rows[item] = found;
-        barrier(CLK_LOCAL_MEM_FENCE);
+        barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
         for (uint step = PANEL_ITEMS / 2; step > 0; step /= 2) {
             if (item < step) {
                 const REAL other = sizes[item + step];
@@ -1063,7 +1063,7 @@ __kernel GROUP void backward_pivots(ulong first_task, ulong columns, __global co
 #endif
     // From the diagonal on.
     __global const SCALAR *a = factors + at.front.factors + k * (order + 1);
-    share_products(&at, share, of_shares, k < pivots ? pivots - k : 0, a, stride, IS_SYMMETRIC, 0, at.front.first + k, y, shares);
+    share_products(&at, share, of_shares, max(pivots, k) - k, a, stride, IS_SYMMETRIC, 0, at.front.first + k, y, shares);
     barrier(CLK_LOCAL_MEM_FENCE);
     if (k < pivots) {
         FOR_RIGHT (r, at, share, of_shares) {
