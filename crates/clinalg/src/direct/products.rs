@@ -3,6 +3,7 @@
 use super::analysis::{Front, Level};
 use super::elimination::{TILE, groups, is_batched};
 use super::factors::{Kind, Parts};
+use super::substitution::gather_children;
 use crate::runtime::{KernelFamily, Out, Range};
 use crate::{Buffer, Context, Result, Scalar};
 
@@ -151,31 +152,15 @@ impl Products {
     ) -> Result<()> {
         let &Parts { analysis, values, rows_of_pivots, .. } = parts;
         let program = &if columns > 1 { parts.program.right(RIGHT as u64) } else { parts.program };
-        let (n, width, tables) = (analysis.n, analysis.widest, &analysis.device);
+        let tables = &analysis.device;
         let at_once = if columns > 1 { columns.div_ceil(RIGHT) } else { 1 };
         let of_level = |tasks: &Tasks, number: usize| {
             let range = tasks.levels[number].clone();
             (groups(context, range.len()).times(at_once), range.start)
         };
-        let mut children_begin = 0;
         for (number, level) in analysis.levels.iter().enumerate() {
-            let [own, children] = [number, number + 1].map(|k| &sums[k % 2]);
-            let (begin, first) = (level.rows.start, level.fronts.start);
-            program.gather_forward(
-                context,
-                groups(context, level.fronts.len()).times(at_once),
-                first,
-                n,
-                width,
-                columns,
-                begin,
-                children_begin,
-                &tables.fronts,
-                &tables.map,
-                children,
-                Out::shared(y),
-                Out::shared(own),
-            )?;
+            gather_children(parts, program, number, columns, at_once, y, sums)?;
+            let (own, begin) = (&sums[number % 2], level.rows.start);
             let (range, first) = of_level(&self.pivots, number);
             let (list, fronts) = (&self.pivots.list, &tables.fronts);
             let out = Out::shared(z);
@@ -183,7 +168,6 @@ impl Products {
             let (range, first) = of_level(&self.rest, number);
             let (list, out) = (&self.rest.list, Out::shared(own));
             program.forward_rest(context, range, first, columns, begin, list, fronts, values, z, out)?;
-            children_begin = begin;
         }
         let tasks = self.columns.as_ref().unwrap_or(&self.pivots);
         for number in (0..analysis.levels.len()).rev() {

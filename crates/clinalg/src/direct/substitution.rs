@@ -3,6 +3,7 @@
 use super::analysis::Analysis;
 use super::elimination::groups;
 use super::factors::Parts;
+use crate::runtime::kernels::multifrontal::Program;
 use crate::runtime::{Out, Range};
 use crate::{Buffer, Context, Result, Scalar};
 
@@ -29,39 +30,35 @@ impl<T: Scalar> Substitution<T> {
 
     /// X with A X = B for column-major B and X of so many columns.
     pub(super) fn run(&self, parts: &Parts<'_, T>, columns: usize, b: &Buffer<T>, x: &Buffer<T>) -> Result<()> {
-        let &Parts { ref program, analysis, scales, values, pivots, .. } = parts;
-        let (context, n, width, tables) = (&self.context, analysis.n, analysis.widest, &analysis.device);
+        let &Parts { ref program, analysis, scales, .. } = parts;
+        let (context, n, tables) = (&self.context, analysis.n, &analysis.device);
         let flat = Range::d1(n * columns, context.local());
         let y = Out::shared(&self.y);
         program.permute(context, flat, n, columns, &tables.row_place, &scales.rows, b, y)?;
-        if let Some(products) = &tables.products {
-            products.solve(context, parts, columns, [&self.y, &self.z], &self.sums)?;
-            let (place, x) = (&tables.column_place, Out::shared(x));
-            return program.permute_back(context, flat, n, columns, place, &scales.columns, &self.z, x);
-        }
-        let mut children_begin = 0;
+        let solution = match &tables.products {
+            Some(products) => {
+                products.solve(context, parts, columns, [&self.y, &self.z], &self.sums)?;
+                &self.z
+            }
+            None => {
+                self.substitute(parts, columns)?;
+                &self.y
+            }
+        };
+        let (place, x) = (&tables.column_place, Out::shared(x));
+        program.permute_back(context, flat, n, columns, place, &scales.columns, solution, x)
+    }
+
+    /// The solutions take the place of y.
+    fn substitute(&self, parts: &Parts<'_, T>, columns: usize) -> Result<()> {
+        let &Parts { ref program, analysis, values, pivots, .. } = parts;
+        let (context, n, width, tables) = (&self.context, analysis.n, analysis.widest, &analysis.device);
+        let y = Out::shared(&self.y);
         for (number, level) in analysis.levels.iter().enumerate() {
-            let [own, children] = [number, number + 1].map(|k| &self.sums[k % 2]);
-            let (range, first, begin) =
-                (self.groups(level.fronts.len(), columns), level.fronts.start, level.rows.start);
-            let sums = Out::shared(own);
-            program.gather_forward(
-                context,
-                range,
-                first,
-                n,
-                width,
-                columns,
-                begin,
-                children_begin,
-                &tables.fronts,
-                &tables.map,
-                children,
-                y,
-                sums,
-            )?;
+            gather_children(parts, program, number, columns, columns, &self.y, &self.sums)?;
+            let (first, begin, sums) = (level.fronts.start, level.rows.start, Out::shared(&self.sums[number % 2]));
+            let range = self.groups(level.fronts.len(), columns);
             program.forward(context, range, first, n, width, begin, &tables.fronts, values, pivots, y, sums)?;
-            children_begin = begin;
         }
         let known = &self.sums[0];
         for level in analysis.levels.iter().rev() {
@@ -72,10 +69,41 @@ impl<T: Scalar> Substitution<T> {
             let range = self.groups(level.fronts.len(), columns);
             program.backward(context, range, first, n, width, begin, &tables.fronts, values, y, known)?;
         }
-        program.permute_back(context, flat, n, columns, &tables.column_place, &scales.columns, &self.y, Out::shared(x))
+        Ok(())
     }
 
     fn groups(&self, fronts: usize, columns: usize) -> Range {
         groups(&self.context, fronts).times(columns)
     }
+}
+
+/// Adds what the children leave for the fronts of a level to y and to the level's own of `sums`, `times` work-groups per front.
+pub(super) fn gather_children<T: Scalar>(
+    parts: &Parts<'_, T>,
+    program: &Program<T>,
+    number: usize,
+    columns: usize,
+    times: usize,
+    y: &Buffer<T>,
+    sums: &[Buffer<T>; 2],
+) -> Result<()> {
+    let (context, analysis, tables) = (y.context(), parts.analysis, &parts.analysis.device);
+    let level = &analysis.levels[number];
+    let [own, children] = [number, number + 1].map(|k| &sums[k % 2]);
+    let children_begin = number.checked_sub(1).map_or(0, |below| analysis.levels[below].rows.start);
+    program.gather_forward(
+        context,
+        groups(context, level.fronts.len()).times(times),
+        level.fronts.start,
+        analysis.n,
+        analysis.widest,
+        columns,
+        level.rows.start,
+        children_begin,
+        &tables.fronts,
+        &tables.map,
+        children,
+        Out::shared(y),
+        Out::shared(own),
+    )
 }
