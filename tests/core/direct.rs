@@ -1,6 +1,7 @@
 //! Sparse direct factors against dense elimination on the host, known solutions and closed forms.
 
 use clinalg::direct::{Factors, FactorsParams, Kind};
+use clinalg::ops::Transpose;
 use clinalg::{Complex, Context, Csr, CsrParts, Dense, Error, Scalar, Vector};
 
 use crate::common::{Noise, contexts, eps, takes};
@@ -44,6 +45,58 @@ fn backward_error<T: Scalar>(a: &CsrParts<T>, x: &[T], b: &[T]) -> f64 {
     (0..a.rows).map(of_row).fold(0.0, f64::max)
 }
 
+/// The inverse and the logarithm of the determinant's modulus with its sign, by Gauss-Jordan elimination on the host.
+fn inverse_on_host<T: Scalar>(parts: &CsrParts<T>) -> (Vec<Vec<T::Wide>>, f64, T::Wide) {
+    let n = parts.rows;
+    let (zero, one) = (T::Wide::from_f64(0.0), T::Wide::from_f64(1.0));
+    let mut rows = vec![vec![zero; 2 * n]; n];
+    for i in 0..n {
+        parts.row(i).for_each(|(j, v)| rows[i][j] += v.widen());
+        rows[i][n + i] = one;
+    }
+    let (mut log, mut sign) = (0.0, one);
+    for k in 0..n {
+        let pivot = (k..n).max_by(|&i, &j| rows[i][k].modulus().total_cmp(&rows[j][k].modulus())).unwrap();
+        sign = if pivot == k { sign } else { -sign };
+        rows.swap(k, pivot);
+        let value = rows[k][k];
+        log += value.modulus().ln();
+        sign = sign * value / T::Wide::from_f64(value.modulus());
+        rows[k].iter_mut().for_each(|a| *a = *a / value);
+        let row = rows[k].clone();
+        for other in (0..n).filter(|&i| i != k) {
+            let factor = rows[other][k];
+            rows[other].iter_mut().zip(&row).for_each(|(a, b)| *a = *a - factor * *b);
+        }
+    }
+    (rows.into_iter().map(|row| row[n..].to_vec()).collect(), log, sign)
+}
+
+/// Determinant and condition against elimination on the host.
+fn compare_with_dense<T: Scalar>(name: &str, parts: &CsrParts<T>, a: &Csr<T>, factors: &Factors<T>) {
+    let (n, eps) = (parts.rows, eps::<T::Real>());
+    let (inverse, log, sign) = inverse_on_host(parts);
+    let largest = |sums: Vec<f64>| sums.into_iter().fold(0.0, f64::max);
+    let mut sums = vec![0.0; n];
+    for i in 0..n {
+        parts.row(i).for_each(|(j, v)| sums[j] += v.widen().modulus());
+    }
+    let of_inverse = (0..n).map(|j| inverse.iter().map(|row| row[j].modulus()).sum());
+    let condition = if n == 0 { 1.0 } else { largest(sums) * largest(of_inverse.collect()) };
+    let found = factors.reciprocal_condition(a).unwrap() * condition;
+    // The estimate of the inverse's norm is a lower bound, to the rounding of the solves.
+    assert!((1.0 - 10.0 * n as f64 * eps..10.0).contains(&found), "{name}: {found} times 1 / {condition:.2e}");
+    let determinant = factors.determinant().unwrap();
+    let error = (determinant.ln_modulus() - log).abs();
+    let mantissa = determinant.mantissa.widen();
+    let turned = (mantissa / T::Wide::from_f64(mantissa.modulus()) - sign).modulus();
+    let bound = 20.0 * (n + 1) as f64 * condition * eps;
+    assert!(
+        error <= bound && turned <= bound,
+        "{name}: ln |det| off by {error:.1e}, sign by {turned:.1e}, {bound:.1e}"
+    );
+}
+
 /// Solves with a random right-hand side and checks the backward error; the factors.
 fn check<T: Scalar>(context: &Context, name: &str, parts: &CsrParts<T>, params: &FactorsParams) -> Factors<T> {
     let n = parts.rows;
@@ -58,6 +111,20 @@ fn check<T: Scalar>(context: &Context, name: &str, parts: &CsrParts<T>, params: 
     // Of 2 epsilon after refinement (Arioli, Demmel and Duff 1989), and the rounding of the sums that the device compares.
     let longest = (0..n).map(|i| parts.row(i).count()).max().unwrap_or(0) as f64;
     assert!(error <= (4.0 + longest) * eps::<T::Real>(), "{name}: {error:.1e}, {solved:?}, {:?}", factors.report());
+    let transposed = parts.transpose().unwrap();
+    let longest = (0..n).map(|i| transposed.row(i).count()).max().unwrap_or(0) as f64;
+    for op in [Transpose::Yes, Transpose::Conjugate] {
+        let of_op = CsrParts {
+            values: transposed.values.iter().map(|v| if op == Transpose::Yes { *v } else { v.conj() }).collect(),
+            ..transposed.clone()
+        };
+        let solved = factors.solve_op(op, &a, &right, &mut x).unwrap_or_else(|error| panic!("{name}, {op}: {error}"));
+        let error = backward_error(&of_op, &x.to_vec().unwrap(), &b);
+        assert!(error <= (4.0 + longest) * eps::<T::Real>(), "{name}, {op}: {error:.1e}, {solved:?}");
+    }
+    if n <= 70 && factors.report().replaced_pivots == 0 {
+        compare_with_dense(name, parts, &a, &factors);
+    }
     factors
 }
 
@@ -195,13 +262,15 @@ fn columns<T: Scalar>(context: &Context, parts: &CsrParts<T>, kind: Kind, count:
     let a = Csr::from_parts(context, parts).unwrap();
     let mut factors = Factors::new(&a, &FactorsParams::default().kind(kind).refinements(0)).unwrap();
     let right = Dense::from_column_major(context, n, count, &b).unwrap();
-    let (x, _) = factors.solve_columns(&a, &right).unwrap();
-    let x = x.as_vector().to_vec().unwrap();
-    for (column, (x, b)) in x.chunks(n).zip(b.chunks(n)).enumerate() {
-        let error = backward_error(parts, x, b);
-        // Of 3 n epsilon |L| |U| with a front of n rows (Higham 2002, theorem 9.4).
-        let most = 3.0 * factors.report().largest_front as f64 * eps::<T::Real>();
-        assert!(error <= most, "{kind:?}, column {column} of {count}: {error:.1e}, {:?}", factors.report());
+    for (op, parts) in [(Transpose::No, parts.clone()), (Transpose::Yes, parts.transpose().unwrap())] {
+        let (x, _) = factors.solve_columns_op(op, &a, &right).unwrap();
+        let x = x.as_vector().to_vec().unwrap();
+        for (column, (x, b)) in x.chunks(n).zip(b.chunks(n)).enumerate() {
+            let error = backward_error(&parts, x, b);
+            // Of 3 n epsilon |L| |U| with a front of n rows (Higham 2002, theorem 9.4).
+            let most = 3.0 * factors.report().largest_front as f64 * eps::<T::Real>();
+            assert!(error <= most, "{kind:?}, {op}, column {column} of {count}: {error:.1e}, {:?}", factors.report());
+        }
     }
 }
 

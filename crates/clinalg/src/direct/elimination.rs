@@ -7,6 +7,7 @@ use super::factors::{Kind, Parts};
 use crate::matrix::Values;
 use crate::ops::factor::{CholeskyFactoriser, Diagonal, LuFactoriser, Side, Triangle, Triangular};
 use crate::ops::gemm::{Block, Product, Transpose};
+use crate::runtime::kernels::multifrontal::Program;
 use crate::runtime::{KernelFamily, Out, Range};
 use crate::{Buffer, Context, Csr, Error, Real, Result, Scalar};
 
@@ -63,9 +64,18 @@ pub(super) fn is_batched(context: &Context, front: &Front, symmetric: bool) -> b
     is_gpu && !is_small(context, front) && front.pivots <= MOST_BATCHED[usize::from(!symmetric)]
 }
 
+/// The kernels.
+fn program<T: Scalar>(kind: Kind) -> Program<T> {
+    match kind {
+        Kind::Cholesky => Program::new().symmetric(1),
+        Kind::Lu => Program::new(),
+    }
+}
+
 /// The numbers that a factorisation on the device works on.
 struct Elimination<'a, T: Scalar> {
     context: &'a Context,
+    program: Program<T>,
     parts: &'a Parts<'a, T>,
     /// The contributions of two levels.
     contributions: [Buffer<T>; 2],
@@ -77,7 +87,8 @@ struct Elimination<'a, T: Scalar> {
 
 impl<'a, T: Scalar> Elimination<'a, T> {
     fn new(parts: &'a Parts<'a, T>, a: &'a Csr<T>, tiny: f64) -> Result<Elimination<'a, T>> {
-        let &Parts { ref program, analysis, scales, values, .. } = parts;
+        let &Parts { kind, analysis, scales, values, .. } = parts;
+        let program = program(kind);
         let (context, structure, n) = (a.context(), a.structure(), analysis.n);
         let [first, second] = analysis.contributions;
         // Inversions use the first of them again.
@@ -97,17 +108,17 @@ impl<'a, T: Scalar> Elimination<'a, T> {
         )?;
         let info = Buffer::zeroed(context, 1)?;
         let zero = <T::Real as Real>::nearest(ROUNDING) * T::Real::epsilon();
-        Ok(Elimination { context, parts, contributions, info, tiny: T::Real::nearest(tiny), zero })
+        Ok(Elimination { context, program, parts, contributions, info, tiny: T::Real::nearest(tiny), zero })
     }
 
     /// All levels; `large` eliminates a front that is not small or batched.
-    fn run(&self, kind: Kind, mut large: impl FnMut(&Front, Fronts<T>) -> Result<()>) -> Result<()> {
-        let &Parts { ref program, analysis, values, .. } = self.parts;
+    fn run(&self, mut large: impl FnMut(&Front, Fronts<T>) -> Result<()>) -> Result<()> {
+        let &Parts { kind, analysis, values, .. } = self.parts;
         let tables = &analysis.device;
         let mut product = Product::<T>::new(self.context);
         for (number, level) in analysis.levels.iter().enumerate() {
             let [own, children] = [number, number + 1].map(|k| &self.contributions[k % 2]);
-            program.assemble(
+            self.program.assemble(
                 self.context,
                 groups(self.context, level.tasks.len()),
                 level.tasks.start as u32,
@@ -119,7 +130,7 @@ impl<'a, T: Scalar> Elimination<'a, T> {
                 Out::shared(own),
             )?;
             self.small(level, own)?;
-            panels(self, level, own, kind)?;
+            panels(self, level, own)?;
             for front in level.large.iter().map(|&position| &analysis.fronts[position]) {
                 let (parts, alone) =
                     (Fronts::new(front, values, own), !is_batched(self.context, front, kind == Kind::Cholesky));
@@ -144,17 +155,17 @@ impl<'a, T: Scalar> Elimination<'a, T> {
     }
 
     /// Prepares solves.
-    fn finish(&self, kind: Kind) -> Result<()> {
+    fn finish(&self) -> Result<()> {
         match &self.parts.analysis.device.products {
-            Some(products) => products.invert(self.context, self.parts, kind, &self.contributions[0]),
+            Some(products) => products.invert(self.context, self.parts, &self.contributions[0]),
             None => Ok(()),
         }
     }
 
     fn small(&self, level: &Level, contributions: &Buffer<T>) -> Result<()> {
-        let &Parts { ref program, analysis, values, pivots, .. } = self.parts;
+        let &Parts { analysis, values, pivots, .. } = self.parts;
         let [pivots, info] = [pivots, &self.info].map(Out::shared);
-        program.factor_fronts(
+        self.program.factor_fronts(
             self.context,
             groups(self.context, level.small.len()),
             level.small.start as u32,
@@ -203,14 +214,9 @@ impl<T: Scalar> Fronts<T> {
 }
 
 /// Factors of the larger fronts of a level on GPUs, together, but those that are not batched.
-fn panels<T: Scalar>(
-    elimination: &Elimination<'_, T>,
-    level: &Level,
-    contributions: &Buffer<T>,
-    kind: Kind,
-) -> Result<()> {
-    let &Parts { ref program, analysis, values, pivots: pivot_of, .. } = elimination.parts;
-    let (context, symmetric) = (elimination.context, kind == Kind::Cholesky);
+fn panels<T: Scalar>(elimination: &Elimination<'_, T>, level: &Level, contributions: &Buffer<T>) -> Result<()> {
+    let &Parts { kind, analysis, values, pivots: pivot_of, .. } = elimination.parts;
+    let (context, program, symmetric) = (elimination.context, &elimination.program, kind == Kind::Cholesky);
     let (list, fronts) = (&analysis.device.list, &analysis.device.fronts);
     let large: Vec<&Front> = level.large.iter().map(|&position| &analysis.fronts[position]).collect();
     let before = large.partition_point(|front| !is_batched(context, front, symmetric));
@@ -255,13 +261,13 @@ pub(super) fn cholesky<T: Scalar>(parts: &Parts<'_, T>, a: &Csr<T>) -> Result<us
     let tiny = LEFT * (analysis.n as f64).sqrt() * T::Real::epsilon().into_f64();
     let elimination = Elimination::new(parts, a, tiny)?;
     let mut dense = CholeskyFactoriser::<T>::new(context, elimination.most_pivots(), tiny)?;
-    elimination.run(Kind::Cholesky, |front, Fronts { square, below, .. }| {
+    elimination.run(|front, Fronts { square, below, .. }| {
         dense.run(square)?;
         let triangle = Triangle::Lower;
         let t = Triangular { block: square, triangle, op: Transpose::Conjugate, diagonal: Diagonal::Stored };
         dense.solver.run(Side::Right, t, below)?;
         let [of_front, info] = [&dense.info, &elimination.info].map(Out::shared);
-        parts.program.note_minor(context, Range::d1(1, 1), analysis.n, front.first, of_front, info)
+        elimination.program.note_minor(context, Range::d1(1, 1), analysis.n, front.first, of_front, info)
     })?;
     checked(&elimination)
 }
@@ -270,7 +276,7 @@ pub(super) fn cholesky<T: Scalar>(parts: &Parts<'_, T>, a: &Csr<T>) -> Result<us
 fn checked<T: Scalar>(elimination: &Elimination<'_, T>) -> Result<usize> {
     let analysis = elimination.parts.analysis;
     match elimination.info.to_vec()?[0] as usize {
-        0 => elimination.finish(Kind::Cholesky).map(|()| 0),
+        0 => elimination.finish().map(|()| 0),
         found => {
             let step = analysis.n - found;
             let row = analysis.column_place.iter().position(|&place| place == step).expect("each step has a row");
@@ -287,7 +293,7 @@ pub(super) fn lu<T: Scalar>(parts: &Parts<'_, T>, a: &Csr<T>) -> Result<usize> {
     let most = elimination.most_pivots();
     let local = Buffer::zeroed(context, most)?;
     let mut dense = LuFactoriser::<T>::new(context, [most, most], local)?;
-    elimination.run(Kind::Lu, |front, Fronts { square, below, right, .. }| {
+    elimination.run(|front, Fronts { square, below, right, .. }| {
         dense.tiny = [if front.rest == 0 { elimination.zero } else { elimination.tiny }, elimination.tiny];
         dense.run(square)?;
         dense.exchange.rows(&dense.pivots, 0..front.pivots, false, right)?;
@@ -297,10 +303,20 @@ pub(super) fn lu<T: Scalar>(parts: &Parts<'_, T>, a: &Csr<T>) -> Result<usize> {
         let upper = Triangular { triangle: Triangle::Upper, diagonal: Diagonal::Stored, ..lower };
         dense.solver.run(Side::Right, upper, below)?;
         let (range, count) = (Range::d1(front.pivots, context.local()), front.pivots as u32);
-        parts.program.place_pivots(context, range, front.first, count, &dense.pivots, Out::shared(parts.pivots))
+        elimination.program.place_pivots(context, range, front.first, count, &dense.pivots, Out::shared(parts.pivots))
     })?;
-    elimination.finish(Kind::Lu)?;
+    elimination.finish()?;
     let of_dense = dense.info.to_vec()?;
     dense.check(&of_dense)?;
     Ok(elimination.info.to_vec()?[0] as usize + of_dense[2] as usize)
+}
+
+/// The pivots by their steps: the diagonal of L of Cholesky factors, or of U.
+pub(super) fn pivots<T: Scalar>(context: &Context, parts: &Parts<'_, T>) -> Result<Vec<T>> {
+    let &Parts { kind, analysis, values, .. } = parts;
+    let (count, mut found) = (analysis.fronts.len(), Buffer::uninit(context, analysis.n)?);
+    let range = Range::d1(count, context.local());
+    program(kind).gather_pivots(context, range, count, &analysis.device.fronts, values, &mut found)?;
+    let is_inverted = analysis.device.products.is_some();
+    Ok(found.to_vec()?.into_iter().map(|pivot: T| if is_inverted { T::one() / pivot } else { pivot }).collect())
 }

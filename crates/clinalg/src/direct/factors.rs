@@ -6,11 +6,12 @@ use num_traits::Float;
 
 use super::analysis::{Analysis, Pattern};
 use super::elimination;
-use super::substitution::Substitution;
+use super::substitution::{Substitution, program};
 use crate::error::check_length;
 use crate::matrix::host::{equilibrated, has_weak_diagonal, inverse_of, matching};
 use crate::matrix::{Inspection, Structure, Values};
-use crate::runtime::kernels::multifrontal::Program;
+use crate::ops::factor::{Determinant, estimate_by};
+use crate::ops::{Transpose, conj, conj_transpose, norm1_of_columns};
 use crate::runtime::{KernelFamily, Out, Range};
 use crate::solve::Preconditioner;
 use crate::{Buffer, Context, Csr, Dense, Error, Precision, Real, Result, Scalar, Vector};
@@ -160,9 +161,32 @@ fn inspected<T: Scalar>(a: &Csr<T>) -> Result<Inspection> {
     }
 }
 
+/// Whether a permutation is odd.
+fn is_odd(place: &[usize]) -> bool {
+    let mut seen = vec![false; place.len()];
+    let mut cycles = 0;
+    for start in 0..place.len() {
+        cycles += usize::from(!seen[start]);
+        let mut at = start;
+        while !std::mem::replace(&mut seen[at], true) {
+            at = place[at];
+        }
+    }
+    (place.len() - cycles) % 2 == 1
+}
+
+/// The numbers become their conjugates.
+fn conjugate<T: Scalar, V: Values<T>>(values: &mut V) -> Result<()> {
+    if T::IS_COMPLEX {
+        let given = values.try_clone()?;
+        conj(&given, values)?;
+    }
+    Ok(())
+}
+
 /// What kernels need of factors.
 pub(super) struct Parts<'a, T: Scalar> {
-    pub(super) program: Program<T>,
+    pub(super) kind: Kind,
     pub(super) analysis: &'a Analysis,
     pub(super) scales: &'a Scales<T>,
     pub(super) values: &'a Buffer<T>,
@@ -205,7 +229,8 @@ impl<T: Scalar> Work<T> {
         let range = elimination::groups(context, count).times(self.columns);
         let (residual, largest) = (Out::shared(&self.residual), Out::shared(&self.largest));
         let (offset, column, value) = (&structure.offset, &structure.column, a.values());
-        parts.program.backward_errors(context, range, n, offset, column, value, x, b, residual, largest)?;
+        let program = program(parts.kind);
+        program.backward_errors(context, range, n, offset, column, value, x, b, residual, largest)?;
         let largest = self.largest.to_vec()?;
         let of_column = |of_parts: &[T::Real]| of_parts.iter().map(|error| error.into_f64()).fold(0.0, larger);
         Ok(if count == 0 { vec![0.0; self.columns] } else { largest.chunks(count).map(of_column).collect() })
@@ -375,15 +400,7 @@ impl<T: Scalar> Factors<T> {
 
     fn parts(&self) -> Parts<'_, T> {
         let Factors { analysis, scales, values, pivots, rows_of_pivots, .. } = self;
-        Parts { program: self.program(), analysis, scales, values, pivots, rows_of_pivots }
-    }
-
-    /// The kernels.
-    fn program(&self) -> Program<T> {
-        match self.kind {
-            Kind::Cholesky => Program::new().symmetric(1),
-            Kind::Lu => Program::new(),
-        }
+        Parts { kind: self.kind, analysis, scales, values, pivots, rows_of_pivots }
     }
 
     /// x with A x = b, refined until the backward error no longer halves. `a` is the matrix of these factors. Waits for the device.
@@ -394,8 +411,28 @@ impl<T: Scalar> Factors<T> {
     /// [`Error::Length`] and [`Error::Context`] that name the argument; [`Error::Unsuitable`] where the backward error stays above
     /// eps^(3/4), as A is singular to working precision or the pivots of the factors were too small.
     pub fn solve(&mut self, a: &Csr<T>, b: &Vector<T>, x: &mut Vector<T>) -> Result<Solved> {
-        self.apply(b, x)?;
-        self.refine(&self.work, a, b.buffer(), x.buffer())
+        self.check_vectors([("b", b), ("x", x)])?;
+        self.work.substitution.run(&self.parts(), false, 1, b.buffer(), x.buffer())?;
+        self.refine(&self.work, false, a, b.buffer(), x.buffer())
+    }
+
+    /// x with op(A) x = b, as [`Factors::solve`]. With the transpose or its conjugate that of A is made for the refinement.
+    ///
+    /// # Errors
+    /// As [`Factors::solve`]; [`Error::Allocation`].
+    pub fn solve_op(&mut self, op: Transpose, a: &Csr<T>, b: &Vector<T>, x: &mut Vector<T>) -> Result<Solved> {
+        if op == Transpose::No {
+            return self.solve(a, b, x);
+        }
+        self.check_vectors([("b", b), ("x", x)])?;
+        let solved = self.by_adjoint(op, a, b, |factors, adjoint, b| {
+            factors.work.substitution.run(&factors.parts(), true, 1, b.buffer(), x.buffer())?;
+            factors.refine(&factors.work, true, adjoint, b.buffer(), x.buffer())
+        })?;
+        if op == Transpose::Yes {
+            conjugate(x)?;
+        }
+        Ok(solved)
     }
 
     /// X with A X = B, each column refined as by [`Factors::solve`]; the largest backward error and the most steps of a column. The factors
@@ -404,6 +441,44 @@ impl<T: Scalar> Factors<T> {
     /// # Errors
     /// As [`Factors::solve`]; [`Error::Shape`] unless B has as many rows as A.
     pub fn solve_columns(&mut self, a: &Csr<T>, b: &Dense<T>) -> Result<(Dense<T>, Solved)> {
+        self.refined_columns(false, a, b)
+    }
+
+    /// X with op(A) X = B, as [`Factors::solve_columns`] and [`Factors::solve_op`].
+    ///
+    /// # Errors
+    /// As [`Factors::solve_columns`]; [`Error::Allocation`].
+    pub fn solve_columns_op(&mut self, op: Transpose, a: &Csr<T>, b: &Dense<T>) -> Result<(Dense<T>, Solved)> {
+        if op == Transpose::No {
+            return self.solve_columns(a, b);
+        }
+        let (mut x, solved) =
+            self.by_adjoint(op, a, b, |factors, adjoint, b| factors.refined_columns(true, adjoint, b))?;
+        if op == Transpose::Yes {
+            conjugate(&mut x)?;
+        }
+        Ok((x, solved))
+    }
+
+    /// `solve` of the adjoint of A and of b, or of the conjugate of b where `op` is the transpose.
+    fn by_adjoint<V: Values<T>, R>(
+        &self,
+        op: Transpose,
+        a: &Csr<T>,
+        b: &V,
+        solve: impl FnOnce(&Self, &Csr<T>, &V) -> Result<R>,
+    ) -> Result<R> {
+        let adjoint = conj_transpose(a)?;
+        if op == Transpose::Yes && T::IS_COMPLEX {
+            let mut conjugated = b.try_clone()?;
+            conjugate(&mut conjugated)?;
+            return solve(self, &adjoint, &conjugated);
+        }
+        solve(self, &adjoint, b)
+    }
+
+    /// X with A X = B, or A' X = B where `adjoint`; `a` is the matrix of the system.
+    fn refined_columns(&self, adjoint: bool, a: &Csr<T>, b: &Dense<T>) -> Result<(Dense<T>, Solved)> {
         let (context, n, cols) = (b.context(), self.analysis.n, b.cols());
         if b.rows() != n {
             let got = format!("{} x {}", b.rows(), b.cols());
@@ -420,8 +495,8 @@ impl<T: Scalar> Factors<T> {
             }
             let right = b.as_vector().copy_range(first * n..(first + count) * n)?;
             let found = Vector::uninit(context, count * n)?;
-            work.substitution.run(&self.parts(), count, right.buffer(), found.buffer())?;
-            let solved = self.refine(&work, a, right.buffer(), found.buffer())?;
+            work.substitution.run(&self.parts(), adjoint, count, right.buffer(), found.buffer())?;
+            let solved = self.refine(&work, adjoint, a, right.buffer(), found.buffer())?;
             worst.backward_error = worst.backward_error.max(solved.backward_error);
             worst.refinements = worst.refinements.max(solved.refinements);
             x.as_vector_mut().write_slice(first * n, &found)?;
@@ -429,9 +504,67 @@ impl<T: Scalar> Factors<T> {
         Ok((x, worst))
     }
 
+    fn check_vectors(&self, vectors: [(&'static str, &Vector<T>); 2]) -> Result<()> {
+        for (argument, vector) in vectors {
+            check_length(argument, self.analysis.n, vector.len())?;
+            if !self.context().same(vector.context()) {
+                return Err(Error::Context { argument });
+            }
+        }
+        Ok(())
+    }
+
+    /// The determinant of A, from the pivots. Waits for the device.
+    ///
+    /// # Errors
+    /// [`Error::Unsuitable`] where pivots were replaced: the matrix is singular to working precision or nearly so.
+    pub fn determinant(&self) -> Result<Determinant<T>> {
+        if self.replaced > 0 {
+            let reason = format!(
+                "{} of its pivots were too small and were replaced, so that their product is not the determinant:                  it is singular to working precision, or nearly so",
+                self.replaced
+            );
+            return Err(Error::unsuitable("a", reason));
+        }
+        let mut factors = elimination::pivots(self.context(), &self.parts())?;
+        let is_odd = match self.kind {
+            Kind::Cholesky => {
+                factors.extend_from_within(..);
+                false
+            }
+            Kind::Lu => {
+                let exchanges = self.pivots.to_vec()?.iter().enumerate().filter(|&(k, &p)| k != p as usize).count();
+                let rows: Vec<usize> =
+                    self.analysis.device.row_place.to_vec()?.into_iter().map(|place| place as usize).collect();
+                (exchanges % 2 == 1) ^ is_odd(&rows) ^ is_odd(&self.analysis.column_place)
+            }
+        };
+        for scales in [&self.scales.rows, &self.scales.columns] {
+            let inverse = |scale: T::Real| T::from_real(<T::Real as num_traits::One>::one() / scale);
+            factors.extend(scales.to_vec()?.into_iter().map(inverse));
+        }
+        Ok(Determinant::of_diagonal(&factors, is_odd))
+    }
+
+    /// An estimate of 1 / (|A| |A^-1|) in the 1-norm (Hager 1984; Higham 1988), most often within a factor of three: near 0 for a matrix that is
+    /// singular to working precision. `a` is the matrix of these factors. Some solves; waits for the device.
+    ///
+    /// # Errors
+    /// [`Error::Length`] for a matrix of another size; those of the solves.
+    pub fn reciprocal_condition(&self, a: &Csr<T>) -> Result<f64> {
+        let (context, n) = (self.context(), self.analysis.n);
+        check_length("a", n, a.rows())?;
+        estimate_by(n, norm1_of_columns(a)?, |op, b| {
+            let b = Buffer::from_slice(context, b)?;
+            let x = Buffer::uninit(context, n)?;
+            self.work.substitution.run(&self.parts(), op == Transpose::Conjugate, 1, &b, &x)?;
+            x.to_vec()
+        })
+    }
+
     /// Refines as many columns of x as `work` is for, each until its error no longer halves.
-    fn refine(&self, work: &Work<T>, a: &Csr<T>, b: &Buffer<T>, x: &Buffer<T>) -> Result<Solved> {
-        let (n, parts, context) = (self.analysis.n, self.parts(), a.context());
+    fn refine(&self, work: &Work<T>, adjoint: bool, a: &Csr<T>, b: &Buffer<T>, x: &Buffer<T>) -> Result<Solved> {
+        let (n, parts, context, program) = (self.analysis.n, self.parts(), a.context(), program::<T>(self.kind));
         let floor = T::Real::epsilon().into_f64();
         let mut errors = work.backward_errors(&parts, a, b, x)?;
         let mut goes_on: Vec<bool> = errors.iter().map(|&error| error > floor).collect();
@@ -439,11 +572,11 @@ impl<T: Scalar> Factors<T> {
             let times: Vec<T::Real> = (0..work.columns).map(|r| <T::Real as Scalar>::from_f64(times(r))).collect();
             let (range, times) =
                 (Range::d1(n, context.local()).times(work.columns), Buffer::from_slice(context, &times)?);
-            parts.program.correct(context, range, n, &times, &work.correction, Out::shared(x))
+            program.correct(context, range, n, &times, &work.correction, Out::shared(x))
         };
         let mut refinements = 0;
         while goes_on.contains(&true) && refinements < self.params.refinements {
-            work.substitution.run(&parts, work.columns, &work.residual, &work.correction)?;
+            work.substitution.run(&parts, adjoint, work.columns, &work.residual, &work.correction)?;
             add(&|r| f64::from(u8::from(goes_on[r])))?;
             refinements += 1;
             let new = work.backward_errors(&parts, a, b, x)?;
@@ -484,8 +617,7 @@ impl<T: Scalar> Preconditioner<T> for Factors<T> {
 
     /// One solve without refinement.
     fn apply(&mut self, r: &Vector<T>, z: &mut Vector<T>) -> Result<()> {
-        check_length("r", self.analysis.n, r.len())?;
-        check_length("z", self.analysis.n, z.len())?;
-        self.work.substitution.run(&self.parts(), 1, r.buffer(), z.buffer())
+        self.check_vectors([("r", r), ("z", z)])?;
+        self.work.substitution.run(&self.parts(), false, 1, r.buffer(), z.buffer())
     }
 }

@@ -3,7 +3,9 @@
 use super::analysis::{Front, Level};
 use super::elimination::{TILE, groups, is_batched};
 use super::factors::{Kind, Parts};
-use super::substitution::gather_children;
+use super::substitution::{gather_children, program, program_of};
+use crate::runtime::kernels::multifrontal_inverse;
+use crate::runtime::kernels::multifrontal_solve::Program;
 use crate::runtime::{KernelFamily, Out, Range};
 use crate::{Buffer, Context, Result, Scalar};
 
@@ -47,8 +49,9 @@ pub(super) struct Products {
     /// Rows of pivots, and other rows.
     pivots: Tasks,
     rest: Tasks,
-    /// Columns of pivots of Cholesky factors.
-    columns: Option<Tasks>,
+    /// Columns of pivots, and of the other rows of U.
+    columns: Tasks,
+    columns_of_rest: Option<Tasks>,
     /// Tiles on the diagonals that are not inverted by the factorisation.
     tiles: Tasks,
     /// The fronts of more than a tile, those with the most pivots first; where each has memory for products.
@@ -87,7 +90,8 @@ impl Products {
             tiles: Tasks::new(context, fronts, levels, TILE, |front| {
                 if is_batched(context, front, symmetric) { 0 } else { front.pivots }
             })?,
-            columns: symmetric.then(|| tasks(COLUMNS, |front| front.pivots)).transpose()?,
+            columns: tasks(COLUMNS, |front| front.pivots)?,
+            columns_of_rest: (!symmetric).then(|| tasks(COLUMNS, |front| front.rest)).transpose()?,
             wide: Buffer::from_slice(context, &wide)?,
             scratch_of: Buffer::from_slice(context, &scratch_of)?,
             wide_pivots,
@@ -96,20 +100,17 @@ impl Products {
     }
 
     pub(super) fn bytes(&self) -> u64 {
-        let tasks = [Some(&self.pivots), Some(&self.rest), Some(&self.tiles), self.columns.as_ref()];
-        let short = tasks.into_iter().flatten().map(|tasks| tasks.list.len()).sum::<usize>() + self.wide.len();
+        let tasks = [&self.pivots, &self.rest, &self.tiles, &self.columns];
+        let tasks = tasks.into_iter().chain(&self.columns_of_rest);
+        let short = tasks.map(|tasks| tasks.list.len()).sum::<usize>() + self.wide.len();
         (4 * short + 8 * self.scratch_of.len()) as u64
     }
 
     /// The inverses of the triangles take their place.
-    pub(super) fn invert<T: Scalar>(
-        &self,
-        context: &Context,
-        parts: &Parts<'_, T>,
-        kind: Kind,
-        scratch: &Buffer<T>,
-    ) -> Result<()> {
-        let &Parts { ref program, analysis, values, pivots, rows_of_pivots, .. } = parts;
+    pub(super) fn invert<T: Scalar>(&self, context: &Context, parts: &Parts<'_, T>, scratch: &Buffer<T>) -> Result<()> {
+        let &Parts { kind, analysis, values, pivots, rows_of_pivots, .. } = parts;
+        let program = multifrontal_inverse::Program::new();
+        let program = if kind == Kind::Cholesky { program.symmetric(1) } else { program };
         let (fronts, count) = (&analysis.device.fronts, analysis.fronts.len());
         let tiles = self.tiles.list.len() / 2;
         program.invert_tiles(
@@ -140,41 +141,49 @@ impl Products {
         }
     }
 
-    /// z with A z = y for scaled and permuted columns of y, which is overwritten; `sums` are what the fronts of two levels leave for their
-    /// other rows.
+    /// z with A z = y, or A' z = y where `adjoint`, for scaled and permuted columns of y, which is overwritten; `sums` are what the fronts of
+    /// two levels leave for their other rows.
     pub(super) fn solve<T: Scalar>(
         &self,
         context: &Context,
         parts: &Parts<'_, T>,
+        adjoint: bool,
         columns: usize,
         [y, z]: [&Buffer<T>; 2],
         sums: &[Buffer<T>; 2],
     ) -> Result<()> {
-        let &Parts { analysis, values, rows_of_pivots, .. } = parts;
-        let program = &if columns > 1 { parts.program.right(RIGHT as u64) } else { parts.program };
+        let &Parts { kind, analysis, values, rows_of_pivots, .. } = parts;
+        let of_columns = |program: Program<T>| if columns > 1 { program.right(RIGHT as u64) } else { program };
+        let (gather, program) = (of_columns(program(kind)), of_columns(program_of(kind, adjoint)));
         let tables = &analysis.device;
+        // The adjoint of LU factors is taken by columns in both steps, Cholesky's in the second.
+        let (forward, forward_rest, backward) = match (&self.columns_of_rest, adjoint) {
+            (Some(columns_of_rest), true) => (&self.columns, columns_of_rest, &self.columns),
+            (Some(_), false) => (&self.pivots, &self.rest, &self.pivots),
+            (None, _) => (&self.pivots, &self.rest, &self.columns),
+        };
         let at_once = if columns > 1 { columns.div_ceil(RIGHT) } else { 1 };
         let of_level = |tasks: &Tasks, number: usize| {
             let range = tasks.levels[number].clone();
             (groups(context, range.len()).times(at_once), range.start)
         };
         for (number, level) in analysis.levels.iter().enumerate() {
-            gather_children(parts, program, number, columns, at_once, y, sums)?;
+            gather_children(parts, &gather, number, columns, at_once, y, sums)?;
             let (own, begin) = (&sums[number % 2], level.rows.start);
-            let (range, first) = of_level(&self.pivots, number);
-            let (list, fronts) = (&self.pivots.list, &tables.fronts);
+            let (range, first) = of_level(forward, number);
+            let (list, fronts) = (&forward.list, &tables.fronts);
             let out = Out::shared(z);
             program.forward_pivots(context, range, first, columns, list, fronts, values, rows_of_pivots, y, out)?;
-            let (range, first) = of_level(&self.rest, number);
-            let (list, out) = (&self.rest.list, Out::shared(own));
+            let (range, first) = of_level(forward_rest, number);
+            let (list, out) = (&forward_rest.list, Out::shared(own));
             program.forward_rest(context, range, first, columns, begin, list, fronts, values, z, out)?;
         }
-        let tasks = self.columns.as_ref().unwrap_or(&self.pivots);
         for number in (0..analysis.levels.len()).rev() {
-            let (range, first) = of_level(tasks, number);
-            let (list, fronts, rows) = (&tasks.list, &tables.fronts, &tables.rows);
+            let (range, first) = of_level(backward, number);
+            let (list, fronts, rows) = (&backward.list, &tables.fronts, &tables.rows);
             program.backward_rest(context, range, first, columns, list, fronts, rows, values, z, Out::shared(y))?;
-            program.backward_pivots(context, range, first, columns, list, fronts, values, y, Out::shared(z))?;
+            let out = Out::shared(z);
+            program.backward_pivots(context, range, first, columns, list, fronts, values, rows_of_pivots, y, out)?;
         }
         Ok(())
     }

@@ -2,10 +2,23 @@
 
 use super::analysis::Analysis;
 use super::elimination::groups;
-use super::factors::Parts;
-use crate::runtime::kernels::multifrontal::Program;
+use super::factors::{Kind, Parts};
+use crate::runtime::kernels::multifrontal_solve::Program;
 use crate::runtime::{Out, Range};
 use crate::{Buffer, Context, Result, Scalar};
+
+/// The kernels.
+pub(super) fn program<T: Scalar>(kind: Kind) -> Program<T> {
+    match kind {
+        Kind::Cholesky => Program::new().symmetric(1),
+        Kind::Lu => Program::new(),
+    }
+}
+
+/// Those of systems with A, or where `adjoint` with A'. The factors of Cholesky serve both.
+pub(super) fn program_of<T: Scalar>(kind: Kind, adjoint: bool) -> Program<T> {
+    if adjoint && kind == Kind::Lu { program(kind).adjoint(1) } else { program(kind) }
+}
 
 /// The memory of solves with up to a number of right-hand sides.
 pub(super) struct Substitution<T: Scalar> {
@@ -28,34 +41,44 @@ impl<T: Scalar> Substitution<T> {
         Ok(Substitution { context: context.clone(), y, sums, z })
     }
 
-    /// X with A X = B for column-major B and X of so many columns.
-    pub(super) fn run(&self, parts: &Parts<'_, T>, columns: usize, b: &Buffer<T>, x: &Buffer<T>) -> Result<()> {
-        let &Parts { ref program, analysis, scales, .. } = parts;
-        let (context, n, tables) = (&self.context, analysis.n, &analysis.device);
+    /// X with A X = B, or A' X = B where `adjoint`, for column-major B and X of so many columns.
+    pub(super) fn run(
+        &self,
+        parts: &Parts<'_, T>,
+        adjoint: bool,
+        columns: usize,
+        b: &Buffer<T>,
+        x: &Buffer<T>,
+    ) -> Result<()> {
+        let &Parts { analysis, scales, .. } = parts;
+        let (context, n, tables, program) = (&self.context, analysis.n, &analysis.device, program(parts.kind));
         let flat = Range::d1(n * columns, context.local());
         let y = Out::shared(&self.y);
-        program.permute(context, flat, n, columns, &tables.row_place, &scales.rows, b, y)?;
+        let rows = (&tables.row_place, &scales.rows);
+        let cols = (&tables.column_place, &scales.columns);
+        let (of_equations, of_unknowns) = if adjoint { (cols, rows) } else { (rows, cols) };
+        program.permute(context, flat, n, columns, of_equations.0, of_equations.1, b, y)?;
         let solution = match &tables.products {
             Some(products) => {
-                products.solve(context, parts, columns, [&self.y, &self.z], &self.sums)?;
+                products.solve(context, parts, adjoint, columns, [&self.y, &self.z], &self.sums)?;
                 &self.z
             }
             None => {
-                self.substitute(parts, columns)?;
+                self.substitute(parts, adjoint, columns)?;
                 &self.y
             }
         };
-        let (place, x) = (&tables.column_place, Out::shared(x));
-        program.permute_back(context, flat, n, columns, place, &scales.columns, solution, x)
+        program.permute_back(context, flat, n, columns, of_unknowns.0, of_unknowns.1, solution, Out::shared(x))
     }
 
     /// The solutions take the place of y.
-    fn substitute(&self, parts: &Parts<'_, T>, columns: usize) -> Result<()> {
-        let &Parts { ref program, analysis, values, pivots, .. } = parts;
+    fn substitute(&self, parts: &Parts<'_, T>, adjoint: bool, columns: usize) -> Result<()> {
+        let &Parts { kind, analysis, values, pivots, .. } = parts;
+        let (gather, program) = (program(kind), program_of(kind, adjoint));
         let (context, n, width, tables) = (&self.context, analysis.n, analysis.widest, &analysis.device);
         let y = Out::shared(&self.y);
         for (number, level) in analysis.levels.iter().enumerate() {
-            gather_children(parts, program, number, columns, columns, &self.y, &self.sums)?;
+            gather_children(parts, &gather, number, columns, columns, &self.y, &self.sums)?;
             let (first, begin, sums) = (level.fronts.start, level.rows.start, Out::shared(&self.sums[number % 2]));
             let range = self.groups(level.fronts.len(), columns);
             program.forward(context, range, first, n, width, begin, &tables.fronts, values, pivots, y, sums)?;
@@ -65,9 +88,9 @@ impl<T: Scalar> Substitution<T> {
             let (first, begin, count) = (level.fronts.start, level.rows.start, level.rows.len());
             let out = Out::shared(known);
             let range = Range::d1(count * columns, context.local());
-            program.gather_backward(context, range, begin, count, columns, n, width, &tables.rows, &self.y, out)?;
+            gather.gather_backward(context, range, begin, count, columns, n, width, &tables.rows, &self.y, out)?;
             let range = self.groups(level.fronts.len(), columns);
-            program.backward(context, range, first, n, width, begin, &tables.fronts, values, y, known)?;
+            program.backward(context, range, first, n, width, begin, &tables.fronts, values, pivots, y, known)?;
         }
         Ok(())
     }

@@ -272,6 +272,19 @@ pub fn abs<T: Scalar>(a: &Vector<T>, out: &mut Vector<T::Real>) -> Result<()> {
     program.moduli(a.context(), range, a.len(), a.buffer(), Out::shared(out.buffer()))
 }
 
+/// The 1-norm of a sparse matrix: the largest sum of the moduli of a column.
+pub(crate) fn norm1_of_columns<T: Scalar>(a: &Csr<T>) -> Result<f64> {
+    let context = a.context();
+    let moduli = Buffer::uninit(context, a.nnz())?;
+    let (program, range) = scalar_program::<T>(context, a.nnz());
+    program.moduli(context, range, a.nnz(), a.values(), Out::shared(&moduli))?;
+    let (zero, one) = (<T::Real as num_traits::Zero>::zero(), <T::Real as num_traits::One>::one());
+    let ones = Vector::filled(context, a.rows(), one)?;
+    let mut sums = Vector::zeros(context, a.cols())?;
+    super::mv_transposed(one, &a.with_values(moduli)?, &ones, zero, &mut sums)?;
+    Ok(super::norm_inf(&sums)?.into_f64())
+}
+
 /// out = re + i im, element by element.
 ///
 /// # Errors

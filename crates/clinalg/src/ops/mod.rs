@@ -36,7 +36,7 @@ pub use elementwise::{
     Elementwise, Input, abs, add, axpby, complex, conj, conj_transpose, copy, elementwise, fill, imaginary_part,
     multiply, real_part, scale, sub, sub_scaled, update,
 };
-pub(crate) use elementwise::{items, scale_raw, scatter_signs};
+pub(crate) use elementwise::{items, norm1_of_columns, scale_raw, scatter_signs};
 pub use expression::{Node, evaluate, fits_kernel};
 pub use factor::{
     Cholesky, DenseSolve, LeastSquaresSolution, Lu, Qr, Structure, determinant, inverse, least_squares, left_divide,

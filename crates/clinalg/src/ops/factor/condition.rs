@@ -17,7 +17,7 @@ pub struct Determinant<T> {
 
 impl<T: Scalar> Determinant<T> {
     /// The product of a triangle's diagonal, negated for an odd permutation.
-    pub(super) fn of_diagonal(diagonal: &[T], negated: bool) -> Determinant<T> {
+    pub(crate) fn of_diagonal(diagonal: &[T], negated: bool) -> Determinant<T> {
         let sign = if negated { -T::one() } else { T::one() };
         let start = Determinant { mantissa: sign, exponent: 0 }.normalised();
         diagonal.iter().fold(start, |d, &factor| {

@@ -21,7 +21,7 @@ pub(crate) mod tuning;
 pub use cholesky::Cholesky;
 pub(crate) use cholesky::Factoriser as CholeskyFactoriser;
 pub use condition::Determinant;
-pub(super) use condition::estimate_by;
+pub(crate) use condition::estimate_by;
 pub(crate) use lu::Factoriser as LuFactoriser;
 pub use lu::Lu;
 pub use qr::Qr;
