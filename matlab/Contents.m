@@ -109,6 +109,12 @@
 %   MexQr                          - QR factorisation of a full matrix.
 %   MexInverse                     - Inverse of a full matrix.
 %   MexDeterminant                 - Determinant of a full matrix.
+%   MexFactorisation               - Factors of a matrix for many right-hand sides.
+%   MexFactorisationSolve          - Solve a system with factors.
+%   MexFactorisationRefill         - New values for the factors of a sparse matrix.
+%   MexFactorisationReport         - What the factors of a sparse matrix are.
+%   MexFactorisationCondition      - Reciprocal condition number of a matrix, from its factors.
+%   MexFactorisationDeterminant    - Determinant of a matrix, from its factors.
 %   MexCG                          - Solve a symmetric positive definite system by conjugate gradients.
 %   MexBiCGStab                    - Solve a system by stabilised biconjugate gradients.
 %   MexMINRES                      - Solve a symmetric system by minimal residuals.

@@ -35,26 +35,10 @@ classdef factor < handle
       if ~isa(o, 'clinalg.factor')
         error('clinalg:call:unsupported', '\\: M \\ b takes a clinalg.factor on its left side only');
       end
-      clinalg.operands.check_classes('\', b);
-      n = size(o, 1);
-      if ndims(b) > 2 || size(b, 1) ~= n
-        error('clinalg:argument:shape', '\\: M is %d x %d, b is %s; the numbers of rows must agree', n, n, clinalg.operands.by(size(b)));
-      end
-      type = underlyingType(o);
-      as_single = isa(b, 'single') || isa(b, 'clinalg.array') && strcmp(underlyingType(b), 'single');
-      if issparse(b), b = full(b); end
-      if ~isa(b, 'clinalg.array')
-        b = clinalg.operands.like(b, type);
-      elseif ~strcmp(underlyingType(b), type)
-        b = cast(b, type);
-      end
-      if iscomplex(o.inverse), b = clinalg.operands.promoted(b); end
-      if iscomplex(b) && ~iscomplex(o.inverse)
-        x = complex(columns(o, real(b)), columns(o, imag(b)));
-      else
-        x = columns(o, b);
-      end
-      if as_single && strcmp(type, 'double'), x = single(x); end
+      [b, as_single] = clinalg.operands.right_sides('M', size(o), b, underlyingType(o), isreal(o));
+      x = columns(o, b{1});
+      if numel(b) > 1, x = complex(x, columns(o, b{2})); end
+      if as_single, x = single(x); end
     end
 
     function s = info(o)

@@ -10,13 +10,36 @@ classdef factorisations
 
   methods (Static)
     function results = factorised(name, count, given)
-    % Results of a factorisation: of a full matrix on the device, of other matrices in MATLAB's memory.
+    % Results of a factorisation: of a full matrix on the device, of other matrices in MATLAB's memory, but the determinant of a large sparse one.
+      if strcmp(name, 'det') && count == 1 && clinalg.factorisations.is_large(given{1})
+        try
+          results = {det(clinalg.decomposition(given{1}))};
+          return
+        catch problem
+          % What is singular to working precision, or has no factors, has a determinant in MATLAB's memory.
+          if ~any(strcmp(problem.identifier, {'clinalg:argument:value', 'clinalg:device:memory'})), rethrow(problem), end
+        end
+      end
       if issparse(given{1}) || ~isa(given{1}, 'clinalg.array')
         results = clinalg.hosted.call(name, count, 'D', given);
       else
         results = cell(1, count);
         [results{:}] = clinalg.factorisations.(name)(given{:});
       end
+    end
+
+    function results = condition(count, given)
+    % Results of condest.
+      if count == 1 && numel(given) == 1 && clinalg.factorisations.is_large(given{1})
+        results = {1 / rcond(clinalg.decomposition(given{1}))};
+      else
+        results = clinalg.hosted.call('condest', count, 'D', given);
+      end
+    end
+
+    function t = is_large(a)
+    % Whether a is a square sparse matrix on the device with 1000 or more rows.
+      t = isa(a, 'clinalg.array') && strcmp(kind_of(a), 'sparse') && size(a, 1) >= 1000 && size(a, 1) == size(a, 2);
     end
 
     function [L, U, P] = lu(a, varargin)
@@ -199,7 +222,12 @@ classdef factorisations
       end
       if m == n
         try
-          x = clinalg.operands.made(clinalg_mex('MexSolveDirect', 0, a.h, b.h, true));
+          [x, info] = clinalg_mex('MexSolveDirect', 0, a.h, b.h, true);
+          x = clinalg.operands.made(x);
+          if info.rcond < eps(underlyingType(a))
+            warning('clinalg:matrix:nearlySingular', ['\\: the matrix is nearly singular (rcond = %g); the result may be inaccurate. Rescale or ' ...
+              'regularise the system.'], info.rcond);
+          end
           return
         catch problem
           % What takes too long, does not fit or is singular is left to the iterative solvers.

@@ -1390,7 +1390,6 @@ classdef (HandleCompatible) hosted
     function varargout = krylov(varargin), varargout = clinalg.hosted.call('krylov', nargout, 'D', varargin); end
     function varargout = mgorth(varargin), varargout = clinalg.hosted.call('mgorth', nargout, 'D', varargin); end
     function varargout = rref(varargin), varargout = clinalg.hosted.call('rref', nargout, 'D', varargin); end
-    function varargout = condest(varargin), varargout = clinalg.hosted.call('condest', nargout, 'D', varargin); end
     function varargout = condeig(varargin), varargout = clinalg.hosted.call('condeig', nargout, 'D', varargin); end
     function varargout = normest1(varargin), varargout = clinalg.hosted.call('normest1', nargout, 'D', varargin); end
     function varargout = subspace(varargin), varargout = clinalg.hosted.call('subspace', nargout, 'D', varargin); end

@@ -598,6 +598,28 @@ classdef operands
       settle(A);
     end
 
+    function [parts, as_single] = right_sides(name, shape, b, type, is_real)
+    % The columns of b as arrays of this type for a system with a matrix of that name and shape, real and imaginary parts apart where the
+    % matrix is real; as_single says whether the solution of a double matrix is single.
+      clinalg.operands.check_classes('\', b);
+      if ndims(b) > 2 || size(b, 1) ~= shape(1)
+        error('clinalg:argument:shape', '\\: %s is %d x %d, b is %s; the numbers of rows must agree', name, shape, clinalg.operands.by(size(b)));
+      end
+      as_single = strcmp(type, 'double') && (isa(b, 'single') || isa(b, 'clinalg.array') && strcmp(underlyingType(b), 'single'));
+      if issparse(b), b = full(b); end
+      if ~isa(b, 'clinalg.array')
+        b = clinalg.operands.like(b, type);
+      elseif ~strcmp(underlyingType(b), type)
+        b = cast(b, type);
+      end
+      if ~is_real, b = clinalg.operands.promoted(b); end
+      if iscomplex(b) && is_real
+        parts = {real(b), imag(b)};
+      else
+        parts = {b};
+      end
+    end
+
     function x = column(x)
     % The values in MATLAB's memory as a column; [] as it is, which leaves an argument of a Mex function out.
       x = clinalg.operands.on_host(x);

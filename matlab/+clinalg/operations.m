@@ -435,6 +435,10 @@ classdef (HandleCompatible) operations
         [x, known] = fused('rdivide', b, a);
         if known, return, end
       end
+      if isa(a, 'clinalg.decomposition')
+        x = (a.' \ b.').';
+        return
+      end
       clinalg.operands.check_classes('/', b, a);
       if isscalar(a)
         [b, a] = clinalg.operands.full_number(b, a);
@@ -647,13 +651,24 @@ classdef (HandleCompatible) operations
       varargout = clinalg.factorisations.factorised('qr', max(nargout, 1), varargin);
     end
 
+    function o = decomposition(varargin)
+    %decomposition  Factors that are kept for many right-hand sides: dA \ b; see clinalg.decomposition.
+      o = clinalg.decomposition(varargin{:});
+    end
+
+    function varargout = condest(varargin)
+    %condest  Estimate of the condition number in the 1-norm; of a large sparse matrix on the device. A second output is computed in MATLAB's memory.
+      varargout = clinalg.factorisations.condition(max(nargout, 1), varargin);
+    end
+
     function varargout = inv(varargin)
     %inv  Inverse of a square matrix, and its reciprocal condition number. To solve a system, A \ b is faster and more accurate.
       varargout = clinalg.factorisations.factorised('inv', max(nargout, 1), varargin);
     end
 
     function varargout = det(varargin)
-    %det  Determinant of a square matrix; its reciprocal condition number is estimated in MATLAB's memory.
+    %det  Determinant of a square matrix, of a large sparse one from its factors on the device; its reciprocal condition number is estimated in
+    % MATLAB's memory.
       varargout = clinalg.factorisations.factorised('det', max(nargout, 1), varargin);
     end
   end

@@ -117,6 +117,12 @@ calls = {
   'MexQr', {gpu, full_(), 1}
   'MexInverse', {gpu, full_()}
   'MexDeterminant', {gpu, full_()}
+  'MexFactorisation', {gpu, spd(), 'lu'}
+  'MexFactorisationSolve', {gpu, MexFactorisation(gpu, spd()), x(), 'transpose'}
+  'MexFactorisationRefill', {gpu, MexFactorisation(gpu, tri()), tri()}
+  'MexFactorisationReport', {gpu, MexFactorisation(gpu, tri())}
+  'MexFactorisationCondition', {gpu, MexFactorisation(gpu, tri())}
+  'MexFactorisationDeterminant', {gpu, MexFactorisation(gpu, tri())}
   'MexNorm1', {gpu, x()}
   'MexNorm2', {gpu, x()}
   'MexNormInf', {gpu, x()}

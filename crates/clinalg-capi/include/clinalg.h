@@ -390,7 +390,7 @@ typedef enum {
 } clinalg_transpose;
 
 /**
- * A factorisation of a dense matrix.
+ * A factorisation of a matrix.
  */
 typedef enum {
   /**
@@ -402,9 +402,14 @@ typedef enum {
    */
   CLINALG_FACTORISATION_CHOLESKY = 1,
   /**
-   * QR, for least squares; `clinalg_factorisation_create` takes at least as many rows as columns and full column rank.
+   * QR, for least squares; `clinalg_factorisation_create` takes a dense matrix with at least as many rows as columns and full column rank.
    */
   CLINALG_FACTORISATION_QR = 2,
+  /**
+   * The one that suits: QR of a dense matrix that is not square; Cholesky of a sparse Hermitian positive definite matrix; else LU. With
+   * `clinalg_dense_solve` also substitution for a triangle and Cholesky.
+   */
+  CLINALG_FACTORISATION_AUTO = 3,
 } clinalg_factorisation;
 
 /**
@@ -1231,7 +1236,7 @@ typedef struct {
 } clinalg_elastodynamics_options;
 
 /**
- * How `clinalg_sparse_solve` solved a system.
+ * How a system with a sparse matrix was solved by factors.
  */
 typedef struct {
   /**
@@ -1242,6 +1247,11 @@ typedef struct {
    * The most steps of iterative refinement of a column.
    */
   size_t refinements;
+  /**
+   * From `clinalg_sparse_solve`: an estimate of the reciprocal condition number in the 1-norm where the pivots suggest that A is nearly
+   * singular, else NaN; below machine epsilon the solution may have no correct digit. `clinalg_factorisation_condition` gives it of factors.
+   */
+  double reciprocal_condition;
   /**
    * Stored numbers of the factors.
    */
@@ -2537,8 +2547,8 @@ clinalg_status clinalg_elastodynamics_evaluate(clinalg_handle problem,
                                                double *stresses);
 
 /**
- * The factors of a dense matrix by a `clinalg_factorisation`, to solve with many right-hand sides. They keep nothing of `a`. A singular
- * matrix has factors; `clinalg_factorisation_solve` reports it. `clinalg_object_release` releases them.
+ * The factors of a dense or square sparse matrix by a `clinalg_factorisation`, to solve with many right-hand sides; later changes of `a` do not
+ * reach them. A singular matrix has factors; `clinalg_factorisation_solve` reports it. `clinalg_object_release` releases them.
  *
  * # Safety
  * `handle` is null or valid for a write.
@@ -2548,7 +2558,23 @@ clinalg_status clinalg_factorisation_create(uint32_t factorisation,
                                             clinalg_handle *handle);
 
 /**
- * Solves op(A) X = b for a vector or the columns of a dense matrix b; QR minimises |A X - b|. `transpose`, a `clinalg_transpose`, must be
+ * New values for the factors of a sparse matrix, whose order of elimination is kept: faster than new factors. `a` has its entries at the same
+ * positions, else it is `CLINALG_STATUS_VALUE`. After an error during the elimination the factors are of no matrix.
+ */
+clinalg_status clinalg_factorisation_refactor(clinalg_handle factorisation,
+                                              clinalg_handle a);
+
+/**
+ * What the factors of a sparse matrix are, and how well the last system was solved by them: before the first one `backward_error` is NaN.
+ *
+ * # Safety
+ * `report` is null or valid for a write.
+ */
+clinalg_status clinalg_factorisation_get_report(clinalg_handle factorisation,
+                                                clinalg_sparse_solve_report *report);
+
+/**
+ * Solves op(A) X = b for a vector or the columns of a dense matrix b; QR minimises |A X - b|, and with a sparse matrix X is refined. `transpose`, a `clinalg_transpose`, must be
  * `CLINALG_TRANSPOSE_NO` for QR and not `_YES` for Cholesky of complex matrices. `*x` may be b; 0 there makes a new object of the kind of b.
  *
  * # Safety
@@ -2560,7 +2586,7 @@ clinalg_status clinalg_factorisation_solve(clinalg_handle factorisation,
                                            clinalg_handle *x);
 
 /**
- * The factors as new dense matrices. LU: L and U, and in `rows`, if not null, the order of the rows, row k of L U being row `rows[k]` of A;
+ * The factors of a dense matrix as new dense matrices. LU: L and U, and in `rows`, if not null, the order of the rows, row k of L U being row `rows[k]` of A;
  * `capacity` must be their number. Cholesky: L in `first`, 0 in `second`. QR: Q with min(rows, columns) columns and R. For Cholesky and QR
  * `rows` is not written.
  *
@@ -2574,7 +2600,8 @@ clinalg_status clinalg_factorisation_factors(clinalg_handle factorisation,
                                              size_t capacity);
 
 /**
- * The determinant of the matrix, from LU or Cholesky; infinite or zero where it leaves the range of the numbers.
+ * The determinant of the matrix, from LU or Cholesky; infinite or zero where it leaves the range of the numbers. For a sparse matrix that is
+ * singular to working precision `CLINALG_STATUS_VALUE`.
  *
  * # Safety
  * `result` is null or valid for a write.
@@ -2583,7 +2610,7 @@ clinalg_status clinalg_factorisation_determinant(clinalg_handle factorisation,
                                                  clinalg_complex *result);
 
 /**
- * The inverse of the matrix as a new dense matrix, from LU or Cholesky. To solve with it is slower and less accurate than
+ * The inverse of a dense matrix as a new one, from LU or Cholesky. To solve with it is slower and less accurate than
  * `clinalg_factorisation_solve`.
  *
  * # Safety
@@ -2593,12 +2620,13 @@ clinalg_status clinalg_factorisation_inverse(clinalg_handle factorisation,
                                              clinalg_handle *handle);
 
 /**
- * An estimate of the reciprocal condition number in the 1-norm, from LU; 0 for a singular matrix.
+ * An estimate of the reciprocal condition number in the 1-norm, from LU or the factors of a sparse matrix; 0 for a singular matrix.
  *
  * # Safety
  * `result` is null or valid for a write.
  */
-clinalg_status clinalg_factorisation_condition(clinalg_handle factorisation, double *result);
+clinalg_status clinalg_factorisation_condition(clinalg_handle factorisation,
+                                               double *result);
 
 /**
  * Solves op(A) X = b by substitution, where A is a triangle (a `clinalg_triangle`) of a square dense matrix, whose other numbers are not read; where
@@ -2618,8 +2646,8 @@ clinalg_status clinalg_dense_solve_triangular(uint32_t triangle,
  * Solves A X = b for a square sparse A, real or complex, and a vector or dense b of the same type, by a complete factorisation: Cholesky where
  * A is Hermitian positive definite, else LU, with iterative refinement. There is no tolerance. X is a new object of the kind of b; A and b stay
  * as they are. Where `is_limited` is not 0, a matrix whose factorisation takes longer than seconds is `CLINALG_STATUS_VALUE`, as is one that
- * is singular to working precision unless b lies in its range. `report` may be null. For many right-hand sides one after the other make a
- * `CLINALG_PRECONDITIONER_LU`, whose product with b is the solution without refinement.
+ * is singular to working precision unless b lies in its range. `report` may be null. For many right-hand sides one after the other keep the
+ * factors: `clinalg_factorisation_create`.
  *
  * # Safety
  * `x` is null or valid for a write; `report` is null or valid for a write.

@@ -21,7 +21,7 @@ pub enum ClinalgTranspose {
     Conjugate = 2,
 }
 
-/// A factorisation of a dense matrix.
+/// A factorisation of a matrix.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ClinalgFactorisation {
@@ -29,8 +29,11 @@ pub enum ClinalgFactorisation {
     Lu = 0,
     /// Cholesky: Hermitian positive definite matrices, of which the lower triangle is read.
     Cholesky = 1,
-    /// QR, for least squares; `clinalg_factorisation_create` takes at least as many rows as columns and full column rank.
+    /// QR, for least squares; `clinalg_factorisation_create` takes a dense matrix with at least as many rows as columns and full column rank.
     Qr = 2,
+    /// The one that suits: QR of a dense matrix that is not square; Cholesky of a sparse Hermitian positive definite matrix; else LU. With
+    /// `clinalg_dense_solve` also substitution for a triangle and Cholesky.
+    Auto = 3,
 }
 
 /// The form that a code names.
@@ -49,6 +52,7 @@ pub(crate) fn factorisation_of(code: u32) -> Result<Factorisation, Fault> {
         (ClinalgFactorisation::Lu, Factorisation::Lu),
         (ClinalgFactorisation::Cholesky, Factorisation::Cholesky),
         (ClinalgFactorisation::Qr, Factorisation::Qr),
+        (ClinalgFactorisation::Auto, Factorisation::Auto),
     ];
     choice("factorisation", code, &known)
 }

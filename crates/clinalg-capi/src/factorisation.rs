@@ -1,6 +1,6 @@
 //! Factorisations of dense and sparse matrices, triangular systems, inverses and determinants.
 
-use clinalg::direct::Kind;
+use clinalg::direct::{FactorsReport, Kind, Solved};
 use clinalg::ops::factor::{Diagonal, Triangle};
 use clinalg_handles::Registry;
 
@@ -20,8 +20,8 @@ pub enum ClinalgTriangle {
     Upper = 1,
 }
 
-/// The factors of a dense matrix by a `clinalg_factorisation`, to solve with many right-hand sides. They keep nothing of `a`. A singular
-/// matrix has factors; `clinalg_factorisation_solve` reports it. `clinalg_object_release` releases them.
+/// The factors of a dense or square sparse matrix by a `clinalg_factorisation`, to solve with many right-hand sides; later changes of `a` do not
+/// reach them. A singular matrix has factors; `clinalg_factorisation_solve` reports it. `clinalg_object_release` releases them.
 ///
 /// # Safety
 /// `handle` is null or valid for a write.
@@ -34,7 +34,30 @@ pub unsafe extern "C" fn clinalg_factorisation_create(
     upload(handle, |_| Ok(Registry::global().factorisation(factorisation_of(factorisation)?, a)?))
 }
 
-/// Solves op(A) X = b for a vector or the columns of a dense matrix b; QR minimises |A X - b|. `transpose`, a `clinalg_transpose`, must be
+/// New values for the factors of a sparse matrix, whose order of elimination is kept: faster than new factors. `a` has its entries at the same
+/// positions, else it is `CLINALG_STATUS_VALUE`. After an error during the elimination the factors are of no matrix.
+#[unsafe(no_mangle)]
+pub extern "C" fn clinalg_factorisation_refactor(factorisation: ClinalgHandle, a: ClinalgHandle) -> ClinalgStatus {
+    guard(|| Ok(Registry::global().factorisation_refactor(factorisation, a)?))
+}
+
+/// What the factors of a sparse matrix are, and how well the last system was solved by them: before the first one `backward_error` is NaN.
+///
+/// # Safety
+/// `report` is null or valid for a write.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn clinalg_factorisation_get_report(
+    factorisation: ClinalgHandle,
+    report: *mut ClinalgSparseSolveReport,
+) -> ClinalgStatus {
+    guard(|| {
+        let (factors, solved) = Registry::global().factorisation_report(factorisation)?;
+        // SAFETY: by the contract above.
+        unsafe { put("report", report, ClinalgSparseSolveReport::new(&factors, solved.as_ref())) }
+    })
+}
+
+/// Solves op(A) X = b for a vector or the columns of a dense matrix b; QR minimises |A X - b|, and with a sparse matrix X is refined. `transpose`, a `clinalg_transpose`, must be
 /// `CLINALG_TRANSPOSE_NO` for QR and not `_YES` for Cholesky of complex matrices. `*x` may be b; 0 there makes a new object of the kind of b.
 ///
 /// # Safety
@@ -52,7 +75,7 @@ pub unsafe extern "C" fn clinalg_factorisation_solve(
     }
 }
 
-/// The factors as new dense matrices. LU: L and U, and in `rows`, if not null, the order of the rows, row k of L U being row `rows[k]` of A;
+/// The factors of a dense matrix as new dense matrices. LU: L and U, and in `rows`, if not null, the order of the rows, row k of L U being row `rows[k]` of A;
 /// `capacity` must be their number. Cholesky: L in `first`, 0 in `second`. QR: Q with min(rows, columns) columns and R. For Cholesky and QR
 /// `rows` is not written.
 ///
@@ -92,7 +115,8 @@ pub unsafe extern "C" fn clinalg_factorisation_factors(
     })
 }
 
-/// The determinant of the matrix, from LU or Cholesky; infinite or zero where it leaves the range of the numbers.
+/// The determinant of the matrix, from LU or Cholesky; infinite or zero where it leaves the range of the numbers. For a sparse matrix that is
+/// singular to working precision `CLINALG_STATUS_VALUE`.
 ///
 /// # Safety
 /// `result` is null or valid for a write.
@@ -108,7 +132,7 @@ pub unsafe extern "C" fn clinalg_factorisation_determinant(
     })
 }
 
-/// The inverse of the matrix as a new dense matrix, from LU or Cholesky. To solve with it is slower and less accurate than
+/// The inverse of a dense matrix as a new one, from LU or Cholesky. To solve with it is slower and less accurate than
 /// `clinalg_factorisation_solve`.
 ///
 /// # Safety
@@ -121,7 +145,7 @@ pub unsafe extern "C" fn clinalg_factorisation_inverse(
     upload(handle, |_| Ok(Registry::global().factorisation_inverse(factorisation)?))
 }
 
-/// An estimate of the reciprocal condition number in the 1-norm, from LU; 0 for a singular matrix.
+/// An estimate of the reciprocal condition number in the 1-norm, from LU or the factors of a sparse matrix; 0 for a singular matrix.
 ///
 /// # Safety
 /// `result` is null or valid for a write.
@@ -162,7 +186,7 @@ pub unsafe extern "C" fn clinalg_dense_solve_triangular(
     }
 }
 
-/// How `clinalg_sparse_solve` solved a system.
+/// How a system with a sparse matrix was solved by factors.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct ClinalgSparseSolveReport {
@@ -170,6 +194,9 @@ pub struct ClinalgSparseSolveReport {
     pub backward_error: f64,
     /// The most steps of iterative refinement of a column.
     pub refinements: usize,
+    /// From `clinalg_sparse_solve`: an estimate of the reciprocal condition number in the 1-norm where the pivots suggest that A is nearly
+    /// singular, else NaN; below machine epsilon the solution may have no correct digit. `clinalg_factorisation_condition` gives it of factors.
+    pub reciprocal_condition: f64,
     /// Stored numbers of the factors.
     pub entries: usize,
     /// Multiplications and additions of the factorisation.
@@ -182,11 +209,26 @@ pub struct ClinalgSparseSolveReport {
     pub is_matched: i32,
 }
 
+impl ClinalgSparseSolveReport {
+    fn new(factors: &FactorsReport, solved: Option<&Solved>) -> ClinalgSparseSolveReport {
+        ClinalgSparseSolveReport {
+            backward_error: solved.map_or(f64::NAN, |solved| solved.backward_error),
+            refinements: solved.map_or(0, |solved| solved.refinements),
+            reciprocal_condition: f64::NAN,
+            entries: factors.entries,
+            operations: factors.operations,
+            replaced_pivots: factors.replaced_pivots,
+            is_cholesky: (factors.kind == Kind::Cholesky).into(),
+            is_matched: factors.is_matched.into(),
+        }
+    }
+}
+
 /// Solves A X = b for a square sparse A, real or complex, and a vector or dense b of the same type, by a complete factorisation: Cholesky where
 /// A is Hermitian positive definite, else LU, with iterative refinement. There is no tolerance. X is a new object of the kind of b; A and b stay
 /// as they are. Where `is_limited` is not 0, a matrix whose factorisation takes longer than seconds is `CLINALG_STATUS_VALUE`, as is one that
-/// is singular to working precision unless b lies in its range. `report` may be null. For many right-hand sides one after the other make a
-/// `CLINALG_PRECONDITIONER_LU`, whose product with b is the solution without refinement.
+/// is singular to working precision unless b lies in its range. `report` may be null. For many right-hand sides one after the other keep the
+/// factors: `clinalg_factorisation_create`.
 ///
 /// # Safety
 /// `x` is null or valid for a write; `report` is null or valid for a write.
@@ -204,15 +246,9 @@ pub unsafe extern "C" fn clinalg_sparse_solve(
         }
         let found = Registry::global().solve_sparse(a, b, is_limited != 0)?;
         if !report.is_null() {
-            let (solved, factors) = (found.solved, found.factors);
             let made = ClinalgSparseSolveReport {
-                backward_error: solved.backward_error,
-                refinements: solved.refinements,
-                entries: factors.entries,
-                operations: factors.operations,
-                replaced_pivots: factors.replaced_pivots,
-                is_cholesky: (factors.kind == Kind::Cholesky).into(),
-                is_matched: factors.is_matched.into(),
+                reciprocal_condition: found.reciprocal_condition,
+                ..ClinalgSparseSolveReport::new(&found.factors, Some(&found.solved))
             };
             // SAFETY: checked above, and by the contract.
             unsafe { put("report", report, made)? };

@@ -133,7 +133,7 @@ impl Kind {
             Kind::OdeStepper => "stepper of differential equations",
             Kind::Poisson => "Poisson solver",
             Kind::Solver => "Krylov solver",
-            Kind::Factorisation => "factorisation of a dense matrix",
+            Kind::Factorisation => "factorisation of a matrix",
             Kind::TeamAmg => "algebraic multigrid on a team",
         }
     }

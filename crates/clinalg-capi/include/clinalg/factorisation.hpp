@@ -1,4 +1,4 @@
-// Factorisations of dense matrices, triangular systems, inverses and determinants. Part of clinalg.hpp.
+// Factorisations of dense and sparse matrices, triangular systems, inverses and determinants. Part of clinalg.hpp.
 #pragma once
 
 #include "array.hpp"
@@ -20,7 +20,7 @@ CLINALG_NODISCARD B solve_sparse(const Object &a, const B &b, clinalg_sparse_sol
     return x;
 }
 
-// The factors of a dense matrix, made once for many right-hand sides. They keep nothing of the matrix.
+// The factors of a dense or square sparse matrix, made once for many right-hand sides; later changes of the matrix do not reach them.
 class Factorisation : public Object {
 public:
     // L and U, L of Cholesky, or Q and R.
@@ -38,6 +38,15 @@ public:
     explicit Factorisation(const Dense &a, clinalg_factorisation factorisation = CLINALG_FACTORISATION_LU) {
         check(clinalg_factorisation_create(static_cast<std::uint32_t>(factorisation), a.get(), out()));
     }
+    explicit Factorisation(const Sparse &a, clinalg_factorisation factorisation = CLINALG_FACTORISATION_AUTO) {
+        check(clinalg_factorisation_create(static_cast<std::uint32_t>(factorisation), a.get(), out()));
+    }
+    // New values for the factors of a sparse matrix, with entries at the same positions.
+    void refactor(const Sparse &a) { check(clinalg_factorisation_refactor(get(), a.get())); }
+    // Of a sparse matrix: what the factors are, and how well the last system was solved by them.
+    CLINALG_NODISCARD clinalg_sparse_solve_report report() const {
+        return detail::given<clinalg_sparse_solve_report>(clinalg_factorisation_get_report, get());
+    }
     // X with op(A) X = b for a vector or the columns of a dense matrix; QR minimises |A X - b|.
     template <class B> CLINALG_NODISCARD B solve(const B &b, clinalg_transpose op = CLINALG_TRANSPOSE_NO) const {
         B x;
@@ -48,6 +57,7 @@ public:
     template <class B> void solve(const B &b, B &x, clinalg_transpose op = CLINALG_TRANSPOSE_NO) const {
         check(clinalg_factorisation_solve(get(), static_cast<std::uint32_t>(op), b.get(), x.out()));
     }
+    // Of a dense matrix.
     CLINALG_NODISCARD Factors factors() const {
         Factors made;
         made.rows.resize(info().rows);
@@ -60,9 +70,9 @@ public:
         const clinalg_complex result = detail::given<clinalg_complex>(clinalg_factorisation_determinant, get());
         return {result.re, result.im};
     }
-    // Of LU and Cholesky. To solve with it is slower and less accurate than solve().
+    // Of LU and Cholesky of a dense matrix. To solve with it is slower and less accurate than solve().
     CLINALG_NODISCARD Dense inverse() const { return detail::made<Dense>(clinalg_factorisation_inverse, get()); }
-    // An estimate of the reciprocal condition number in the 1-norm, of LU; 0 for a singular matrix.
+    // An estimate of the reciprocal condition number in the 1-norm, of LU and of a sparse matrix; 0 for a singular matrix.
     CLINALG_NODISCARD double reciprocal_condition() const { return detail::given<double>(clinalg_factorisation_condition, get()); }
 };
 

@@ -197,7 +197,7 @@ private:
         case CLINALG_KIND_ODE_STEPPER: return "a stepper of differential equations";
         case CLINALG_KIND_POISSON: return "a Poisson solver";
         case CLINALG_KIND_SOLVER: return "a Krylov solver";
-        case CLINALG_KIND_FACTORISATION: return "a factorisation of a dense matrix";
+        case CLINALG_KIND_FACTORISATION: return "a factorisation of a matrix";
         case CLINALG_KIND_TEAM_AMG: return "algebraic multigrid on a team";
         default: return "an object of a kind unknown to this header";
         }

@@ -8,7 +8,7 @@ use crate::kind::Kind;
 use crate::object::{Object, Stored, typed};
 use crate::registry::{Operand, Registry};
 
-/// A factorisation of a dense matrix.
+/// A factorisation of a matrix.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Factorisation {

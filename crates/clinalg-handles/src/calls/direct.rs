@@ -15,6 +15,8 @@ pub struct SparseSolution {
     pub x: u64,
     /// How well the system was solved.
     pub solved: Solved,
+    /// An estimate of the reciprocal condition number in the 1-norm where the pivots suggest that A is nearly singular, else NaN.
+    pub reciprocal_condition: f64,
     /// The factorisation.
     pub factors: FactorsReport,
 }
@@ -49,7 +51,8 @@ impl Registry {
                         (x.into(), solved)
                     }
                 };
-                Ok((made, SparseSolution { x: 0, solved, factors: factors.report() }))
+                let reciprocal_condition = factors.condition_if_suspect(a)?.unwrap_or(f64::NAN);
+                Ok((made, SparseSolution { x: 0, solved, reciprocal_condition, factors: factors.report() }))
             })
         })?;
         Ok(SparseSolution { x: self.insert(made), ..found })

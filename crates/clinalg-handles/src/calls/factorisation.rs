@@ -1,13 +1,17 @@
-//! Factorisations of dense matrices that are made once for many right-hand sides.
+//! Factorisations of dense and sparse matrices that are made once for many right-hand sides.
 
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use clinalg::direct::{self, FactorsParams, FactorsReport, Solved};
 use clinalg::matrix::Values as _;
 use clinalg::ops::factor::{Determinant, Diagonal, Side, Triangle};
 use clinalg::ops::{self, Cholesky, Lu, Qr, Transpose};
-use clinalg::{Complex, Dense, Error, Real as _, Result, Scalar, Vector};
+use clinalg::{Complex, Csr, Dense, Error, Real as _, Result, Scalar, Vector};
 
 use crate::calls::dense::{Factorisation, dense};
+use crate::calls::sparse::sparse;
 use crate::kind::Kind;
-use crate::object::{Factored, Factors, Object, Stored, typed};
+use crate::object::{Factored, Factors, Object, SparseFactors, Stored, typed};
 use crate::registry::{Operand, Registry};
 
 /// What errors call the handle of a factorisation.
@@ -66,19 +70,55 @@ fn number<T: Scalar>(determinant: &Determinant<T>) -> Complex<f64> {
     Complex::new(value.re().into_f64(), value.im().into_f64())
 }
 
+impl<T: Scalar> SparseFactors<T> {
+    fn new(factorisation: Factorisation, a: &Csr<T>) -> Result<SparseFactors<T>> {
+        let params = FactorsParams::default();
+        let params = match factorisation {
+            Factorisation::Auto => params,
+            Factorisation::Lu => params.kind(direct::Kind::Lu),
+            Factorisation::Cholesky => params.kind(direct::Kind::Cholesky),
+            Factorisation::Qr => {
+                let expected =
+                    "auto, lu or cholesky for a sparse matrix; lsmr and lsqr solve its least-squares problems";
+                return Err(Error::value(ARGUMENT, expected, "qr"));
+            }
+        };
+        let factors = direct::Factors::new(a, &params)?;
+        Ok(SparseFactors { a: a.try_clone()?, factors, solved: None })
+    }
+
+    fn solve(&mut self, op: Transpose, b: &Dense<T>) -> Result<Dense<T>> {
+        let (x, solved) = self.factors.solve_columns_op(op, &self.a, b)?;
+        self.solved = Some(solved);
+        Ok(x)
+    }
+}
+
 impl<T: Scalar> Factored<T> {
-    fn new(factorisation: Factorisation, a: &Dense<T>) -> Result<Factored<T>> {
-        let (rows, cols) = (a.rows(), a.cols());
-        let factors = match factorisation {
-            Factorisation::Lu => Factors::Lu(Lu::new(a.try_clone()?)?),
-            Factorisation::Cholesky => Factors::Cholesky(Cholesky::new(a.try_clone()?)?),
-            Factorisation::Qr => Factors::Qr(Qr::new(a.try_clone()?)?),
-            Factorisation::Auto => {
-                let expected = "lu, cholesky or qr: an object is made of one of them";
-                return Err(Error::value(ARGUMENT, expected, "auto"));
+    fn new(factorisation: Factorisation, a: &Stored<T>) -> Result<Factored<T>> {
+        let (rows, cols) = a.shape();
+        let factors = match (a, factorisation) {
+            (Stored::Csr(a), _) => Factors::Sparse(Box::new(Mutex::new(SparseFactors::new(factorisation, a)?))),
+            (a, Factorisation::Lu) => Factors::Lu(Lu::new(dense(a).try_clone()?)?),
+            (a, Factorisation::Cholesky) => Factors::Cholesky(Cholesky::new(dense(a).try_clone()?)?),
+            (a, Factorisation::Qr) => Factors::Qr(Qr::new(dense(a).try_clone()?)?),
+            (a, Factorisation::Auto) => {
+                let one = if rows == cols { Factorisation::Lu } else { Factorisation::Qr };
+                return Factored::new(one, a);
             }
         };
         Ok(Factored { rows, cols, factors })
+    }
+
+    /// The factors of a sparse matrix; an error that names `what` needs them.
+    fn sparse(&self, what: &str) -> Result<MutexGuard<'_, SparseFactors<T>>> {
+        match &self.factors {
+            Factors::Sparse(factors) => Ok(factors.lock().unwrap_or_else(PoisonError::into_inner)),
+            _ => {
+                let expected = format!("the factors of a sparse matrix for {what}");
+                Err(Error::value(ARGUMENT, expected, "those of a dense matrix"))
+            }
+        }
     }
 
     fn shape_error(&self, expected: &str) -> Error {
@@ -92,6 +132,7 @@ impl<T: Scalar> Factored<T> {
 
     fn solve(&self, op: Transpose, mut b: Dense<T>) -> Result<Dense<T>> {
         match &self.factors {
+            Factors::Sparse(_) => return self.sparse("a solve")?.solve(op, &b),
             Factors::Lu(lu) => {
                 self.check_square()?;
                 lu.solve_op(op, &mut b)?;
@@ -121,6 +162,7 @@ impl<T: Scalar> Factored<T> {
                 lu.determinant()
             }
             Factors::Cholesky(cholesky) => cholesky.determinant(),
+            Factors::Sparse(_) => self.sparse("a determinant")?.factors.determinant(),
             Factors::Qr(_) => Err(square_only("the determinant")),
         }
     }
@@ -132,6 +174,10 @@ impl<T: Scalar> Factored<T> {
                 lu.inverse()
             }
             Factors::Cholesky(cholesky) => cholesky.inverse(),
+            Factors::Sparse(_) => Err(Error::unsuitable(
+                ARGUMENT,
+                "the inverse of a sparse matrix is dense and is not made; solve for the columns of the identity that are needed",
+            )),
             Factors::Qr(_) => Err(square_only("the inverse")),
         }
     }
@@ -141,6 +187,10 @@ impl<T: Scalar> Factored<T> {
             Factors::Lu(lu) => {
                 self.check_square()?;
                 lu.reciprocal_condition()
+            }
+            Factors::Sparse(_) => {
+                let sparse = self.sparse("a condition number")?;
+                sparse.factors.reciprocal_condition(&sparse.a)
             }
             Factors::Cholesky(_) | Factors::Qr(_) => {
                 Err(Error::unsuitable(ARGUMENT, "only an LU factorisation gives the condition number"))
@@ -159,24 +209,53 @@ fn factored<T: Scalar>(object: &Object) -> &Factored<T> {
 }
 
 impl Registry {
-    /// The factors of a dense matrix, for many right-hand sides. They keep nothing of `a`. Gives their handle, which [`Registry::release`] takes with
-    /// [`Kind::FACTORISATION`].
+    /// The factors of a dense or square sparse matrix, for many right-hand sides; later changes of `a` do not reach them. [`Factorisation::Auto`] is
+    /// QR for a dense matrix that is not square and LU for another; for a sparse matrix Cholesky if it is Hermitian positive definite, else LU. Gives
+    /// their handle, which [`Registry::release`] takes with [`Kind::FACTORISATION`].
     ///
     /// # Errors
-    /// [`Error::Handle`]; [`Error::Value`] for [`Factorisation::Auto`]; those of the factorisation, among them [`Error::NotPositiveDefinite`]. A
+    /// [`Error::Handle`]; [`Error::Value`] for QR of a sparse matrix; those of the factorisation, among them [`Error::NotPositiveDefinite`]. A
     /// singular matrix is found by [`Registry::factorisation_solve`].
     pub fn factorisation(&self, factorisation: Factorisation, a: u64) -> Result<u64> {
-        let object = self.call(&[Operand::new("a", a, Kind::DENSE)], None, |inputs, _| {
-            typed!(inputs[0], T => {
-                let a = dense(inputs[0].stored::<T>("a")?);
-                Ok(Object::from(Factored::new(factorisation, a)?))
-            })
+        let object = self.call(&[Operand::new("a", a, Kind::TRANSPOSED)], None, |inputs, _| {
+            typed!(inputs[0], T => Ok(Object::from(Factored::new(factorisation, inputs[0].stored::<T>("a")?)?)))
         })?;
         Ok(self.insert(object))
     }
 
     fn with_factors<R>(&self, factorisation: u64, f: impl FnOnce(&Object) -> Result<R>) -> Result<R> {
         self.call(&[Operand::new(ARGUMENT, factorisation, Kind::FACTORISATION)], None, |inputs, _| f(inputs[0]))
+    }
+
+    /// New values for the factors of a sparse matrix: the order of elimination is kept. After an error the factors are of no matrix.
+    ///
+    /// # Errors
+    /// [`Error::Handle`]; [`Error::Value`] for the factors of a dense matrix; [`Error::Precision`]; those of
+    /// [`refactor`](direct::Factors::refactor), among them [`Error::Unsuitable`] for entries at other positions.
+    pub fn factorisation_refactor(&self, factorisation: u64, a: u64) -> Result<()> {
+        let inputs = [Operand::new(ARGUMENT, factorisation, Kind::FACTORISATION), Operand::new("a", a, Kind::SPARSE)];
+        self.call(&inputs, None, |inputs, _| {
+            typed!(inputs[0], T => {
+                let mut own = factored::<T>(inputs[0]).sparse("new values")?;
+                let a = sparse::<T>(inputs[1], "a")?;
+                own.factors.refactor(a)?;
+                (own.a, own.solved) = (a.try_clone()?, None);
+                Ok(())
+            })
+        })
+    }
+
+    /// What the factors of a sparse matrix are, and how well the last system was solved by them.
+    ///
+    /// # Errors
+    /// [`Error::Handle`]; [`Error::Value`] for the factors of a dense matrix.
+    pub fn factorisation_report(&self, factorisation: u64) -> Result<(FactorsReport, Option<Solved>)> {
+        self.with_factors(factorisation, |object| {
+            typed!(object, T => {
+                let own = factored::<T>(object).sparse("a report")?;
+                Ok((own.factors.report(), own.solved))
+            })
+        })
     }
 
     /// X with op(A) X = b for a vector or the columns of a dense matrix b, by QR in the least-squares sense: into `x`, which may be `b`, or into a
@@ -216,6 +295,12 @@ impl Registry {
                     }
                     Factors::Cholesky(cholesky) => (cholesky.factor()?.into(), None, Vec::new()),
                     Factors::Qr(qr) => (qr.q()?.into(), Some(qr.r()?.into()), Vec::new()),
+                    Factors::Sparse(_) => {
+                        return Err(Error::unsuitable(
+                            ARGUMENT,
+                            "the factors of a sparse matrix are not given as matrices; solve with them",
+                        ));
+                    }
                 })
             })
         })?;
@@ -245,7 +330,7 @@ impl Registry {
         Ok(self.insert(made))
     }
 
-    /// An estimate of the reciprocal condition number in the 1-norm, of LU.
+    /// An estimate of the reciprocal condition number in the 1-norm, of LU and of the factors of a sparse matrix.
     ///
     /// # Errors
     /// [`Error::Handle`]; [`Error::Value`] for Cholesky and QR; [`Error::Shape`] unless the matrix is square.

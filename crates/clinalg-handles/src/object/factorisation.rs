@@ -1,12 +1,24 @@
-//! Factorisations of dense matrices, with values of any type.
+//! Factorisations of dense and sparse matrices, with values of any type.
 
-use clinalg::Scalar;
+use std::sync::Mutex;
+
+use clinalg::direct::{self, Solved};
 use clinalg::ops::{Cholesky, Lu, Qr};
+use clinalg::{Csr, Scalar};
 
 use super::Content;
 use crate::kind::{Info, Kind, ScalarType};
 
-/// The factors of a dense matrix.
+/// The factors of a sparse matrix with the matrix, by which solutions are refined.
+#[derive(Debug)]
+pub(crate) struct SparseFactors<T: Scalar> {
+    pub(crate) a: Csr<T>,
+    pub(crate) factors: direct::Factors<T>,
+    /// How well the last system was solved.
+    pub(crate) solved: Option<Solved>,
+}
+
+/// The factors of a matrix.
 #[derive(Debug)]
 pub(crate) enum Factors<T: Scalar> {
     /// P A = L U.
@@ -15,9 +27,11 @@ pub(crate) enum Factors<T: Scalar> {
     Cholesky(Cholesky<T>),
     /// A = Q R.
     Qr(Qr<T>),
+    /// Of a sparse matrix. A solve has the memory of the factors to itself.
+    Sparse(Box<Mutex<SparseFactors<T>>>),
 }
 
-/// The factors of a dense matrix of `rows` x `cols`.
+/// The factors of a matrix of `rows` x `cols`.
 #[derive(Debug)]
 pub(crate) struct Factored<T: Scalar> {
     pub(crate) rows: usize,

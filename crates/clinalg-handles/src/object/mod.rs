@@ -18,7 +18,7 @@ mod wave;
 
 pub use cell::Caller;
 pub use download::{Download, Host};
-pub(crate) use factorisation::{Factored, Factors};
+pub(crate) use factorisation::{Factored, Factors, SparseFactors};
 #[cfg(feature = "ode")]
 pub use ode::Ode;
 #[cfg(feature = "ode")]

@@ -69,7 +69,9 @@ info is a structure with the fields
   entries          stored numbers of the factors
   operations       multiplications and additions of the factorisation
   replacedPivots   pivots that were too small and were replaced
-  matched          whether rows were permuted for a large diagonal",
+  matched          whether rows were permuted for a large diagonal
+  rcond            an estimate of the reciprocal condition number in the 1-norm where the pivots suggest that A is nearly
+                   singular, else NaN",
         example: "\
 gpu = MexInitOpenCL();
 A = MexSparseMatrix(gpu, gallery('poisson', 20));
@@ -88,6 +90,7 @@ info.kind",
                 c"operations",
                 c"replacedPivots",
                 c"matched",
+                c"rcond",
             ];
             let record = vec![
                 Out::Text(if factors.kind == Factors::Cholesky { "cholesky" } else { "lu" }.to_owned()),
@@ -97,6 +100,7 @@ info.kind",
                 Out::Real(factors.operations),
                 Out::Real(factors.replaced_pivots as f64),
                 Out::Flag(factors.is_matched),
+                Out::Real(found.reciprocal_condition),
             ];
             Ok(Answer::Several(vec![Out::Handle(found.x), Out::Records { fields, records: vec![record] }]))
         },

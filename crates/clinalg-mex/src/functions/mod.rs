@@ -17,6 +17,7 @@ mod dense;
 mod eigen;
 mod elastodynamics;
 mod expression;
+mod factorisation;
 mod factors;
 mod grid;
 mod heat;
@@ -47,6 +48,7 @@ pub(crate) const GROUPS: &[(&str, &[&[Function]])] = &[
         "Systems of equations and eigenvalues",
         &[
             dense::FUNCTIONS,
+            factorisation::FUNCTIONS,
             solve::FUNCTIONS,
             products::FUNCTIONS,
             preconditioner::FUNCTIONS,

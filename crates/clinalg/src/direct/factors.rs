@@ -546,6 +546,21 @@ impl<T: Scalar> Factors<T> {
         Ok(Determinant::of_diagonal(&factors, is_odd))
     }
 
+    /// [`Factors::reciprocal_condition`] where the pivots differ by more than eps^(-2/3), which suggests a nearly singular matrix; else `None`.
+    /// Waits for the device.
+    ///
+    /// # Errors
+    /// As [`Factors::reciprocal_condition`].
+    pub fn condition_if_suspect(&self, a: &Csr<T>) -> Result<Option<f64>> {
+        let pivots = elimination::pivots(self.context(), &self.parts())?;
+        let moduli = pivots.into_iter().map(|pivot| pivot.modulus().into_f64());
+        let [least, most] = moduli.fold([f64::INFINITY, 0.0], |[least, most], size| [least.min(size), most.max(size)]);
+        // Those of Cholesky factors are roots.
+        let power = if self.kind == Kind::Cholesky { 1.0 / 3.0 } else { 2.0 / 3.0 };
+        let is_suspect = least < most * T::Real::epsilon().into_f64().powf(power);
+        is_suspect.then(|| self.reciprocal_condition(a)).transpose()
+    }
+
     /// An estimate of 1 / (|A| |A^-1|) in the 1-norm (Hager 1984; Higham 1988), most often within a factor of three: near 0 for a matrix that is
     /// singular to working precision. `a` is the matrix of these factors. Some solves; waits for the device.
     ///
