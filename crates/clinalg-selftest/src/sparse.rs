@@ -5,12 +5,13 @@ use std::collections::BTreeMap;
 use clinalg::amg::{Amg, AmgParams, Coarsening, Smoother};
 use clinalg::direct::{self, FactorsParams, Kind};
 use clinalg::matrix::{unknowns_per_node, zero_sum_components};
-use clinalg::ops::Span;
+use clinalg::ops::{Span, Transpose};
 use clinalg::precond::{
     CholeskyParams, Fsai, Ilu, IluKind, IluParams, IncompleteCholesky, Ordering, Spai0, Ssor, SsorParams,
 };
 use clinalg::solve::{BiCgStab, Cg, Preconditioner, Report, Solver, Stopping};
-use clinalg::{Context, Csr, CsrParts, Inspection, KernelFamily, Real, Result, Vector};
+use clinalg::{Context, Csr, CsrParts, Dense, Inspection, KernelFamily, Real, Result, Vector};
+use rand::Rng;
 
 use super::conversions::same;
 use super::products::random_csr;
@@ -24,6 +25,54 @@ pub(super) fn run<T: Real>(suite: &mut Suite<'_>) {
     suite.check("sparse_part", Some(T::PRECISION), |worst| parts::<T>(context, worst));
     suite.check("sparse_inspection", Some(T::PRECISION), |worst| inspection::<T>(context, worst));
     preconditioners::<T>(suite);
+    for (name, kind) in [("direct_fronts_cholesky", Kind::Cholesky), ("direct_fronts_lu", Kind::Lu)] {
+        suite.check(name, Some(T::PRECISION), |worst| fronts::<T>(context, worst, kind));
+    }
+}
+
+/// Factors with fronts of more rows than a work-group eliminates, and systems with several right-hand sides and with the transpose.
+fn fronts<T: Real>(context: &Context, worst: &mut Worst, kind: Kind) -> Result<()> {
+    // Two dense blocks and their dense separator.
+    let (block, separator, columns) = (40, 40, 9);
+    let n = 2 * block + separator;
+    let mut rng = seeded(kind as u64);
+    let mut entries = Vec::new();
+    for i in 0..n {
+        for j in (0..n).filter(|&j| i / block == j / block || i.max(j) >= 2 * block) {
+            // Pivots stay within the blocks, so that larger entries beside them would grow.
+            let scale = if i / block == j / block { 1.0 } else { 0.1 };
+            let value = scale * rng.random_range(-1.0..1.0);
+            match kind {
+                Kind::Cholesky if i == j => entries.push((i, i, T::from_f64(n as f64))),
+                Kind::Cholesky if j < i => entries.extend([(i, j, T::from_f64(value)), (j, i, T::from_f64(value))]),
+                Kind::Cholesky => {}
+                _ => entries.push((i, j, T::from_f64(value))),
+            }
+        }
+    }
+    let parts = CsrParts::from_triplets(n, n, &entries)?;
+    let a = Csr::from_parts(context, &parts)?;
+    let mut factors = direct::Factors::new(&a, &FactorsParams::default().kind(kind).refinements(0))?;
+    let largest = factors.report().largest_front;
+    if largest <= 64 {
+        worst.fail(format!("the largest front has {largest} rows, expected more than 64"));
+    }
+    let b: Vec<T> = (0..n * columns).map(|_| T::from_f64(rng.random_range(-1.0..1.0))).collect();
+    let right = Dense::from_column_major(context, n, columns, &b)?;
+    for (op, parts) in [(Transpose::No, parts.clone()), (Transpose::Yes, parts.transpose()?)] {
+        let (x, _) = factors.solve_columns_op(op, &a, &right)?;
+        let x = x.to_column_major()?;
+        for (x, b) in x.chunks(n).zip(b.chunks(n)) {
+            for i in 0..n {
+                let terms = || parts.row(i).map(|(j, v)| v.into_f64() * x[j].into_f64());
+                let (b, sum, size) = (b[i].into_f64(), terms().sum::<f64>(), terms().map(f64::abs).sum::<f64>());
+                // 3 n epsilon |L| |U| with a front of n rows (Higham 2002, theorem 9.4).
+                let tolerance = 3.0 * largest as f64 * T::epsilon().into_f64();
+                worst.note(n, (b - sum).abs() / (size + b.abs()), tolerance, || format!("{op}: row {i}"));
+            }
+        }
+    }
+    Ok(())
 }
 
 /// Rows, columns of A and columns of B, and the entries of row i of A and of B.
