@@ -222,6 +222,8 @@ fn complex_systems_have_their_closed_forms() {
         ("--method minres --precond jacobi", "minres", "jacobi"),
         ("--method fcg --precond ssor", "fcg", "ssor"),
         ("--method gmres --precond ilu", "gmres", "ilu"),
+        ("--method cg --precond amg", "cg", "amg"),
+        ("--solver fcg,sa", "fcg", "sa"),
     ] {
         let line = format!("solve a.mtx --rhs b.mtx --out x.mtx --tol 1e-12 --json {line}");
         let report = inside(folder.path(), &line).json();
@@ -255,8 +257,8 @@ fn complex_systems_have_their_closed_forms() {
         assert!(error < tolerance, "{line}: {error:e}");
     }
     for (line, needle) in [
-        ("solve a.mtx --precond amg", "use --precond ic or ssor"),
-        ("solve a.mtx --single", "use --precond ic or ssor"),
+        ("solve a.mtx --precond classical", "use amg"),
+        ("solve a.mtx --precond amg --smoother gauss-seidel", "spai0 for a complex matrix"),
         ("solve s.mtx --method minres", "Hermitian"),
         ("solve s.mtx --precond ic", "use ilu or ilut"),
     ] {

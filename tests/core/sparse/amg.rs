@@ -643,16 +643,21 @@ fn what_hierarchies_of_complex_matrices_lack_is_an_error_that_says_what_there_is
     for context in capable::<f64>() {
         let a = Csr::from_triplets(context, 100, 100, &magnetic::<f64>(10, 0.1, |_| 0.0)).unwrap();
         let (params, value) = (AmgParams::default(), "clinalg:argument:value");
-        let message = assert_error(Amg::new(&a, &params.clone().coarsening(Coarsening::Classical)), value, "coarsening");
+        let message =
+            assert_error(Amg::new(&a, &params.clone().coarsening(Coarsening::Classical)), value, "coarsening");
         assert!(message.contains("auto or aggregation for a complex matrix"), "{message}");
         let message = assert_error(Amg::new(&a, &params.clone().smoother(Smoother::GaussSeidel(1))), value, "smoother");
         assert!(message.contains("chebyshev, l1-jacobi or spai0"), "{message}");
-        let message = assert_error(Amg::with_near_null(&a, &vec![Complex::from_f64(0.0); 200], 2, &params), value, "vectors");
+        let message =
+            assert_error(Amg::with_near_null(&a, &vec![Complex::from_f64(0.0); 200], 2, &params), value, "vectors");
         assert!(message.contains("vector 1 (counted"), "{message}");
         let mut turned = a.try_clone().unwrap();
         ops::scale(Complex::new(0.0, 1.0), &a, &mut turned).unwrap();
         let message = assert_error(Amg::new(&turned, &params), value, "a");
-        assert!(message.contains("row 1 of 100 (counted from 1) has a diagonal entry whose real part is 0"), "{message}");
+        assert!(
+            message.contains("row 1 of 100 (counted from 1) has a diagonal entry whose real part is 0"),
+            "{message}"
+        );
         let broken = [(0, 0, Complex::new(1.0, 0.0)), (1, 1, Complex::new(1.0, f64::NAN))];
         let message = assert_error(Amg::new(&Csr::from_triplets(context, 2, 2, &broken).unwrap(), &params), value, "a");
         assert!(message.contains("row 2 and column 2"), "{message}");

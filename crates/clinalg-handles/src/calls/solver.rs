@@ -9,9 +9,7 @@ use clinalg::solve::{
 };
 use clinalg::{Context, Csr, Error, Result, Scalar, Vector};
 
-use super::preconditioner::{
-    EntryPreconditioner, PreconditionerKind, PreconditionerParams, jacobi, not_sparse,
-};
+use super::preconditioner::{EntryPreconditioner, PreconditionerKind, PreconditionerParams, jacobi, not_sparse};
 use super::solve::{INVERSE, Inverse, Method, Preconditioning, check_inverse};
 use crate::kind::Kind;
 use crate::object::cell::Cell;
