@@ -904,6 +904,8 @@ fn the_hierarchy_is_shaped_by_options() {
         assert_eq!(report["converged"], true, "{rest}: {report:#}");
         assert!(number(&report, "iterations") < 60.0, "{rest}: {report:#}");
     }
+    let text = inside(folder.path(), "solve a.mtx --tol 1e-8 --cycle k").fine();
+    assert!(text.contains("flexible CG, algebraic multigrid, f64 (chosen: the preconditioner varies"), "{text}");
     assert!(number(&solve("--steps 4"), "iterations") < plain);
     assert!(solve("--aggressive")["precond_description"].as_str().unwrap().contains("aggressive"));
     assert!(solve("--coarse-size 20")["precond_description"].as_str().unwrap().contains("3 levels"));

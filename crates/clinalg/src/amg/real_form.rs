@@ -13,7 +13,7 @@ use crate::{Csr, CsrParts, Error, Result, Scalar};
 /// A real matrix, or the real form of a complex one.
 pub(super) enum RealForm<'a, T: Scalar> {
     Same(&'a Csr<T::Real>),
-    Own(Csr<T::Real>),
+    Own(Box<Csr<T::Real>>),
 }
 
 impl<T: Scalar> Deref for RealForm<'_, T> {
@@ -31,14 +31,14 @@ impl<'a, T: Scalar> RealForm<'a, T> {
     pub(super) fn of(a: &'a Csr<T>) -> Result<RealForm<'a, T>> {
         match (a as &dyn Any).downcast_ref() {
             Some(real) => Ok(RealForm::Same(real)),
-            None => Ok(RealForm::Own(Csr::from_parts(a.context(), &expanded(&a.to_parts()?)?)?)),
+            None => Ok(RealForm::Own(Box::new(Csr::from_parts(a.context(), &expanded(&a.to_parts()?)?)?))),
         }
     }
 
     pub(super) fn into_own(self) -> Result<Csr<T::Real>> {
         match self {
             RealForm::Same(a) => a.try_clone(),
-            RealForm::Own(a) => Ok(a),
+            RealForm::Own(a) => Ok(*a),
         }
     }
 }
