@@ -242,7 +242,7 @@ static void systems(void)
         clinalg_poisson_options poisson;
         clinalg_wave_options wave;
         FAILS(clinalg_dense_solve(CLINALG_FACTORISATION_LU, real, b, &x), CLINALG_STATUS_VALUE);
-        FAILS(clinalg_dense_solve(3, dense, b, &x), CLINALG_STATUS_VALUE);
+        FAILS(clinalg_dense_solve(4, dense, b, &x), CLINALG_STATUS_VALUE);
         FAILS(clinalg_dense_solve(CLINALG_FACTORISATION_LU, sparse, b, &x), CLINALG_STATUS_HANDLE_KIND);
         FAILS(clinalg_dense_solve(CLINALG_FACTORISATION_LU, dense, b, NULL), CLINALG_STATUS_NULL_POINTER);
         OK(poisson_options(2, N, &poisson));
