@@ -354,7 +354,19 @@ r = (1 : 20).' + 1i;
 check_close(gather(clinalg.precond(A) \ r), A \ r, 1e-12);
 [~, flag, ~, iter] = clinalg.gmres(A, r, 20, 1e-10, 1, 'ilu');
 check(flag == 0 && iter(2) <= 2);
-check_error('clinalg:argument:value', 'real', @() clinalg.amg(A));
+% The Laplacian with smooth phases: Hermitian positive definite.
+L = gallery('poisson', 40);
+D = spdiags(exp(0.01i * (1 : 1600).'), 0, 1600, 1600);
+A = D * L * D';
+b = A * (sin((1 : 1600).') + 1i * cos((1 : 1600).' .^ 2));
+[~, ~, ~, plain] = clinalg.pcg(A, b, 1e-10, 500);
+M = clinalg.amg(A, struct('NearNull', diag(D)));
+for precond = {M, 'amg'}
+  [x, flag, ~, iter] = clinalg.pcg(A, b, 1e-10, 500, precond{1});
+  check(flag == 0 && 3 * iter < plain, '%d of %d', iter, plain);
+  check_close(gather(x), A \ b, 1e-7);
+end
+check_error('clinalg:argument:value', 'auto or aggregation', @() clinalg.amg(A, struct('Coarsening', 'classical')));
 end
 
 function saddle_points()

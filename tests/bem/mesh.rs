@@ -194,7 +194,19 @@ fn files_of_each_format_are_read() {
         old += &format!("{} 2 2 -5 {k} {} {} {}\n", k + 3, tag(t[0]), tag(t[1]), tag(t[2]));
     }
     old += "$EndElements\n";
-    let paths = [write("c.obj", obj), write("c.off", off), write("c.stl", stl), write("c.msh", msh.clone())];
+    // Lines that a backslash continues; one at the end of a comment does not.
+    let continued = format!("# C:\\cube\\\n{}", obj.replace("\nf ", "\nf \\\r\n "));
+    let fault = write("fault.obj", format!("{continued}f 1 2 \\\n 3x\nv 0 0 0\n"));
+    let line = format!(":{}: ", continued.lines().count() + 1);
+    let error = Mesh::read(&fault).unwrap_err().to_string();
+    assert!(error.contains(&line), "{error}, expected {line}");
+    let paths = [
+        write("continued.obj", continued),
+        write("c.obj", obj),
+        write("c.off", off),
+        write("c.stl", stl),
+        write("c.msh", msh.clone()),
+    ];
     let paths: Vec<_> = paths.into_iter().chain([write("old.msh", old.clone())]).collect();
     for path in &paths {
         let mesh = Mesh::read(path).unwrap();

@@ -242,7 +242,7 @@ static void systems(void)
         clinalg_poisson_options poisson;
         clinalg_wave_options wave;
         FAILS(clinalg_dense_solve(CLINALG_FACTORISATION_LU, real, b, &x), CLINALG_STATUS_VALUE);
-        FAILS(clinalg_dense_solve(3, dense, b, &x), CLINALG_STATUS_VALUE);
+        FAILS(clinalg_dense_solve(4, dense, b, &x), CLINALG_STATUS_VALUE);
         FAILS(clinalg_dense_solve(CLINALG_FACTORISATION_LU, sparse, b, &x), CLINALG_STATUS_HANDLE_KIND);
         FAILS(clinalg_dense_solve(CLINALG_FACTORISATION_LU, dense, b, NULL), CLINALG_STATUS_NULL_POINTER);
         OK(poisson_options(2, N, &poisson));
@@ -260,6 +260,118 @@ static void systems(void)
     OK(clinalg_object_release(dense));
     OK(clinalg_object_release(sparse));
     OK(clinalg_object_release(b));
+}
+
+/* Algebraic multigrid for A = D L D^H, where L is the matrix of the 5-point Laplacian on SIDE by SIDE points and D is diagonal with smooth phases, so
+   that A is Hermitian positive definite with entries that are not real. */
+static void multigrid(void)
+{
+    enum { SIDE = 48, SIZE = SIDE * SIDE };
+    static size_t offsets[SIZE + 1], columns[5 * SIZE];
+    static double complex values[5 * SIZE], phase[SIZE], solution[SIZE], right[SIZE], read[SIZE];
+    static const int dx[5] = {-1, 0, 0, 0, 1}, dy[5] = {0, -1, 0, 1, 0};
+    size_t count = 0, plain = 0, level;
+    int i, j, k;
+    clinalg_handle a = 0, b = 0, near_null = 0, m = 0, twice = 0, single = 0;
+    clinalg_solver_options options;
+    clinalg_amg_options amg;
+    clinalg_amg_report hierarchy;
+    clinalg_amg_level levels[4];
+    clinalg_preconditioner_report info;
+    clinalg_report report;
+    double factor;
+
+    for (k = 0; k < SIZE; ++k) {
+        const double angle = 0.01 * (k / SIDE) + 0.02 * sin(0.1 * (k % SIDE));
+        phase[k] = cos(angle) + I * sin(angle);
+        solution[k] = (double)(7 * k % 11) - 5 + ((double)(3 * k % 13) - 6) * I;
+    }
+    for (i = 0; i < SIDE; ++i) {
+        for (j = 0; j < SIDE; ++j) {
+            const int own = i * SIDE + j;
+            right[own] = 0;
+            for (k = 0; k < 5; ++k) {
+                const int row = i + dx[k], column = j + dy[k], other = row * SIDE + column;
+                if (row < 0 || column < 0 || row >= SIDE || column >= SIDE) continue;
+                columns[count] = (size_t)other;
+                values[count] = other == own ? 4 : -phase[own] * conj(phase[other]);
+                right[own] += values[count++] * solution[other];
+            }
+            offsets[own + 1] = count;
+        }
+    }
+    OK(clinalg_sparse_from_csr(CLINALG_PRECISION_COMPLEX_F64, SIZE, SIZE, offsets, columns, values, &a));
+    OK(clinalg_vector_create(CLINALG_PRECISION_COMPLEX_F64, right, SIZE, &b));
+    OK(clinalg_vector_create(CLINALG_PRECISION_COMPLEX_F64, phase, SIZE, &near_null));
+
+    /* By object, with the null vector of D L D^H without its boundary; levels, what is known of it, new values. */
+    OK(clinalg_amg_options_default(&amg, sizeof amg));
+    amg.reusable = 1;
+    OK(clinalg_amg_create(&amg, a, near_null, &m));
+    OK(clinalg_amg_info(m, &hierarchy, levels, 4));
+    CHECK(hierarchy.levels >= 2 && hierarchy.coarsening == CLINALG_AMG_COARSENING_AGGREGATION);
+    CHECK(levels[0].rows == SIZE && levels[0].entries == count && levels[1].rows < SIZE / 4);
+    OK(clinalg_preconditioner_info(m, &info));
+    CHECK(info.kind == CLINALG_PRECONDITIONER_AMG && info.rows == SIZE && info.entries > count);
+    OK(clinalg_amg_convergence_factor(m, a, &factor));
+    CHECK(factor > 0 && factor < 0.5);
+    OK(clinalg_sparse_add(number(1), a, number(1), a, &twice));
+    OK(clinalg_amg_refill(m, twice));
+    OK(clinalg_amg_convergence_factor(m, twice, &factor));
+    CHECK(factor > 0 && factor < 0.5);
+    OK(clinalg_amg_refill(m, a));
+
+    for (i = 0; i < 6; ++i) {
+        clinalg_handle x = 0;
+        OK(clinalg_solver_options_default(&options, sizeof options));
+        options.max_iterations = 500;
+        switch (i) {
+        case 0: break;
+        case 1: options.preconditioner = CLINALG_PRECONDITIONER_AMG; break;
+        case 2: options.inverse = m; break;
+        case 3: OK(clinalg_solver_options_parse("cg,amg,tol=1e-10", &options)); break;
+        case 4: OK(clinalg_solver_options_parse("bicgstab,amg,tol=1e-10", &options)); break;
+        default: OK(clinalg_solver_options_parse("gmres,amg,tol=1e-10", &options)); break;
+        }
+        OK(clinalg_system_solve(&options, a, b, &x, &report, NULL, 0));
+        CHECK(report.stop == CLINALG_STOP_CONVERGED && report.relative_residual <= 1e-10);
+        OK(clinalg_array_read(x, CLINALG_PRECISION_COMPLEX_F64, 0, SIZE, read));
+        /* The condition number is about 1000. */
+        for (k = 0; k < SIZE; ++k) CHECK(cabs(read[k] - solution[k]) < 1e-5);
+        if (i == 0) plain = report.iterations;
+        CHECK(i == 0 || 5 * report.iterations < plain);
+        OK(clinalg_object_release(x));
+    }
+    {
+        clinalg_handle solver = 0, x = 0;
+        OK(clinalg_solver_options_default(&options, sizeof options));
+        options.preconditioner = CLINALG_PRECONDITIONER_AMG;
+        OK(clinalg_solver_create(&options, a, &solver));
+        OK(clinalg_solver_solve(solver, b, &x, NULL, NULL, &report, NULL, 0));
+        CHECK(report.stop == CLINALG_STOP_CONVERGED && 5 * report.iterations < plain);
+        OK(clinalg_object_release(x));
+        OK(clinalg_object_release(solver));
+    }
+    OK(clinalg_object_release(m));
+
+    /* What complex matrices do not have. */
+    m = 0;
+    OK(clinalg_amg_options_default(&amg, sizeof amg));
+    amg.coarsening = CLINALG_AMG_COARSENING_CLASSICAL;
+    FAILS(clinalg_amg_create(&amg, a, 0, &m), CLINALG_STATUS_VALUE);
+    CHECK(strstr(clinalg_last_error_message(), "auto or aggregation for a complex matrix") != NULL);
+    OK(clinalg_amg_options_default(&amg, sizeof amg));
+    amg.smoother = CLINALG_AMG_SMOOTHER_GAUSS_SEIDEL;
+    FAILS(clinalg_amg_create(&amg, a, 0, &m), CLINALG_STATUS_VALUE);
+    CHECK(strstr(clinalg_last_error_message(), "spai0 for a complex matrix") != NULL);
+    OK(clinalg_amg_options_default(&amg, sizeof amg));
+    OK(clinalg_array_convert(near_null, CLINALG_PRECISION_COMPLEX_F32, &single));
+    FAILS(clinalg_amg_create(&amg, a, single, &m), CLINALG_STATUS_PRECISION);
+    CHECK(m == 0);
+    for (level = 0; level < 5; ++level) {
+        const clinalg_handle objects[5] = {a, b, near_null, twice, single};
+        OK(clinalg_object_release(objects[level]));
+    }
 }
 
 static void files(void)
@@ -284,6 +396,7 @@ int main(void)
     vectors();
     products();
     systems();
+    multigrid();
     files();
     clinalg_shutdown();
     if (failures == 0) {

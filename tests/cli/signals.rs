@@ -5,11 +5,16 @@ use super::*;
 /// The program with this line in a folder with the matrix line.mtx.
 fn started(folder: &tempfile::TempDir, line: &str) -> std::process::Child {
     file(folder, "line.mtx", &solve::laplace(100_000, false));
+    command(folder, line).spawn().expect("it starts")
+}
+
+fn command(folder: &tempfile::TempDir, line: &str) -> Command {
     // Jobs in the background of a shell ignore SIGINT, and so would what they start.
     let mut command = Command::new("env");
     command.args(["--default-signal=INT,TERM", env!("CARGO_BIN_EXE_clinalg")]).current_dir(folder.path());
     command.env_remove("CLINALG_KERNEL_FAMILY").env("CLINALG_TUNE_DIR", "").args(line.split_whitespace());
-    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts")
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command
 }
 
 fn send(signal: &str, child: &std::process::Child) {
@@ -65,6 +70,25 @@ fn no_command_goes_on_after_a_signal() {
             // A second on a machine of its own.
             assert!(seconds < 6.0, "{line}, {signal} after {wait} ms: {seconds} s\n{errors}");
         }
+    }
+}
+
+/// Exit handlers of the driver destroyed what its compiler was using: a crash in one of four of these runs.
+#[test]
+fn a_signal_while_kernels_are_compiled_crashed_the_compiler() {
+    if !device() {
+        return;
+    }
+    for wait in (0..12).map(|k| 1700 + 150 * k) {
+        let folder = folder();
+        let mut command = command(&folder, "ode --problem bruss2d-mix --n 32");
+        command.env("CLINALG_CACHE_DIR", folder.path().join("c")).env("POCL_CACHE_DIR", folder.path().join("p"));
+        let child = command.spawn().expect("it starts");
+        std::thread::sleep(Duration::from_millis(wait));
+        send("-INT", &child);
+        let out = child.wait_with_output().expect("it ends");
+        let is_an_end = matches!(out.status.code(), Some(0 | 1 | 130));
+        assert!(is_an_end, "{:?} {wait} ms: {}", out.status, String::from_utf8_lossy(&out.stderr));
     }
 }
 

@@ -222,6 +222,8 @@ fn complex_systems_have_their_closed_forms() {
         ("--method minres --precond jacobi", "minres", "jacobi"),
         ("--method fcg --precond ssor", "fcg", "ssor"),
         ("--method gmres --precond ilu", "gmres", "ilu"),
+        ("--method cg --precond amg", "cg", "amg"),
+        ("--solver fcg,sa", "fcg", "sa"),
     ] {
         let line = format!("solve a.mtx --rhs b.mtx --out x.mtx --tol 1e-12 --json {line}");
         let report = inside(folder.path(), &line).json();
@@ -255,8 +257,8 @@ fn complex_systems_have_their_closed_forms() {
         assert!(error < tolerance, "{line}: {error:e}");
     }
     for (line, needle) in [
-        ("solve a.mtx --precond amg", "use --precond ic or ssor"),
-        ("solve a.mtx --single", "use --precond ic or ssor"),
+        ("solve a.mtx --precond classical", "use amg"),
+        ("solve a.mtx --precond amg --smoother gauss-seidel", "spai0 for a complex matrix"),
         ("solve s.mtx --method minres", "Hermitian"),
         ("solve s.mtx --precond ic", "use ilu or ilut"),
     ] {
@@ -902,6 +904,8 @@ fn the_hierarchy_is_shaped_by_options() {
         assert_eq!(report["converged"], true, "{rest}: {report:#}");
         assert!(number(&report, "iterations") < 60.0, "{rest}: {report:#}");
     }
+    let text = inside(folder.path(), "solve a.mtx --tol 1e-8 --cycle k").fine();
+    assert!(text.contains("flexible CG, algebraic multigrid, f64 (chosen: the preconditioner varies"), "{text}");
     assert!(number(&solve("--steps 4"), "iterations") < plain);
     assert!(solve("--aggressive")["precond_description"].as_str().unwrap().contains("aggressive"));
     assert!(solve("--coarse-size 20")["precond_description"].as_str().unwrap().contains("3 levels"));

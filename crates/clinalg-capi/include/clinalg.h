@@ -464,7 +464,7 @@ typedef enum {
    */
   CLINALG_PRECONDITIONER_FSAI = 7,
   /**
-   * Algebraic multigrid, for real matrices.
+   * Algebraic multigrid.
    */
   CLINALG_PRECONDITIONER_AMG = 8,
   /**
@@ -3811,9 +3811,10 @@ clinalg_status clinalg_amg_options_default(clinalg_amg_options *options,
                                            size_t struct_size);
 
 /**
- * Algebraic multigrid for a real sparse matrix: an operator whose product, by `clinalg_matrix_mv`, is a cycle, for
+ * Algebraic multigrid for a sparse matrix, real or complex: an operator whose product, by `clinalg_matrix_mv`, is a cycle, for
  * `clinalg_solver_options.inverse`. `near_null` is a vector or a dense matrix whose columns the matrix nearly maps to zero, such as the
- * rigid body modes for elasticity; 0 uses constants.
+ * rigid body modes for elasticity, of the same type of values; 0 uses constants. A complex matrix is coarsened by aggregation, with the smoothers
+ * except Gauss-Seidel; real and imaginary parts count as rows for `options->coarse_size`.
  *
  * # Safety
  * `options` names as many bytes as its first member says; `handle` is null or valid for a write.

@@ -57,7 +57,7 @@ pub enum ClinalgPreconditioner {
     Spai0 = 6,
     /// A factorised sparse approximate inverse, for Hermitian positive definite matrices.
     Fsai = 7,
-    /// Algebraic multigrid, for real matrices.
+    /// Algebraic multigrid.
     Amg = 8,
     /// A complete factorisation, Cholesky or LU: with GMRES a direct solver.
     Lu = 9,

@@ -14,6 +14,7 @@ use crate::child;
 use crate::devices::kind;
 use crate::exit::{Exit, Failure};
 use crate::global::Global;
+use crate::interrupt;
 use crate::output::Output;
 use crate::text::{self, bytes, seconds, wrapped};
 
@@ -249,7 +250,7 @@ fn end_with_parent() {
     std::thread::spawn(|| {
         // An error and the end of the pipe mean the same.
         let _ = std::io::stdin().read(&mut [0]);
-        std::process::exit(Exit::NotReached as i32);
+        interrupt::exit_at_once(Exit::NotReached as i32);
     });
 }
 

@@ -35,7 +35,7 @@ pub(crate) fn watch(writes: bool) {
     let handler = || {
         let end_at_once = || {
             clinalg::io::remove_unfinished_files();
-            std::process::exit(SIGINT)
+            exit_at_once(SIGINT)
         };
         if INTERRUPTED.swap(true, Ordering::Relaxed) {
             end_at_once();
@@ -74,6 +74,18 @@ pub(crate) fn watch(writes: bool) {
             Err(error) => log::warn!("Ctrl-C ends the program at once: {error}"),
         }
     });
+}
+
+/// Ends the process without the exit handlers of its libraries. Those of a driver destroy what its compiler needs, while another thread may be in
+/// there, which then aborts. Whole lines on stdout are written as they are made.
+pub(crate) fn exit_at_once(code: i32) -> ! {
+    #[cfg(unix)]
+    // SAFETY: the process ends.
+    unsafe {
+        libc::_exit(code)
+    }
+    #[cfg(not(unix))]
+    std::process::exit(code)
 }
 
 /// Blocks SIGINT in this thread, and in the threads and processes that it starts from now on, or unblocks it. A terminal sends Ctrl-C to the

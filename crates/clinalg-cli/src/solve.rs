@@ -92,7 +92,7 @@ Preconditioners:
 
 Complex numbers: if the matrix, the right-hand side or x0 is complex, the system is
 solved in complex arithmetic, and x is complex. Symmetric then means Hermitian, above and
-below. Complex systems are supported except by amg, saddle, richardson and --devices.
+below. Complex systems are supported except by classical, saddle, richardson and --devices.
 
 Several devices (--devices): all methods but block-cg and those for least squares,
 preconditioners none, jacobi, amg, sa and classical.

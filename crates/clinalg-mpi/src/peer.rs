@@ -17,7 +17,9 @@ const SIGINT: i32 = 130;
 /// another process ends with an error that names it. Called twice, it ends the process.
 pub fn signalled() {
     if SIGNALLED.swap(true, Ordering::Relaxed) {
-        std::process::exit(SIGINT);
+        // Without exit handlers: those of a driver destroy what its compiler needs, while another thread may be in there.
+        // SAFETY: the process ends.
+        unsafe { libc::_exit(SIGINT) }
     }
 }
 

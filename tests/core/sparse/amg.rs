@@ -7,7 +7,7 @@ use clinalg::solve::{
     Cg, CgParams, FlexibleCg, FlexibleCgParams, Gmres, GmresParams, Preconditioner, Richardson, RichardsonParams,
     Solver, Stop,
 };
-use clinalg::{Context, ContextOptions, Csr, CsrParts, Real, Vector, ops};
+use clinalg::{Complex, Context, ContextOptions, Csr, CsrParts, Real, Scalar, Vector, ops};
 
 use crate::common::{assert_error, capable, eps, noise};
 
@@ -521,5 +521,168 @@ fn iterations_stay_few_at_a_million_unknowns() {
             println!("{name}: {its} iterations\n{}", m.report());
             assert!(its <= 18, "{name}: {its} iterations");
         }
+    }
+}
+
+fn narrowed<R: Real>(v: Complex<f64>) -> Complex<R> {
+    Complex::new(R::from_f64(v.re), R::from_f64(v.im))
+}
+
+/// The Laplacian on n by n points in a magnetic field, by Peierls phases: a Hermitian positive definite matrix, whose entries cannot all be made real
+/// unless `flux`, the angle around a square of neighbours, is 0. The phases of `gauge` do not change its eigenvalues.
+fn magnetic<R: Real>(n: usize, flux: f64, gauge: impl Fn(usize) -> f64) -> Vec<(usize, usize, Complex<R>)> {
+    let mut entries = Vec::new();
+    for k in 0..n * n {
+        entries.push((k, k, narrowed(Complex::new(4.0, 0.0))));
+        let right = (k % n + 1 < n).then_some((k + 1, flux * (k / n) as f64));
+        let below = (k / n + 1 < n).then_some((k + n, 0.0));
+        for (l, angle) in right.into_iter().chain(below) {
+            let phase = Complex::from_polar(1.0, angle + gauge(k) - gauge(l));
+            for (i, j, v) in [(k, l, phase), (l, k, phase.conj())] {
+                entries.push((i, j, narrowed(-v)));
+            }
+        }
+    }
+    entries
+}
+
+fn complex_hierarchies<R: Real>(context: &Context)
+where
+    Complex<R>: Scalar<Real = R>,
+{
+    let (n, double) = (60_usize, eps::<R>() < 1e-10);
+    let size = n * n;
+    let tolerance = if double { 1e-8 } else { 1e-4 };
+    let solved = |a: &Csr<Complex<R>>, m: Option<&mut dyn Preconditioner<Complex<R>>>| {
+        let parts = noise::<R>(2 * size, 9);
+        let wanted: Vec<_> = parts.chunks(2).map(|v| Complex::new(v[0], v[1])).collect();
+        let mut b = Vector::zeros(context, size).unwrap();
+        let wanted = Vector::from_slice(context, &wanted).unwrap();
+        ops::mv(Complex::from_f64(1.0), a, &wanted, Complex::from_f64(0.0), &mut b).unwrap();
+        let mut x = Vector::zeros(context, size).unwrap();
+        let params = FlexibleCgParams::default().tolerance(tolerance).max_iterations(400);
+        let report = FlexibleCg::new(context, size, params).unwrap().solve(a, m, &b, &mut x).unwrap();
+        assert_eq!(report.stop, Stop::Converged, "{report}");
+        let norm = ops::norm2(&wanted).unwrap().into_f64();
+        ops::update(Complex::from_f64(-1.0), &wanted, Complex::from_f64(1.0), &mut x).unwrap();
+        // The condition number is below 1600.
+        assert!(ops::norm2(&x).unwrap().into_f64() <= 1600.0 * tolerance * norm);
+        report.iterations
+    };
+    let matrix = |flux: f64, gauge: &dyn Fn(usize) -> f64| {
+        Csr::<Complex<R>>::from_triplets(context, size, size, &magnetic(n, flux, gauge)).unwrap()
+    };
+    let params = AmgParams::default().coarse_size(120);
+    let a = matrix(1e-3, &|_| 0.0);
+    let alone = solved(&a, None);
+    for params in [
+        params.clone(),
+        params.clone().smoother(Smoother::L1Jacobi(2)).cycle(Cycle::W),
+        params.clone().smoother(Smoother::Spai0(2)).single(double),
+        params.clone().cycle(Cycle::K),
+    ] {
+        let mut m = Amg::new(&a, &params).unwrap();
+        let levels = m.report().levels.clone();
+        assert_eq!((levels[0].rows, levels[0].nnz), (size, a.nnz()));
+        assert!(levels.len() >= 3 && levels[1].rows < size / 4, "{}", m.report());
+        let its = solved(&a, Some(&mut m));
+        assert!(its <= if double { 15 } else { 10 } && 4 * its < alone, "{its} of {alone} iterations, {params:?}");
+    }
+
+    // The cycle is linear over complex numbers, Hermitian and positive.
+    let mut m = Amg::new(&a, &params).unwrap();
+    let mut apply = |r: &[Complex<R>]| {
+        let mut z = Vector::zeros(context, size).unwrap();
+        m.apply(&Vector::from_slice(context, r).unwrap(), &mut z).unwrap();
+        z.to_vec().unwrap()
+    };
+    let [u, v] =
+        [3, 4].map(|seed| noise::<R>(2 * size, seed).chunks(2).map(|v| Complex::new(v[0], v[1])).collect::<Vec<_>>());
+    let times = |x: &[Complex<R>], c: Complex<R>| x.iter().map(|&x| x * c).collect::<Vec<_>>();
+    let wide = |v: Complex<R>| Complex::new(v.re.into_f64(), v.im.into_f64());
+    let dot = |x: &[Complex<R>], y: &[Complex<R>]| -> Complex<f64> {
+        x.iter().zip(y).map(|(&x, &y)| wide(x).conj() * wide(y)).sum()
+    };
+    let (mu, mv) = (apply(&u), apply(&v));
+    let i = Complex::new(R::from_f64(0.0), R::from_f64(1.0));
+    let turned = times(&apply(&times(&u, i)), -i);
+    let difference: Vec<_> = turned.iter().zip(&mu).map(|(&x, &y)| x - y).collect();
+    assert!(dot(&difference, &difference).re.sqrt() <= 100.0 * eps::<R>() * dot(&mu, &mu).re.sqrt());
+    let scale = (dot(&u, &mu).re * dot(&v, &mv).re).sqrt();
+    assert!((dot(&v, &mu) - dot(&u, &mv).conj()).norm() <= 100.0 * eps::<R>() * scale);
+
+    // Constants say nothing where phases are irregular; the vector with these phases does.
+    let gauge = |k: usize| (k * k % 127) as f64;
+    let twisted = matrix(0.0, &gauge);
+    let near: Vec<_> = (0..size).map(|k| narrowed(Complex::from_polar(1.0, gauge(k)))).collect();
+    let with = solved(&twisted, Some(&mut Amg::with_near_null(&twisted, &near, 1, &params).unwrap()));
+    let without = solved(&matrix(0.0, &|_| 0.0), Some(&mut Amg::new(&matrix(0.0, &|_| 0.0), &params).unwrap()));
+    assert!(with <= without + 1, "{with} iterations with phases, {without} without");
+
+    // The same values again give the same bits, four times the values a quarter.
+    let mut m = Amg::new(&a, &params.clone().reusable(true)).unwrap();
+    let mut quadruple = a.try_clone().unwrap();
+    ops::scale(Complex::from_f64(4.0), &a, &mut quadruple).unwrap();
+    m.refill(&quadruple).unwrap();
+    let (r, mut z) = (Vector::from_slice(context, &u).unwrap(), Vector::zeros(context, size).unwrap());
+    m.apply(&r, &mut z).unwrap();
+    assert_eq!(times(&z.to_vec().unwrap(), Complex::from_f64(4.0)), mu);
+    assert_error(m.refill(&a.select(ops::Span::all(3), ops::Span::all(3)).unwrap()), "clinalg:argument:shape", "a");
+    m.refill(&a).unwrap();
+    let factor = m.convergence_factor(&a).unwrap();
+    assert!(factor < 0.5, "{factor}");
+}
+
+#[test]
+fn complex_matrices_have_hierarchies_that_are_linear_over_complex_numbers() {
+    crate::on_every_device!(complex_hierarchies);
+}
+
+#[test]
+fn what_hierarchies_of_complex_matrices_lack_is_an_error_that_says_what_there_is() {
+    for context in capable::<f64>() {
+        let a = Csr::from_triplets(context, 100, 100, &magnetic::<f64>(10, 0.1, |_| 0.0)).unwrap();
+        let (params, value) = (AmgParams::default(), "clinalg:argument:value");
+        let message =
+            assert_error(Amg::new(&a, &params.clone().coarsening(Coarsening::Classical)), value, "coarsening");
+        assert!(message.contains("auto or aggregation for a complex matrix"), "{message}");
+        let message = assert_error(Amg::new(&a, &params.clone().smoother(Smoother::GaussSeidel(1))), value, "smoother");
+        assert!(message.contains("chebyshev, l1-jacobi or spai0"), "{message}");
+        let message =
+            assert_error(Amg::with_near_null(&a, &vec![Complex::from_f64(0.0); 200], 2, &params), value, "vectors");
+        assert!(message.contains("vector 1 (counted"), "{message}");
+        let mut turned = a.try_clone().unwrap();
+        ops::scale(Complex::new(0.0, 1.0), &a, &mut turned).unwrap();
+        let message = assert_error(Amg::new(&turned, &params), value, "a");
+        assert!(
+            message.contains("row 1 of 100 (counted from 1) has a diagonal entry whose real part is 0"),
+            "{message}"
+        );
+        let broken = [(0, 0, Complex::new(1.0, 0.0)), (1, 1, Complex::new(1.0, f64::NAN))];
+        let message = assert_error(Amg::new(&Csr::from_triplets(context, 2, 2, &broken).unwrap(), &params), value, "a");
+        assert!(message.contains("row 2 and column 2"), "{message}");
+    }
+}
+
+/// A damped Helmholtz equation: complex symmetric, not Hermitian.
+#[test]
+fn a_complex_shift_is_preconditioned_too() {
+    for context in capable::<f64>() {
+        let shifted: Vec<_> = magnetic::<f64>(60, 0.0, |_| 0.0)
+            .into_iter()
+            .map(|(i, j, v)| (i, j, if i == j { v + Complex::new(-2e-3, 4e-3) } else { v }))
+            .collect();
+        let a = Csr::from_triplets(context, 3600, 3600, &shifted).unwrap();
+        let b = Vector::filled(context, 3600, Complex::new(1.0, -1.0)).unwrap();
+        let solved = |m: Option<&mut dyn Preconditioner<Complex<f64>>>| {
+            let mut x = Vector::zeros(context, 3600).unwrap();
+            let params = GmresParams::default().tolerance(1e-8).max_iterations(2000);
+            let report = Gmres::new(context, 3600, params).unwrap().solve(&a, m, &b, &mut x).unwrap();
+            assert!(report.stop.is_success(), "{report}");
+            report.iterations
+        };
+        let with = solved(Some(&mut Amg::new(&a, &AmgParams::default()).unwrap()));
+        let alone = solved(None);
+        assert!(with <= 15 && 8 * with < alone, "{with} and {alone} iterations");
     }
 }

@@ -92,8 +92,28 @@ impl ElementMesh {
     }
 }
 
+/// The lines of an OBJ file, those that a backslash continues joined with the next; empty lines keep the numbers of those behind.
+fn without_continuations(bytes: &[u8]) -> Vec<u8> {
+    let (mut lines, mut joined) = (Vec::with_capacity(bytes.len()), 0);
+    for line in bytes.split_inclusive(|&byte| byte == b'\n') {
+        let is_comment = joined == 0 && line.trim_ascii_start().starts_with(b"#");
+        match line.trim_ascii_end().strip_suffix(b"\\") {
+            Some(begin) if !is_comment => {
+                lines.extend_from_slice(begin);
+                lines.push(b' ');
+                joined += 1;
+            }
+            _ => {
+                lines.extend_from_slice(line);
+                lines.resize(lines.len() + std::mem::take(&mut joined), b'\n');
+            }
+        }
+    }
+    lines
+}
+
 fn read_obj(path: &Path, cut: bool) -> Result<Surface> {
-    let bytes = read_bytes(path).map_err(|source| io(path, source))?;
+    let bytes = without_continuations(&read_bytes(path).map_err(|source| io(path, source))?);
     let options = tobj::LoadOptions { triangulate: cut, ignore_points: true, ignore_lines: true, ..Default::default() };
     // Materials do not matter here.
     let load = |bytes: &[u8]| tobj::load_obj_buf(&mut Cursor::new(bytes), &options, |_| Ok(Default::default()));

@@ -247,7 +247,7 @@ CLINALG_NODISCARD inline Csr incomplete_cholesky(const Csr &a, double shift = 0)
     return made;
 }
 
-// Algebraic multigrid of a real sparse matrix: a cycle is a preconditioner.
+// Algebraic multigrid of a sparse matrix, real or complex: a cycle is a preconditioner.
 class Amg : public Preconditioner {
 public:
     Amg() {}

@@ -178,7 +178,10 @@ impl Report for Document {
             _ if self.steps == 0 => out.field("steps", "none: the interval has no length")?,
             _ => out.field("steps", format!("{} of {}", self.steps, number(self.largest_step, 7)))?,
         }
-        out.field("evaluations", format!("{} of the right-hand side, to t = {}", self.rhs_evaluations, self.t))?;
+        out.field(
+            "evaluations",
+            format!("{} of the right-hand side, to t = {}", self.rhs_evaluations, clinalg::shown(self.t)),
+        )?;
         if let Some(stages) = self.stages {
             out.field("stages", format!("up to {stages} per step, as required by stability"))?;
         }

@@ -211,6 +211,7 @@ impl Report for Document {
             (true, _) if self.is_negated => " (chosen: the diagonal of the matrix is negative, so -A x = -b is solved)",
             (true, Method::Cg) if self.complex => " (chosen: the matrix is Hermitian with a positive diagonal)",
             (true, Method::Cg) => " (chosen: the matrix is symmetric with a positive diagonal)",
+            (true, Method::Fcg) => " (chosen: the preconditioner varies from one iteration to the next)",
             (true, _) if self.symmetric && matches!(self.precond, Precond::Ilu | Precond::Ilut | Precond::Lu) => {
                 " (chosen: the preconditioner is not symmetric)"
             }

@@ -119,16 +119,12 @@ impl Args {
                 "--method richardson is for real systems only, but this one is complex: use --method gmres or bicgstab"
             }
             (_, Precond::Saddle) => "--precond saddle is for real matrices; use ilut",
-            (_, Precond::Amg | Precond::Sa | Precond::Classical) => MULTIGRID_IS_REAL,
-            (_, Precond::Auto) if self.amg_options().is_some() => MULTIGRID_IS_REAL,
+            (_, Precond::Classical) => "--precond classical is for real matrices; use amg, which takes aggregation",
             _ => return Ok(()),
         };
         Err(Failure::usage(message))
     }
 }
-
-const MULTIGRID_IS_REAL: &str =
-    "algebraic multigrid is for real matrices; use --precond ic or ssor (Hermitian positive definite A), ilu or ilut";
 
 /// Reports what is chosen and replaced, and the iterations; ends a solve after Ctrl-C.
 fn observe(args: &Args, progress: &Progress, event: Event<'_>) -> ControlFlow<()> {

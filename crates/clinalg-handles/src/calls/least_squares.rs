@@ -6,7 +6,7 @@ use clinalg::solve::{LeastSquares, LeastSquaresMethod, LeastSquaresParams, Progr
 use clinalg::{Dense, Error, Result, Scalar, Vector};
 
 use super::eigen::asymmetry_of_products;
-use super::preconditioner::{Coarsened, PreconditionerKind, varies};
+use super::preconditioner::{PreconditionerKind, varies};
 use super::solve::{INVERSE, Inverse, Preconditioning, check_inverse, each_column};
 use super::solver::entries;
 use crate::kind::Kind;
@@ -28,7 +28,7 @@ fn transposed<'a, T: Scalar>(a: &Matrix<'a, T>) -> Result<&'a dyn Transposed<T>>
 }
 
 /// The preconditioner of A^H A that is made from the entries of A; `None` if there is none or if it is given as an operator.
-fn of_normal_equations<T: Scalar + Coarsened>(
+fn of_normal_equations<T: Scalar>(
     preconditioning: Preconditioning,
     a: &Matrix<'_, T>,
 ) -> Result<Option<Box<dyn Preconditioner<T>>>> {
@@ -72,7 +72,7 @@ fn check_inverse_of_normal_equations<T: Scalar>(inverse: &dyn Operator<T>, varie
 }
 
 /// Solves into `x`, which holds the initial guess; `inverse` is the object that [`Preconditioning::Inverse`] names.
-fn solve<T: Scalar + Coarsened>(
+fn solve<T: Scalar>(
     (method, preconditioning): (LeastSquaresMethod, Preconditioning),
     (a, b, inverse): (&Object, &Object, Option<&Object>),
     x: &mut Stored<T>,

@@ -9,12 +9,12 @@ use clinalg::precond::{
     SaddleShape, Spai0, Split, Ssor, SsorParams, check_finite, is_hermitian,
 };
 use clinalg::solve::Operator;
-use clinalg::{Complex, Context, Csr, CsrParts, Error, Real, Result, Scalar, Vector, ops};
+use clinalg::{Complex, Context, Csr, CsrParts, Error, Result, Scalar, Vector, ops};
 use serde::{Deserialize, Serialize};
 
 use crate::calls::sparse::sparse;
 use crate::kind::Kind;
-use crate::object::{Object, Remade, Stored, TeamAmg, typed, typed_real};
+use crate::object::{Object, Stored, TeamAmg, typed, typed_real};
 use crate::registry::{Operand, Registry};
 
 /// What errors call the handle of a preconditioner.
@@ -36,7 +36,7 @@ pub enum PreconditionerKind {
     Spai0,
     /// FSAI.
     Fsai,
-    /// Algebraic multigrid, for real matrices.
+    /// Algebraic multigrid.
     Amg,
     /// The diagonal of the matrix.
     Jacobi,
@@ -235,7 +235,7 @@ impl<T: Scalar, M: Preconditioner<T>> InverseOf<T, M> {
     }
 }
 
-impl<T: Real> InverseOf<T, Amg<T>> {
+impl<T: Scalar> InverseOf<T, Amg<T>> {
     fn hierarchy(m: Amg<T>, params: &AmgParams) -> InverseOf<T, Amg<T>> {
         InverseOf { varies: params.cycle == Cycle::K, ..InverseOf::new(m) }
     }
@@ -243,10 +243,7 @@ impl<T: Real> InverseOf<T, Amg<T>> {
 
 /// Whether an object is a preconditioner that differs from one application to the next, for which conjugate gradients are flexible.
 pub(super) fn varies(object: &Object) -> Result<bool> {
-    fn of<T: Real>(object: &Object) -> Result<bool> {
-        Ok(object.with_operator(|m: &InverseOf<T, Amg<T>>| m.varies)?.unwrap_or(false))
-    }
-    Ok(of::<f64>(object)? || of::<f32>(object)?)
+    typed!(object, T => Ok(object.with_operator(|m: &InverseOf<T, Amg<T>>| m.varies)?.unwrap_or(false)))
 }
 
 impl<T: Scalar, M: Preconditioner<T>> Operator<T> for InverseOf<T, M> {
@@ -299,73 +296,47 @@ pub(super) fn found_split<T: Scalar>(parts: &CsrParts<T>) -> Result<Split> {
     })
 }
 
-/// The types of values and what algebraic multigrid does for them.
-pub(super) trait Coarsened: Scalar {
-    /// A hierarchy with the default parameters but for the number of unknowns per node.
-    fn hierarchy(a: &Csr<Self>, unknowns_per_node: usize) -> Result<Box<dyn Preconditioner<Self>>>;
-    /// A hierarchy that takes other values.
-    fn reusable_hierarchy(a: &Csr<Self>) -> Result<Box<dyn Remade<Self>>>;
+/// The types of values and which blocks of saddle points there are for them.
+pub(super) trait SaddleScalar: Scalar {
     /// A block preconditioner in this shape.
     fn saddle(a: &Csr<Self>, split: &Split, shape: SaddleShape) -> Result<Box<dyn Preconditioner<Self>>>;
 }
 
-/// Algebraic multigrid, and blocks that are made of it, have no complex form.
-fn no_complex_form() -> Error {
-    let expected =
-        "a real matrix for algebraic multigrid and saddle points; an incomplete factorisation takes complex ones";
-    Error::value("a", expected, "complex")
-}
-
-macro_rules! coarsened {
+macro_rules! saddle_scalars {
     (real: $($real:ty),*; complex: $($complex:ty),*) => {
-        $(impl Coarsened for $real {
-            fn hierarchy(a: &Csr<$real>, unknowns_per_node: usize) -> Result<Box<dyn Preconditioner<$real>>> {
-                Ok(Box::new(Amg::new(a, &AmgParams::default().block(unknowns_per_node))?))
-            }
-
-            fn reusable_hierarchy(a: &Csr<$real>) -> Result<Box<dyn Remade<$real>>> {
-                Ok(Box::new(Amg::new(a, &AmgParams::default().reusable(true))?))
-            }
-
+        $(impl SaddleScalar for $real {
             fn saddle(a: &Csr<$real>, split: &Split, shape: SaddleShape) -> Result<Box<dyn Preconditioner<$real>>> {
                 Ok(Box::new(Saddle::new(a, split, &SaddleParams::default().shape(shape))?))
             }
         })*
-        $(impl Coarsened for $complex {
-            fn hierarchy(_: &Csr<$complex>, _: usize) -> Result<Box<dyn Preconditioner<$complex>>> {
-                Err(no_complex_form())
-            }
-
-            fn reusable_hierarchy(_: &Csr<$complex>) -> Result<Box<dyn Remade<$complex>>> {
-                Err(no_complex_form())
-            }
-
+        $(impl SaddleScalar for $complex {
             fn saddle(_: &Csr<$complex>, _: &Split, _: SaddleShape) -> Result<Box<dyn Preconditioner<$complex>>> {
-                Err(no_complex_form())
+                let expected = "a real matrix for saddle points; an incomplete factorisation takes complex ones";
+                Err(Error::value("a", expected, "complex"))
             }
         })*
     };
 }
-coarsened!(real: f32, f64; complex: Complex<f32>, Complex<f64>);
+saddle_scalars!(real: f32, f64; complex: Complex<f32>, Complex<f64>);
 
 impl PreconditionerKind {
     /// The preconditioner with its default parameters.
-    pub(super) fn of<T: Coarsened>(self, a: &Stored<T>) -> Result<Box<dyn Preconditioner<T>>> {
+    pub(super) fn of<T: Scalar>(self, a: &Stored<T>) -> Result<Box<dyn Preconditioner<T>>> {
         let Stored::Csr(a) = a else {
             return Err(not_sparse(a.kind().words()));
         };
         match self.params() {
             Some(params) => Ok(Box::new(EntryPreconditioner::new(a, &params)?)),
-            None => T::hierarchy(a, 1),
+            None => Ok(Box::new(Amg::new(a, &AmgParams::default())?)),
         }
     }
 
     /// The preconditioner of A^H A with its default parameters.
-    pub(super) fn of_normal_equations<T: Coarsened>(self, a: &Csr<T>) -> Result<Box<dyn Preconditioner<T>>> {
+    pub(super) fn of_normal_equations<T: Scalar>(self, a: &Csr<T>) -> Result<Box<dyn Preconditioner<T>>> {
         let normal = ops::conj_transpose(a)?.multiply(a)?;
         match self.params() {
             Some(params) => Ok(Box::new(EntryPreconditioner::untested(&normal, &params)?)),
-            None => T::hierarchy(&normal, 1),
+            None => Ok(Box::new(Amg::new(&normal, &AmgParams::default())?)),
         }
     }
 
@@ -386,7 +357,7 @@ impl PreconditionerKind {
 }
 
 /// Calls `f` with the hierarchy behind an object.
-fn with_hierarchy<T: Real, R>(object: &Object, f: impl FnOnce(&mut Amg<T>) -> Result<R>) -> Result<R> {
+fn with_hierarchy<T: Scalar, R>(object: &Object, f: impl FnOnce(&mut Amg<T>) -> Result<R>) -> Result<R> {
     let called = object.with_operator(|inverse: &InverseOf<T, Amg<T>>| f(&mut inverse.held.borrow_mut().0))?;
     called.unwrap_or_else(|| {
         let expected = "a hierarchy of algebraic multigrid".into();
@@ -398,7 +369,7 @@ fn info_of<T: Scalar>(object: &Object) -> Result<Option<PreconditionerInfo>> {
     object.with_operator(|inverse: &InverseOf<T, EntryPreconditioner<T>>| inverse.look(EntryPreconditioner::info))
 }
 
-fn amg_info_of<T: Real>(object: &Object) -> Result<Option<PreconditionerInfo>> {
+fn amg_info_of<T: Scalar>(object: &Object) -> Result<Option<PreconditionerInfo>> {
     object.with_operator(|inverse: &InverseOf<T, Amg<T>>| {
         let held = inverse.held.borrow();
         let entries = held.0.report().levels.iter().map(|level| level.nnz).sum();
@@ -428,12 +399,12 @@ impl Registry {
     /// nearly maps to zero, without it constants are taken.
     ///
     /// # Errors
-    /// [`Error::Handle`]; [`Error::Value`] for complex values; those of [`Amg::new`] and [`Amg::with_near_null`].
+    /// [`Error::Handle`]; those of [`Amg::new`] and [`Amg::with_near_null`].
     pub fn amg(&self, a: u64, near_null: Option<u64>, params: &AmgParams) -> Result<u64> {
         let near_null = near_null.map(|near_null| Operand::new("near_null", near_null, Kind::FULL));
         let operands: Vec<_> = std::iter::once(Operand::new("a", a, Kind::SPARSE)).chain(near_null).collect();
         self.call(&operands, None, |inputs, _| {
-            typed_real!(inputs[0], "a", T => {
+            typed!(inputs[0], T => {
                 let a = sparse::<T>(inputs[0], "a")?;
                 let made = match inputs.get(1) {
                     Some(object) => {
@@ -463,7 +434,7 @@ impl Registry {
     pub fn amg_with_coordinates(&self, a: u64, coordinates: &[f64], dim: usize, params: &AmgParams) -> Result<u64> {
         let params = params.clone().block(dim);
         self.call(&[Operand::new("a", a, Kind::SPARSE)], None, |inputs, _| {
-            typed_real!(inputs[0], "a", T => {
+            typed!(inputs[0], T => {
                 let a = sparse::<T>(inputs[0], "a")?;
                 let motions = rigid_motions(coordinates, dim)?;
                 if coordinates.len() != a.rows() {
@@ -500,7 +471,7 @@ impl Registry {
     fn with_amg_and_matrix(&self, preconditioner: u64, a: u64, work: &mut impl OnHierarchy) -> Result<()> {
         let operands = [Operand::new(ARGUMENT, preconditioner, Kind::OPERATOR), Operand::new("a", a, Kind::SPARSE)];
         self.call(&operands, None, |inputs, _| {
-            typed_real!(inputs[0], ARGUMENT, T => {
+            typed!(inputs[0], T => {
                 let a = sparse::<T>(inputs[1], "a")?;
                 with_hierarchy::<T, _>(inputs[0], |hierarchy| {
                     if !Preconditioner::context(hierarchy).same(a.context()) {
@@ -518,11 +489,14 @@ impl Registry {
     /// [`Error::Handle`]; [`Error::Shape`] for another preconditioner.
     pub fn amg_report(&self, preconditioner: u64) -> Result<AmgReport> {
         self.call(&[Operand::new(ARGUMENT, preconditioner, Kind::HIERARCHY)], None, |inputs, _| {
-            typed_real!(inputs[0], ARGUMENT, T => {
-                if let Some(amg) = inputs[0].content::<TeamAmg<T>>() {
-                    // All devices of a handle's team are in one process, that of rank 0.
-                    return Ok(amg.report()?.expect("the process of rank 0 has the report"));
-                }
+            if inputs[0].kind() == Kind::TeamAmg {
+                // All devices of a handle's team are in one process, that of rank 0.
+                return typed_real!(inputs[0], ARGUMENT, T => {
+                    let amg = inputs[0].expect_content::<TeamAmg<T>>();
+                    Ok(amg.report()?.expect("the process of rank 0 has the report"))
+                });
+            }
+            typed!(inputs[0], T => {
                 with_hierarchy::<T, _>(inputs[0], |hierarchy| Ok(hierarchy.report().clone()))
             })
         })
@@ -534,8 +508,7 @@ impl Registry {
     /// [`Error::Handle`]; [`Error::Shape`] for an operator that is no preconditioner made of a sparse matrix.
     pub fn preconditioner_info(&self, preconditioner: u64) -> Result<PreconditionerInfo> {
         self.call(&[Operand::new(ARGUMENT, preconditioner, Kind::OPERATOR)], None, |inputs, _| {
-            let made = typed!(inputs[0], T => info_of::<T>(inputs[0])?);
-            let found = made.or(amg_info_of::<f64>(inputs[0])?).or(amg_info_of::<f32>(inputs[0])?);
+            let found = typed!(inputs[0], T => info_of::<T>(inputs[0])?.or(amg_info_of::<T>(inputs[0])?));
             found.ok_or_else(|| Error::Shape {
                 argument: ARGUMENT,
                 expected: "a preconditioner made of a sparse matrix".into(),
@@ -547,13 +520,13 @@ impl Registry {
 
 /// What is done with a hierarchy and a matrix.
 trait OnHierarchy {
-    fn run<T: Real>(&mut self, hierarchy: &mut Amg<T>, a: &Csr<T>) -> Result<()>;
+    fn run<T: Scalar>(&mut self, hierarchy: &mut Amg<T>, a: &Csr<T>) -> Result<()>;
 }
 
 struct Refill;
 
 impl OnHierarchy for Refill {
-    fn run<T: Real>(&mut self, hierarchy: &mut Amg<T>, a: &Csr<T>) -> Result<()> {
+    fn run<T: Scalar>(&mut self, hierarchy: &mut Amg<T>, a: &Csr<T>) -> Result<()> {
         hierarchy.refill(a)
     }
 }
@@ -561,7 +534,7 @@ impl OnHierarchy for Refill {
 struct ConvergenceFactor(f64);
 
 impl OnHierarchy for ConvergenceFactor {
-    fn run<T: Real>(&mut self, hierarchy: &mut Amg<T>, a: &Csr<T>) -> Result<()> {
+    fn run<T: Scalar>(&mut self, hierarchy: &mut Amg<T>, a: &Csr<T>) -> Result<()> {
         self.0 = hierarchy.convergence_factor(a)?;
         Ok(())
     }

@@ -7,7 +7,7 @@ use clinalg::solve::{BlockCg, BlockScalar, CgParams, Operator, Preconditioner, P
 use clinalg::{Context, Dense, Error, Result, Scalar, Vector};
 use serde::{Deserialize, Serialize};
 
-use crate::calls::preconditioner::{Coarsened, PreconditionerKind, found_split, jacobi, not_sparse, varies};
+use crate::calls::preconditioner::{PreconditionerKind, SaddleScalar, found_split, jacobi, not_sparse, varies};
 use crate::calls::solver::{check_square, solver_of};
 use crate::calls::team;
 use crate::kind::Kind;
@@ -93,7 +93,7 @@ pub(super) fn check_inverse<T: Scalar>(inverse: &Matrix<'_, T>, (context, n): (&
 }
 
 /// Calls `f` with the preconditioner of `a`; `inverse` is the object that [`Preconditioning::Inverse`] names, `shape` that of blocks.
-pub(super) fn with_preconditioner<T: Scalar + Coarsened, R>(
+pub(super) fn with_preconditioner<T: Scalar + SaddleScalar, R>(
     (preconditioning, shape): (Preconditioning, SaddleShape),
     a: &Matrix<'_, T>,
     inverse: Option<&Object>,
@@ -141,7 +141,7 @@ const BLOCK_PAYS: (usize, usize) = (64, 4);
 
 /// Solves A X = B for several columns: together where that pays, else one after the other. The report is that of all or of the column with the
 /// largest relative residual.
-fn solve_columns<T: Scalar + BlockScalar + Coarsened>(
+fn solve_columns<T: Scalar + BlockScalar + SaddleScalar>(
     (method, stopping): (Method, &Stopping),
     a: &dyn Operator<T>,
     m: Option<&mut dyn Preconditioner<T>>,

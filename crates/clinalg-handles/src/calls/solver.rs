@@ -2,16 +2,14 @@
 
 use std::sync::Arc;
 
-use clinalg::amg::Amg;
+use clinalg::amg::{Amg, AmgParams};
 use clinalg::solve::{
     BiCgStab, Cg, FlexibleCg, Gmres, GmresParams, Idr, IdrParams, KrylovVector, Minres, Preconditioner, Progress,
     Report, Richardson, Solver, Stopping,
 };
 use clinalg::{Context, Csr, Error, Result, Scalar, Vector};
 
-use super::preconditioner::{
-    Coarsened, EntryPreconditioner, PreconditionerKind, PreconditionerParams, jacobi, not_sparse,
-};
+use super::preconditioner::{EntryPreconditioner, PreconditionerKind, PreconditionerParams, jacobi, not_sparse};
 use super::solve::{INVERSE, Inverse, Method, Preconditioning, check_inverse};
 use crate::kind::Kind;
 use crate::object::cell::Cell;
@@ -71,7 +69,7 @@ impl<T: Scalar> Remade<T> for Refactored<T> {
 }
 
 /// For hierarchies that are [reusable](clinalg::amg::AmgParams::reusable).
-impl<T: clinalg::Real> Remade<T> for Amg<T> {
+impl<T: Scalar> Remade<T> for Amg<T> {
     fn remake(&mut self, a: &Csr<T>) -> Result<()> {
         self.refill(a)
     }
@@ -86,7 +84,7 @@ pub(super) fn entries<'a, T: Scalar>(a: &Matrix<'a, T>) -> Result<&'a Csr<T>> {
     }
 }
 
-fn solver_preconditioner<T: Scalar + Coarsened>(
+fn solver_preconditioner<T: Scalar>(
     preconditioning: Preconditioning,
     a: &Matrix<'_, T>,
 ) -> Result<SolverPreconditioner<T>> {
@@ -98,7 +96,7 @@ fn solver_preconditioner<T: Scalar + Coarsened>(
             return Err(Error::value(INVERSE, expected, "the kind alone"));
         }
         Preconditioning::Of(PreconditionerKind::Amg) => {
-            SolverPreconditioner::Entries(T::reusable_hierarchy(entries(a)?)?)
+            SolverPreconditioner::Entries(Box::new(Amg::new(entries(a)?, &AmgParams::default().reusable(true))?))
         }
         Preconditioning::Of(kind) => {
             let params = kind.params().expect("only algebraic multigrid has none");

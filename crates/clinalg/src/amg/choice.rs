@@ -6,6 +6,7 @@ use super::classical::{ONE_SIDED, SAME_SIGN, Shares};
 use super::prolongator::NearNull;
 use super::report::AmgTrial;
 use super::{Amg, AmgParams, Coarsening, Cycle};
+use crate::matrix::Values;
 use crate::runtime::Out;
 use crate::runtime::kernels::amg_setup;
 use crate::solve::{Cg, FlexibleCg, Solver, Stopping};
@@ -25,7 +26,7 @@ impl<T: Real> Amg<T> {
         let Shares { one_sided, same_sign } = Shares::of(a.entries())?;
         let by = |coarsening| {
             let params = params.clone().coarsening(coarsening);
-            Amg::build(a, NearNull::constant(a.context(), a.rows(), 1)?, &params)
+            Amg::build(a.try_clone()?, NearNull::constant(a.context(), a.rows(), 1)?, &params)
         };
         let mut m = if one_sided > ONE_SIDED {
             by(Coarsening::Classical)?

@@ -37,14 +37,6 @@ impl<T: Real> Amg<T> {
         Ok(taken)
     }
 
-    /// Rows of the finest level.
-    pub(crate) fn rows(&self) -> usize {
-        match &self.hierarchy {
-            Hierarchy::Own(levels) => levels.levels[0].a.rows(),
-            Hierarchy::Single { r, .. } => r.len(),
-        }
-    }
-
     /// A cycle for A x = b on the finest level, from x = 0 where `fresh`.
     pub(crate) fn visit(&mut self, b: &Vector<T>, x: &mut Vector<T>, fresh: bool) -> Result<()> {
         let plan = Plan::new(&self.params);

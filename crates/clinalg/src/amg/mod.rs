@@ -17,6 +17,7 @@ mod host;
 mod multipass;
 mod params;
 mod prolongator;
+mod real_form;
 mod report;
 mod setup;
 mod smoothing;
@@ -33,6 +34,7 @@ use std::time::Instant;
 use clock::Clock;
 use cycle::{Plan, visit};
 use prolongator::NearNull;
+use real_form::RealForm;
 use setup::{Coarsest, Level};
 
 use crate::error::check_length;
@@ -40,15 +42,20 @@ use crate::matrix::Values;
 use crate::matrix::host::check_finite;
 use crate::ops::items;
 use crate::runtime::kernels::{amg_cycle, amg_setup};
-use crate::runtime::{Out, Reuse};
+use crate::runtime::{In, Out, Reuse};
 use crate::solve::{Operator, Preconditioner};
-use crate::{Buffer, Context, Csr, Error, Real, Result, Vector, ops};
+use crate::{Buffer, Context, Csr, Error, Real, Result, Scalar, Vector, ops};
 
 /// Algebraic multigrid for a sparse matrix: one cycle from 0 as an approximate inverse.
 ///
 /// For symmetric positive definite matrices the cycle is symmetric and positive definite, as conjugate gradients need. With
 /// [`Richardson`](crate::solve::Richardson) it is a solver in its own right. A singular matrix whose null space is spanned by near-null vectors is
 /// accepted as well; its systems have solutions where the right-hand side is orthogonal to the null space.
+///
+/// A complex matrix, such as a Hermitian positive definite one, is coarsened by aggregation, with the smoothers except Gauss-Seidel. Its hierarchy is
+/// that of a real matrix with a row for each real and each imaginary part, which [`AmgParams::coarse_size`] counts, and takes twice the memory of a complex
+/// one. The default near-null vectors are constants: if those of the matrix are not, as for a magnetic field, pass them to
+/// [`with_near_null`](Amg::with_near_null).
 ///
 /// ```
 /// use clinalg::amg::{Amg, AmgParams};
@@ -67,9 +74,9 @@ use crate::{Buffer, Context, Csr, Error, Real, Result, Vector, ops};
 /// assert!(report.stop.is_success() && report.iterations < 40);
 /// # Ok::<(), clinalg::Error>(())
 /// ```
-pub struct Amg<T: Real> {
+pub struct Amg<T: Scalar> {
     params: AmgParams,
-    hierarchy: Hierarchy<T>,
+    hierarchy: Hierarchy<T::Real>,
     report: AmgReport,
     /// Whether a failed refill has left values of two matrices.
     is_mixed: bool,
@@ -97,7 +104,7 @@ struct Levels<T: Real> {
 /// 40 per row more at the peak than with aggregation.)
 const CANDIDATES: u64 = 1;
 
-impl<T: Real> fmt::Debug for Amg<T> {
+impl<T: Scalar> fmt::Debug for Amg<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Amg").field("params", &self.params).field("report", &self.report).finish_non_exhaustive()
     }
@@ -109,7 +116,7 @@ impl<T: Real> Levels<T> {
     }
 }
 
-impl<T: Real> Amg<T> {
+impl<T: Scalar> Amg<T> {
     /// The hierarchy for `a` with constant near-null vectors, one for each unknown of a node.
     ///
     /// # Errors
@@ -118,11 +125,14 @@ impl<T: Real> Amg<T> {
     /// [`Error::Allocation`].
     pub fn new(a: &Csr<T>, params: &AmgParams) -> Result<Amg<T>> {
         Amg::checked(a, params)?;
-        let made = a.context().while_preparing(&setup::kernels(a, params), || {
-            if params.coarsening == Coarsening::Auto && params.block == 1 {
-                return Amg::chosen(a, params);
+        let form = RealForm::<T>::of(a)?;
+        let made = a.context().while_preparing(&setup::kernels(&form, params), || {
+            if let (RealForm::Same(a), Coarsening::Auto, 1) = (&form, params.coarsening, params.block) {
+                let Amg { params, hierarchy, report, is_mixed } = Amg::<T::Real>::chosen(a, params)?;
+                return Ok(Amg { params, hierarchy, report, is_mixed });
             }
-            Amg::build(a, NearNull::constant(a.context(), a.rows(), params.block)?, params)
+            let near = NearNull::constant(a.context(), form.rows(), params.block * T::COMPONENTS)?;
+            Amg::build(form.into_own()?, near, params)
         });
         made.or_else(|error| Err(of_entry(a, error)?))
     }
@@ -140,12 +150,17 @@ impl<T: Real> Amg<T> {
             return Err(Error::value("coarsening", expected, "classical"));
         }
         let near = NearNull::given(a.context(), a.rows(), params.block, vectors, count)?;
-        let made = a.context().while_preparing(&setup::kernels(a, params), || Amg::build(a, near, params));
+        let form = RealForm::<T>::of(a)?;
+        let kernels = setup::kernels(&form, params);
+        let made = a.context().while_preparing(&kernels, || Amg::build(form.into_own()?, near, params));
         made.or_else(|error| Err(of_entry(a, error)?))
     }
 
     fn checked(a: &Csr<T>, params: &AmgParams) -> Result<()> {
         params.check()?;
+        if T::IS_COMPLEX {
+            real_form::check(params)?;
+        }
         let (rows, cols) = (a.rows(), a.cols());
         if rows != cols {
             return Err(Error::Shape {
@@ -182,32 +197,30 @@ impl<T: Real> Amg<T> {
     /// matrices without a mesh can take more). Where coarsening is or may be classical, also the strong entries of the finest level and the
     /// candidate nodes of its interpolation, counted as one per entry.
     pub fn estimated_bytes(a: &Csr<T>, params: &AmgParams) -> u64 {
-        let (entry, value) = (size_of::<T>() as u64 + 4, size_of::<T>() as u64);
-        let (nnz, rows) = (a.nnz() as u64, a.rows() as u64);
-        let near = params.block as u64;
+        let (parts, value) = (T::COMPONENTS as u64, size_of::<T::Real>() as u64);
+        let (entry, nnz, rows) = (value + 4, parts * parts * a.nnz() as u64, parts * a.rows() as u64);
+        let near = parts * params.block as u64;
         let both = 9 * nnz * entry / 5 + 5 * rows * (8 * value + 8 * near * entry + 32) / 4;
         let colours = if matches!(params.smoother, Smoother::GaussSeidel(_)) { 16 * rows } else { 0 };
         let may_be_classical =
-            params.coarsening == Coarsening::Classical || params.coarsening == Coarsening::Auto && params.block == 1;
+            params.coarsening == Coarsening::Classical || params.coarsening == Coarsening::Auto && near == 1;
         let splitting = if may_be_classical { nnz * 4 + rows * (value + 36) } else { 0 };
         let candidates = if may_be_classical && !params.aggressive { nnz * CANDIDATES * entry } else { 0 };
         both + colours + splitting + candidates
     }
 
-    fn build(a: &Csr<T>, near: NearNull<T>, params: &AmgParams) -> Result<Amg<T>> {
+    /// The hierarchy of a matrix that is given as its real form.
+    fn build(a: Csr<T::Real>, near: NearNull<T::Real>, params: &AmgParams) -> Result<Amg<T>> {
         let started = Instant::now();
-        let context = a.context().clone();
+        let (context, n) = (a.context().clone(), a.rows());
         // Only kernels use the buffers made here, as `Reuse` requires.
         let _reuse = Reuse::start();
         let mut clock = Clock::new(&context, params.timed);
-        let copy = a.try_clone()?;
-        clock.mark("copy")?;
-        let (levels, end, near) = setup::build(copy, near, params, &mut clock)?;
+        let (levels, end, near) = setup::build(a, near, params, &mut clock)?;
         let levels = Levels { levels, end, near };
-        let hierarchy = match params.single && size_of::<T>() > size_of::<f32>() {
+        let hierarchy = match params.single && size_of::<T::Real>() > size_of::<f32>() {
             false => Hierarchy::Own(levels),
             true => {
-                let n = a.rows();
                 let levels = narrowed(&context, levels, params)?;
                 clock.mark("single precision")?;
                 let (r, z) = (Vector::uninit(&context, n)?, Vector::uninit(&context, n)?);
@@ -219,6 +232,7 @@ impl<T: Real> Amg<T> {
             Hierarchy::Own(levels) => AmgReport::of(levels),
             Hierarchy::Single { levels, .. } => AmgReport::of(levels),
         };
+        report.count_by(T::COMPONENTS);
         report.classical = params.coarsening == Coarsening::Classical;
         report.aggressive = params.aggressive && report.levels.len() > 1;
         report.seconds = started.elapsed().as_secs_f64();
@@ -244,12 +258,18 @@ impl<T: Real> Amg<T> {
                 false,
             ));
         }
+        let n = levels[0].a.rows() / T::COMPONENTS;
+        if (a.rows(), a.cols()) != (n, n) {
+            let (expected, got) = (format!("{n} x {n}"), format!("{} x {}", a.rows(), a.cols()));
+            return Err(Error::Shape { argument: "a", expected, got });
+        }
+        let form = RealForm::<T>::of(a)?;
         let _reuse = Reuse::start();
-        levels[0].a.check_same(a, "a")?;
-        let mut former = Buffer::uninit(a.context(), a.nnz())?;
+        levels[0].a.check_same(&form, "a")?;
+        let mut former = Buffer::uninit(a.context(), form.nnz())?;
         former.copy_from(levels[0].a.values())?;
         let was_mixed = std::mem::replace(&mut self.is_mixed, true);
-        if let Err(error) = setup::refill(levels, end, near, a.values(), self.params.smoother) {
+        if let Err(error) = setup::refill(levels, end, near, form.values(), self.params.smoother) {
             setup::refill(levels, end, near, &former, self.params.smoother)?;
             self.is_mixed = was_mixed;
             return Err(of_entry(a, error)?);
@@ -277,7 +297,8 @@ impl<T: Real> Amg<T> {
         let context = a.context();
         let vector = || Vector::<T>::uninit(context, n);
         let (mut x, mut r, mut z) = (vector()?, vector()?, vector()?);
-        amg_setup::Program::<T>::new().fill_noise(context, items(context, n), n, Out::shared(x.buffer()))?;
+        let parts = n * T::COMPONENTS;
+        amg_setup::Program::new().fill_noise(context, items(context, parts), parts, Out::parts(x.buffer()))?;
         let mut norms = [0.0_f64; 2];
         for _ in 0..CYCLES {
             ops::mv(-T::one(), a, &x, T::zero(), &mut r)?;
@@ -292,7 +313,7 @@ impl<T: Real> Amg<T> {
 }
 
 /// The error that names the first entry of the matrix that is not finite, if there is one, as it caused `error`; otherwise `error`.
-fn of_entry<T: Real>(a: &Csr<T>, error: Error) -> Result<Error> {
+fn of_entry<T: Scalar>(a: &Csr<T>, error: Error) -> Result<Error> {
     if matches!(error, Error::Unsuitable { .. }) {
         check_finite(&a.to_parts()?)?;
     }
@@ -324,9 +345,13 @@ fn narrow<T: Real>(from: &crate::Buffer<T>) -> Result<crate::Buffer<f32>> {
     Ok(to)
 }
 
-impl<T: Real> Preconditioner<T> for Amg<T> {
+impl<T: Scalar> Preconditioner<T> for Amg<T> {
     fn size(&self) -> usize {
-        self.rows()
+        let rows = match &self.hierarchy {
+            Hierarchy::Own(levels) => levels.levels[0].a.rows(),
+            Hierarchy::Single { r, .. } => r.len(),
+        };
+        rows / T::COMPONENTS
     }
 
     fn context(&self) -> &Context {
@@ -349,13 +374,13 @@ impl<T: Real> Preconditioner<T> for Amg<T> {
         }
         let plan = Plan::new(&self.params);
         match &mut self.hierarchy {
-            Hierarchy::Own(levels) => levels.cycle(plan, r, z),
+            Hierarchy::Own(levels) => r.with_parts(|r| z.with_parts_mut(|z| levels.cycle(plan, r, z))),
             Hierarchy::Single { levels, r: narrow, z: wide, context } => {
-                let (program, n) = (amg_cycle::Program::<T>::new(), r.len());
+                let (program, n) = (amg_cycle::Program::<T::Real>::new(), narrow.len());
                 let range = items(context, n);
-                program.narrow_values(context, range, n, r.buffer(), Out::shared(narrow.buffer()))?;
+                program.narrow_values(context, range, n, In::parts(r.buffer()), Out::shared(narrow.buffer()))?;
                 levels.cycle(plan, narrow, wide)?;
-                program.widen_values(context, range, n, wide.buffer(), Out::shared(z.buffer()))
+                program.widen_values(context, range, n, wide.buffer(), Out::parts(z.buffer()))
             }
         }
     }

@@ -4,7 +4,7 @@ use super::aggregate::Aggregates;
 use crate::matrix::{Entries, EntriesRef, Structure};
 use crate::ops::{items, sparse};
 use crate::runtime::kernels::amg_setup::Program;
-use crate::{Buffer, Context, Error, Real, Result};
+use crate::{Buffer, Context, Error, Real, Result, Scalar};
 
 /// Vectors that A nearly maps to zero, on one level.
 pub(super) struct NearNull<T: Real> {
@@ -29,12 +29,13 @@ impl<T: Real> NearNull<T> {
         Ok(NearNull { block, count: block, values: Buffer::from_slice(context, &values)? })
     }
 
-    /// `count` vectors, one after the other.
-    pub(super) fn given(
+    /// `count` vectors of a matrix of `rows` rows, one after the other, with `block` unknowns per node. A complex vector v is two of the real
+    /// form, v and i v.
+    pub(super) fn given<S: Scalar<Real = T>>(
         context: &Context,
         rows: usize,
         block: usize,
-        vectors: &[T],
+        vectors: &[S],
         count: usize,
     ) -> Result<NearNull<T>> {
         if count == 0 || count > 64 {
@@ -42,19 +43,27 @@ impl<T: Real> NearNull<T> {
         }
         crate::error::check_length("vectors", rows.saturating_mul(count), vectors.len())?;
         for (k, vector) in vectors.chunks(rows.max(1)).enumerate() {
-            let wrong = if vector.iter().any(|v| !v.is_finite()) {
+            let wrong = if vector.iter().any(|v| !v.has_finite_parts()) {
                 "contains a NaN or an infinity"
-            } else if vector.iter().all(|&v| v == T::zero()) {
+            } else if vector.iter().all(|&v| v == S::zero()) {
                 "is zero"
             } else {
                 continue;
             };
             return Err(Error::unsuitable("vectors", format!("vector {} (counted from 1) {wrong}", k + 1)));
         }
-        let mut values = Vec::with_capacity(vectors.len());
+        let mut values = Vec::with_capacity(vectors.len() * S::COMPONENTS * S::COMPONENTS);
         for i in 0..rows {
-            values.extend((0..count).map(|k| vectors[k * rows + i]));
+            let row = (0..count).map(|k| vectors[k * rows + i]);
+            match S::IS_COMPLEX {
+                false => values.extend(row.map(S::re)),
+                true => {
+                    values.extend(row.clone().flat_map(|v| [v.re(), -v.im()]));
+                    values.extend(row.flat_map(|v| [v.im(), v.re()]));
+                }
+            }
         }
+        let (block, count) = (block * S::COMPONENTS, count * S::COMPONENTS);
         Ok(NearNull { block, count, values: Buffer::from_slice(context, &values)? })
     }
 }

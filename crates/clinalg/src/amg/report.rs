@@ -152,6 +152,16 @@ impl AmgReport {
         entries as f64
     }
 
+    /// Counts rows and entries of a matrix with so many real numbers per value, of whose real form the report is.
+    pub(super) fn count_by(&mut self, components: usize) {
+        for level in &mut self.levels {
+            level.rows /= components;
+            level.nnz /= components * components;
+            level.prolongator_nnz /= components * components;
+        }
+        self.null_vectors /= components;
+    }
+
     pub(super) fn of<T: Real>(hierarchy: &Levels<T>) -> AmgReport {
         let bytes = |a: &Csr<T>| (a.nnz() * (size_of::<T>() + 4) + 4 * (a.rows() + 1)) as u64;
         let mut total = 0;

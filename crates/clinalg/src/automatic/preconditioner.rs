@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::decision::{Decision, Event};
-use super::scalar::SystemScalar;
+use super::scalar::{SystemScalar, hierarchy};
 use super::{Method, Observer};
 use crate::amg::{AmgParams, AmgReport, Coarsening};
 use crate::direct::{Factors, FactorsParams};
@@ -264,7 +264,7 @@ impl<T: SystemScalar> Source<'_, T> {
             PreconditionerKind::None => return Ok(Prepared::none()),
             PreconditionerKind::Amg | PreconditionerKind::SmoothedAggregation | PreconditionerKind::Classical => {
                 let coarsening = kind.coarsening(&params.amg).expect("it is multigrid");
-                T::hierarchy(self, coarsening, observe)?
+                hierarchy(self, coarsening, observe)?
             }
             PreconditionerKind::Saddle => T::saddle(self)?,
             PreconditionerKind::Jacobi => (Box::new(Jacobi::new(&a.diagonal()?)?), String::new()),

@@ -9,18 +9,10 @@ use super::preconditioner::{Boxed, Source, in_a_line, or_by_unknowns};
 use crate::amg::{Amg, Coarsening};
 use crate::precond::{Saddle, SaddleParams, SaddleShape, Split};
 use crate::solve::BlockScalar;
-use crate::{Complex, Error, Real, Result};
+use crate::{Complex, Error, Real, Result, Scalar};
 
 /// The scalars of a system: `f32`, `f64` and complex numbers of both.
 pub trait SystemScalar: BlockScalar {
-    /// Algebraic multigrid with its description.
-    #[doc(hidden)]
-    fn hierarchy(
-        source: &Source<'_, Self>,
-        coarsening: Coarsening,
-        observe: Observer<'_>,
-    ) -> Result<(Boxed<Self>, String)>;
-
     /// A block preconditioner of a saddle point, in the shape that the method takes, with its description.
     #[doc(hidden)]
     fn saddle(source: &Source<'_, Self>) -> Result<(Boxed<Self>, String)>;
@@ -32,11 +24,12 @@ pub(super) fn not_real(what: &str, instead: &str) -> Error {
 }
 
 /// Near-null vectors in the precision of the matrix.
-pub(super) fn narrowed<T: Real>(vectors: &Arc<Vec<f64>>) -> Vec<T> {
+pub(super) fn narrowed<T: Scalar>(vectors: &Arc<Vec<f64>>) -> Vec<T> {
     vectors.iter().map(|&value| T::from_f64(value)).collect()
 }
 
-fn hierarchy<T: Real>(
+/// Algebraic multigrid with its description.
+pub(super) fn hierarchy<T: SystemScalar>(
     source: &Source<'_, T>,
     coarsening: Coarsening,
     observe: Observer<'_>,
@@ -75,20 +68,12 @@ fn saddle<T: Real>(source: &Source<'_, T>) -> Result<(Boxed<T>, String)> {
 macro_rules! scalars {
     ($($real:ident)*) => {$(
         impl SystemScalar for $real {
-            fn hierarchy(source: &Source<'_, Self>, coarsening: Coarsening, observe: Observer<'_>) -> Result<(Boxed<Self>, String)> {
-                hierarchy(source, coarsening, observe)
-            }
-
             fn saddle(source: &Source<'_, Self>) -> Result<(Boxed<Self>, String)> {
                 saddle(source)
             }
         }
 
         impl SystemScalar for Complex<$real> {
-            fn hierarchy(_: &Source<'_, Self>, _: Coarsening, _: Observer<'_>) -> Result<(Boxed<Self>, String)> {
-                Err(not_real("algebraic multigrid", "incomplete factors and SSOR take"))
-            }
-
             fn saddle(_: &Source<'_, Self>) -> Result<(Boxed<Self>, String)> {
                 Err(not_real("blocks of a saddle point", "incomplete factors take"))
             }

@@ -137,6 +137,19 @@ impl<T: Scalar> Vector<T> {
         self.values
     }
 
+    /// Calls `f` with the real and imaginary parts, one after the other, as a vector of the same memory; with the values themselves for a real
+    /// type.
+    pub(crate) fn with_parts<R>(&self, f: impl FnOnce(&Vector<T::Real>) -> R) -> R {
+        // SAFETY: `self` lives until `f` is done, which has a reference only.
+        f(&Vector { values: unsafe { self.values.parts() } })
+    }
+
+    /// As [`with_parts`](Self::with_parts), to be written.
+    pub(crate) fn with_parts_mut<R>(&mut self, f: impl FnOnce(&mut Vector<T::Real>) -> R) -> R {
+        // SAFETY: as above; `f` does not exchange the vector for another.
+        f(&mut Vector { values: unsafe { self.values.parts() } })
+    }
+
     /// Number of values.
     pub fn len(&self) -> usize {
         self.values.len()

@@ -13,7 +13,7 @@ use super::launch::{self, Arg, In, Mem, Out};
 use super::memory::Allocation;
 use super::view::{View, ViewMut};
 use crate::error::check_length;
-use crate::{Element, Error, Result};
+use crate::{Element, Error, Result, Scalar};
 
 /// Most bytes that the driver's own fill is trusted with (see [`faults`](super::faults)).
 const FILL_BYTES: usize = 1 << 30;
@@ -44,6 +44,8 @@ pub(super) enum Owner {
     Exported,
     /// Back to the caller, whose it is.
     Caller,
+    /// Nowhere: it is that of another buffer.
+    Borrowed,
 }
 
 // SAFETY: OpenCL memory objects may be used from any thread (OpenCL 1.2, appendix A.2).
@@ -59,6 +61,9 @@ impl<T: Element> fmt::Debug for Buffer<T> {
 
 impl<T: Element> Drop for Buffer<T> {
     fn drop(&mut self) {
+        if self.owner == Owner::Borrowed {
+            return;
+        }
         if matches!(self.owner, Owner::Exported | Owner::Caller) {
             interop::forget(&self.context, self.mem);
         }
@@ -289,6 +294,18 @@ impl<T: Element> Buffer<T> {
         let range = launch::Range::d1(count, self.context.local());
         let out = Out::shared(self).cast::<u32>();
         vector::Program::<f32>::new().fill_words(&self.context, range, count, w0, w1, w2, w3, out)
+    }
+
+    /// The real and imaginary parts, one after the other, as a buffer of the same memory; the values themselves for a real type.
+    ///
+    /// # Safety
+    /// It is used only while `self` lives.
+    pub(crate) unsafe fn parts(&self) -> Buffer<T::Real>
+    where
+        T: Scalar,
+    {
+        let (context, mem, len) = (self.context.clone(), self.mem, self.len * T::COMPONENTS);
+        Buffer { context, mem, len, bytes: 0, owner: Owner::Borrowed, values: PhantomData }
     }
 
     /// `len` values from `offset` on as a buffer of their own, to watch what is written around them.
