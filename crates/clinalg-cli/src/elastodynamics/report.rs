@@ -263,7 +263,7 @@ impl Document {
             }
         }
         let name = picture.draw(&Body {
-            title: format!("Elastodynamics: |u| at ω = {}, deformed by {scale:.2e} u", self.last.frequency),
+            title: format!("Elastodynamics: |u| at ω = {}, deformed by {} u", self.last.frequency, number(scale, 3)),
             subtitle: self.subtitle(),
             label: "|u|",
             triangles: &triangles,

@@ -107,7 +107,7 @@ pub(super) fn ticks(low: f64, high: f64) -> Ticks {
     let (step, digits) = tick_step(low, high);
     let (first, last) = ((low / step - 1e-9).ceil() as i64, (high / step + 1e-9).floor() as i64);
     // Adding zero turns -0 into 0.
-    (first..=last).map(|k| k as f64 * step + 0.0).map(|v| (v, number(v, digits))).collect()
+    (first..=last).map(|k| k as f64 * step + 0.0).map(|v| (v, tick_text(v, digits))).collect()
 }
 
 /// Where an axis has ticks, and what stands there.
@@ -180,7 +180,7 @@ where
     let step = if scale.is_logarithmic() && high - low > 1.0 { step.ceil() } else { step };
     let text = |value: f64, digits| match scale.is_logarithmic() {
         true => scientific(10_f64.powf(value)),
-        false => number(value, digits),
+        false => tick_text(value, digits),
     };
     let pixels = if high > low { f64::from(y1) / (high - low) } else { 0.0 };
     let middle = Pos::new(HPos::Left, VPos::Center);
@@ -211,9 +211,13 @@ pub(super) fn tick_step(low: f64, high: f64) -> (f64, usize) {
     (step, (-step.log10().floor()).max(0.0) as usize)
 }
 
-pub(super) fn number(value: f64, digits: usize) -> String {
-    let text = if digits > 4 || value.abs() >= 1e5 { format!("{value:.1e}") } else { format!("{value:.digits$}") };
-    text.replace('-', "−")
+/// The label of a tick, with this many decimal places.
+pub(super) fn tick_text(value: f64, digits: usize) -> String {
+    match digits > 4 || value.abs() >= 1e5 {
+        // Ticks are round numbers, apart from rounding.
+        true => powers(&format!("{:e}", format!("{value:.9e}").parse().unwrap_or(value))),
+        false => format!("{value:.digits$}").replace('-', "−"),
+    }
 }
 
 /// Ten to a whole power, as it is set.
@@ -231,11 +235,17 @@ pub(super) fn power(exponent: f64) -> String {
 
 /// A number with one digit behind the point and its power of ten, as they are set.
 pub(super) fn scientific(value: f64) -> String {
-    let text = format!("{value:.1e}");
+    powers(&format!("{:e}", format!("{value:.1e}").parse().unwrap_or(value)))
+}
+
+/// A number in scientific notation as it is set.
+fn powers(text: &str) -> String {
     match text.split_once('e').and_then(|(m, e)| Some((m, e.parse::<f64>().ok()?))) {
-        Some(("1.0", exponent)) => power(exponent),
-        Some((mantissa, exponent)) => format!("{} · {}", mantissa.trim_end_matches(".0"), power(exponent)),
-        None => text,
+        Some(("0", _)) => "0".into(),
+        Some(("1", exponent)) => power(exponent),
+        Some((mantissa, 0.0)) => mantissa.replace('-', "−"),
+        Some((mantissa, exponent)) => format!("{} · {}", mantissa.replace('-', "−"), power(exponent)),
+        None => text.into(),
     }
 }
 
@@ -272,5 +282,7 @@ mod tests {
         assert_eq!(power(-12.0), "10⁻¹²");
         assert_eq!(scientific(1e-10), "10⁻¹⁰");
         assert_eq!(scientific(5.2e-11), "5.2 · 10⁻¹¹");
+        assert_eq!(tick_text(-2e-5, 5), "−2 · 10⁻⁵");
+        assert_eq!((tick_text(0.0, 5), tick_text(102_000.0, 0)), ("0".into(), "1.02 · 10⁵".into()));
     }
 }

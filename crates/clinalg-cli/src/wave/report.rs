@@ -157,7 +157,7 @@ impl Run {
     /// What stands below the title of a frame.
     fn subtitle(&self) -> String {
         let speed = self.speed.as_ref().map_or(format!("c = {}", self.c), |speed| format!("c = {speed}"));
-        format!("{speed}, dt = {:.3e} · {}", self.dt, precision(self.precision))
+        format!("{speed}, dt = {} · {}", number(self.dt, 4), precision(self.precision))
     }
 }
 
@@ -344,7 +344,7 @@ impl Report for Document<Grid> {
             let outcome = implicit.stop;
             out.field(
                 "equations",
-                format!("{outcome}; {per_step:.1} cycles per step, relative residuals up to {most:.1e}"),
+                format!("{outcome}; {per_step:.1} cycles per step, relative residuals up to {}", number(most, 2)),
             )?;
         }
         out.line("")?;
