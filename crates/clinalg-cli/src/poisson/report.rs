@@ -334,7 +334,7 @@ impl Report for Document {
         out.field(
             "residual",
             format!(
-                "{}, tolerance {}, rounding floor about {}",
+                "{}, tolerance {}, rounding error at most {}",
                 number(*relative_residual, 3),
                 shown(*tolerance),
                 number(*rounding_floor, 1)
