@@ -159,7 +159,7 @@ impl Document {
     pub(super) fn draw(&mut self, picture: &Picture, mesh: &Mesh, values: &[f64]) -> Result<(), Failure> {
         let last = shown(values, self.steps, self.extrapolate);
         let (what, label) = match self.problem {
-            Problem::Dirichlet => ("flux w = α ∂u/∂n", "w"),
+            Problem::Dirichlet => ("flux w = alpha du/dn", "w"),
             Problem::Neumann => ("u on the surface", "u"),
         };
         let of_triangle = |k: usize| match self.problem {

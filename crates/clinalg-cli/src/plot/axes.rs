@@ -53,6 +53,38 @@ fn distance(mut places: Vec<i32>) -> f64 {
     f64::from(places.windows(2).map(|p| p[1] - p[0]).min().unwrap_or(i32::MAX))
 }
 
+/// What reports write in words, such as alpha and pi^2, as pictures show it: with the letters and signs of formulas.
+fn typeset(text: &str) -> String {
+    let letter = |word: &str| match word {
+        "alpha" => "α",
+        "omega" => "ω",
+        "pi" => "π",
+        _ => return word.to_owned(),
+    };
+    let mut set = String::new();
+    let mut rest = text;
+    // A name of a file is one word.
+    let is_part = |c: char| c.is_alphanumeric() || c == '_' || c == '.';
+    while !rest.is_empty() {
+        let (word, after) = rest.split_at(rest.find(|c| !is_part(c)).unwrap_or(rest.len()));
+        set += &letter(word);
+        let (between, after) = after.split_at(after.find(is_part).unwrap_or(after.len()));
+        set += between;
+        rest = after;
+    }
+    let signs = [
+        ("Laplace u", "Δu"),
+        ("grad u", "∇u"),
+        ("div(", "∇·("),
+        ("du/dn", "∂u/∂n"),
+        ("-Δ", "−Δ"),
+        ("-∇", "−∇"),
+        ("π^2", "π²"),
+        (")^2", ")²"),
+    ];
+    signs.iter().fold(set, |text, (word, sign)| text.replace(word, sign))
+}
+
 /// Title and subtitle at the top left, below them the names of the curves where there are several; what is left below.
 pub(super) fn titled<DB: Canvas>(
     root: &Area<DB>,
@@ -71,7 +103,7 @@ where
     let texts = [(&style.title, title, 30, INK), (&style.subtitle, subtitle, 21, GREY)];
     let mut y = 28;
     for (given, own, size, colour) in texts {
-        let text = given.as_deref().unwrap_or(own);
+        let text = &given.clone().unwrap_or_else(|| typeset(own));
         if !text.is_empty() {
             let (text, size_drawn) = fitting(text, size, right - LEFT, |text| width(root, text, size));
             root.draw_text(&text, &font(size_drawn, &colour), (LEFT, y))?;
@@ -269,6 +301,21 @@ mod tests {
         let (text, size) = fitting(&"é".repeat(3000), 20, 100, wide);
         assert_eq!((text.chars().count(), size), (18, LEAST));
         assert!(text.ends_with("é…"));
+    }
+
+    /// Titles had the letter α beside the word pi.
+    #[test]
+    fn titles_have_one_notation() {
+        for (text, set) in [
+            ("f = 2 pi^2 sin(pi x) sin(pi y)", "f = 2 π² sin(π x) sin(π y)"),
+            ("Poisson problem -Laplace u = f", "Poisson problem −Δu = f"),
+            ("-div(k D grad u) = f", "−∇·(k D ∇u) = f"),
+            ("flux w = alpha du/dn", "flux w = α ∂u/∂n"),
+            ("|u| at omega = 2", "|u| at ω = 2"),
+            ("f = pi.npy, 2^20 points, spin", "f = pi.npy, 2^20 points, spin"),
+        ] {
+            assert_eq!(typeset(text), set);
+        }
     }
 
     #[test]

@@ -238,7 +238,7 @@ impl Document<Grid> {
             _ => String::new(),
         };
         let field = Field {
-            title: format!("Wave equation, {} points, t = {time:.4}{across}", shape.name(" × ")),
+            title: format!("Wave equation, {} points, t = {}{across}", shape.name(" × "), number(time, 5)),
             subtitle: self.run.subtitle(),
             label: "u",
             columns: lattice.points(0),
@@ -337,7 +337,7 @@ impl Report for Document<Grid> {
             out.field("force", format!("({force}){factor}"))?;
         }
         self.print_method(out)?;
-        out.field("steps", format!("{}, to t = {:.6}", run.steps, run.end_time))?;
+        out.field("steps", format!("{}, to t = {}", run.steps, number(run.end_time, 7)))?;
         if let Grid::Square(Square { implicit: Some(implicit), .. }) = &self.grid {
             let per_step = implicit.cycles as f64 / run.steps.max(1) as f64;
             let most = implicit.relative_residual;
