@@ -105,7 +105,7 @@ impl FrameBuffer {
         for (k, (t, values)) in self.frames.iter().enumerate() {
             let picture = frames.picture(self.before + k)?;
             let size = grid.shape().iter().map(ToString::to_string).collect::<Vec<_>>().join(" × ");
-            let title = format!("{}, {size} points, t = {}", problem.name, number(t, 5));
+            let title = format!("{}, {size} points, t = {}", problem.name, number(*t, 5));
             let subtitle = subtitle.clone();
             let name = if grid.shape().len() == 1 {
                 let curves: Vec<_> = names.iter().cloned().zip(values.iter().cloned()).collect();

@@ -55,19 +55,18 @@ fn distance(mut places: Vec<i32>) -> f64 {
 
 /// What reports write in words, such as alpha and pi^2, as pictures show it: with the letters and signs of formulas.
 fn typeset(text: &str) -> String {
-    let letter = |word: &str| match word {
-        "alpha" => "α",
-        "omega" => "ω",
-        "pi" => "π",
-        _ => return word.to_owned(),
-    };
     let mut set = String::new();
     let mut rest = text;
     // A name of a file is one word.
     let is_part = |c: char| c.is_alphanumeric() || c == '_' || c == '.';
     while !rest.is_empty() {
         let (word, after) = rest.split_at(rest.find(|c| !is_part(c)).unwrap_or(rest.len()));
-        set += &letter(word);
+        set += match word {
+            "alpha" => "α",
+            "omega" => "ω",
+            "pi" => "π",
+            other => other,
+        };
         let (between, after) = after.split_at(after.find(is_part).unwrap_or(after.len()));
         set += between;
         rest = after;
