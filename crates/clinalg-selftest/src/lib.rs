@@ -263,7 +263,7 @@ mod tests {
         assert_eq!((worst.error, worst.tolerance), (0.25, 0.3));
         assert!(worst.failure.is_none());
         let worst = outcome(&[1.0, 2.5], &[1.0, 2.0], 0.2);
-        assert!(worst.failure.unwrap().contains("value 1 is 2.5e0, expected 2e0"));
+        assert!(worst.failure.unwrap().contains("value 1 is 2.5, expected 2"));
     }
 
     #[test]
