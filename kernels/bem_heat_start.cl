@@ -11,15 +11,6 @@
 #include "bem_heat_antiderivatives.clh"
 #include "bem_heat_entries.clh"
 
-// W at s > 0 in one point. `w` is the weight of the only or second part, `v` that of the first part of D, `d` the
-// product of x - y with the normal.
-inline REAL antiderivative(REAL alpha, REAL r, REAL s, REAL d, REAL w, REAL v, bool apart)
-{
-    REAL first, second;
-    antiderivatives(alpha, r, s, apart, &first, &second);
-    return KIND == KIND_V ? w * second : KIND == KIND_D ? v * second + w * first : w * d * first;
-}
-
 // Z and W at s = 0 in one point.
 inline void at_start(REAL alpha, REAL r, REAL d, REAL w, REAL v, REAL *z, REAL *w_0)
 {
@@ -39,6 +30,95 @@ inline void at_start(REAL alpha, REAL r, REAL d, REAL w, REAL v, REAL *z, REAL *
 
 // Blocks 0 and 1 without the parts at s = 0 of triangles that touch; `step` is the length of a time step, nodes[3 t
 // ...] are the corners of triangle t.
+#ifdef CPU
+// Columns that a trial triangle belongs to.
+#if KIND == KIND_K || KIND == KIND_D
+#define TRIALS 3
+#else
+#define TRIALS 1
+#endif
+
+// An item has a row: what is evaluated in a point serves the columns of all corners of the trial triangle.
+__kernel void fill_start(GEOMETRY_ARGUMENTS, __global const uint *nodes, REAL alpha, REAL step, uint first, uint blocks,
+                         BLOCK_ARGUMENTS)
+{
+    GEOMETRY;
+    const uint i = (uint)get_global_id(1);
+    if (get_global_id(0) > 0 || i >= panel_rows) {
+        return;
+    }
+    for (size_t j = 0; j < cols.stride; ++j) {
+        *ENTRY(i, first, j) = ZERO;
+        if (blocks > 1) {
+            *ENTRY(i, first + 1, j) = ZERO;
+        }
+    }
+    for (uint a = 0; a < rows.slots; ++a) {
+        const uint row = rows.corners[a * rows.stride + first_row + i];
+        if (row == NONE) {
+            continue;
+        }
+        for (uint k = 0; k < t.count; ++k) {
+            bool touch = false;
+            for (uint n = 0; n < 9; ++n) {
+                touch = touch || nodes[3 * (row / 4) + n / 3] == nodes[3 * k + n % 3];
+            }
+            pair_t pair[TRIALS];
+            REAL block_0[TRIALS], block_1[TRIALS];
+            for (uint c = 0; c < TRIALS; ++c) {
+                pair[c] = pair_of(t, row, 4 * k + c, alpha);
+                block_0[c] = block_1[c] = ZERO;
+            }
+#pragma unroll 1
+            for (uint q = 0; q < POINTS; ++q) {
+#pragma unroll 1
+                for (uint p = 0; p < POINTS; ++p) {
+                    const REAL x0 = POINT(t, p, 0)[row / 4] - POINT(t, q, 0)[k];
+                    const REAL x1 = POINT(t, p, 1)[row / 4] - POINT(t, q, 1)[k];
+                    const REAL x2 = POINT(t, p, 2)[row / 4] - POINT(t, q, 2)[k];
+                    const REAL square = x0 * x0 + x1 * x1 + x2 * x2;
+                    const REAL r = sqrt(square);
+                    const REAL d = x0 * pair[0].normal[0] + x1 * pair[0].normal[1] + x2 * pair[0].normal[2];
+                    const REAL weight = WEIGHT(t, p) * WEIGHT(t, q);
+#pragma unroll 1
+                    for (uint m = 1; m <= 2; ++m) {
+                        // exp(-r^2 / (4 alpha s)) is below 1e-18.
+                        if (!touch && square > (REAL)(4 * 42) * alpha * (REAL)m * step) {
+                            continue;
+                        }
+                        REAL one, two;
+                        antiderivatives(alpha, r, (REAL)m * step, !touch, &one, &two);
+                        for (uint c = 0; c < TRIALS; ++c) {
+                            const REAL w = weight * TEST_HAT(t, p, row) * TRIAL_HAT(t, q, 4 * k + c) * pair[c].factor;
+                            const REAL w_m = KIND == KIND_V   ? w * two
+                                             : KIND == KIND_D ? weight * pair[c].curls * two + w * one
+                                                              : w * d * one;
+                            block_0[c] -= m == 1 ? w_m : ZERO;
+                            block_1[c] += m == 1 ? (REAL)2.0 * w_m : -w_m;
+                        }
+                    }
+                }
+            }
+            for (uint c = 0; c < TRIALS; ++c) {
+                const size_t j = TRIALS == 3 ? nodes[3 * k + c] : k;
+                *ENTRY(i, first, j) += block_0[c];
+                if (blocks > 1) {
+                    *ENTRY(i, first + 1, j) += block_1[c];
+                }
+            }
+        }
+    }
+}
+#else
+// W at s > 0 in one point. `w` is the weight of the only or second part, `v` that of the first part of D, `d` the
+// product of x - y with the normal.
+inline REAL antiderivative(REAL alpha, REAL r, REAL s, REAL d, REAL w, REAL v, bool apart)
+{
+    REAL first, second;
+    antiderivatives(alpha, r, s, apart, &first, &second);
+    return KIND == KIND_V ? w * second : KIND == KIND_D ? v * second + w * first : w * d * first;
+}
+
 __kernel void fill_start(GEOMETRY_ARGUMENTS, __global const uint *nodes, REAL alpha, REAL step, uint first, uint blocks,
                          BLOCK_ARGUMENTS)
 {
@@ -90,6 +170,7 @@ __kernel void fill_start(GEOMETRY_ARGUMENTS, __global const uint *nodes, REAL al
         *ENTRY(i, first + 1, j) = block_1;
     }
 }
+#endif
 
 // Z and W at s = 0 of triangles that touch: an item a pair. `pairs`: test triangle, trial triangle, code: bits 0 to 1
 // the contact, 2 whether the rule's first triangle is the trial one, 3 to 8 and 9 to 14 the corners of the rule's

@@ -27,6 +27,11 @@ const CUBIC: &str = "title two zeros in one step\nevent = y\ny' = 3*t^2 + 12*t -
 
 #[test]
 fn event_lines_of_a_file_are_not_ignored() {
+    let folder = folder();
+    let path = file(&folder, "system.ode", &CUBIC.replace("event", "event rising terminal"));
+    let report = words(&format!("ode {path} --variant reference")).stdout;
+    assert!(report.contains("1 at t = -6\n") && report.contains("by event 1,"), "{report}"); // Counted from 1, as in MATLAB.
+
     let report = ode(CUBIC, "").json();
     let found = events(&report);
     assert_eq!(found.len(), 3, "{report:#}");

@@ -1631,7 +1631,7 @@ typedef struct {
    */
   double convergence_factor;
   /**
-   * Estimate of the relative residual that rounding leaves.
+   * Estimate of the largest relative residual that rounding leaves.
    */
   double rounding_floor;
   /**

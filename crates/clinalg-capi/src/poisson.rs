@@ -133,7 +133,7 @@ pub struct ClinalgPoissonReport {
     pub relative_residual: f64,
     /// Geometric mean of the factors by which the cycles reduced the residual; NaN where there was no cycle.
     pub convergence_factor: f64,
-    /// Estimate of the relative residual that rounding leaves.
+    /// Estimate of the largest relative residual that rounding leaves.
     pub rounding_floor: f64,
     /// Where u is determined only up to a constant: the sum of all sources and fluxes, which was removed, divided by the sum of their
     /// magnitudes. NaN otherwise.

@@ -96,7 +96,7 @@ pub(crate) struct Args {
     #[arg(long, value_enum, default_value_t = ProblemArg::Dirichlet)]
     problem: ProblemArg,
     /// The given values: those of a point force outside the material, a unit pressure, or a formula for the pressure
-    #[arg(long, default_value = "point-force", value_name = "point-force|pressure|EXPR", allow_hyphen_values = true)]
+    #[arg(long, default_value = "point-force", value_name = "NAME|EXPR", allow_hyphen_values = true)]
     boundary: String,
     /// Where the point force acts [default: 0.2,-0.1,0.15 in a cavity, else 1.6,-0.9,0.7]
     #[arg(long, value_parser = args::point, value_name = "X,Y,Z", allow_hyphen_values = true)]

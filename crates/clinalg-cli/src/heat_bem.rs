@@ -99,7 +99,7 @@ pub(crate) struct Args {
     #[arg(long, value_enum, default_value_t = ProblemArg::Dirichlet)]
     problem: ProblemArg,
     /// The given values: `fundamental`, the known solution for a point source outside the surface, or a formula
-    #[arg(long, default_value = "fundamental", value_name = "fundamental|EXPR", allow_hyphen_values = true)]
+    #[arg(long, default_value = "fundamental", value_name = "NAME|EXPR", allow_hyphen_values = true)]
     boundary: String,
     /// The temperature at t = 0, a smooth formula in x, y, z that is also defined around the body [default: 0]
     #[arg(long, value_name = "EXPR", allow_hyphen_values = true)]

@@ -5,6 +5,7 @@ use std::time::Duration;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::output::Output;
+use crate::text::number;
 
 /// Shows how far a run has come; nothing unless stderr is a terminal and no JSON is wanted.
 pub(crate) struct Progress {
@@ -61,7 +62,7 @@ impl Progress {
     pub(crate) fn step(&self, step: u64, residual: f64) {
         match self.measure {
             Measure::Residual(name, tolerance) => {
-                self.bar.set_message(format!("{name} {step}, relative residual {residual:.1e}"));
+                self.bar.set_message(format!("{name} {step}, relative residual {}", number(residual, 2)));
                 self.bar.set_position(position(residual, tolerance));
             }
             Measure::Steps(count) => {

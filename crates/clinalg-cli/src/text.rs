@@ -1,6 +1,7 @@
 //! How numbers, tables and long texts look.
 
 use clinalg::Precision;
+pub(crate) use clinalg::number;
 
 /// Lines of a table with a header, columns two blanks apart; those whose titles begin with `>` are aligned right.
 pub(crate) fn table(columns: &[&str], rows: &[Vec<String>]) -> Vec<String> {
@@ -61,16 +62,6 @@ pub(crate) fn seconds(value: f64) -> String {
     format!("{scaled:.digits$} {unit}")
 }
 
-/// A number with this many significant digits; in scientific notation unless it is 0 or from 1 to 1e6.
-pub(crate) fn number(value: f64, digits: usize) -> String {
-    let text = format!("{value:.*e}", digits - 1);
-    match text.parse::<f64>() {
-        // Adding 0 makes -0 positive.
-        Ok(rounded) if rounded == 0.0 || (1.0..1e6).contains(&rounded.abs()) => (rounded + 0.0).to_string(),
-        _ => text,
-    }
-}
-
 /// The text in lines of at most `width` characters, broken at blanks.
 pub(crate) fn wrapped(text: &str, width: usize) -> Vec<String> {
     let mut lines = vec![String::new()];
@@ -96,19 +87,6 @@ mod tests {
         assert_eq!(bytes(1023), "1.0 KiB");
         assert_eq!(bytes(15 << 30), "15.0 GiB");
         assert_eq!(bytes(u64::MAX), "16777216 TiB");
-        for (value, text) in [
-            (4.9541, "4.954"),
-            (-1.0, "-1"),
-            (0.0, "0"),
-            (-0.0, "0"),
-            (999.96, "1000"),
-            (1e6, "1.000e6"),
-            (0.25, "2.500e-1"),
-            (f64::NAN, "NaN"),
-            (f64::INFINITY, "inf"),
-        ] {
-            assert_eq!(number(value, 4), text);
-        }
         assert_eq!(seconds(0.0123), "12.3 ms");
         assert_eq!(seconds(123.4), "123 s");
         assert_eq!(seconds(2.5e-6), "2.50 us");

@@ -33,6 +33,7 @@ use crate::paths;
 use crate::plot::{Frames, PlotArgs};
 use crate::progress::Progress;
 use crate::series::Series;
+use crate::text::number;
 
 /// Integrate the wave equation
 ///
@@ -288,8 +289,9 @@ impl Args {
         let count = (end / dt * (1.0 - 1e-12)).ceil().max(1.0);
         if count > 1e15 {
             return usage!(
-                "--end-time {} needs {count:.1e} steps of {}; at most 1e15 are possible: choose an earlier end time",
+                "--end-time {} needs {} steps of {}; at most 1e15 are possible: choose an earlier end time",
                 shown(end),
+                number(count, 2),
                 shown(dt)
             );
         }

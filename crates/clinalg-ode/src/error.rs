@@ -1,6 +1,6 @@
 //! The error type of the crate.
 
-use clinalg::shown;
+use clinalg::{number, shown};
 
 /// The result of every fallible operation of the crate.
 pub type Result<T> = std::result::Result<T, Error>;
@@ -10,7 +10,7 @@ pub type Result<T> = std::result::Result<T, Error>;
 #[non_exhaustive]
 pub enum Error {
     /// A method that is not what it claims to be.
-    #[error("method `{method}`: {condition} gives {got:.17e}, expected {expected:.17e}")]
+    #[error("method `{method}`: {condition} gives {}, expected {}", shown(*got), shown(*expected))]
     Condition {
         /// The method's name.
         method: String,
@@ -102,12 +102,14 @@ pub enum Error {
     /// No step that floating-point time can represent meets the tolerance.
     #[error("{}", grows.as_ref().map_or_else(
         || format!(
-            "at t = {} the step {h:.1e} that the tolerance requires is too small to advance the time; loosen the tolerance",
-            time(*t)
+            "at t = {} the step {} that the tolerance requires is too small to advance the time; loosen the tolerance",
+            number(*t, 7),
+            number(*h, 2)
         ),
         |(component, value)| format!(
-            "{}; the step {h:.1e} that the tolerance requires is too small to advance the time",
-            Cause::BlowUp.message(component, *value, *t, *h)
+            "{}; the step {} that the tolerance requires is too small to advance the time",
+            Cause::BlowUp.message(component, *value, *t, *h),
+            number(*h, 2)
         )
     ))]
     StepTooSmall {
@@ -119,16 +121,19 @@ pub enum Error {
         grows: Option<(String, f64)>,
     },
     /// The limit on the number of steps was met.
-    #[error("after {steps} steps t is only {}{}", time(*t), match (slides, stiff) {
+    #[error("after {steps} steps t is only {}{}", number(*t, 7), match (slides, stiff) {
         (Some(component), _) => format!(
-            ", with steps of {h:.1e}: the right-hand side of {component} jumps back and forth there (chattering), the \
+            ", with steps of {}: the right-hand side of {component} jumps back and forth there (chattering), the \
              solution slides along a switch; end the integration at the switch by a terminal event and continue with the \
-             equation of the sliding motion, or make the switch smooth"
+             equation of the sliding motion, or make the switch smooth",
+            number(*h, 2)
         ),
         (None, Some(since)) => format!(
-            "; since t = {since:.3e}, stability rather than accuracy has limited the steps (the problem is stiff), last to \
-             {h:.1e}. If the stiff eigenvalues lie near the negative real axis, as in diffusion, use a stabilised method \
-             (rkc); otherwise raise the step limit"
+            "; since t = {}, stability rather than accuracy has limited the steps (the problem is stiff), last to \
+             {}. If the stiff eigenvalues lie near the negative real axis, as in diffusion, use a stabilised method \
+             (rkc); otherwise raise the step limit",
+            number(*since, 4),
+            number(*h, 2)
         ),
         (None, None) => "; raise the step limit or loosen the tolerance".into(),
     })]
@@ -145,7 +150,11 @@ pub enum Error {
         stiff: Option<f64>,
     },
     /// A fixed step above the stability limit.
-    #[error("the step {} is above the stability limit of `{method}` for this problem, about {limit:.2e}", shown(*h))]
+    #[error(
+        "the step {} is above the stability limit of `{method}` for this problem, about {}",
+        shown(*h),
+        number(*limit, 3)
+    )]
     Unstable {
         /// The method's name.
         method: String,
@@ -186,33 +195,29 @@ pub enum Cause {
     FixedStep,
 }
 
-/// A time as messages show it, with seven digits.
-fn time(t: f64) -> String {
-    shown(format!("{t:.6e}").parse().unwrap_or(t))
-}
-
 impl Cause {
     fn message(self, component: &str, value: f64, t: f64, h: f64) -> String {
         match self {
             Cause::Beginning => format!(
                 "the right-hand side of {component} is {value} at t = {}, where the integration begins; check its \
                  formula and the initial values",
-                time(t)
+                number(t, 7)
             ),
             Cause::Undefined => format!(
                 "{component} becomes {value} in every step from t = {} on, however small: its right-hand side has no \
                  finite value past this time; check its formula for divisions by 0 and for roots and logarithms of \
                  negative numbers",
-                time(t)
+                number(t, 7)
             ),
             Cause::BlowUp => format!(
-                "{component} has grown to {value:.3e} at t = {}: the solution blows up there; end the integration before that time",
-                time(t)
+                "{component} has grown to {} at t = {}: the solution blows up there; end the integration before that time",
+                number(value, 4),
+                number(t, 7)
             ),
             Cause::FixedStep => format!(
                 "{component} is {value} at t = {} after steps of {}: the step is above the stability limit, or the \
                  solution blows up; take a smaller step, or adaptive steps to see which",
-                time(t),
+                number(t, 7),
                 shown(h)
             ),
         }

@@ -7,7 +7,7 @@ use super::vectors::OnDevice;
 use super::{Suite, seeded};
 use clinalg::ops::{self, Binary, Unary};
 use clinalg::runtime::{Arg, KernelFamily, Range};
-use clinalg::{Buffer, Precision, Real, Vector};
+use clinalg::{Buffer, Precision, Real, Vector, shown};
 
 /// Items of a work-group in the generated kernels.
 const LANES: u32 = 64;
@@ -203,7 +203,7 @@ pub(super) fn fma<T: Real>(suite: &mut Suite<'_>) {
         unsafe { context.run_source("probe_fma", PROBE, T::PRECISION, Range::d1(1, 1), &args)? };
         let got = out.to_vec()?;
         if let Some(wrong) = got.iter().find(|&&v| v != T::zero() && v != -e * e) {
-            worst.fail(format!("(1 + e)(1 - e) - 1 is {wrong:e}, expected 0 or {:e}", -e * e));
+            worst.fail(format!("(1 + e)(1 - e) - 1 is {}, expected 0 or {}", shown(*wrong), shown(-e * e)));
         }
         let fused = |i: usize| got[i] != T::zero();
         let details = [

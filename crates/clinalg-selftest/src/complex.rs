@@ -2,7 +2,7 @@
 
 use clinalg::ops::{self, Lu, Transpose};
 use clinalg::solve::{Gmres, GmresParams, Solver, Stopping};
-use clinalg::{Complex, Context, Csr, CsrParts, Dense, Real, Result, Scalar, Vector};
+use clinalg::{Complex, Context, Csr, CsrParts, Dense, Real, Result, Scalar, Vector, shown};
 use clinalg_reference::complex::{self as plain, parts};
 use clinalg_reference::{dense, vector};
 use rand::rngs::StdRng;
@@ -250,7 +250,7 @@ where
     let rounding = R::epsilon().into_f64() * 8.0 * norm(&x) / norm(&b);
     let relative = norm(&residual) / norm(&b);
     worst.note(n, relative, tolerance + rounding, || {
-        format!("n = {n}: the residual is {relative:e}, the solver says {:e}", report.relative_residual)
+        format!("n = {n}: the residual is {}, the solver says {}", shown(relative), shown(report.relative_residual))
     });
     worst.found(format!("{} iterations", report.iterations));
     Ok(())

@@ -33,7 +33,7 @@ use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 use serde::{Deserialize, Deserializer, Serialize};
 
-use clinalg::{Complex, Context, Precision, Real, Result, Scalar};
+use clinalg::{Complex, Context, Precision, Real, Result, Scalar, shown};
 
 /// How thorough the test is.
 #[derive(Debug, Clone, Default)]
@@ -198,7 +198,9 @@ impl Worst {
                 (got.into_f64() - want.into_f64()).abs() / scale(i)
             };
             if error != 0.0 {
-                self.note(size, error, tolerance, || format!("size {size}: value {i} is {got:e}, expected {want:e}"));
+                self.note(size, error, tolerance, || {
+                    format!("size {size}: value {i} is {}, expected {}", shown(got), shown(want))
+                });
             }
         }
     }
@@ -261,7 +263,7 @@ mod tests {
         assert_eq!((worst.error, worst.tolerance), (0.25, 0.3));
         assert!(worst.failure.is_none());
         let worst = outcome(&[1.0, 2.5], &[1.0, 2.0], 0.2);
-        assert!(worst.failure.unwrap().contains("value 1 is 2.5e0, expected 2e0"));
+        assert!(worst.failure.unwrap().contains("value 1 is 2.5, expected 2"));
     }
 
     #[test]

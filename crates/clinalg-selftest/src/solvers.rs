@@ -8,7 +8,7 @@ use clinalg::solve::{
     BiCgStab, Cg, Gmres, GmresParams, JacobiIteration, JacobiParams, Operator, Preconditioner, RedBlackGaussSeidel,
     Report, Solver, Stopping,
 };
-use clinalg::{Context, Csr, Precision, Real, Result, Vector, ops};
+use clinalg::{Context, Csr, Precision, Real, Result, Vector, ops, shown};
 use clinalg_reference::grid2::poisson5_interior;
 use clinalg_reference::vector;
 
@@ -125,7 +125,7 @@ fn note<T: Real>(worst: &mut Worst, n: usize, a: &CsrParts<f64>, b: &[T], x: &[f
     // The device rounds its own residual by some eps |A| |x| / |b|, with |A| = 8 / h^2.
     let rounding = T::epsilon().into_f64() * 8.0 * ((n - 1) * (n - 1)) as f64 * vector::norm2(x) / vector::norm2(&b);
     worst.note(n, relative, tolerance::<T>() + rounding, || {
-        format!("N = {n}: the residual is {relative:e}, the solver says {:e}", report.relative_residual)
+        format!("N = {n}: the residual is {}, the solver says {}", shown(relative), shown(report.relative_residual))
     });
     worst.found(format!("{} iterations", report.iterations));
 }
@@ -181,7 +181,7 @@ fn preconditioned<T: Real>(
     let (left, right) = (ops::dot(&mr, &s)?.into_f64(), ops::dot(&r, &ms)?.into_f64());
     let scale = (ops::norm2(&mr)? * ops::norm2(&s)?).into_f64();
     if (left - right).abs() > scale * T::epsilon().into_f64() * size as f64 {
-        worst.fail(format!("N = {n}: (M^-1 r, s) = {left:e}, (r, M^-1 s) = {right:e}"));
+        worst.fail(format!("N = {n}: (M^-1 r, s) = {}, (r, M^-1 s) = {}", shown(left), shown(right)));
     }
     Ok((x.to_vec()?, report))
 }

@@ -1,7 +1,7 @@
 //! Vector operations and reductions.
 
 use super::{Data, Suite, Worst, seeded};
-use clinalg::{Real, Result, Vector, ops};
+use clinalg::{Real, Result, Vector, ops, shown};
 use clinalg_reference::vector as plain;
 
 const LARGE: usize = 1_000_003;
@@ -138,7 +138,7 @@ fn reductions<T: Real>(suite: &mut Suite<'_>) {
                     worst.compare(n, data.tolerance::<T>(additions(n)), &[got], &[host(&x, &y)], |_| scale);
                     let again = device(&dx, &dy)?;
                     if got != again {
-                        worst.fail(format!("size {n}: two calls gave {got:e} and {again:e}"));
+                        worst.fail(format!("size {n}: two calls gave {} and {}", shown(got), shown(again)));
                     }
                 }
             }

@@ -45,4 +45,4 @@ pub use num_complex::Complex;
 pub use runtime::{Buffer, Context, ContextOptions, Device, DeviceInfo, KernelFamily, View, ViewMut};
 pub use scalar::{Precision, Real, Scalar};
 #[doc(hidden)]
-pub use scalar::{counted, shown};
+pub use scalar::{counted, number, shown};

@@ -41,11 +41,18 @@ impl Precision {
 
 /// A number as messages show it: 0.0625, 12, 1e-7.
 #[doc(hidden)]
-pub fn shown(value: f64) -> String {
-    match value.abs() {
+pub fn shown<T: Real>(value: T) -> String {
+    match value.into_f64().abs() {
         size if size == 0.0 || (1e-4..1e6).contains(&size) || !size.is_finite() => value.to_string(),
         _ => format!("{value:e}"),
     }
+}
+
+/// A number as messages show it, with this many significant digits: 0.0906, 1500, 6.62e-9.
+#[doc(hidden)]
+pub fn number(value: f64, digits: usize) -> String {
+    // Adding 0 makes -0 positive.
+    format!("{value:.*e}", digits - 1).parse().map_or_else(|_| value.to_string(), |rounded: f64| shown(rounded + 0.0))
 }
 
 /// A count as messages show it: 1 step, 2 steps, 3 entries.
@@ -207,6 +214,25 @@ scalars! { f32 F32 f64 F64 }
 
 #[cfg(test)]
 mod tests {
+    #[test]
+    fn numbers_of_messages_read_well() {
+        for (value, text) in [
+            (4.9541, "4.954"),
+            (-1.0, "-1"),
+            (-0.0, "0"),
+            (0.795_04, "0.795"),
+            (1e-4, "0.0001"),
+            (6.625e-9, "6.625e-9"),
+            (999.96, "1000"),
+            (999_999.0, "1e6"),
+            (f64::NAN, "NaN"),
+            (f64::INFINITY, "inf"),
+        ] {
+            assert_eq!(super::number(value, 4), text);
+        }
+        assert_eq!(super::shown(0.1_f32), "0.1");
+    }
+
     use super::*;
 
     fn laws<T: Scalar>(values: &[T]) {

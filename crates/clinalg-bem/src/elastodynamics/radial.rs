@@ -2,7 +2,7 @@
 
 use std::f64::consts::PI;
 
-use clinalg::{Buffer, Context, Error, KernelFamily, Precision, Real, Result, Scalar};
+use clinalg::{Buffer, Context, Error, KernelFamily, Precision, Real, Result, Scalar, number};
 
 use super::{ComplexScalar, Waves};
 
@@ -47,7 +47,7 @@ impl<S: ComplexScalar> Tables<S> {
             let most = INTERVALS * shape(S::PRECISION).1;
             let expected = format!("one with at most {most:.0} radians of a shear wave across the mesh");
             let radians = (range[1] - range[0]) * waves.decay[0].norm();
-            return Err(Error::value("frequency", expected, format!("one with {radians:.3e} radians")));
+            return Err(Error::value("frequency", expected, format!("one with {} radians", number(radians, 4))));
         }
         let (terms, _) = shape(S::PRECISION);
         let length = (range[1] - range[0]) / count;

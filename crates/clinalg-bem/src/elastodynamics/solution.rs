@@ -1,6 +1,6 @@
 //! Fields on the surface and in the material.
 
-use clinalg::{Error, Precision, Result, Vector};
+use clinalg::{Error, Precision, Result, Vector, number};
 
 use super::fundamental::block;
 use super::product::{self, Quantity, Sums};
@@ -118,8 +118,9 @@ impl<S: ComplexScalar> Problem<S> {
             let places = self.places(part)?;
             let (far, limit) = (self.distances(&places)[1], resolved::<S>(&waves));
             if far.is_nan() || far > limit {
-                let expected = format!("points within {limit:.1e} of the surface, where distances resolve the waves");
-                return Err(Error::value("points", expected, format!("a point at a distance of {far:.1e}")));
+                let expected =
+                    format!("points within {} of the surface, where distances resolve the waves", number(limit, 2));
+                return Err(Error::value("points", expected, format!("a point at a distance of {}", number(far, 2))));
             }
             // Points that are far from each other take tables of their own.
             if part.len() > 1 && !radial::fits::<S>(&waves, self.distances(&places)) {

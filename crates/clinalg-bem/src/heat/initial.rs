@@ -2,7 +2,7 @@
 
 use std::f64::consts::PI;
 
-use clinalg::{Error, Result};
+use clinalg::{Error, Result, number};
 
 use crate::quadrature::gauss_legendre;
 use crate::surface::dot;
@@ -121,8 +121,12 @@ impl InitialHeat {
             "values that a polynomial of degree {} approximates to {DIFFERENCE:e} in the box around the mesh with a margin of half its size; they must be smooth and defined there",
             DEGREES[DEGREES.len() - 1]
         );
-        let got =
-            format!("a difference of {:.1e} of the largest value, {largest:.3e}, at {:?}", worst.0 / largest, worst.1);
+        let got = format!(
+            "a difference of {} of the largest value, {}, at {:?}",
+            number(worst.0 / largest, 2),
+            number(largest, 4),
+            worst.1
+        );
         Err(Error::Value { argument: "initial", expected, got })
     }
 

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use clinalg::{Error, Result};
+use clinalg::{Error, Result, number};
 
 use crate::quadrature::gauss_legendre;
 
@@ -270,5 +270,5 @@ impl ElementMesh {
 }
 
 fn inward(volume: f64) -> String {
-    format!("a volume of {volume:.3e}: normals that point inward; reverse the nodes of every element")
+    format!("a volume of {}: normals that point inward; reverse the nodes of every element", number(volume, 4))
 }

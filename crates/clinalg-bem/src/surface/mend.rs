@@ -1,5 +1,6 @@
 //! What files of surfaces have and bodies have not: corners of one point that rounding moved apart, faces without area, spare nodes.
 
+use clinalg::number;
 use std::collections::HashMap;
 use std::path::Path;
 
@@ -26,8 +27,9 @@ pub(super) fn mended(path: &Path, (nodes, elements): Surface) -> Surface {
         if gap > 0.0 {
             log::warn!(
                 target: "clinalg",
-                "{}: {count} nodes on open edges were joined with nodes at most {gap:.1e} away, as rounding to single precision moves them",
-                path.display()
+                "{}: {count} nodes on open edges were joined with nodes at most {} away, as rounding to single precision moves them",
+                path.display(),
+                number(gap, 2)
             );
         }
     }

@@ -28,7 +28,7 @@ struct PoissonReport : public Report {
     std::size_t levels;
     // Geometric mean of the factors by which the cycles reduced the residual; NaN where there was no cycle.
     double convergence_factor;
-    // Estimate of the relative residual that rounding leaves.
+    // Estimate of the largest relative residual that rounding leaves.
     double rounding_floor;
     // Where u is determined only up to a constant: the relative imbalance of f and the fluxes, which was removed. NaN otherwise.
     double imbalance;

@@ -9,7 +9,7 @@ use super::operation::{Limit, Operation};
 use crate::args::DeviceName;
 use crate::exit::Failure;
 use crate::output::Output;
-use crate::text::seconds;
+use crate::text::{number, seconds};
 
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct Document {
@@ -68,7 +68,7 @@ impl Document {
         }
         for r in &self.results {
             if let (Some(flops), Some(evaluations)) = (r.flops_per_evaluation, r.evaluations_per_second) {
-                let rate = format!("{flops:.2} operations per evaluation, {evaluations:.2e} evaluations/s");
+                let rate = format!("{flops:.2} operations per evaluation, {} evaluations/s", number(evaluations, 3));
                 out.field(&r.operation.name(), rate)?;
             }
         }

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use clinalg::solve::Stop;
-use clinalg::{KernelFamily, Precision, counted};
+use clinalg::{KernelFamily, Precision, counted, shown};
 use clinalg_bem::elastodynamics::{C64, ComplexScalar, Domain, Problem, Solution};
 use clinalg_bem::{ElementMesh, Point};
 use schemars::JsonSchema;
@@ -263,7 +263,11 @@ impl Document {
             }
         }
         let name = picture.draw(&Body {
-            title: format!("Elastodynamics: |u| at ω = {}, deformed by {scale:.2e} u", self.last.frequency),
+            title: format!(
+                "Elastodynamics: |u| at omega = {}, deformed by {} u",
+                shown(self.last.frequency),
+                number(scale, 3)
+            ),
             subtitle: self.subtitle(),
             label: "|u|",
             triangles: &triangles,

@@ -2,8 +2,8 @@
 
 use std::time::Instant;
 
-use clinalg::Precision;
 use clinalg::solve::{GmresParams, KrylovMemory, Stop};
+use clinalg::{Precision, shown};
 use clinalg_bem::elastodynamics::{
     Algorithm, C64, ComplexScalar, Memory, Options, Problem, Shared, SharedAssembly, Solution,
 };
@@ -18,7 +18,7 @@ use crate::exit::{Failure, usage};
 use crate::interrupt;
 use crate::output::Output;
 use crate::progress::Progress;
-use crate::text::{bytes, precision};
+use crate::text::{bytes, number, precision};
 
 /// Elements per shear wavelength below which results are doubtful.
 const FEWEST_ELEMENTS: f64 = 4.0;
@@ -66,9 +66,9 @@ impl<'a, S: ComplexScalar> Solver<'a, S> {
             log::warn!(
                 target: "clinalg",
                 "{} elements per shear wavelength {} at the frequency {}; at least 4 are needed: refine the mesh or lower the frequency",
-                short(per_wavelength, 1),
-                short(input.material.shear_wavelength(highest), 3),
-                plain(highest)
+                number(per_wavelength, 3),
+                number(input.material.shear_wavelength(highest), 4),
+                shown(highest)
             );
         }
         Ok(solver)
@@ -264,18 +264,8 @@ fn check_finite<S: ComplexScalar>(
     }
     usage!(
         "the result at the frequency {} is not finite: values overflow {}; choose other units{}",
-        plain(frequency),
+        shown(frequency),
         precision(S::PRECISION),
         if S::PRECISION == Precision::F32 { " or --precision f64" } else { "" }
     )
-}
-
-/// Formats a number with `digits` decimal places, or in scientific notation if it is very small or large.
-fn short(value: f64, digits: usize) -> String {
-    if (0.001..1e6).contains(&value) { format!("{value:.digits$}") } else { format!("{value:.2e}") }
-}
-
-/// Formats a number in full, or in scientific notation if it is very small or large.
-fn plain(value: f64) -> String {
-    if value == 0.0 || (0.001..1e6).contains(&value) { value.to_string() } else { format!("{value:.2e}") }
 }

@@ -8,7 +8,7 @@ use std::io::BufReader;
 use std::path::{Path, PathBuf};
 
 use clinalg::io::matrix_market::{self, MatrixMarket};
-use clinalg::{Complex, CsrParts, Error, Real, Scalar};
+use clinalg::{Complex, CsrParts, Error, Real, Scalar, shown};
 use flate2::read::MultiGzDecoder;
 
 use crate::exit::{Failure, usage};
@@ -227,7 +227,7 @@ fn narrowed<W: Scalar<Real = f64>, T: Scalar>(path: &Path, values: Vec<W>) -> Re
     let part = |part: f64| {
         <T::Real as Real>::narrowed(part).ok_or_else(|| {
             let fault_is = if part.abs() > 1.0 { "large" } else { "small" };
-            Failure::file(path, format!("{part:e} is too {fault_is} for {}; use --precision f64", T::PRECISION))
+            Failure::file(path, format!("{} is too {fault_is} for {}; use --precision f64", shown(part), T::PRECISION))
         })
     };
     values.iter().map(|value| Ok(T::from_parts(part(value.re())?, part(value.im())?))).collect()

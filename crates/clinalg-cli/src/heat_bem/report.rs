@@ -159,7 +159,7 @@ impl Document {
     pub(super) fn draw(&mut self, picture: &Picture, mesh: &Mesh, values: &[f64]) -> Result<(), Failure> {
         let last = shown(values, self.steps, self.extrapolate);
         let (what, label) = match self.problem {
-            Problem::Dirichlet => ("flux w = α ∂u/∂n", "w"),
+            Problem::Dirichlet => ("flux w = alpha du/dn", "w"),
             Problem::Neumann => ("u on the surface", "u"),
         };
         let of_triangle = |k: usize| match self.problem {
@@ -210,8 +210,8 @@ impl Report for Document {
         out.field("mesh", format!("{}: {} triangles, {} nodes", self.mesh, self.elements, self.nodes))?;
         let Quality { area, volume, smallest_angle, largest_angle, .. } = &self.quality;
         let angles = format!("{smallest_angle:.0} to {largest_angle:.0} degrees");
-        let size = |v: &f64| if (1e-2..1e6).contains(v) { format!("{v:.4}") } else { number(*v, 5) };
-        out.field("", format!("area {}, volume {}, angles {angles}", size(area), size(volume)))?;
+        let [area, volume] = [area, volume].map(|v| number(*v, 6));
+        out.field("", format!("area {area}, volume {volume}, angles {angles}"))?;
         out.field("time", format!("{} steps to {}, alpha = {}", self.steps, self.end_time, self.alpha))?;
         if let Some(initial) = &self.initial {
             out.field("start", format!("u = {initial}"))?;

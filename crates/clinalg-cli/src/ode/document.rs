@@ -40,7 +40,7 @@ pub(crate) struct Document {
     stiff_at: Option<f64>,
     /// In the order in which they happened.
     events: Vec<Event>,
-    /// The terminal event that ended the integration.
+    /// The terminal event that ended the integration, from 1 on.
     ended_by: Option<usize>,
     pub(super) reference: Option<&'static str>,
     pub(super) error_vs_reference: Option<f64>,
@@ -70,7 +70,7 @@ pub(crate) struct Document {
 /// A zero of the formula of an `event` line.
 #[derive(Serialize, JsonSchema)]
 pub(super) struct Event {
-    /// The number of its line among these lines, from 0 on.
+    /// The number of its line among these lines, from 1 on.
     pub(super) event: usize,
     pub(super) t: f64,
 }
@@ -119,8 +119,8 @@ impl Document {
             smallest_step: if report.accepted == 0 { 0.0 } else { report.smallest_step },
             largest_step: report.largest_step,
             stiff_at: report.stiff,
-            events: report.events.iter().map(|zero| Event { event: zero.event, t: zero.t }).collect(),
-            ended_by: done.ended_by,
+            events: report.events.iter().map(|zero| Event { event: zero.event + 1, t: zero.t }).collect(),
+            ended_by: done.ended_by.map(|event| event + 1),
             reference: None,
             error_vs_reference: None,
             invariants: done.summary.invariants,
@@ -188,7 +188,11 @@ impl Report for Document {
         if let Some(t) = self.stiff_at {
             out.field("stiff", format!("from t = {} on stability, not accuracy, bounds the steps", number(t, 5)))?;
         }
-        let shown = self.events.iter().take(EVENTS).map(|happened| format!("{} at t = {}", happened.event, happened.t));
+        let shown = self
+            .events
+            .iter()
+            .take(EVENTS)
+            .map(|happened| format!("{} at t = {}", happened.event, number(happened.t, 10)));
         let more = self.events.len().saturating_sub(EVENTS);
         let more = (more > 0).then(|| format!("{more} more"));
         if !self.events.is_empty() {

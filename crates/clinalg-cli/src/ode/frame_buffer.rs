@@ -8,7 +8,7 @@ use clinalg_ode::problems::Problem;
 use super::document::Document;
 use crate::exit::Failure;
 use crate::plot::{Field, Frames, Paths, Profile};
-use crate::text::precision;
+use crate::text::{number, precision};
 
 /// What the pictures show, kept until all of it is known: they share their colours.
 pub(super) struct FrameBuffer {
@@ -105,7 +105,7 @@ impl FrameBuffer {
         for (k, (t, values)) in self.frames.iter().enumerate() {
             let picture = frames.picture(self.before + k)?;
             let size = grid.shape().iter().map(ToString::to_string).collect::<Vec<_>>().join(" × ");
-            let title = format!("{}, {size} points, t = {t:.4}", problem.name);
+            let title = format!("{}, {size} points, t = {}", problem.name, number(*t, 5));
             let subtitle = subtitle.clone();
             let name = if grid.shape().len() == 1 {
                 let curves: Vec<_> = names.iter().cloned().zip(values.iter().cloned()).collect();

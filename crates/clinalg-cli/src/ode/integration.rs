@@ -19,6 +19,7 @@ use crate::exit::Failure;
 use crate::interrupt;
 use crate::progress::Progress;
 use crate::series::Series;
+use crate::text::number;
 
 pub(super) struct Done<T> {
     /// The solution at the end, where it was wanted.
@@ -267,7 +268,7 @@ impl<T: Real> Integration<'_, T> {
                     let part = (report.t - problem.t0) / (t_end - problem.t0);
                     progress.reached(
                         part,
-                        format!("t = {:.6}, {} steps, {} rejected", report.t, report.accepted, report.rejected),
+                        format!("t = {}, {} steps, {} rejected", number(report.t, 7), report.accepted, report.rejected),
                     );
                 }
                 !interrupt::interrupted()

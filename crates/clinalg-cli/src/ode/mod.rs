@@ -83,7 +83,7 @@ words_per_component_step, explain, seconds_setup, seconds_upload, seconds,
 seconds_download, component_steps_per_second, peak_device_bytes, device, devices,
 steps_per_exchange, out, checkpoint, times, files, pictures. t is the time reached. times are those of the frames, files
 what --series and --vtk wrote. events are the zeros of the file's `event` lines, with the
-number of the line from 0 on and the time, ended_by is the terminal one that ended the run. error_vs_reference is the largest
+number of the line from 1 on and the time, ended_by is the terminal one that ended the run. error_vs_reference is the largest
 difference in a component from the exact solution (reference: exact), or from one
 by dopri87 with tolerances of 1e-11 in plain Rust (reference: dopri87), null if
 neither was computed (--reference; not after Ctrl-C, and by default only where it takes at

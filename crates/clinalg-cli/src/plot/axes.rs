@@ -53,6 +53,37 @@ fn distance(mut places: Vec<i32>) -> f64 {
     f64::from(places.windows(2).map(|p| p[1] - p[0]).min().unwrap_or(i32::MAX))
 }
 
+/// What reports write in words, such as alpha and pi^2, as pictures show it: with the letters and signs of formulas.
+fn typeset(text: &str) -> String {
+    let mut set = String::new();
+    let mut rest = text;
+    // A name of a file is one word.
+    let is_part = |c: char| c.is_alphanumeric() || c == '_' || c == '.';
+    while !rest.is_empty() {
+        let (word, after) = rest.split_at(rest.find(|c| !is_part(c)).unwrap_or(rest.len()));
+        set += match word {
+            "alpha" => "α",
+            "omega" => "ω",
+            "pi" => "π",
+            other => other,
+        };
+        let (between, after) = after.split_at(after.find(is_part).unwrap_or(after.len()));
+        set += between;
+        rest = after;
+    }
+    let signs = [
+        ("Laplace u", "Δu"),
+        ("grad u", "∇u"),
+        ("div(", "∇·("),
+        ("du/dn", "∂u/∂n"),
+        ("-Δ", "−Δ"),
+        ("-∇", "−∇"),
+        ("π^2", "π²"),
+        (")^2", ")²"),
+    ];
+    signs.iter().fold(set, |text, (word, sign)| text.replace(word, sign))
+}
+
 /// Title and subtitle at the top left, below them the names of the curves where there are several; what is left below.
 pub(super) fn titled<DB: Canvas>(
     root: &Area<DB>,
@@ -71,7 +102,7 @@ where
     let texts = [(&style.title, title, 30, INK), (&style.subtitle, subtitle, 21, GREY)];
     let mut y = 28;
     for (given, own, size, colour) in texts {
-        let text = given.as_deref().unwrap_or(own);
+        let text = &given.clone().unwrap_or_else(|| typeset(own));
         if !text.is_empty() {
             let (text, size_drawn) = fitting(text, size, right - LEFT, |text| width(root, text, size));
             root.draw_text(&text, &font(size_drawn, &colour), (LEFT, y))?;
@@ -107,7 +138,7 @@ pub(super) fn ticks(low: f64, high: f64) -> Ticks {
     let (step, digits) = tick_step(low, high);
     let (first, last) = ((low / step - 1e-9).ceil() as i64, (high / step + 1e-9).floor() as i64);
     // Adding zero turns -0 into 0.
-    (first..=last).map(|k| k as f64 * step + 0.0).map(|v| (v, number(v, digits))).collect()
+    (first..=last).map(|k| k as f64 * step + 0.0).map(|v| (v, tick_text(v, digits))).collect()
 }
 
 /// Where an axis has ticks, and what stands there.
@@ -180,7 +211,7 @@ where
     let step = if scale.is_logarithmic() && high - low > 1.0 { step.ceil() } else { step };
     let text = |value: f64, digits| match scale.is_logarithmic() {
         true => scientific(10_f64.powf(value)),
-        false => number(value, digits),
+        false => tick_text(value, digits),
     };
     let pixels = if high > low { f64::from(y1) / (high - low) } else { 0.0 };
     let middle = Pos::new(HPos::Left, VPos::Center);
@@ -211,9 +242,13 @@ pub(super) fn tick_step(low: f64, high: f64) -> (f64, usize) {
     (step, (-step.log10().floor()).max(0.0) as usize)
 }
 
-pub(super) fn number(value: f64, digits: usize) -> String {
-    let text = if digits > 4 || value.abs() >= 1e5 { format!("{value:.1e}") } else { format!("{value:.digits$}") };
-    text.replace('-', "−")
+/// The label of a tick, with this many decimal places.
+pub(super) fn tick_text(value: f64, digits: usize) -> String {
+    match digits > 4 || value.abs() >= 1e5 {
+        // Ticks are round numbers, apart from rounding.
+        true => powers(&format!("{:e}", format!("{value:.9e}").parse().unwrap_or(value))),
+        false => format!("{value:.digits$}").replace('-', "−"),
+    }
 }
 
 /// Ten to a whole power, as it is set.
@@ -231,11 +266,17 @@ pub(super) fn power(exponent: f64) -> String {
 
 /// A number with one digit behind the point and its power of ten, as they are set.
 pub(super) fn scientific(value: f64) -> String {
-    let text = format!("{value:.1e}");
+    powers(&format!("{:e}", format!("{value:.1e}").parse().unwrap_or(value)))
+}
+
+/// A number in scientific notation as it is set.
+fn powers(text: &str) -> String {
     match text.split_once('e').and_then(|(m, e)| Some((m, e.parse::<f64>().ok()?))) {
-        Some(("1.0", exponent)) => power(exponent),
-        Some((mantissa, exponent)) => format!("{} · {}", mantissa.trim_end_matches(".0"), power(exponent)),
-        None => text,
+        Some(("0", _)) => "0".into(),
+        Some(("1", exponent)) => power(exponent),
+        Some((mantissa, 0.0)) => mantissa.replace('-', "−"),
+        Some((mantissa, exponent)) => format!("{} · {}", mantissa.replace('-', "−"), power(exponent)),
+        None => text.into(),
     }
 }
 
@@ -261,6 +302,21 @@ mod tests {
         assert!(text.ends_with("é…"));
     }
 
+    /// Titles had the letter α beside the word pi.
+    #[test]
+    fn titles_have_one_notation() {
+        for (text, set) in [
+            ("f = 2 pi^2 sin(pi x) sin(pi y)", "f = 2 π² sin(π x) sin(π y)"),
+            ("Poisson problem -Laplace u = f", "Poisson problem −Δu = f"),
+            ("-div(k D grad u) = f", "−∇·(k D ∇u) = f"),
+            ("flux w = alpha du/dn", "flux w = α ∂u/∂n"),
+            ("|u| at omega = 2", "|u| at ω = 2"),
+            ("f = pi.npy, 2^20 points, spin", "f = pi.npy, 2^20 points, spin"),
+        ] {
+            assert_eq!(typeset(text), set);
+        }
+    }
+
     #[test]
     fn labels_of_close_ticks_are_left_out() {
         assert_eq!((stride(100.0, 40.0), stride(40.0, 40.0), stride(10.0, 40.0)), (1, 2, 5));
@@ -272,5 +328,7 @@ mod tests {
         assert_eq!(power(-12.0), "10⁻¹²");
         assert_eq!(scientific(1e-10), "10⁻¹⁰");
         assert_eq!(scientific(5.2e-11), "5.2 · 10⁻¹¹");
+        assert_eq!(tick_text(-2e-5, 5), "−2 · 10⁻⁵");
+        assert_eq!((tick_text(0.0, 5), tick_text(102_000.0, 0)), ("0".into(), "1.02 · 10⁵".into()));
     }
 }

@@ -23,10 +23,11 @@ impl Drawing for Convergence<'_> {
             .map(|(step, &residual)| (f64::from(step), residual))
             .collect();
         let levels = || points.iter().map(|p| p.1).chain([self.tolerance]).filter(|v| *v > 0.0).map(f64::log10);
-        // The axis ends at the rounding floor; where that is not known, below all that is drawn, but not below that of double precision.
+        // The axis ends in the band of rounding errors; where that is not known, below all that is drawn, but not below that of double
+        // precision.
         let lowest = levels().fold(0.0, f64::min);
         let floor = self.floor.filter(|floor| *floor > 0.0).map(f64::log10);
-        let bottom = floor.map_or((lowest - 0.5).max(DOUBLE), |floor| floor.min(lowest - 0.2));
+        let bottom = floor.map_or((lowest - 0.5).max(DOUBLE), |floor| (floor - 0.5).min(lowest - 0.2));
         let top = levels().fold(0.0, f64::max).max(bottom + 1.0) + 0.3;
         let given = style.plot_range.filter(|(low, _)| *low > 0.0).map(|(low, high)| (low.log10(), high.log10()));
         let (bottom, top) = given.unwrap_or((bottom, top));
@@ -44,6 +45,11 @@ impl Drawing for Convergence<'_> {
             (first..=last).map(|k| k as f64 * step).collect::<Vec<_>>()
         };
         let (steps, decades) = (multiples(step, &(0.0..last)), multiples(stride, &ys));
+        // Residuals in this band may be rounding errors.
+        if let Some(floor) = floor.filter(|floor| ys.contains(floor)) {
+            let band = [(xs.start, ys.start), (xs.end, floor)];
+            chart.draw_series([Rectangle::new(band, RGBColor(250, 236, 238).filled())])?;
+        }
         let light = RGBColor(225, 225, 225);
         let upright = steps.iter().map(|&x| [(x, ys.start), (x, ys.end)]);
         let level = decades.iter().map(|&y| [(xs.start, y), (xs.end, y)]);
@@ -51,7 +57,7 @@ impl Drawing for Convergence<'_> {
         let x_ticks = steps.iter().map(|&x| (x, format!("{x}"))).collect();
         let y_ticks = decades.iter().map(|&y| (y, power(y))).collect();
         label(&body, &mut chart, (self.steps, &x_ticks), (self.residual, &y_ticks))?;
-        let level = [(floor, "rounding floor", RED), (Some(self.tolerance.log10()), "tolerance", GREY)];
+        let level = [(floor, "rounding error, at most", RED), (Some(self.tolerance.log10()), "tolerance", GREY)];
         let levels: Vec<(f64, &str, RGBColor)> = level
             .into_iter()
             .filter_map(|(y, name, colour)| Some((y.filter(|y| ys.contains(y))?, name, colour)))

@@ -127,6 +127,6 @@ pub(crate) struct Convergence<'a> {
     /// Where its parts begin, 0 first.
     pub(crate) starts: Vec<usize>,
     pub(crate) tolerance: f64,
-    /// The smallest relative residual that rounding allows, where it is known.
+    /// The largest relative residual that rounding leaves, where it is known.
     pub(crate) floor: Option<f64>,
 }

@@ -2,7 +2,7 @@
 
 use plotters::prelude::*;
 
-use super::axes::{Drawing, LABELS, Ticks, bar, label, number, side, tick_step, titled};
+use super::axes::{Drawing, LABELS, Ticks, bar, label, side, tick_step, tick_text, titled};
 use super::canvas::{Area, Canvas, Drawn, image};
 use super::colour::{BLUE, Scale};
 use super::{Pattern, PlotArgs};
@@ -76,7 +76,7 @@ impl Pattern {
 fn ticks(count: usize) -> Ticks {
     let step = tick_step(0.0, count as f64).0.max(1.0);
     let last = (count as f64 / step).floor() as usize;
-    let text = |index: f64| if index < 1e6 { format!("{index}") } else { number(index, 0) };
+    let text = |index: f64| if index < 1e6 { format!("{index}") } else { tick_text(index, 0) };
     let rest = (1..=last).map(|k| k as f64 * step).filter(|&index| index > 1.0);
     [1.0].into_iter().chain(rest).map(|index| (index, text(index))).collect()
 }

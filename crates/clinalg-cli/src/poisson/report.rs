@@ -334,13 +334,17 @@ impl Report for Document {
         out.field(
             "residual",
             format!(
-                "{}, tolerance {}, rounding floor about {rounding_floor:.0e}",
+                "{}, tolerance {}, rounding error at most {}",
                 number(*relative_residual, 3),
-                shown(*tolerance)
+                shown(*tolerance),
+                number(*rounding_floor, 1)
             ),
         )?;
         if let Some(imbalance) = self.imbalance {
-            out.field("imbalance", format!("{imbalance:.1e} of f and the fluxes, removed; the mean of u is 0"))?;
+            out.field(
+                "imbalance",
+                format!("{} of f and the fluxes, removed; the mean of u is 0", number(imbalance, 2)),
+            )?;
         }
         if let Some(error) = self.error_max {
             out.field("error", format!("{} at most, against the exact solution", number(error, 5)))?;

@@ -25,7 +25,7 @@ use crate::interrupt;
 use crate::messages::tell;
 use crate::output::Output;
 use crate::progress::Progress;
-use crate::text::bytes;
+use crate::text::{bytes, number};
 
 /// What is to be solved.
 pub(super) struct Job<'j, T> {
@@ -153,7 +153,8 @@ fn observe(args: &Args, progress: &Progress, event: Event<'_>) -> ControlFlow<()
 fn report(args: &Args, progress: &Progress, decision: &Decision) {
     match decision {
         Decision::Unstable { gain } => log::warn!(
-            "ILU(0) is unstable for this matrix (it enlarges the vector of ones by {gain:.0e}, relative to A); using ILUT instead"
+            "ILU(0) is unstable for this matrix (it enlarges the vector of ones by {}, relative to A); using ILUT instead",
+            number(*gain, 1)
         ),
         Decision::Replaced { by: by @ (PreconditionerKind::Jacobi | PreconditionerKind::None), error, .. } => {
             log::warn!("the chosen preconditioner could not be set up ({error}); using {} instead", by.title());

@@ -157,7 +157,7 @@ impl Run {
     /// What stands below the title of a frame.
     fn subtitle(&self) -> String {
         let speed = self.speed.as_ref().map_or(format!("c = {}", self.c), |speed| format!("c = {speed}"));
-        format!("{speed}, dt = {:.3e} · {}", self.dt, precision(self.precision))
+        format!("{speed}, dt = {} · {}", number(self.dt, 4), precision(self.precision))
     }
 }
 
@@ -238,7 +238,7 @@ impl Document<Grid> {
             _ => String::new(),
         };
         let field = Field {
-            title: format!("Wave equation, {} points, t = {time:.4}{across}", shape.name(" × ")),
+            title: format!("Wave equation, {} points, t = {}{across}", shape.name(" × "), number(time, 5)),
             subtitle: self.run.subtitle(),
             label: "u",
             columns: lattice.points(0),
@@ -337,14 +337,14 @@ impl Report for Document<Grid> {
             out.field("force", format!("({force}){factor}"))?;
         }
         self.print_method(out)?;
-        out.field("steps", format!("{}, to t = {:.6}", run.steps, run.end_time))?;
+        out.field("steps", format!("{}, to t = {}", run.steps, number(run.end_time, 7)))?;
         if let Grid::Square(Square { implicit: Some(implicit), .. }) = &self.grid {
             let per_step = implicit.cycles as f64 / run.steps.max(1) as f64;
             let most = implicit.relative_residual;
             let outcome = implicit.stop;
             out.field(
                 "equations",
-                format!("{outcome}; {per_step:.1} cycles per step, relative residuals up to {most:.1e}"),
+                format!("{outcome}; {per_step:.1} cycles per step, relative residuals up to {}", number(most, 2)),
             )?;
         }
         out.line("")?;

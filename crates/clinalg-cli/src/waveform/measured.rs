@@ -20,6 +20,7 @@ use crate::executor::Executor;
 use crate::exit::Failure;
 use crate::global::Global;
 use crate::progress::Progress;
+use crate::text::number;
 use crate::{interrupt, processes};
 
 /// The device, or the devices.
@@ -159,7 +160,7 @@ pub(super) fn measure<T: Real>(
         keep(t, y)
     };
     let mut progress = |count: usize, difference: f64| {
-        bar.reached(reached.get(), format!("iteration {count}, changed by {difference:.1e}"));
+        bar.reached(reached.get(), format!("iteration {count}, changed by {}", number(difference, 2)));
         if count < limit { interrupt::go_on() } else { ControlFlow::Break(()) }
     };
     let start = Instant::now();

@@ -121,7 +121,8 @@ impl Document {
         let first = history.iter().copied().find(|e| *e > 0.0).unwrap_or(1.0);
         let scaled: Vec<f64> = history.iter().map(|e| e / first).collect();
         let points = self.n;
-        let title = format!("{}, {points} points per axis, waveform relaxation: {}", self.problem, self.variant);
+        let title =
+            format!("{}, {points} points per axis, waveform relaxation, variant {}", self.problem, self.variant);
         let subtitle = format!("{} · {}", counted(self.window_steps.len(), "window"), precision(self.precision));
         let ends = self.error_history.iter().scan(0, |end, part| {
             *end += part.len();

@@ -177,7 +177,10 @@ fn draw(what: Varied, document: &Document, picture: &Picture) -> Result<String, 
             ["points per axis", "seconds"],
             runs.iter().map(|run| run.n).collect(),
             vec![
-                (format!("waveform relaxation: {}", runs[0].variant), runs.iter().map(|run| run.seconds).collect()),
+                (
+                    format!("waveform relaxation, variant {}", runs[0].variant),
+                    runs.iter().map(|run| run.seconds).collect(),
+                ),
                 (document.method.clone(), runs.iter().map(|run| run.method_seconds).collect()),
             ],
         ),

@@ -3,7 +3,7 @@
 use clinalg::eigen::{EigenParams, Eigenpairs, Lobpcg};
 use clinalg::precond::{SaddleShape, check_finite, is_hermitian};
 use clinalg::solve::{Operator, Progress, Stop};
-use clinalg::{CsrParts, Dense, Error, Precision, Real as _, Result, Scalar, Vector, ops};
+use clinalg::{CsrParts, Dense, Error, Precision, Real as _, Result, Scalar, Vector, number, ops};
 
 use crate::calls::solve::{INVERSE, Preconditioning, with_preconditioner};
 use crate::kind::Kind;
@@ -109,8 +109,10 @@ fn check_hermitian<T: Scalar>(a: &Matrix<'_, T>, argument: &'static str, toleran
             }
             let kind = if T::IS_COMPLEX { "complex Hermitian" } else { "real symmetric" };
             let reason = format!(
-                "the operator is not {kind}: its products differ from those of its transpose by {asymmetry:.1e} of their size, beyond \
-                 {most:.1e}; if only inexact products make it appear so, compute them more accurately or raise the tolerance"
+                "the operator is not {kind}: its products differ from those of its transpose by {} of their size, beyond \
+                 {}; if only inexact products make it appear so, compute them more accurately or raise the tolerance",
+                number(asymmetry, 2),
+                number(most, 2)
             );
             return Err(Error::unsuitable(argument, reason));
         }

@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 
 use clinalg::solve::{GmresParams, Progress, Stop};
-use clinalg::{Complex, Context, Error, Precision, Result};
+use clinalg::{Complex, Context, Error, Precision, Result, number};
 use clinalg_bem::elastodynamics::{C64, Conditions, Domain, Known, Material, Options, Problem, Solution};
 use clinalg_bem::{ElementMesh, Point};
 
@@ -149,11 +149,11 @@ impl Registry {
                         if solved || report.stop == Stop::Cancelled {
                             return Err(Error::Cancelled {
                                 reached: format!(
-                                    "after {} iterations of GMRES for set {} of {} of given values, with the relative residual {:.1e}",
+                                    "after {} iterations of GMRES for set {} of {} of given values, with the relative residual {}",
                                     report.iterations,
                                     k + 1,
                                     given.len(),
-                                    report.relative_residual
+                                    number(report.relative_residual, 2)
                                 ),
                             });
                         }

@@ -3,7 +3,7 @@
 use clinalg::ops::{Operator, Transposed};
 use clinalg::precond::{Jacobi, Preconditioner};
 use clinalg::solve::{LeastSquares, LeastSquaresMethod, LeastSquaresParams, Progress, Report, Stopping};
-use clinalg::{Dense, Error, Result, Scalar, Vector};
+use clinalg::{Dense, Error, Result, Scalar, Vector, number};
 
 use super::eigen::asymmetry_of_products;
 use super::preconditioner::{PreconditionerKind, varies};
@@ -65,8 +65,9 @@ fn check_inverse_of_normal_equations<T: Scalar>(inverse: &dyn Operator<T>, varie
     }
     let kind = if T::IS_COMPLEX { "Hermitian" } else { "symmetric" };
     let reason = format!(
-        "it is not {kind}: its products differ from those of its transpose by {asymmetry:.1e} of their size; LSQR and LSMR need an approximate inverse \
-         of A' A, not of A"
+        "it is not {kind}: its products differ from those of its transpose by {} of their size; LSQR and LSMR need an approximate inverse \
+         of A' A, not of A",
+        number(asymmetry, 2)
     );
     Err(Error::unsuitable(INVERSE, reason))
 }

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use clinalg::{Real, shown};
+use clinalg::{Real, number, shown};
 
 use crate::error::Cause;
 use crate::method::{BEGIN, Input};
@@ -236,8 +236,9 @@ impl<'a, T: Real, S: Stepper<T>> Integrator<'a, T, S> {
                     let size = stepper.stored(Slot::Input(begin)).rms()?;
                     if options.absolute < least * size {
                         let expected = format!(
-                            "at least {least:.1e} in this precision, or an absolute tolerance of {:.1e}",
-                            least * size
+                            "at least {} in this precision, or an absolute tolerance of {}",
+                            number(least, 2),
+                            number(least * size, 2)
                         );
                         return Err(Error::value("relative", expected, shown(options.relative)));
                     }

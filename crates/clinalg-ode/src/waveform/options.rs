@@ -1,5 +1,6 @@
 //! Options and reports of a waveform relaxation.
 
+use clinalg::number;
 use std::ops::Range;
 use std::time::Duration;
 
@@ -275,9 +276,10 @@ impl WaveformOptions {
         match history.last() {
             Some(last) if !self.ends(count, *last) => {
                 let reason = format!(
-                    "window {} still changes by {last:.1e} after {count} iterations, where no more can change: the device does not \
+                    "window {} still changes by {} after {count} iterations, where no more can change: the device does not \
                      compute the same values twice; run `clinalg doctor`",
-                    window + 1
+                    window + 1,
+                    number(*last, 2)
                 );
                 Err(Error::Variant { variant: "waveform", reason })
             }

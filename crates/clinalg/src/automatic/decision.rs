@@ -1,5 +1,6 @@
 //! What was chosen and replaced, and why.
 
+use crate::number;
 use std::fmt;
 
 use super::{Method, PreconditionerKind};
@@ -62,7 +63,11 @@ impl fmt::Display for Decision {
             Decision::Chosen { kind, reason } => write!(f, "{}: {reason}", kind.title()),
             Decision::Unstable { gain } => {
                 let by = PreconditionerKind::Ilut.title();
-                write!(f, "{by}: ILU(0) enlarges the vector of ones by {gain:.0e} relative to A, so it is unstable")
+                write!(
+                    f,
+                    "{by}: ILU(0) enlarges the vector of ones by {} relative to A, so it is unstable",
+                    number(*gain, 1)
+                )
             }
             Decision::Replaced { failed, by: PreconditionerKind::Ilut, error }
                 if failed == &PreconditionerKind::Ilut =>

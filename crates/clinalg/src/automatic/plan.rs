@@ -10,7 +10,7 @@ use crate::amg::Cycle;
 use crate::matrix::Inspection;
 use crate::precond::{NullVectors, Split, check_finite, check_finite_columns, check_zeros, is_unsuited};
 use crate::team::Team;
-use crate::{Csr, CsrParts, Real, Result, Scalar};
+use crate::{Csr, CsrParts, Real, Result, Scalar, number};
 
 /// The method and the preconditioner for a matrix, before anything is set up.
 pub struct Plan<S: Space> {
@@ -175,8 +175,11 @@ impl<S: Space> Plan<S> {
         let Some((column, part)) = null.obstacle(b, self.params.stopping.tolerance_of::<S::Scalar>()) else {
             return false;
         };
-        let sentence =
-            format!("no solution for column {} of b, whose component along them is {part:.1e} of its norm", column + 1);
+        let sentence = format!(
+            "no solution for column {} of b, whose component along them is {} of its norm",
+            column + 1,
+            number(part, 2)
+        );
         self.decisions.push(Decision::Singular(sentence));
         true
     }

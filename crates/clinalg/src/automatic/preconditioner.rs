@@ -11,7 +11,7 @@ use crate::precond::{
     CholeskyParams, Fsai, Ilu, IluKind, IluParams, IncompleteCholesky, Jacobi, Ordering, Preconditioner, Spai0, Ssor,
     SsorParams, is_unsuited,
 };
-use crate::{Csr, CsrParts, Result, Scalar, Vector};
+use crate::{Csr, CsrParts, Result, Scalar, Vector, number};
 
 /// A preconditioner.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -209,11 +209,11 @@ pub(super) fn complete_factors<T: Scalar>(a: &Csr<T>, params: &FactorsParams) ->
     let report = factors.report();
     let remarks = remarks(report.is_matched, report.replaced_pivots);
     let description = format!(
-        "{} factors, {} entries ({:.1} times those of the matrix), {:.1e} operations, fronts of at most {} rows{remarks}",
+        "{} factors, {} entries ({:.1} times those of the matrix), {} operations, fronts of at most {} rows{remarks}",
         report.kind.name(),
         report.entries,
         report.entries as f64 / a.nnz().max(1) as f64,
-        report.operations,
+        number(report.operations, 2),
         report.largest_front,
     );
     Ok(Prepared::new(PreconditionerKind::Lu, Box::new(factors), description))

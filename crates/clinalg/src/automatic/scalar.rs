@@ -37,11 +37,12 @@ pub(super) fn hierarchy<T: SystemScalar>(
     let Source { a, params, unknowns_per_node, .. } = *source;
     let amg = params.hierarchy(coarsening, unknowns_per_node);
     let (device, memory) = (a.context().device(), a.context().memory());
-    let needed = Amg::estimated_bytes(a, &amg);
+    let vectors = params.near_null.as_ref().map_or(amg.block, |vectors| vectors.len().div_ceil(a.rows().max(1)));
+    let needed = Amg::estimated_bytes(a, vectors, &amg);
     let _ = observe(Event::Multigrid { needed, free: device.global_mem.saturating_sub(memory.live_bytes) });
     let near_null = params.near_null.as_ref().map(narrowed::<T>);
     let (mut m, remark) = or_by_unknowns(amg, unknowns_per_node.is_some(), observe, |amg| match &near_null {
-        Some(vectors) => Amg::with_near_null(a, vectors, vectors.len().div_ceil(a.rows().max(1)), amg),
+        Some(near) => Amg::with_near_null(a, near, vectors, amg),
         None => Amg::new(a, amg),
     })?;
     let description = match params.reports_levels {

@@ -14,7 +14,7 @@ use crate::ops::factor::{Determinant, estimate_by};
 use crate::ops::{Transpose, conj, conj_transpose, norm1_of_columns};
 use crate::runtime::{KernelFamily, Out, Range};
 use crate::solve::Preconditioner;
-use crate::{Buffer, Context, Csr, Dense, Error, Precision, Real, Result, Scalar, Vector};
+use crate::{Buffer, Context, Csr, Dense, Error, Precision, Real, Result, Scalar, Vector, number};
 
 /// Right-hand sides that are solved for at once.
 const COLUMNS: usize = 32;
@@ -314,8 +314,10 @@ impl<T: Scalar> Factors<T> {
         if analysis.operations > params.operations {
             let (needed, most) = (analysis.operations, params.operations);
             let reason = format!(
-                "its factors take {needed:.1e} multiplications and additions, more than the {most:.1e} that are allowed; \
-                 use an iterative method"
+                "its factors take {} multiplications and additions, more than the {} that are allowed; \
+                 use an iterative method",
+                number(needed, 2),
+                number(most, 2)
             );
             return Err(Error::unsuitable("a", reason));
         }
@@ -613,8 +615,9 @@ impl<T: Scalar> Factors<T> {
             return Ok(Solved { backward_error: error, refinements });
         }
         let reason = format!(
-            "the backward error of the solution stays at {error:.1e}: the matrix is singular to working precision, or the factors with {} \
+            "the backward error of the solution stays at {}: the matrix is singular to working precision, or the factors with {} \
              replaced pivots are too inaccurate; use GMRES with them as preconditioner, or least squares",
+            number(error, 2),
             self.replaced
         );
         Err(Error::unsuitable("a", reason))

@@ -35,7 +35,7 @@ use num_complex::Complex;
 
 use crate::matrix::CsrParts;
 use crate::matrix::host::zeros;
-use crate::{Error, Real, Result, Scalar};
+use crate::{Error, Real, Result, Scalar, shown};
 use read::Reader;
 
 pub use write::{write_array, write_array_as, write_coordinate, write_coordinate_as};
@@ -178,7 +178,7 @@ fn narrow<W: Scalar<Real = f64>, T: Scalar>(value: W) -> Result<T> {
     let part = |part: f64| {
         <T::Real as Real>::narrowed(part).ok_or_else(|| {
             let expected = "values that single precision holds, 0 or from 1.2e-38 to 3.4e38 in magnitude";
-            Error::value("matrix", expected, format!("{part:e}; use double precision"))
+            Error::value("matrix", expected, format!("{}; use double precision", shown(part)))
         })
     };
     Ok(T::from_parts(part(value.re())?, part(value.im())?))

@@ -10,7 +10,7 @@ use super::balanced::NnzBalanced;
 use super::bsr::Bsr;
 use super::convert::{Columns, Rows};
 use super::dia::{Dia, Stencil};
-use super::format::{self, Format, Found, Packed, Plan, Sell};
+use super::format::{self, Format, Found, Packed, Plan, Product, Sell};
 use super::host::{CsrParts, check_offsets};
 use super::offsets::Offsets;
 use super::sorted::Sorted;
@@ -445,6 +445,21 @@ impl<T: Scalar> Csr<T> {
 
     pub(crate) fn stencil(&self) -> Option<&Stencil<T>> {
         self.stencil.as_deref()
+    }
+
+    /// Bytes of the second copy of the values, in the order of the format, that products make.
+    pub(crate) fn packed_bytes(&self) -> u64 {
+        let Plan { product, dia, sell, sorted, .. } = &*self.plan;
+        let places = match product {
+            // CPUs take diagonals from the rows.
+            Product::Dia(_) if self.stencil.is_none() && self.context().family() == KernelFamily::Gpu => {
+                dia.as_ref().map_or(0, |dia| dia.deltas.len() * self.rows())
+            }
+            Product::Sell(_) => sell.as_ref().map_or(0, |sell| sell.column.len()),
+            Product::Sorted => sorted.as_ref().map_or(0, |sorted| sorted.places),
+            _ => 0,
+        };
+        (places * size_of::<T>()) as u64
     }
 
     /// The values by diagonals, brought up to date where they were changed.

@@ -248,7 +248,8 @@ pub struct PoissonReport {
     /// Geometric mean of the factors by which the cycles reduced the residual, without the pass of
     /// full multigrid; `None` where there was no such cycle.
     pub convergence_factor: Option<f64>,
-    /// Estimate of the relative residual that rounding leaves, eps / 2 * s * |u| / |b|. On
+    /// Estimate of the largest relative residual that rounding leaves, eps / 2 * s * |u| / |b|: of roundings that add up. Those of
+    /// random signs leave a third of it in two dimensions, half of it in three. On
     /// [regular grids](super::Poisson#regular-grids) s bounds the sum of the magnitudes in a row of A, (4 dim / h^2 + shift) with the
     /// largest value of a coefficient before 4; elsewhere it is twice the root of the mean square of the diagonal.
     pub rounding_floor: f64,

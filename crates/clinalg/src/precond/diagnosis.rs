@@ -7,7 +7,7 @@ use super::{Jacobi, is_unsuited};
 use crate::direct::{Factors, FactorsParams};
 use crate::matrix::host::unmatched_row;
 use crate::solve::{LeastSquares, LeastSquaresParams, Preconditioner, Progress, Stopping};
-use crate::{Context, Csr, CsrParts, Precision, Real, Result, Scalar, Vector};
+use crate::{Context, Csr, CsrParts, Precision, Real, Result, Scalar, Vector, number};
 
 /// A residual r with |A' r| below this fraction of |A| |r| counts as a null vector of A'.
 const NULL: f64 = 1e-8;
@@ -150,8 +150,8 @@ fn words_of<T: Scalar>(a: &CsrParts<T>, b: &[T], (ratio, w): (f64, Vec<T::Wide>)
         let bad = ratio < eps.powf(0.75);
         return Ok(bad.then(|| {
             format!(
-                "A is nearly singular: its condition number is at least {:.0e}; check units and redundant equations of A, or scale its rows",
-                ratio.recip()
+                "A is nearly singular: its condition number is at least {}; check units and redundant equations of A, or scale its rows",
+                number(ratio.recip(), 1)
             )
         }));
     }
@@ -160,13 +160,15 @@ fn words_of<T: Scalar>(a: &CsrParts<T>, b: &[T], (ratio, w): (f64, Vec<T::Wide>)
     Ok(Some(match unmatched_row(a)? {
         Some(row) => format!(
             "A is structurally singular (rows, one of them row {} counted from 1, have entries in too few columns): {size} for a vector w, and b \
-             has a component of {part:.1e} of its norm along it, for which there is no solution",
-            row + 1
+             has a component of {} of its norm along it, for which there is no solution",
+            row + 1,
+            number(part, 2)
         ),
         None => format!(
-            "A is singular to working precision: {size} for a vector w{}; if A is singular, there is no solution for a component of b of {part:.1e} \
+            "A is singular to working precision: {size} for a vector w{}; if A is singular, there is no solution for a component of b of {} \
              of its norm",
-            in_doubt::<T>()
+            in_doubt::<T>(),
+            number(part, 2)
         ),
     }))
 }
@@ -181,7 +183,7 @@ fn in_doubt<T: Scalar>() -> &'static str {
 
 /// How small a norm is, relative to another one.
 fn small(name: &str, ratio: f64, other: &str) -> String {
-    if ratio == 0.0 { format!("{name} is 0") } else { format!("{name} is {ratio:.0e} {other}") }
+    if ratio == 0.0 { format!("{name} is 0") } else { format!("{name} is {} {other}", number(ratio, 1)) }
 }
 
 /// Says whether A is singular, in three steps: [`singularity`]; if that finds nothing, inverse iteration with complete factors of A and A'; if these would
@@ -241,9 +243,9 @@ fn singularity_to<T: Scalar>(bound: f64, a: &CsrParts<T>, b: &[T], x: &[T]) -> O
     let size = small("|A' r|", ratio, "|A| |r|");
     Some(format!(
         "A is singular to this accuracy: {size} for the residual r, so r is close to a null vector of A'{}; if A is singular, there is no solution \
-         for a component of b of {:.1e} of its norm",
+         for a component of b of {} of its norm",
         in_doubt::<T>(),
-        left / whole
+        number(left / whole, 2)
     ))
 }
 

@@ -5,7 +5,7 @@ use num_traits::{Float, Zero};
 use super::Split;
 use super::rotations::make_orthogonal;
 use crate::matrix::{Inspection, zero_sum_components};
-use crate::{Csr, CsrParts, Error, Precision, Real, Result, Scalar};
+use crate::{Csr, CsrParts, Error, Precision, Real, Result, Scalar, number};
 
 /// Units of roundoff of its terms up to which a sum counts as zero.
 pub(super) const ROUNDING: f64 = 64.0;
@@ -269,8 +269,9 @@ impl NullVectors {
 
     fn fault(&self, column: usize, part: f64, advice: &str) -> Error {
         let reason = format!(
-            "A x = b has no solution: column {} has a component of {part:.1e} of its norm along {}; {advice}",
+            "A x = b has no solution: column {} has a component of {} of its norm along {}; {advice}",
             column + 1,
+            number(part, 2),
             self.words()
         );
         Error::unsuitable("b", reason)
@@ -457,7 +458,7 @@ mod tests {
         b[..5].fill(1.0);
         let words = singularity(&a, &b, &x).unwrap();
         assert!(
-            words.contains("b of 1.0e0 of its norm") && words.contains("|A' r| is 0 for the residual r"),
+            words.contains("b of 1 of its norm") && words.contains("|A' r| is 0 for the residual r"),
             "{words}"
         );
         b[10] = 1.0;

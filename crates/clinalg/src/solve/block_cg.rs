@@ -13,7 +13,7 @@ use super::monitor::{ConvergenceMonitor, Outcome};
 use super::{CgParams, Operator, Preconditioner, Progress, Report, Stop, Stopping};
 use crate::ops::reduce::largest;
 use crate::ops::{self, scatter_signs};
-use crate::{Context, Dense, Error, Real, Result, Vector, counted};
+use crate::{Context, Dense, Error, Real, Result, Vector, counted, number};
 
 /// Block conjugate gradients for a symmetric (Hermitian) positive definite A and several right-hand sides, which share their search directions:
 /// O'Leary, Linear Algebra Appl. 29 (1980), in the form of Dubrulle, Electron. Trans. Numer. Anal. 12 (2001), with an orthonormal basis of the
@@ -90,7 +90,7 @@ impl fmt::Display for BlockReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let largest = self.history.last().copied().unwrap_or(f64::NAN);
         let iterations = counted(self.iterations, "iteration");
-        write!(f, "{} after {iterations}, largest relative residual {largest:.2e}", self.stop)
+        write!(f, "{} after {iterations}, largest relative residual {}", self.stop, number(largest, 3))
     }
 }
 

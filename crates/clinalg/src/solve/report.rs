@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::counted;
+use crate::{counted, number};
 
 /// Why an iteration ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -130,7 +130,7 @@ impl Report {
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let iterations = counted(self.iterations, "iteration");
-        write!(f, "{iterations}, relative residual {:.2e}: {}", self.relative_residual, self.stop)?;
+        write!(f, "{iterations}, relative residual {}: {}", number(self.relative_residual, 3), self.stop)?;
         match self.iterate < self.iterations {
             true => write!(f, "; the best iterate is that of iteration {}", self.iterate),
             false => Ok(()),

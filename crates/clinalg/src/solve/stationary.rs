@@ -12,7 +12,7 @@ use crate::matrix::{Structure, Values};
 use crate::ops::SpaceVector;
 use crate::runtime::kernels::csr;
 use crate::runtime::{KernelFamily, Out, Range};
-use crate::{Buffer, Context, Csr, Error, Real, Result, Scalar, Vector};
+use crate::{Buffer, Context, Csr, Error, Real, Result, Scalar, Vector, shown};
 
 /// Weighted Jacobi iteration x += omega D^-1 (b - A x) with D = diag(A) (Saad, Iterative Methods for
 /// Sparse Linear Systems, 2003, sections 4.1 and 13.2.2).
@@ -105,7 +105,7 @@ pub(crate) fn invert_diagonal<T: Scalar>(diagonal: &mut [T]) -> Result<()> {
             // Display would write hundreds of zeros.
             let size = value.modulus().into_f64();
             let tiny = size > 0.0 && size < 1e-30;
-            let value = if tiny { format!("{size:e} in modulus") } else { value.to_string() };
+            let value = if tiny { format!("{} in modulus", shown(size)) } else { value.to_string() };
             let reason = format!(
                 "the entry of row {} (counted from 1) is {value}, expected a finite number whose inverse is finite",
                 row + 1

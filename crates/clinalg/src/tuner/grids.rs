@@ -8,7 +8,7 @@ use crate::multigrid::poisson2::fused::{self, JACOBI_TOGETHER};
 use crate::multigrid::poisson2::tuning::{FUSED, JACOBI, LEAST_ROWS, RESTRICTED, SWEEP};
 use crate::multigrid::sequential::stencil::Stencil;
 use crate::tune::{Choice, Operation};
-use crate::{Buffer, Context, DeviceInfo, Precision, Real, Result, Vector};
+use crate::{Buffer, Context, DeviceInfo, Precision, Real, Result, Vector, shown};
 
 pub(super) static TUNABLES: &[Tunable] = &[
     pass(&SWEEP, both_precisions!(check_sweep), both_precisions!(trial_sweep)),
@@ -166,7 +166,7 @@ fn check<T: Real>(context: &Context, points: usize, pass: Pass) -> Result<Option
     if let Some(want) = squares {
         let got: f64 = device.sums.to_vec()?.iter().step_by(2).map(|sum| sum.into_f64()).sum();
         if (got - want).abs() > 64.0 * T::epsilon().into_f64() * (n as f64) * want {
-            return Ok(Some(format!("the sum of squares is {got:e}, expected {want:e}")));
+            return Ok(Some(format!("the sum of squares is {}, expected {}", shown(got), shown(want))));
         }
     }
     if pass.restricted {

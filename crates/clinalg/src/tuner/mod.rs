@@ -15,7 +15,7 @@ use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 
 use crate::tune::{Choice, Operation, Table};
-use crate::{Context, DeviceInfo, Precision, Real, Result};
+use crate::{Context, DeviceInfo, Precision, Real, Result, shown};
 
 #[cfg(test)]
 pub(crate) use products::stencil;
@@ -113,5 +113,5 @@ pub(crate) fn whole_numbers<T: Real>(n: usize, seed: u64) -> Vec<T> {
 /// Where `got` first differs from `want`, in words.
 fn first_difference<T: Real>(got: &[T], want: &[T]) -> Option<String> {
     let at = got.iter().zip(want).position(|(got, want)| got != want)?;
-    Some(format!("value {at} of {} is {:e}, expected {:e}", want.len(), got[at], want[at]))
+    Some(format!("value {at} of {} is {}, expected {}", want.len(), shown(got[at]), shown(want[at])))
 }

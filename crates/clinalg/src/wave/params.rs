@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::multigrid::Backend;
 use crate::solve::Stop;
-use crate::{Error, Real, Result, shown};
+use crate::{Error, Real, Result, number, shown};
 
 /// How time is stepped through.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
@@ -248,8 +248,9 @@ impl WaveParams {
         if self.scheme == Scheme::Explicit && self.dt > limit * (1.0 + ROUNDING) {
             let points = self.points.iter().map(usize::to_string).collect::<Vec<_>>().join(" x ");
             let expected = format!(
-                "at most 1 / (c sqrt(sum of 1 / h^2)) = {limit:.6e}, the stability limit of the explicit scheme for \
+                "at most 1 / (c sqrt(sum of 1 / h^2)) = {}, the stability limit of the explicit scheme for \
                  c = {} and {points} points (Courant number c dt / h at most {:.4}){}",
+                number(limit, 7),
                 self.c,
                 self.c * limit / self.h(),
                 if is_square { "; the implicit scheme has none" } else { "" }

@@ -20,7 +20,10 @@ impl<T: Real> HeatOperator<T> {
         let mut args = shared.geometry(self.kind);
         args.extend([shared.nodes.arg(), alpha, step, count(0), count(kept)]);
         args.extend([count(self.first), count(self.rows), count(0), count(kept), self.start.arg()]);
-        let range = Range::d2([self.stride(), self.rows], [64, if self.is_cpu() { 1 } else { 4 }]);
+        let range = match self.is_cpu() {
+            true => Range::d2([1, self.rows], [1, 1]),
+            false => Range::d2([self.stride(), self.rows], [64, 4]),
+        };
         launch(context, self.kernel(&START, "fill_start"), range, &args)?;
 
         let touching = Touching::new(mesh, self.kind, self.first..self.first + self.rows);

@@ -15,7 +15,7 @@ use crate::multigrid::iterate::iterate;
 use crate::multigrid::params::{Cycle, PoissonMemory, PoissonParams, PoissonReport};
 use crate::runtime::KernelFamily;
 use crate::solve::{Progress, Stop};
-use crate::{Context, Error, Real, Result, Vector};
+use crate::{Context, Error, Real, Result, Vector, number};
 
 /// A solver on any grid, which owns the memory of all levels but the grids of the finest.
 pub(in crate::multigrid) struct Solver<T: Real> {
@@ -118,7 +118,7 @@ impl<T: Real> Solver<T> {
                  integral of f and that of the fluxes into the box must add up to 0",
                 self.params.max_imbalance
             );
-            let got = format!("out of balance by {imbalance:.2e} of the sum of its magnitudes");
+            let got = format!("out of balance by {} of the sum of its magnitudes", number(imbalance, 3));
             return Err(Error::value("f", expected, got));
         }
         let history = match self.before.take() {

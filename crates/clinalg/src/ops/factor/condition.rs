@@ -1,7 +1,7 @@
 //! Condition numbers and determinants.
 
 use crate::ops::gemm::Transpose;
-use crate::{Context, Dense, Real, Result, Scalar};
+use crate::{Context, Dense, Real, Result, Scalar, number};
 
 /// A determinant as `mantissa` times 2 to the power `exponent`: that of a large matrix overflows as a single number.
 ///
@@ -108,7 +108,8 @@ pub(crate) fn estimate_by<T: Scalar>(
 pub(super) fn warn_if_ill_conditioned<T: Scalar>(reciprocal: f64) {
     if reciprocal < <T::Real as num_traits::Float>::epsilon().into_f64() {
         log::warn!(
-            "the matrix is nearly singular: its reciprocal condition number is about {reciprocal:.1e}; the result may have no correct digit"
+            "the matrix is nearly singular: its reciprocal condition number is about {}; the result may have no correct digit",
+            number(reciprocal, 2)
         );
     }
 }

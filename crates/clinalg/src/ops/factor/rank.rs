@@ -5,7 +5,7 @@ use super::{OfColumn, Part, Qr, adjoint, check_rows, condition, copy_part, of_co
 use crate::matrix::Values;
 use crate::ops::gemm::{Block, Transpose};
 use crate::ops::reduce::largest;
-use crate::{Dense, Real, Result, Scalar};
+use crate::{Dense, Real, Result, Scalar, number};
 
 /// What [`least_squares`] gives.
 #[derive(Debug)]
@@ -77,9 +77,9 @@ pub fn least_squares<T: Scalar>(a: &Dense<T>, b: &Dense<T>) -> Result<LeastSquar
     match host {
         Some(system) if system.rank < order => {
             log::warn!(
-                "the matrix is rank deficient: numerical rank {} of {order} (tolerance {:.1e}); the result is the minimum-norm least-squares solution",
+                "the matrix is rank deficient: numerical rank {} of {order} (tolerance {}); the result is the minimum-norm least-squares solution",
                 found.0,
-                found.1
+                number(found.1, 2)
             );
             let solved: Vec<T> = right.into_iter().flat_map(|c| system.solve(c)).map(T::narrow).collect();
             y = Dense::from_column_major(context, order, b.cols(), &solved)?;
