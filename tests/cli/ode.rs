@@ -41,7 +41,8 @@ fn event_lines_of_a_file_are_not_ignored() {
     let done = ode(&CUBIC.replace("event", "event rising terminal"), "");
     assert_eq!(done.code, 0, "{}", done.stderr);
     let report = done.json();
-    assert!((number(&report, "t") + 6.0).abs() < 1e-9 && report["ended_by"] == 0, "{report:#}");
+    assert!((number(&report, "t") + 6.0).abs() < 1e-9 && report["ended_by"] == 1, "{report:#}");
+    assert!(events(&report).iter().all(|(event, _)| *event == 1.0), "{report:#}");
 }
 
 #[test]

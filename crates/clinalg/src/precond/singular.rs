@@ -457,10 +457,7 @@ mod tests {
         let (mut b, x) = (vec![0.0; 11], vec![0.0; 11]);
         b[..5].fill(1.0);
         let words = singularity(&a, &b, &x).unwrap();
-        assert!(
-            words.contains("b of 1 of its norm") && words.contains("|A' r| is 0 for the residual r"),
-            "{words}"
-        );
+        assert!(words.contains("b of 1 of its norm") && words.contains("|A' r| is 0 for the residual r"), "{words}");
         b[10] = 1.0;
         assert_eq!(singularity(&a, &b, &x), None);
     }
