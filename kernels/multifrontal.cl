@@ -485,13 +485,14 @@ void subtract_products(ulong first_front, ulong from, uint last, ulong most, uin
 {
     __local SCALAR left[DEPTH * BLOCK], right[DEPTH * BLOCK];
     const size_t position = list[first_front + get_group_id(1)], pivots = PIVOTS_OF(position);
+    const size_t rest = REST_OF(position), order = pivots + rest;
     const front_type front = front_at(fronts, position);
-    const size_t order = front.order, block_row = TASK / across, block_col = TASK % across;
+    const size_t block_row = TASK / across, block_col = TASK % across;
     // The columns, and the pivots that are subtracted.
     const size_t begin = last ? pivots : from + TILE, end = last ? order : IS_SYMMETRIC ? pivots : order;
     const size_t k_begin = last ? 0 : from, k_end = last ? pivots : from + TILE;
     const size_t first_row = begin + block_row * BLOCK, first_col = begin + block_col * BLOCK;
-    const bool is_light = !last || front.rest * front.rest * pivots < most;
+    const bool is_light = !last || rest * rest * pivots < most;
     const bool is_needed = is_light && (IS_SYMMETRIC ? block_row >= block_col : last || min(first_row, first_col) < pivots);
     const size_t has_block = is_needed && first_row < order && first_col < end ? 1 : 0;
     const size_t steps = has_block * ((k_end - k_begin + DEPTH - 1) / DEPTH);
@@ -532,7 +533,7 @@ void subtract_products(ulong first_front, ulong from, uint last, ulong most, uin
         const size_t row = first_row + x + e % OWN * SIDE, col = first_col + y + e / OWN * SIDE;
         if ((!IS_SYMMETRIC || row >= col) && has_block && row < order && col < end) {
             if (last) {
-                contribution[(col - pivots) * front.rest + row - pivots] -= sums[e];
+                contribution[(col - pivots) * rest + row - pivots] -= sums[e];
             } else if (col < pivots) {
                 a[col * order + row] -= sums[e];
             } else if (row < pivots) {
