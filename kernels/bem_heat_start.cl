@@ -5,6 +5,10 @@
 //@ build KIND=1
 //@ build KIND=2
 //@ build KIND=3
+//@ build CPU=1 KIND=0
+//@ build CPU=1 KIND=1
+//@ build CPU=1 KIND=2
+//@ build CPU=1 KIND=3
 //@ build POINTS=7
 //@ one_program
 #include "bem_heat.clh"

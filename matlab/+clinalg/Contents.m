@@ -4,6 +4,7 @@
 %   array     - matrix or vector on the device, with MATLAB's operators
 %   operations - operators and functions of array that run on the device
 %   hosted    - functions of array that compute in MATLAB's memory
+%   decomposition - factors of a matrix for many right-hand sides
 %   factorisations - lu, chol, qr, inv, det of arrays, and large sparse systems
 %   operands  - what the methods of array have in common
 %   matrix    - copy a matrix or vector to the device

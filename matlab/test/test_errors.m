@@ -220,6 +220,19 @@ for k = 1 : size(calls, 1)
 end
 end
 
+function call_of(name, given)
+if ~strcmp(name, 'MexSolveBegin')
+  feval(name, given{:});
+else
+  begun = feval(name, given{:});
+  % Its thread writes x until it is ended, with an error where the tolerance was wrong.
+  try
+    MexSolveEnd(given{1}, begun);
+  catch
+  end
+end
+end
+
 function wrong_arguments_one_by_one()
 % Each argument in turn is something that no function takes there: the error names function, position and argument.
 [calls, gpu] = good_calls();
@@ -233,7 +246,7 @@ for k = 1 : size(calls, 1)
       changed = given;
       changed{a} = bad{b};
       try
-        evalc('feval(name, changed{:});');
+        evalc('call_of(name, changed);');
       catch problem
         refused = refused + 1;
         check(strncmp(problem.identifier, 'clinalg:', 8) && ~strncmp(problem.identifier, 'clinalg:internal', 16), ...

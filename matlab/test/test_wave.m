@@ -141,7 +141,7 @@ end
 function the_limit()
 gpu = MexInitOpenCL();
 check_error('clinalg:argument:value', 'stability limit', @() MexWave(gpu, 101, 0.00708));
-check_error('clinalg:argument:value', '7.071068e-3', @() MexWave(gpu, 101, 0.00708));
+check_error('clinalg:argument:value', '0.007071068', @() MexWave(gpu, 101, 0.00708));
 MexWave(gpu, 101, 0.00707);
 MexWave(gpu, 129, 1, 1, 'implicit');
 check_error('clinalg:argument:value', '2^k + 1', @() MexWave(gpu, 101, 0.1, 1, 'implicit'));

@@ -364,7 +364,7 @@ fn a_time_step_past_the_limit_names_the_limit() {
         let error = Wave::<f64>::reference(&past).unwrap_err();
         assert_eq!(error.id(), "clinalg:argument:value");
         let message = error.to_string();
-        assert!(message.contains(&format!("{limit:.6e}")) && message.contains("0.7071"), "{message}");
+        assert!(message.contains(&clinalg::number(limit, 7)) && message.contains("0.7071"), "{message}");
         assert!(message.contains(&format!("c = {c}")) && message.contains("101 points"), "{message}");
         for context in contexts() {
             assert_eq!(Wave::<f32>::new(context, &past).unwrap_err().to_string(), message);
