@@ -14,6 +14,8 @@ function [x, info] = MexSolveDirect(gpu, A, b, limited)
 %     operations       multiplications and additions of the factorisation
 %     replacedPivots   pivots that were too small and were replaced
 %     matched          whether rows were permuted for a large diagonal
+%     rcond            an estimate of the reciprocal condition number in the 1-norm where the pivots suggest that A is nearly
+%                      singular, else NaN
 %
 %   Example:
 %     gpu = MexInitOpenCL();

@@ -759,7 +759,7 @@ fn pictures_are_drawn_without_fonts_of_the_system() {
         assert!(text.contains(needle), "{needle}");
     }
     let text = svg(&convergence);
-    for needle in ["cycle", "relative residual", "tolerance 10⁻¹⁰", "rounding floor", "10⁻⁸"] {
+    for needle in ["cycle", "relative residual", "tolerance 10⁻¹⁰", "rounding error, at most", "10⁻⁸"] {
         assert!(text.contains(needle), "{needle}");
     }
 }
@@ -916,7 +916,7 @@ fn no_frame_of_a_wave_is_drawn_twice() {
     assert_eq!(report["pictures"], serde_json::json!(names));
     let dt = number(&report, "dt");
     for (k, name) in names.iter().enumerate() {
-        let time = format!("t = {:.4}", k as f64 * dt);
+        let time = format!("t = {}<", clinalg::number(k as f64 * dt, 5));
         assert!(svg(&folder.path().join(name)).contains(&time), "{name}: {time}");
     }
 }
@@ -944,7 +944,7 @@ fn the_error_of_a_large_time_step_has_the_limit() {
         let message = error["message"].as_str().expect("words");
         let c = if args.contains("--c 2") { 2.0 } else { 1.0 };
         let limit = 1.0 / (64.0 * c * 2.0_f64.sqrt());
-        assert!(message.contains(&format!("{limit:.6e}")) && message.contains("Courant"), "{message}");
+        assert!(message.contains(&clinalg::number(limit, 7)) && message.contains("Courant"), "{message}");
         let done = words(&format!("wave --backend reference --n 65 {args} --scheme implicit --steps 3 --json"));
         assert_eq!(done.code, 0, "{}", done.stderr);
     }
@@ -967,7 +967,7 @@ fn frames_are_drawn_into_a_folder_or_beside_a_name() {
     let report = draw(&folder.path().join("u.svg"), "--frames 2 --initial pluck --steps 7");
     let names = [0, 1].map(|k| folder.path().join(format!("u-000{k}.svg")));
     assert_eq!(report["pictures"], serde_json::json!(names));
-    assert!(svg(&names[0]).contains("t = 0.0000") && svg(&names[1]).contains("33 × 33 points"));
+    assert!(svg(&names[0]).contains("t = 0<") && svg(&names[1]).contains("33 × 33 points"));
     let done = words("wave --backend reference --n 33 --plot u.gif");
     assert!(done.code == 2 && done.stderr.contains(".png or .svg"), "{}", done.stderr);
 }
@@ -1230,7 +1230,7 @@ fn solutions_are_drawn_over_squares_cubes_and_lines() {
     assert!(names.iter().all(|name| png_size(name) == png_size(&names[0])));
     let report = draw("c.svg", "--problem heat3d --n 5 --frames 2");
     assert_eq!(report["pictures"].as_array().unwrap().len(), 2);
-    assert!(svg(&folder.path().join("c-0001.svg")).contains("5 × 5 × 5 points, t = 0.1000"));
+    assert!(svg(&folder.path().join("c-0001.svg")).contains("5 × 5 × 5 points, t = 0.1<"));
     draw("b.svg", "--problem bruss2d-mix --n 9 --frames 2 --field v --t-end 0.1");
     assert!(svg(&folder.path().join("b-0000.svg")).contains(">v</text>"));
     draw("l.svg", "--problem cusp --n 12 --frames 2 --t-end 0.01");
@@ -2475,7 +2475,7 @@ fn elastodynamics_meets_known_solutions_and_writes_what_it_found() {
     assert!(sunk(&stored) < -0.1 && (sunk(&stored) - sunk(&otf)).abs() < 1e-6, "{otf:#}");
     assert_eq!(report["points"][0]["stress"].as_array().map(Vec::len), Some(3));
     let text = words("elastodynamics --mesh cavity:2 --frequency 20 --rule 2");
-    let warning = "0.4 elements per shear wavelength 0.314 at the frequency 20; at least 4";
+    let warning = "0.41 elements per shear wavelength 0.3142 at the frequency 20; at least 4";
     assert!(text.stderr.contains(warning), "{}", text.stderr);
     assert!(text.fine().contains("24 elements, 72 unknowns, material outside"));
     for (options, what) in [

@@ -166,6 +166,12 @@ void matrices()
     clinalg_sparse_solve_report solved;
     CHECK(solve_sparse(csr<double>(2, 2, {0, 1, 3}, {1, 0, 1}, {2, 1, 3}), vector<double>({2, 4}), &solved).gather<double>() == Values({1, 1}));
     CHECK(solved.is_cholesky == 0 && solved.backward_error < 1e-15);
+    // [0 2; 1 3], then [0 4; 1 3].
+    Factorisation kept(csr<double>(2, 2, {0, 1, 3}, {1, 0, 1}, {2, 1, 3}));
+    CHECK(kept.solve(vector<double>({1, 5}), CLINALG_TRANSPOSE_YES).gather<double>() == Values({1, 1}));
+    CHECK(kept.determinant().real() == -2 && kept.report().backward_error < 1e-15 && kept.reciprocal_condition() > 0.05);
+    kept.refactor(csr<double>(2, 2, {0, 1, 3}, {1, 0, 1}, {4, 1, 3}));
+    CHECK(kept.solve(vector<double>({4, 4})).gather<double>() == Values({1, 1}) && kept.determinant().real() == -4);
     CHECK(refused([] { (void)dense<double>(2, 2, {1, 2, 3}); }) && refused([] { (void)csr<double>(1, 1, {0}, {}, {}); }));
 
     Dense gram;

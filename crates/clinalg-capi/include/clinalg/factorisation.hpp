@@ -38,11 +38,11 @@ public:
     explicit Factorisation(const Dense &a, clinalg_factorisation factorisation = CLINALG_FACTORISATION_LU) {
         check(clinalg_factorisation_create(static_cast<std::uint32_t>(factorisation), a.get(), out()));
     }
-    explicit Factorisation(const Sparse &a, clinalg_factorisation factorisation = CLINALG_FACTORISATION_AUTO) {
+    explicit Factorisation(const Csr &a, clinalg_factorisation factorisation = CLINALG_FACTORISATION_AUTO) {
         check(clinalg_factorisation_create(static_cast<std::uint32_t>(factorisation), a.get(), out()));
     }
     // New values for the factors of a sparse matrix, with entries at the same positions.
-    void refactor(const Sparse &a) { check(clinalg_factorisation_refactor(get(), a.get())); }
+    void refactor(const Csr &a) { check(clinalg_factorisation_refactor(get(), a.get())); }
     // Of a sparse matrix: what the factors are, and how well the last system was solved by them.
     CLINALG_NODISCARD clinalg_sparse_solve_report report() const {
         return detail::given<clinalg_sparse_solve_report>(clinalg_factorisation_get_report, get());
