@@ -173,11 +173,8 @@ classdef decomposition < handle
       if ~o.CheckCondition, return, end
       o.CheckCondition = false;
       if o.IsSparse || strcmp(o.Type, 'lu')
-        r = rcond(o);
-        if r < eps(o.Datatype)
-          warning('clinalg:matrix:nearlySingular', ['\\: the matrix is nearly singular (rcond = %g); the result may be inaccurate. Rescale or ' ...
-            'regularise the system.'], r);
-        end
+        clinalg.factorisations.warn_if_ill_conditioned('\', rcond(o), o.Datatype);
       end
-    end  end
+    end
+  end
 end

@@ -37,6 +37,15 @@ classdef factorisations
       end
     end
 
+    function t = warn_if_ill_conditioned(name, reciprocal, type)
+    % MATLAB's warning where a reciprocal condition number is below eps; whether it was given.
+      t = reciprocal < eps(type);
+      if t
+        warning('clinalg:matrix:nearlySingular', ['%s: the matrix is nearly singular (rcond = %g); the result may be inaccurate. ' ...
+          'Rescale or regularise the system.'], name, reciprocal);
+      end
+    end
+
     function t = is_large(a)
     % Whether a is a square sparse matrix on the device with 1000 or more rows.
       t = isa(a, 'clinalg.array') && strcmp(kind_of(a), 'sparse') && size(a, 1) >= 1000 && size(a, 1) == size(a, 2);
@@ -141,9 +150,7 @@ classdef factorisations
       end
       b = clinalg.array(b);
       if strcmp(underlyingType(a), 'single'), reciprocal = single(reciprocal); end
-      if nargout < 2 && reciprocal < eps(underlyingType(a))
-        warning('clinalg:matrix:nearlySingular', 'inv: the matrix is nearly singular (rcond = %g); the result may be inaccurate. Rescale or regularise the system.', reciprocal);
-      end
+      if nargout < 2, clinalg.factorisations.warn_if_ill_conditioned('inv', reciprocal, underlyingType(a)); end
     end
 
     function [d, reciprocal] = det(a)
@@ -183,9 +190,7 @@ classdef factorisations
         rank_ = size(a, 1);
       end
       x = clinalg.operands.made(x);
-      if reciprocal < eps(underlyingType(a))
-        warning('clinalg:matrix:nearlySingular', '\\: the matrix is nearly singular (rcond = %g); the result may be inaccurate. Rescale or regularise the system.', reciprocal);
-      elseif rank_ < min(size(a))
+      if ~clinalg.factorisations.warn_if_ill_conditioned('\', reciprocal, underlyingType(a)) && rank_ < min(size(a))
         warning('clinalg:matrix:rankDeficient', '\\: the matrix is rank deficient: rank = %d, tol = %g; the result is the minimum-norm least-squares solution', ...
           rank_, tolerance);
       end
@@ -224,10 +229,7 @@ classdef factorisations
         try
           [x, info] = clinalg_mex('MexSolveDirect', 0, a.h, b.h, true);
           x = clinalg.operands.made(x);
-          if info.rcond < eps(underlyingType(a))
-            warning('clinalg:matrix:nearlySingular', ['\\: the matrix is nearly singular (rcond = %g); the result may be inaccurate. Rescale or ' ...
-              'regularise the system.'], info.rcond);
-          end
+          clinalg.factorisations.warn_if_ill_conditioned('\', info.rcond, underlyingType(a));
           return
         catch problem
           % What takes too long, does not fit or is singular is left to the iterative solvers.
