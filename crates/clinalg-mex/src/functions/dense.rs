@@ -1,14 +1,13 @@
 //! Dense and sparse matrices by factorisation.
 
-use clinalg::Error;
-use clinalg::direct::Kind as Factors;
-use clinalg_handles::Factorisation;
-
+use super::factorisation::FACTORISATIONS;
 use super::grid::choice;
 use super::{GPU, handle, handle_as, number_of};
 use crate::args::{Input, Kind};
 use crate::emit::{Answer, Out};
 use crate::function::Function;
+use clinalg::Error;
+use clinalg::direct::Kind as Factors;
 
 pub(super) const FUNCTIONS: &[Function] = &[
     Function {
@@ -34,13 +33,7 @@ MexHandleMatrix(gpu, x)",
         run: |args| {
             let objects = args.objects()?;
             let (a, b) = (args.handle(1), args.handle(2));
-            let known = [
-                ("auto", Factorisation::Auto),
-                ("lu", Factorisation::Lu),
-                ("cholesky", Factorisation::Cholesky),
-                ("qr", Factorisation::Qr),
-            ];
-            let factorisation = choice(args, 3, "factorisation", &known)?;
+            let factorisation = choice(args, 3, "factorisation", &FACTORISATIONS)?;
             let found = objects.solve_dense(factorisation, a, b)?;
             Ok(Answer::Several(vec![
                 Out::Handle(found.x),

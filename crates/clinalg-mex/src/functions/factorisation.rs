@@ -12,6 +12,14 @@ use crate::function::Function;
 
 const FACTORISATION: Input = handle_as("F", "factorisation");
 
+/// The factorisations by name; the first is the default.
+pub(super) const FACTORISATIONS: [(&str, Factorisation); 4] = [
+    ("auto", Factorisation::Auto),
+    ("lu", Factorisation::Lu),
+    ("cholesky", Factorisation::Cholesky),
+    ("qr", Factorisation::Qr),
+];
+
 pub(super) const FUNCTIONS: &[Function] = &[
     Function {
         name: "MexFactorisation",
@@ -30,13 +38,7 @@ x = MexFactorisationSolve(gpu, F, MexMatrix(gpu, ones(400, 1)));
 MexFactorisationReport(gpu, F)",
         see: &["MexFactorisationSolve", "MexFactorisationRefill", "MexSolveDirect", "MexSolveDense"],
         run: |args| {
-            let known = [
-                ("auto", Factorisation::Auto),
-                ("lu", Factorisation::Lu),
-                ("cholesky", Factorisation::Cholesky),
-                ("qr", Factorisation::Qr),
-            ];
-            let factorisation = choice(args, 2, "factorisation", &known)?;
+            let factorisation = choice(args, 2, "factorisation", &FACTORISATIONS)?;
             Ok(Out::Handle(args.objects()?.factorisation(factorisation, args.handle(1))?).into())
         },
         ..Function::DEFAULT
