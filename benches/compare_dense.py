@@ -46,6 +46,15 @@ class Cupy:
         if operation == "gemm":
             b, c = draw(), cp.empty((n, n), kind, order="F")
             return lambda: cp.matmul(a, b, out=c)
+        if operation in ("update", "project"):
+            from cupy import cublas
+
+            narrow, c = cp.asfortranarray(a[:, :64]), draw()
+            if operation == "project":
+                few = cp.empty((64, n), kind, order="F")
+                return lambda: cublas.gemm("H", "N", narrow, c, few, 1.0, 0.0)
+            wide = cp.asfortranarray(a[:64])
+            return lambda: cublas.gemm("N", "N", narrow, wide, c, -1.0, 1.0)
         if operation == "lu":
             return lambda: self.linalg.lu_factor(a, overwrite_a=False, check_finite=False)
         if operation == "qr":
@@ -84,6 +93,12 @@ class Torch:
         if operation == "gemm":
             b, c = draw(), t.empty((n, n), dtype=kind, device="cuda").T
             return lambda: t.matmul(a, b, out=c)
+        if operation in ("update", "project"):
+            narrow = a[:, :64].T.contiguous().T
+            if operation == "project":
+                return lambda: t.matmul(narrow.mH, a)
+            wide, c = a[:64].T.contiguous().T, draw()
+            return lambda: t.addmm(c, narrow, wide, alpha=-1)
         if operation == "lu":
             return lambda: t.linalg.lu_factor(a)
         if operation == "qr":
@@ -128,6 +143,8 @@ def main():
     parser.add_argument("--samples", type=int, default=7)
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--complex", action="store_true", help="complex LU of 4800 as well")
+    parser.add_argument("--operations", default="gemm,lu,cholesky,qr,trsm")
+    parser.add_argument("--sizes", help="rows and columns, separated by commas [default: 1024,4096,8192, with --quick 8192]")
     parser.add_argument("--out")
     options = parser.parse_args()
     library = peer()
@@ -158,10 +175,12 @@ def main():
             print(f"    {kernel['kernel']:22} {kernel['launches']:6} launches {kernel['seconds'] * 1e3:9.3f} ms", flush=True)
 
     sizes = [8192] if options.quick else [1024, 4096, 8192]
-    for operation in ("gemm", "lu", "cholesky", "qr", "trsm"):
+    if options.sizes:
+        sizes = [int(size) for size in options.sizes.split(",")]
+    for operation in options.operations.split(","):
         for n in sizes:
             for precision in ("f64", "f32"):
-                compare(operation, n, precision, kernels=n == 8192 and precision == "f64")
+                compare(operation, n, precision, kernels=n == max(sizes) and precision == "f64")
     if options.complex:
         for precision in ("c32", "c64"):
             compare("gemm", 4800, precision)

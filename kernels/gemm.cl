@@ -9,7 +9,8 @@
 //   STAGES  tiles of op(A) and op(B) in local memory                 (gemm)
 //   PAIRS   every column of A, B and C begins at 16 bytes            (gemm)
 //   PACKED  only for CPUs: rows and columns of C of an item
-// With `lower`, only the elements on and below the diagonal of C are computed.
+// With `lower`, only the elements on and below the diagonal of C are computed. On GPUs a work-group takes at most `span` columns of op(A):
+// further work-groups take the next ones and leave their sums behind C, for sum_parts.
 //
 //@ build TILE=128064 BK=8 ITEM=8004
 //@ build TILE=64064 BK=4 ITEM=4004 OPS=4
@@ -47,6 +48,38 @@
 #define TILE_ROW(group, tiles_m, tiles_n) (IN_BAND(group, tiles_m) / BAND_WIDTH(group, tiles_m, tiles_n))
 #define TILE_COLUMN(group, tiles_m, tiles_n)                                                                           \
     (BAND_OF(group, tiles_m) * BAND + IN_BAND(group, tiles_m) % BAND_WIDTH(group, tiles_m, tiles_n))
+#endif
+
+#ifdef TILE
+// Moves A, B and C to the part of the depth that a work-group has.
+#define TAKE_PART                                                                                                      \
+    const size_t tiles_m = (m + TM - 1) / TM, tiles_n = (n + TN - 1) / TN;                                             \
+    const size_t part = get_group_id(0) / (tiles_m * tiles_n), group = get_group_id(0) % (tiles_m * tiles_n);          \
+    const size_t above = TM * TILE_ROW(group, tiles_m, tiles_n), left = TN * TILE_COLUMN(group, tiles_m, tiles_n);     \
+    /* A tile above the diagonal has nothing to do. */                                                                 \
+    const size_t depth = !lower || above + TM > left ? min((size_t)span, k - part * span) : 0;                         \
+    a += part * span * (OPA == 0 ? lda : 1);                                                                           \
+    b += part * span * (OPB == 0 ? 1 : ldb);                                                                           \
+    c += part * n * ldc;
+
+// Whether sums begin with beta C / alpha, all of whose elements are then under way at once: where the division is exact.
+#define BEGINS_WITH_C (depth > 0 && !scalar_is_zero(beta) && scalar_im(alpha) == ZERO && fabs(scalar_re(alpha)) == ONE)
+
+// C = alpha times the sum of `parts` matrices of m x n, plus beta C; an element per item.
+__kernel void sum_parts(ulong m, ulong n, uint parts, uint lower, SCALAR alpha, __global const SCALAR *of_parts, SCALAR beta,
+                        __global SCALAR *c_of, ulong c_offset, ulong ldc)
+{
+    const size_t element = get_global_id(0), row = element % m, column = element / m;
+    if (column < n && (!lower || row >= column)) {
+        SCALAR sum = SCALAR_ZERO;
+        for (uint part = 0; part < parts; ++part) {
+            sum += of_parts[part * m * n + element];
+        }
+        __global SCALAR *at = c_of + c_offset + column * ldc + row;
+        const SCALAR product = scalar_mul(alpha, sum);
+        *at = scalar_is_zero(beta) ? product : scalar_mad(beta, *at, product);
+    }
+}
 #endif
 
 #if defined(TILE) && defined(ITEM)
@@ -131,9 +164,13 @@
         }                                                                                                              \
     }
 
+// The rows and columns of C of an item.
+#define ITEM_ROW(i) (above + ((i) / CHUNK * ITEMS_M + item_m) * CHUNK + (i) % CHUNK)
+#define ITEM_COLUMN(j) (left + ((j) / CHUNK * ITEMS_N + item_n) * CHUNK + (j) % CHUNK)
+
 // A tile of C per work-group, RM x RN elements per item; the next tiles of A and B are read while the present ones are multiplied.
 __kernel __attribute__((reqd_work_group_size(ITEMS, 1, 1))) void
-gemm(ulong m, ulong n, ulong k, SCALAR alpha, __global const SCALAR *a_of, ulong a_offset, ulong lda,
+gemm(ulong m, ulong n, ulong k, ulong span, SCALAR alpha, __global const SCALAR *a_of, ulong a_offset, ulong lda,
      __global const SCALAR *b_of, ulong b_offset, ulong ldb, SCALAR beta, __global SCALAR *c_of, ulong c_offset,
      ulong ldc, uint lower)
 {
@@ -143,19 +180,17 @@ gemm(ulong m, ulong n, ulong k, SCALAR alpha, __global const SCALAR *a_of, ulong
     __global SCALAR *c = c_of + c_offset;
     const uint item = (uint)get_local_id(0);
     const uint item_m = item % ITEMS_M, item_n = item / ITEMS_M;
-    const size_t tiles_m = (m + TM - 1) / TM, tiles_n = (n + TN - 1) / TN;
-    const size_t above = TM * TILE_ROW(get_group_id(0), tiles_m, tiles_n);
-    const size_t left = TN * TILE_COLUMN(get_group_id(0), tiles_m, tiles_n);
-    // A tile above the diagonal has nothing to do.
-    const bool wanted = !lower || above + TM > left;
-    const size_t depth = wanted ? k : 0;
+    TAKE_PART
     SCALAR next_a[COPIES_A], next_b[COPIES_B];
     SCALAR sum[RM][RN];
+    const bool begins = BEGINS_WITH_C;
 #pragma unroll
-    for (uint i = 0; i < RM; ++i) {
+    for (uint j = 0; j < RN; ++j) {
 #pragma unroll
-        for (uint j = 0; j < RN; ++j) {
-            sum[i][j] = SCALAR_ZERO;
+        for (uint i = 0; i < RM; ++i) {
+            const size_t row = ITEM_ROW(i), column = ITEM_COLUMN(j);
+            const bool inside = row < m && column < n;
+            sum[i][j] = begins && inside ? scalar_mul(alpha, scalar_mul(beta, c[column * ldc + row])) : SCALAR_ZERO;
         }
     }
     LOAD_TILES((size_t)0);
@@ -187,14 +222,14 @@ gemm(ulong m, ulong n, ulong k, SCALAR alpha, __global const SCALAR *a_of, ulong
     }
 #pragma unroll
     for (uint j = 0; j < RN; ++j) {
-        const size_t column = left + (j / CHUNK * ITEMS_N + item_n) * CHUNK + j % CHUNK;
+        const size_t column = ITEM_COLUMN(j);
 #pragma unroll
         for (uint i = 0; i < RM; ++i) {
-            const size_t row = above + (i / CHUNK * ITEMS_M + item_m) * CHUNK + i % CHUNK;
+            const size_t row = ITEM_ROW(i);
             if (row < m && column < n && (!lower || row >= column)) {
                 __global SCALAR *at = c + column * ldc + row;
                 const SCALAR product = scalar_mul(alpha, sum[i][j]);
-                *at = scalar_is_zero(beta) ? product : scalar_mad(beta, *at, product);
+                *at = begins || scalar_is_zero(beta) ? product : scalar_mad(beta, *at, product);
             }
         }
     }
@@ -327,7 +362,7 @@ inline void multiply_shared(double4 *d, __local const double4 *a, __local const 
 // A tile of C per work-group on tensor cores. The tiles of A and B are copied past the registers, STAGES - 1 ahead. An item loads two
 // neighbours at once: which rows, columns and depths a product of small matrices means is free as long as all agree.
 __kernel __attribute__((reqd_work_group_size(ITEMS, 1, 1))) void
-gemm(ulong m, ulong n, ulong k, SCALAR alpha, __global const SCALAR *a_of, ulong a_offset, ulong lda,
+gemm(ulong m, ulong n, ulong k, ulong span, SCALAR alpha, __global const SCALAR *a_of, ulong a_offset, ulong lda,
      __global const SCALAR *b_of, ulong b_offset, ulong ldb, SCALAR beta, __global SCALAR *c_of, ulong c_offset,
      ulong ldc, uint lower)
 {
@@ -339,23 +374,48 @@ gemm(ulong m, ulong n, ulong k, SCALAR alpha, __global const SCALAR *a_of, ulong
     const uint lane = item % 32, warp = item / 32;
     const uint warp_m = warp % WARPS_M * WM, warp_n = warp / WARPS_M * WN;
     const uint g = lane / 4, t = lane % 4;
-    const size_t tiles_m = (m + TM - 1) / TM, tiles_n = (n + TN - 1) / TN;
-    const size_t above = TM * TILE_ROW(get_group_id(0), tiles_m, tiles_n);
-    const size_t left = TN * TILE_COLUMN(get_group_id(0), tiles_m, tiles_n);
-    const bool wanted = !lower || above + TM > left;
-    const size_t depth = wanted ? k : 0;
+    TAKE_PART
     double4 sum[TILES_M][TILES_N];
-#pragma unroll
-    for (uint i = 0; i < TILES_M; ++i) {
-#pragma unroll
-        for (uint j = 0; j < TILES_N; ++j) {
-            sum[i][j] = (double4)0.0;
-        }
-    }
 #pragma unroll
     for (uint ahead = 0; ahead < STAGES - 1; ++ahead) {
         COPY_TILES((size_t)BK * ahead, ahead);
     }
+    const bool begins = BEGINS_WITH_C;
+    const double factor = begins ? alpha * beta : 0.0;
+#pragma unroll
+    for (uint i = 0; i < TILES_M; ++i) {
+#pragma unroll
+        for (uint j = 0; j < TILES_N; ++j) {
+            const size_t row = above + warp_m + 16 * i + TENSOR_ROW(g, 0), other = row + TENSOR_ROW(0, 1);
+            const size_t column = left + warp_n + TENSOR_COLUMN(j, 2 * t), next = column + TENSOR_COLUMN(0, 1);
+            __global const double *at = c + column * ldc + row;
+            sum[i][j] = (double4)0.0;
+            if (begins && column < n) {
+#if OPA == 0 && defined(PAIRS)
+                if (other < m) {
+                    sum[i][j].s02 = factor * *(__global const double2 *)at;
+                } else
+#endif
+                {
+                    sum[i][j].s0 = row < m ? factor * at[0] : 0.0;
+                    sum[i][j].s2 = other < m ? factor * at[TENSOR_ROW(0, 1)] : 0.0;
+                }
+            }
+            at += TENSOR_COLUMN(0, 1) * ldc;
+            if (begins && next < n) {
+#if OPA == 0 && defined(PAIRS)
+                if (other < m) {
+                    sum[i][j].s13 = factor * *(__global const double2 *)at;
+                } else
+#endif
+                {
+                    sum[i][j].s1 = row < m ? factor * at[0] : 0.0;
+                    sum[i][j].s3 = other < m ? factor * at[TENSOR_ROW(0, 1)] : 0.0;
+                }
+            }
+        }
+    }
+    const double kept = begins ? 0.0 : beta;
     uint stage = 0, empty = STAGES - 1;
     for (size_t step = 0; step < depth; step += BK) {
         AWAIT(STAGES - 2);
@@ -416,17 +476,17 @@ gemm(ulong m, ulong n, ulong k, SCALAR alpha, __global const SCALAR *a_of, ulong
 #if OPA == 0 && defined(PAIRS)
                 if (row + 1 < m && column < n && (!lower || row >= column)) {
                     __global double2 *both = (__global double2 *)at;
-                    *both = beta == 0.0 ? pair : pair + beta * *both;
+                    *both = kept == 0.0 ? pair : pair + kept * *both;
                     continue;
                 }
 #endif
                 if (row < m && column < n && (!lower || row >= column)) {
-                    *at = beta == 0.0 ? pair.s0 : pair.s0 + beta * *at;
+                    *at = kept == 0.0 ? pair.s0 : pair.s0 + kept * *at;
                 }
                 const size_t other = row + TENSOR_ROW(0, 1);
                 at += TENSOR_ROW(0, 1);
                 if (other < m && column < n && (!lower || other >= column)) {
-                    *at = beta == 0.0 ? pair.s1 : pair.s1 + beta * *at;
+                    *at = kept == 0.0 ? pair.s1 : pair.s1 + kept * *at;
                 }
             }
         }

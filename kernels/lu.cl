@@ -11,6 +11,7 @@
 #include "common.clh"
 #include "scalar.clh"
 #include "elimination.clh"
+#include "cooperative.clh"
 
 #ifndef PANEL
 #define PANEL 16
@@ -51,13 +52,6 @@
     }
 
 #ifndef CPU
-// Makes the stores of a work-group known to all, and those of others to it: a fence of the device.
-#if defined(__NV_CL_C_VERSION)
-#define PUBLISH() __asm__ volatile("fence.acq_rel.gpu;" ::: "memory")
-#else
-#define PUBLISH() mem_fence(CLK_GLOBAL_MEM_FENCE)
-#endif
-
 // The elements of a row of the work-group: in local memory where one launch does all columns.
 #ifdef COOPERATIVE
 #define OF_ROW(row, j) tile[(j) * PANEL_ITEMS + (row) - group * PANEL_ITEMS]
@@ -172,24 +166,11 @@ lu_columns(uint m, uint width, uint first, uint last, uint groups, __global SCAL
             kept[(next * (groups + 1) + groups) * PANEL + item] = OF_ROW(step, item);
         }
         barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
-#ifdef COOPERATIVE
         if (item == 0) {
-            PUBLISH();
-            atomic_inc(sync);
-            const uint wanted = arrived + (step - first + 1) * groups;
-            uint tries = 0;
-            while ((int)(sync[0] - wanted) < 0 && ++tries < COOPERATIVE) {
-            }
-            if (tries >= COOPERATIVE) {
-                info[1] = 1;
-            }
-            PUBLISH();
+            ARRIVE(sync)
+            AWAIT_ALL(sync, arrived + (step - first + 1) * groups, info + 1)
         }
         barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
-#else
-        (void)sync;
-        (void)arrived;
-#endif
     }
 #ifdef COOPERATIVE
     for (uint j = 0; row < m && j < width; ++j) {

@@ -3,16 +3,28 @@
 //
 //@ build
 //@ build CPU=1
+//@ build COOPERATIVE=1000
 //@ build SCALAR_COMPLEX=1
 //@ build SCALAR_COMPLEX=1 CPU=1
+//@ build SCALAR_COMPLEX=1 COOPERATIVE=1000
 #include "common.clh"
 #include "scalar.clh"
+#include "cooperative.clh"
 
-// Columns of a panel, at most.
+// Columns of a panel, and reflections of a block, at most.
+#ifdef CPU
+#define PANEL 32
+#else
 #define PANEL 16
-// Items of a work-group of a panel, each with a row, and sums that they share for each column.
-#define PANEL_ITEMS 64
-#define SHARES (PANEL_ITEMS / PANEL)
+#endif
+#define BLOCK 128
+// Items of a work-group of a panel: SEGMENTS of a column have ITEM_ROWS rows each. The work-group has PANEL_ROWS rows at a time.
+#define PANEL_ITEMS 256
+#define SEGMENTS (PANEL_ITEMS / PANEL)
+#define ITEM_ROWS 16
+#define PANEL_ROWS (SEGMENTS * ITEM_ROWS)
+// Sums of a column in local memory, with a gap that spreads columns over the banks.
+#define LD_SUMS (SEGMENTS + 1)
 
 // What the reflection of a column with the element `head` and the square sum `rest` of those below is.
 typedef struct {
@@ -33,84 +45,156 @@ inline Reflection reflection(SCALAR head, REAL rest)
 }
 
 #ifndef CPU
-// Step `step` of a panel: the reflection of column step - 1, from the sums that all work-groups left, and the sums for column `step`. Each
-// work-group has PANEL_ITEMS rows; `partial` has two places for products of a column with those behind it, `head` for its row.
+// The row of the i-th element of an item: neighbouring items have neighbouring rows.
+#define ITEM_ROW(i) (from + (i) * SEGMENTS + segment)
+
+// Steps `first` to `last` - 1 of a panel: step s applies the reflection of column s - 1, from the sums that all work-groups left, and leaves
+// the sums for column s: its products with all columns below row s (`partial`, one of two places), and row s (`head`). So a column
+// takes one launch; with COOPERATIVE, work-groups that all run at the same time wait for each other instead, and keep their rows in
+// registers. A work-group has `rows_each` rows, a multiple of PANEL_ROWS; with COOPERATIVE that number. The products with the
+// vectors of earlier columns give the triangle T of the panel.
 __kernel __attribute__((reqd_work_group_size(PANEL_ITEMS, 1, 1))) void
-qr_column(uint m, uint width, uint step, uint groups, __global SCALAR *a_of, ulong a_offset, ulong lda,
-          __global SCALAR *partial, __global SCALAR *head, __global SCALAR *tau, ulong tau_offset)
+qr_columns(uint m, uint width, uint first, uint last, uint groups, uint rows_each, __global SCALAR *a_of, ulong a_offset,
+           ulong lda, __global volatile SCALAR *partial, __global volatile SCALAR *head, __global SCALAR *tau, ulong tau_offset,
+           __global SCALAR *t_of, ulong t_offset, ulong ldt, __global volatile uint *sync, uint arrived,
+           __global uint *late)
 {
-    __local SCALAR products[PANEL * PANEL_ITEMS];
-    __local SCALAR sums[PANEL * SHARES], factor[PANEL], row_of[PANEL];
+    __local SCALAR vector[PANEL_ROWS], next_vector[PANEL_ROWS];
+    __local SCALAR sums[PANEL * LD_SUMS], factor[PANEL], row_of[PANEL], total[PANEL];
     const uint item = (uint)get_local_id(0), group = (uint)get_group_id(0);
-    const uint row = group * PANEL_ITEMS + item;
-    const uint next = step % 2, now = 1 - next;
-    const uint column = item % PANEL, share = item / PANEL;
-    __global SCALAR *own = a_of + a_offset + row;
-    const bool reflects = step > 0;
-    const uint c = reflects ? step - 1 : 0;
-    SCALAR sum = SCALAR_ZERO;
-    for (uint q = share; reflects && q < groups && column < width; q += SHARES) {
-        sum += partial[(now * groups + q) * PANEL + column];
+    const uint column = item / SEGMENTS, segment = item % SEGMENTS;
+    const bool inside = column < width;
+    __global SCALAR *own = a_of + a_offset + column * lda;
+    __global SCALAR *t = t_of + t_offset;
+    SCALAR kept[ITEM_ROWS];
+#ifdef COOPERATIVE
+    const uint from = group * PANEL_ROWS;
+#pragma unroll
+    for (uint i = 0; i < ITEM_ROWS; ++i) {
+        kept[i] = inside && ITEM_ROW(i) < m ? own[ITEM_ROW(i)] : SCALAR_ZERO;
     }
-    sums[share * PANEL + column] = sum;
-    if (item < PANEL) {
-        row_of[item] = reflects && item < width ? head[now * PANEL + item] : SCALAR_ZERO;
-    }
-    barrier(CLK_LOCAL_MEM_FENCE);
-    if (item < PANEL) {
-        SCALAR all = SCALAR_ZERO;
-        for (uint q = 0; q < SHARES; ++q) {
-            all += sums[q * PANEL + item];
+#endif
+    for (uint step = first; step < last; ++step) {
+        const bool reflects = step > 0;
+        const uint c = reflects ? step - 1 : 0;
+        const uint next = step % 2, now = 1 - next;
+        SCALAR sum = SCALAR_ZERO;
+        for (uint q = segment; reflects && q < groups; q += SEGMENTS) {
+            sum += partial[(now * PANEL + column) * groups + q];
         }
-        sums[item] = all;
+        sums[column * LD_SUMS + segment] = sum;
+        if (item < PANEL) {
+            row_of[item] = reflects ? head[now * PANEL + item] : SCALAR_ZERO;
+        }
+        barrier(CLK_LOCAL_MEM_FENCE);
+        if (item < PANEL) {
+            SCALAR all = SCALAR_ZERO;
+            for (uint q = 0; q < SEGMENTS; ++q) {
+                all += sums[item * LD_SUMS + q];
+            }
+            total[item] = all;
+        }
+        barrier(CLK_LOCAL_MEM_FENCE);
+        const Reflection h = reflection(row_of[c], scalar_re(total[c]));
+        if (item < PANEL) {
+            // The product of v with the column: for those behind it the factor of v, for earlier ones an element of V'V.
+            const SCALAR product = row_of[item] + scalar_mul_conj(h.scale, total[item]);
+            factor[item] = item > c ? scalar_mul_conj(h.tau, product) : product;
+        }
+        sum = SCALAR_ZERO;
+#ifndef COOPERATIVE
+        for (uint from = group * rows_each; from < (group + 1) * rows_each; from += PANEL_ROWS) {
+#pragma unroll
+            for (uint i = 0; i < ITEM_ROWS; ++i) {
+                kept[i] = inside && ITEM_ROW(i) < m ? own[ITEM_ROW(i)] : SCALAR_ZERO;
+            }
+#endif
+            if (column == c) {
+#pragma unroll
+                for (uint i = 0; i < ITEM_ROWS; ++i) {
+                    vector[i * SEGMENTS + segment] = kept[i];
+                }
+            }
+            barrier(CLK_LOCAL_MEM_FENCE);
+#pragma unroll
+            for (uint i = 0; i < ITEM_ROWS; ++i) {
+                const SCALAR v =
+                    ITEM_ROW(i) == c ? SCALAR_ONE : scalar_mul(h.scale, vector[i * SEGMENTS + segment]);
+                if (reflects && ITEM_ROW(i) >= c && column > c) {
+                    kept[i] = scalar_mad(-v, factor[column], kept[i]);
+                }
+                if (reflects && ITEM_ROW(i) >= c && column == c) {
+                    kept[i] = ITEM_ROW(i) == c ? scalar_from_real(h.beta) : v;
+                }
+                if (column == step) {
+                    next_vector[i * SEGMENTS + segment] = kept[i];
+                }
+            }
+            barrier(CLK_LOCAL_MEM_FENCE);
+#pragma unroll
+            for (uint i = 0; i < ITEM_ROWS; ++i) {
+                if (ITEM_ROW(i) > step && step < width) {
+                    sum += scalar_mul_conj(next_vector[i * SEGMENTS + segment], kept[i]);
+                }
+                if (ITEM_ROW(i) == step && step < width) {
+                    head[next * PANEL + column] = kept[i];
+                }
+            }
+#ifndef COOPERATIVE
+#pragma unroll
+            for (uint i = 0; i < ITEM_ROWS; ++i) {
+                if (reflects && inside && column >= c && ITEM_ROW(i) >= c && ITEM_ROW(i) < m) {
+                    own[ITEM_ROW(i)] = kept[i];
+                }
+            }
+        }
+#endif
+        sums[column * LD_SUMS + segment] = sum;
+        barrier(CLK_LOCAL_MEM_FENCE);
+        if (item < PANEL) {
+            SCALAR all = SCALAR_ZERO;
+            for (uint q = 0; q < SEGMENTS; ++q) {
+                all += sums[item * LD_SUMS + q];
+            }
+            partial[(next * PANEL + item) * groups + group] = all;
+        }
+        barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+        if (item == 0) {
+            ARRIVE(sync)
+        }
+        // Column c of T, an item per row: 1 - V T V' = (1 - V_c T_c V_c') H_c.
+        if (reflects && group == 0 && item < c) {
+            SCALAR value = SCALAR_ZERO;
+            for (uint l = item; l < c; ++l) {
+                value = scalar_mad(t[l * ldt + item], scalar_conj(factor[l]), value);
+            }
+            t[c * ldt + item] = -scalar_mul(h.tau, value);
+        }
+        if (reflects && group == 0 && item == c) {
+            t[c * ldt + c] = h.tau;
+            tau[tau_offset + c] = h.tau;
+        }
+        if (item == 0) {
+            AWAIT_ALL(sync, arrived + (step - first + 1) * groups, late)
+        }
+        barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
     }
-    barrier(CLK_LOCAL_MEM_FENCE);
-    const Reflection h = reflection(row_of[c], scalar_re(sums[c]));
-    if (item < PANEL) {
-        factor[item] = scalar_mul_conj(h.tau, row_of[item] + scalar_mul_conj(h.scale, sums[item]));
-    }
-    barrier(CLK_LOCAL_MEM_FENCE);
-    if (reflects && row < m && row >= c) {
-        const SCALAR v = row == c ? SCALAR_ONE : scalar_mul(h.scale, own[c * lda]);
-        own[c * lda] = row == c ? scalar_from_real(h.beta) : v;
-        for (uint j = c + 1; j < width; ++j) {
-            own[j * lda] = scalar_mad(-v, factor[j], own[j * lda]);
+#ifdef COOPERATIVE
+    (void)rows_each;
+#pragma unroll
+    for (uint i = 0; i < ITEM_ROWS; ++i) {
+        if (inside && ITEM_ROW(i) < m) {
+            own[ITEM_ROW(i)] = kept[i];
         }
     }
-    if (reflects && group == 0 && item == 0) {
-        tau[tau_offset + c] = h.tau;
-    }
-    const bool below = step < width && row < m && row > step;
-    const SCALAR left = below ? scalar_conj(own[step * lda]) : SCALAR_ZERO;
-    for (uint j = 0; j < PANEL; ++j) {
-        products[j * PANEL_ITEMS + item] =
-            below && j >= step && j < width ? scalar_mul(left, own[j * lda]) : SCALAR_ZERO;
-    }
-    if (step < width && row == step) {
-        for (uint j = 0; j < width; ++j) {
-            head[next * PANEL + j] = own[j * lda];
-        }
-    }
-    barrier(CLK_LOCAL_MEM_FENCE);
-    SCALAR part = SCALAR_ZERO;
-    for (uint i = 0; i < PANEL; ++i) {
-        part += products[column * PANEL_ITEMS + share * PANEL + (i + column) % PANEL];
-    }
-    sums[share * PANEL + column] = part;
-    barrier(CLK_LOCAL_MEM_FENCE);
-    if (item < PANEL) {
-        SCALAR all = SCALAR_ZERO;
-        for (uint q = 0; q < SHARES; ++q) {
-            all += sums[q * PANEL + item];
-        }
-        partial[(next * groups + group) * PANEL + item] = all;
-    }
+#endif
 }
 #else
-// A panel by one item.
+// A panel by one item, with its triangle T.
 __kernel void qr_panel(uint m, uint width, __global SCALAR *a_of, ulong a_offset, ulong lda, __global SCALAR *tau,
-                       ulong tau_offset)
+                       ulong tau_offset, __global SCALAR *t_of, ulong t_offset, ulong ldt)
 {
+    __global SCALAR *t = t_of + t_offset;
     for (uint c = 0; c < width; ++c) {
         __global SCALAR *x = a_of + a_offset + c * lda;
         REAL rest = ZERO;
@@ -135,23 +219,56 @@ __kernel void qr_panel(uint m, uint width, __global SCALAR *a_of, ulong a_offset
                 y[i] = scalar_mad(-x[i], factor, y[i]);
             }
         }
+        // Column c of T: 1 - V T V' = (1 - V_c T_c V_c') H_c.
+        for (uint j = 0; j < c; ++j) {
+            __global const SCALAR *v = a_of + a_offset + j * lda;
+            SCALAR sum = scalar_conj(v[c]);
+            for (uint i = c + 1; i < m; ++i) {
+                sum += scalar_mul_conj(v[i], x[i]);
+            }
+            t[c * ldt + j] = SCALAR_ZERO;
+            for (uint i = 0; i <= j; ++i) {
+                t[c * ldt + i] -= scalar_mul(h.tau, scalar_mul(t[j * ldt + i], sum));
+            }
+        }
+        t[c * ldt + c] = h.tau;
     }
 }
 #endif
 
-// The upper triangle T with H_1 ... H_n = 1 - V T V', from the products V'V; an item per row.
-__kernel void qr_triangle(uint n, __global const SCALAR *products, __global const SCALAR *tau, ulong tau_offset,
-                          __global SCALAR *t)
+// Joins neighbouring triangles of at most `side` columns, p and q, of a block of `count` reflections, from the products V'V:
+// T(p, q) = -T(p, p) (V_p'V_q) T(q, q). A work-group takes JOINED columns of q.
+#ifdef CPU
+#define JOINED 1
+#define JOIN_ROWS 1
+#else
+#define JOINED 4
+#define JOIN_ROWS 64
+#endif
+__kernel __attribute__((reqd_work_group_size(JOINED * JOIN_ROWS, 1, 1))) void
+join_triangles(uint count, uint side, __global const SCALAR *products, __global SCALAR *t_of, ulong t_offset, ulong ldt)
 {
-    const uint i = (uint)get_global_id(0);
-    if (i < n) {
-        for (uint j = 0; j < n; ++j) {
-            SCALAR value = SCALAR_ZERO;
-            for (uint l = i; l < j; ++l) {
-                value = scalar_mad(t[l * n + i], products[j * n + l], value);
-            }
-            const SCALAR factor = tau[tau_offset + j];
-            t[j * n + i] = j < i ? SCALAR_ZERO : j == i ? factor : -scalar_mul(factor, value);
+    __local SCALAR half_way[JOINED * BLOCK / 2];
+    const uint item = (uint)get_local_id(0), group = (uint)get_group_id(0);
+    const uint groups = (side + JOINED - 1) / JOINED;
+    const uint above = item % JOIN_ROWS, own = item / JOIN_ROWS;
+    const uint p = group / groups * 2 * side, q = p + side;
+    const uint j = q + group % groups * JOINED + own;
+    const bool inside = j < min(q + side, count);
+    __global SCALAR *t = t_of + t_offset;
+    for (uint i = above; inside && i < side; i += JOIN_ROWS) {
+        SCALAR sum = SCALAR_ZERO;
+        for (uint l = q; l <= j; ++l) {
+            sum = scalar_mad(products[l * count + p + i], t[j * ldt + l], sum);
         }
+        half_way[own * (BLOCK / 2) + i] = sum;
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (uint i = above; inside && i < side; i += JOIN_ROWS) {
+        SCALAR sum = SCALAR_ZERO;
+        for (uint l = i; l < side; ++l) {
+            sum = scalar_mad(t[(p + l) * ldt + p + i], half_way[own * (BLOCK / 2) + l], sum);
+        }
+        t[j * ldt + p + i] = -sum;
     }
 }

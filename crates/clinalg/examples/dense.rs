@@ -1,6 +1,7 @@
 //! Times products and factorisations of dense matrices, for `benches/compare_dense.py`.
 //!
-//! `dense OPERATION N PRECISION [SAMPLES] [--kernels]` with `gemm`, `lu`, `cholesky`, `qr` or `trsm`, and `f32`, `f64`, `c32` or `c64` (complex), prints a line of JSON:
+//! `dense OPERATION N PRECISION [SAMPLES] [--kernels]` with `gemm`, `update` (C - A B of n x 64 and 64 x n), `project` (A' B of n x 64 and
+//! n x n), `lu`, `cholesky`, `qr` or `trsm`, and `f32`, `f64`, `c32` or `c64` (complex), prints a line of JSON:
 //! the seconds of each sample, the operations, the error (the residual of a product or of a system beside the sizes of its terms), and with
 //! `--kernels` the device time of each kernel in one more run.
 
@@ -29,6 +30,9 @@ fn main() -> Outcome<()> {
     };
     run(operation, n.parse()?, precision, samples, kernels)
 }
+
+/// Columns or rows of the narrow matrices of `update` and `project`.
+const FEW: usize = 64;
 
 /// Numbers in [-1, 1), by splitmix64.
 fn noise<T: Scalar>(count: usize, seed: u64) -> Vec<T> {
@@ -95,7 +99,7 @@ impl<T: Scalar> Case<T> {
     fn new(context: &Context, operation: &str, n: usize) -> Outcome<Case<T>> {
         let mut values = noise::<T>(n * n, 1);
         match operation {
-            "gemm" | "lu" | "qr" => {}
+            "gemm" | "update" | "project" | "lu" | "qr" => {}
             // A dominant diagonal makes it positive definite, and triangular solutions bounded.
             "cholesky" | "trsm" => {
                 for i in 0..n {
@@ -107,9 +111,11 @@ impl<T: Scalar> Case<T> {
             }
             other => return Err(format!("no operation `{other}`").into()),
         }
-        let a = Dense::from_column_major(context, n, n, &values)?;
-        let b = Dense::from_column_major(context, n, n, &noise::<T>(n * n, 1 << 40))?;
-        let result = Dense::zeros(context, n, n)?;
+        let few = if matches!(operation, "update" | "project") { FEW } else { n };
+        let a = Dense::from_column_major(context, n, few, &values[..n * few])?;
+        let depth = if operation == "update" { FEW } else { n };
+        let b = Dense::from_column_major(context, depth, n, &noise::<T>(depth * n, 1 << 40))?;
+        let result = Dense::zeros(context, 0, 0)?;
         Ok(Case { operation: operation.into(), n, a, b, result, lu: None, cholesky: None, qr: None })
     }
 
@@ -120,6 +126,7 @@ impl<T: Scalar> Case<T> {
         scale
             * match self.operation.as_str() {
                 "gemm" => 2.0 * n * n * n,
+                "update" | "project" => 2.0 * n * n * FEW as f64,
                 "lu" => 2.0 / 3.0 * n * n * n,
                 "cholesky" => n * n * n / 3.0,
                 "qr" => 4.0 / 3.0 * n * n * n,
@@ -130,8 +137,13 @@ impl<T: Scalar> Case<T> {
     /// What is not timed.
     fn prepare(&mut self) -> Outcome<()> {
         (self.lu, self.cholesky, self.qr) = (None, None, None);
-        let source = if self.operation == "trsm" { &self.b } else { &self.a };
-        self.result = source.try_clone()?;
+        let context = self.a.context();
+        self.result = match self.operation.as_str() {
+            "gemm" | "update" => Dense::zeros(context, self.n, self.n)?,
+            "project" => Dense::zeros(context, FEW, self.n)?,
+            "trsm" => self.b.try_clone()?,
+            _ => self.a.try_clone()?,
+        };
         Ok(())
     }
 
@@ -142,6 +154,14 @@ impl<T: Scalar> Case<T> {
             "gemm" => {
                 let (a, b) = (&self.a, &self.b);
                 ops::gemm(T::one(), Transpose::No, a, Transpose::No, b, T::zero(), &mut self.result)?;
+            }
+            "update" => {
+                let (a, b) = (&self.a, &self.b);
+                ops::gemm(-T::one(), Transpose::No, a, Transpose::No, b, T::one(), &mut self.result)?;
+            }
+            "project" => {
+                let (a, b) = (&self.a, &self.b);
+                ops::gemm(T::one(), Transpose::Conjugate, a, Transpose::No, b, T::zero(), &mut self.result)?;
             }
             "lu" => self.lu = Some(Lu::new(taken(&mut self.result)?)?),
             "qr" => self.qr = Some(Qr::new(taken(&mut self.result)?)?),
@@ -158,11 +178,16 @@ impl<T: Scalar> Case<T> {
     fn error(&self) -> Outcome<f64> {
         let (n, context) = (self.n, self.a.context());
         let x = noise::<T>(n, 77);
-        if self.operation == "gemm" {
+        if matches!(self.operation.as_str(), "gemm" | "update" | "project") {
+            let (adjoint, sign) = (self.operation == "project", if self.operation == "update" { -1.0 } else { 1.0 });
             let x = Vector::from_slice(context, &x)?;
-            let (mut bx, mut abx) = (Vector::zeros(context, n)?, Vector::zeros(context, n)?);
-            ops::mv(T::one(), &self.b, &x, T::zero(), &mut bx)?;
-            ops::mv(T::one(), &self.a, &bx, T::zero(), &mut abx)?;
+            let mut bx = Vector::zeros(context, self.b.rows())?;
+            let mut abx = Vector::zeros(context, self.result.rows())?;
+            ops::mv(T::from_f64(sign), &self.b, &x, T::zero(), &mut bx)?;
+            match adjoint {
+                true => ops::mv_conj_transposed(T::one(), &self.a, &bx, T::zero(), &mut abx)?,
+                false => ops::mv(T::one(), &self.a, &bx, T::zero(), &mut abx)?,
+            }
             let size = ops::norm2(&abx)?;
             ops::mv(-T::one(), &self.result, &x, T::one(), &mut abx)?;
             return Ok(ops::norm2(&abx)?.into_f64() / size.into_f64());

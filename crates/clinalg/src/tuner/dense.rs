@@ -57,7 +57,7 @@ pub(super) static TUNABLES: &[&[Tunable]] = &[
         check_gemm,
         trial_gemm
     ),
-    &both_kinds!(LU, LU_COMPLEX, lu_candidates, 24, check_lu, trial_lu),
+    &both_kinds!(LU, LU_COMPLEX, |device, _| together(device, &[8, 16, 32], &[256, 512]), 24, check_lu, trial_lu),
     &both_kinds!(LU_CPU, LU_CPU_COMPLEX, |_, _| pairs(&[4, 8, 16], &[64, 128, 256]), 20, check_lu, trial_lu),
     &both_kinds!(
         CHOLESKY,
@@ -75,7 +75,7 @@ pub(super) static TUNABLES: &[&[Tunable]] = &[
         check_cholesky,
         trial_cholesky
     ),
-    &both_kinds!(QR, QR_COMPLEX, |_, _| pairs(&[8, 16], &[32, 64, 128]), 24, check_qr, trial_qr),
+    &both_kinds!(QR, QR_COMPLEX, |device, _| together(device, &[8, 16], &[32, 64, 128]), 24, check_qr, trial_qr),
     &both_kinds!(QR_CPU, QR_CPU_COMPLEX, |_, _| pairs(&[4, 8, 16, 32], &[32, 64, 128]), 20, check_qr, trial_qr),
 ];
 
@@ -111,10 +111,10 @@ fn tiles(_: &DeviceInfo, _: Precision) -> Vec<Choice> {
     all
 }
 
-fn lu_candidates(device: &DeviceInfo, _: Precision) -> Vec<Choice> {
+/// Panels and blocks, by a launch per column and, where the device runs work-groups together, by one launch.
+fn together(device: &DeviceInfo, panels: &[u32], blocks: &[u32]) -> Vec<Choice> {
     let together = if runs_together(device) { &[0, 1][..] } else { &[0] };
-    let shapes = pairs(&[8, 16, 32], &[256, 512]);
-    shapes
+    pairs(panels, blocks)
         .into_iter()
         .flat_map(|[panel, block, ..]| together.iter().map(move |&t| [panel, block, t, 0, 0, 0]))
         .collect()
@@ -215,7 +215,7 @@ fn product<T: Scalar>(
     let tiles = Tiles::of(context.choice(op, T::PRECISION, c.rows() * c.cols()));
     let depth = if op_a == Transpose::No { a.cols() } else { a.rows() };
     let blocks = ((op_a, Block::of(a)), (op_b, Block::of(b)));
-    Product::new(context).by_tiles(tiles, depth, (alpha, beta), blocks.0, blocks.1, Block::of(c))
+    Product::new(context).by_tiles((tiles, 1), depth, (alpha, beta), blocks.0, blocks.1, Block::of(c))
 }
 
 fn check_gemm<T: Scalar>(context: &Context, op: &'static Operation, n: usize) -> Result<Option<String>> {

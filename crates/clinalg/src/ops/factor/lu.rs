@@ -4,6 +4,7 @@ use std::ops::Range as Span;
 
 use num_traits::Zero;
 
+use super::together::{PATIENCE, Panels, check_together};
 use super::triangular::{Diagonal, Side, Solver, Triangle, Triangular};
 use super::{Determinant, Part, check_order, check_rows, check_square, condition, copy_part, identity, norm1, tuning};
 use crate::matrix::Values;
@@ -191,15 +192,6 @@ impl<T: Scalar> Lu<T> {
     }
 }
 
-/// How the pivots of a panel on a GPU are found.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Panels {
-    /// A launch per column.
-    Columns,
-    /// One launch whose work-groups wait for each other; they have to run at the same time.
-    Groups,
-}
-
 /// A factorisation under way.
 pub(crate) struct Factoriser<T: Scalar> {
     context: Context,
@@ -228,8 +220,6 @@ impl<T: Scalar> Factoriser<T> {
         let groups = rows.div_ceil(PANEL_ITEMS).max(1);
         let op = tuning::lu::<T>(context.family());
         let [width, step, together, ..] = context.choice(op, T::PRECISION, rows * cols).map(|value| value as usize);
-        let panels =
-            if together > 0 && tuning::runs_together(context.device()) { Panels::Groups } else { Panels::Columns };
         Ok(Factoriser {
             context: context.clone(),
             solver: Solver::new(context),
@@ -242,7 +232,7 @@ impl<T: Scalar> Factoriser<T> {
             kept: Buffer::uninit(context, 2 * (groups + 1) * MOST_WIDTH)?,
             arrivals: Buffer::zeroed(context, 1)?,
             arrived: 0,
-            panels,
+            panels: Panels::new(context, together),
             width,
             step,
         })
@@ -250,12 +240,7 @@ impl<T: Scalar> Factoriser<T> {
 
     /// An error if work-groups that have to run together did not, by what `info` holds.
     pub(crate) fn check(&self, info: &[u32]) -> Result<()> {
-        if info[1] == 0 {
-            return Ok(());
-        }
-        let expected =
-            "0 in the tuning table of this device, whose work-groups of a panel did not all run at the same time";
-        Err(Error::value("together of lu", expected, 1))
+        check_together("together of lu", info[1])
     }
 
     pub(crate) fn run(&mut self, a: Block<T>) -> Result<()> {
@@ -323,8 +308,7 @@ impl<T: Scalar> Factoriser<T> {
         }
         let groups = part.rows.div_ceil(PANEL_ITEMS);
         let program = program.panel(self.width as u64);
-        // Work-groups wait for each other only where each has a compute unit.
-        let panels = if groups <= self.context.units() { self.panels } else { Panels::Columns };
+        let panels = self.panels.of(&self.context, groups);
         let program = match panels {
             Panels::Columns => program,
             Panels::Groups => program.cooperative(PATIENCE),
@@ -461,5 +445,3 @@ pub(super) const PANEL_ITEMS: usize = 96;
 pub(super) const EXCHANGES: usize = 512;
 const MOVERS: usize = 256;
 pub(super) const MOST_WIDTH: usize = 32;
-/// How often a work-group looks for the others: about a minute.
-const PATIENCE: u64 = 1 << 26;

@@ -15,6 +15,7 @@ mod lu;
 mod qr;
 mod rank;
 mod structure;
+mod together;
 mod triangular;
 pub(crate) mod tuning;
 

@@ -1,5 +1,6 @@
 //! QR factorisation by Householder reflections.
 
+use super::together::{PATIENCE, Panels, check_together};
 use super::triangular::{Diagonal, Side, Solver, Triangle, Triangular};
 use super::{OfColumn, Part, check_order, check_rows, copy_part, identity, of_columns, scale_columns, tuning};
 use crate::matrix::Values;
@@ -17,10 +18,12 @@ use crate::{Buffer, Context, Dense, Error, Result, Scalar, Vector};
 pub struct Qr<T: Scalar> {
     factors: Dense<T>,
     tau: Vector<T>,
+    /// The triangles T of blocks of reflections, beside each other: the reflections of a block are 1 - V T V'.
+    triangles: Dense<T>,
 }
 
 impl<T: Scalar> Qr<T> {
-    /// Factorises `a`, of any shape, in its own memory; waits for the device once, for the sizes of the columns.
+    /// Factorises `a`, of any shape, in its own memory. Waits for the device.
     ///
     /// # Errors
     /// [`Error::Allocation`] for the work space; [`Error::Value`] for more than 2147483647 rows or columns; OpenCL errors.
@@ -30,17 +33,21 @@ impl<T: Scalar> Qr<T> {
         let order = a.rows().min(a.cols());
         let tau = Vector::zeros(&context, order)?;
         if order == 0 {
-            return Ok(Qr { factors: a, tau });
+            let triangles = Dense::zeros(&context, 0, 0)?;
+            return Ok(Qr { factors: a, tau, triangles });
         }
         let sizes = of_columns(&a, OfColumn::Largest)?;
         // Numbers that are not finite stay what they are.
         let power = |size: f64| if size > 0.0 && size.is_finite() { size.log2().floor() as i32 } else { 0 };
         let powers: Vec<i32> = sizes.into_iter().map(power).collect();
         scale_columns(&mut a, false, &powers, -1)?;
-        let mut work = Reflections::new(&context, a.rows(), a.cols())?;
-        work.factorise(Block::of(&a), &tau)?;
+        let choice = choice::<T>(&context, a.rows() * a.cols());
+        let triangles = Dense::zeros(&context, choice[1], order)?;
+        let mut work = Panel::new(&context, a.rows(), choice)?;
+        work.factorise(Block::of(&a), &tau, Block::of(&triangles))?;
         scale_columns(&mut a, true, &powers, 1)?;
-        Ok(Qr { factors: a, tau })
+        work.check()?;
+        Ok(Qr { factors: a, tau, triangles })
     }
 
     /// R on and above the diagonal, below it the reflections' vectors, whose first element is 1 and not stored.
@@ -95,14 +102,15 @@ impl<T: Scalar> Qr<T> {
         if order == 0 || c.cols == 0 {
             return Ok(());
         }
-        let mut work = Reflections::<T>::new(context, self.factors.rows(), c.cols)?;
-        let block = work.block;
+        let block = self.triangles.rows();
+        let mut work = Reflections::<T>::new(context, self.factors.rows(), c.cols, block)?;
         let starts: Vec<usize> = (0..order).step_by(block).collect();
         let mut apply = |left: usize| {
             let right = order.min(left + block);
             let below = left..c.rows;
-            work.load(Block::of(&self.factors).part(below.clone(), left..right), &self.tau, left)?;
-            work.apply(op, c.part(below, 0..c.cols))
+            work.load(Block::of(&self.factors).part(below.clone(), left..right))?;
+            let t = Block::of(&self.triangles).part(0..right - left, left..right);
+            work.apply(op, t, c.part(below, 0..c.cols))
         };
         match op {
             Transpose::No => starts.into_iter().rev().try_for_each(&mut apply),
@@ -138,83 +146,34 @@ impl<T: Scalar> Qr<T> {
     }
 }
 
+/// Columns of a panel, of a block, and whether work-groups of a panel wait for each other.
+fn choice<T: Scalar>(context: &Context, elements: usize) -> [usize; 3] {
+    let [panel, block, together, ..] = context.choice(tuning::qr::<T>(context.family()), T::PRECISION, elements);
+    [panel, block, together].map(|value| value as usize)
+}
+
 /// The product of some reflections as 1 - V T V', with room for its products with matrices.
 struct Reflections<T: Scalar> {
     context: Context,
     product: Product<T>,
-    /// Vectors with their ones and zeros, their products with each other, the triangle.
+    /// Vectors with their ones and zeros.
     v: Dense<T>,
-    gram: Dense<T>,
-    t: Dense<T>,
     /// V' C and T V' C.
     projected: [Dense<T>; 2],
-    /// Sums of the columns of a panel, and their rows; two places each.
-    partial: Buffer<T>,
-    head: Buffer<T>,
     rows: usize,
     count: usize,
-    /// Columns of a panel that kernels take, and reflections that are joined.
-    width: usize,
-    block: usize,
 }
 
 impl<T: Scalar> Reflections<T> {
-    fn new(context: &Context, rows: usize, cols: usize) -> Result<Reflections<T>> {
-        let groups = rows.div_ceil(PANEL_ITEMS);
-        let op = tuning::qr::<T>(context.family());
-        let [width, block, ..] = context.choice(op, T::PRECISION, rows * cols).map(|value| value as usize);
-        let cols = cols.max(block);
+    /// For at most `block` reflections of so many rows, and matrices of so many columns.
+    fn new(context: &Context, rows: usize, cols: usize, block: usize) -> Result<Reflections<T>> {
         Ok(Reflections {
             context: context.clone(),
             product: Product::new(context),
             v: Dense::zeros(context, rows, block)?,
-            gram: Dense::zeros(context, block, block)?,
-            t: Dense::zeros(context, block, block)?,
             projected: [Dense::zeros(context, block, cols)?, Dense::zeros(context, block, cols)?],
-            partial: Buffer::uninit(context, 2 * groups * WIDTH)?,
-            head: Buffer::uninit(context, 2 * WIDTH)?,
             rows: 0,
             count: 0,
-            width,
-            block,
-        })
-    }
-
-    fn factorise(&mut self, a: Block<T>, tau: &Vector<T>) -> Result<()> {
-        let order = tau.len();
-        for left in (0..order).step_by(self.block) {
-            let right = order.min(left + self.block);
-            let below = left..a.rows;
-            for first in (left..right).step_by(self.width) {
-                let last = right.min(first + self.width);
-                self.columns(a.part(first..a.rows, first..last), tau, first)?;
-                if last < right {
-                    self.load(a.part(first..a.rows, first..last), tau, first)?;
-                    self.apply(Transpose::Conjugate, a.part(first..a.rows, last..right))?;
-                }
-            }
-            if right < a.cols {
-                self.load(a.part(below.clone(), left..right), tau, left)?;
-                self.apply(Transpose::Conjugate, a.part(below, right..a.cols))?;
-            }
-        }
-        Ok(())
-    }
-
-    /// A panel that kernels take.
-    fn columns(&self, part: Block<T>, tau: &Vector<T>, first: usize) -> Result<()> {
-        let (m, width) = (part.rows as u32, part.cols as u32);
-        let (a, offset, ld) = (part.memory, part.offset, part.ld);
-        let (context, program, tau) = (&self.context, Program::<T>::new(), Out::shared(tau.values()));
-        if context.family() == KernelFamily::Cpu {
-            return program.qr_panel(context, Range::d1(1, 1), m, width, a, offset, ld, tau, first);
-        }
-        let groups = part.rows.div_ceil(PANEL_ITEMS);
-        let range = Range::d1(groups * PANEL_ITEMS, PANEL_ITEMS);
-        let [partial, head] = [&self.partial, &self.head].map(Out::shared);
-        (0..=width).try_for_each(|step| {
-            let groups = groups as u32;
-            program.qr_column(context, range, m, width, step, groups, a, offset, ld, partial, head, tau, first)
         })
     }
 
@@ -222,29 +181,16 @@ impl<T: Scalar> Reflections<T> {
         Block::of(&self.v).part(0..self.rows, 0..self.count)
     }
 
-    /// A block of `count` rows and so many columns in one of the small matrices.
-    fn small(&self, matrix: &Dense<T>, cols: usize) -> Block<T> {
-        Block { rows: self.count, cols, ld: self.count, ..Block::of(matrix) }
-    }
-
     /// Takes the reflections whose vectors are below the diagonal of a block.
-    fn load(&mut self, block: Block<T>, tau: &Vector<T>, first: usize) -> Result<()> {
+    fn load(&mut self, block: Block<T>) -> Result<()> {
         (self.rows, self.count) = (block.rows, block.cols);
-        let v = self.vectors();
-        copy_part::<T>(&self.context, Part::Lower { unit: true }, block, v)?;
-        let gram = self.small(&self.gram, self.count);
-        self.product.run(T::one(), (Transpose::Conjugate, v), (Transpose::No, v), T::zero(), gram)?;
-        let local = if self.context.family() == KernelFamily::Cpu { 1 } else { TRIANGLE_ITEMS };
-        let (range, count) = (Range::d1(self.count, local), self.count as u32);
-        let (gram, t) = (self.gram.values(), Out::shared(self.t.values()));
-        Program::<T>::new().qr_triangle(&self.context, range, count, gram, tau.values(), first, t)
+        copy_part::<T>(&self.context, Part::Lower { unit: true }, block, self.vectors())
     }
 
     /// C = (1 - V op(T) V') C.
-    fn apply(&mut self, op: Transpose, c: Block<T>) -> Result<()> {
+    fn apply(&mut self, op: Transpose, t: Block<T>, c: Block<T>) -> Result<()> {
         let v = self.vectors();
-        let [first, second] = self.projected.each_ref().map(|matrix| self.small(matrix, c.cols));
-        let t = self.small(&self.t, self.count);
+        let [first, second] = self.projected.each_ref().map(|matrix| small(matrix, self.count, c.cols));
         let product = &mut self.product;
         product.run(T::one(), (Transpose::Conjugate, v), (Transpose::No, c), T::zero(), first)?;
         product.run(T::one(), (op, t), (Transpose::No, first), T::zero(), second)?;
@@ -252,7 +198,145 @@ impl<T: Scalar> Reflections<T> {
     }
 }
 
-/// `PANEL` and `PANEL_ITEMS` of the kernels; items of a work-group that makes a triangle.
+/// A block of so many rows and columns at the start of a matrix's memory.
+fn small<T: Scalar>(matrix: &Dense<T>, rows: usize, cols: usize) -> Block<T> {
+    Block { rows, cols, ld: rows, ..Block::of(matrix) }
+}
+
+/// A factorisation under way.
+struct Panel<T: Scalar> {
+    context: Context,
+    /// Sums of the columns of a panel, and their rows; two places each.
+    partial: Buffer<T>,
+    head: Buffer<T>,
+    /// V'V of a block.
+    gram: Dense<T>,
+    arrivals: Buffer<u32>,
+    arrived: u32,
+    /// Whether work-groups waited in vain.
+    late: Buffer<u32>,
+    panels: Panels,
+    width: usize,
+    block: usize,
+}
+
+impl<T: Scalar> Panel<T> {
+    fn new(context: &Context, rows: usize, [width, block, together]: [usize; 3]) -> Result<Panel<T>> {
+        let groups = rows.div_ceil(PANEL_ROWS).min(most_groups(context));
+        Ok(Panel {
+            context: context.clone(),
+            partial: Buffer::uninit(context, 2 * groups * WIDTH)?,
+            head: Buffer::uninit(context, 2 * WIDTH)?,
+            gram: Dense::zeros(context, block, block)?,
+            arrivals: Buffer::zeroed(context, 1)?,
+            arrived: 0,
+            late: Buffer::zeroed(context, 1)?,
+            panels: Panels::new(context, together),
+            width,
+            block,
+        })
+    }
+
+    /// An error if work-groups that have to run together did not.
+    fn check(&self) -> Result<()> {
+        if self.arrived == 0 { Ok(()) } else { check_together("together of qr", self.late.to_vec()?[0]) }
+    }
+
+    fn factorise(&mut self, a: Block<T>, tau: &Vector<T>, triangles: Block<T>) -> Result<()> {
+        let order = tau.len();
+        let mut work = Reflections::new(&self.context, a.rows, a.cols, self.block)?;
+        for left in (0..order).step_by(self.block) {
+            let right = order.min(left + self.block);
+            let below = left..a.rows;
+            for first in (left..right).step_by(self.width) {
+                let last = right.min(first + self.width);
+                let panel = a.part(first..a.rows, first..last);
+                let t = triangles.part(first - left..last - left, first..last);
+                self.columns(panel, tau, first, t)?;
+                if last < right {
+                    work.load(panel)?;
+                    work.apply(Transpose::Conjugate, t, a.part(first..a.rows, last..right))?;
+                }
+            }
+            let t = triangles.part(0..right - left, left..right);
+            work.load(a.part(below.clone(), left..right))?;
+            self.join(&mut work, t)?;
+            if right < a.cols {
+                work.apply(Transpose::Conjugate, t, a.part(below, right..a.cols))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// A panel that kernels take, with its triangle.
+    fn columns(&mut self, part: Block<T>, tau: &Vector<T>, first: usize, t: Block<T>) -> Result<()> {
+        let (m, width) = (part.rows as u32, part.cols as u32);
+        let (a, offset, ld) = (part.memory, part.offset, part.ld);
+        let (context, tau) = (&self.context, Out::shared(tau.values()));
+        let program = Program::<T>::new();
+        if context.family() == KernelFamily::Cpu {
+            let one = Range::d1(1, 1);
+            return program.qr_panel(context, one, m, width, a, offset, ld, tau, first, t.memory, t.offset, t.ld);
+        }
+        let groups = part.rows.div_ceil(PANEL_ROWS);
+        let panels = self.panels.of(context, groups);
+        let groups = groups.min(most_groups(context));
+        let rows_each = part.rows.div_ceil(groups).next_multiple_of(PANEL_ROWS) as u32;
+        let program = match panels {
+            Panels::Columns => program,
+            Panels::Groups => program.cooperative(PATIENCE),
+        };
+        let range = Range::d1(groups * PANEL_ITEMS, PANEL_ITEMS);
+        let [partial, head] = [&self.partial, &self.head].map(Out::shared);
+        let [arrivals, late] = [&self.arrivals, &self.late].map(Out::shared);
+        let (groups, arrived) = (groups as u32, self.arrived);
+        let launch = |from: u32, until: u32| {
+            program.qr_columns(
+                context, range, m, width, from, until, groups, rows_each, a, offset, ld, partial, head, tau, first,
+                t.memory, t.offset, t.ld, arrivals, arrived, late,
+            )
+        };
+        let steps = width + 1;
+        match panels {
+            Panels::Columns => (0..steps).try_for_each(|step| launch(step, step + 1)),
+            Panels::Groups => {
+                launch(0, steps)?;
+                self.arrived = arrived.wrapping_add(steps * groups);
+                Ok(())
+            }
+        }
+    }
+
+    /// The triangle of a block from those of its panels.
+    fn join(&self, work: &mut Reflections<T>, t: Block<T>) -> Result<()> {
+        if work.count <= self.width {
+            return Ok(());
+        }
+        let (v, gram) = (work.vectors(), small(&self.gram, work.count, work.count));
+        work.product.run(T::one(), (Transpose::Conjugate, v), (Transpose::No, v), T::zero(), gram)?;
+        let (items, columns) = if self.context.family() == KernelFamily::Cpu { (1, 1) } else { (JOINERS, JOINED) };
+        let (program, gram) = (Program::<T>::new(), self.gram.values());
+        let halves = std::iter::successors(Some(self.width), |half| Some(2 * half));
+        for half in halves.take_while(|&half| half < work.count) {
+            let groups = work.count.div_ceil(2 * half) * half.div_ceil(columns);
+            let range = Range::d1(groups * items, items);
+            let (count, half) = (work.count as u32, half as u32);
+            program.join_triangles(&self.context, range, count, half, gram, t.memory, t.offset, t.ld)?;
+        }
+        Ok(())
+    }
+}
+
+/// Work-groups of a panel, at most: each reads the sums of all.
+fn most_groups(context: &Context) -> usize {
+    2 * context.units()
+}
+
+/// `PANEL` for GPUs and CPUs, `BLOCK`, `PANEL_ITEMS`, `PANEL_ROWS`, and `JOINED` columns by `JOINERS` items, of the kernels.
 pub(super) const WIDTH: usize = 16;
-const PANEL_ITEMS: usize = 64;
-const TRIANGLE_ITEMS: usize = 64;
+pub(super) const WIDTH_CPU: usize = 32;
+pub(super) const BLOCK: usize = 128;
+pub(super) const PANEL_ITEMS: usize = 256;
+const PANEL_ROWS: usize = 256;
+const JOINED: usize = 4;
+const JOINERS: usize = 256;

@@ -136,17 +136,18 @@ impl<T: Scalar> Block<T> {
     }
 }
 
-/// Products of blocks, with the memory that CPUs pack A and B into; kept over many products.
+/// Products of blocks, with the memory that CPUs pack A and B into and that GPUs keep parts of sums in; kept over many products.
 pub(crate) struct Product<T: Scalar> {
     context: Context,
     packed: Option<[Buffer<T>; 2]>,
+    partial: Option<Buffer<T>>,
     /// Only the elements on and below the diagonal of C.
     lower: bool,
 }
 
 impl<T: Scalar> Product<T> {
     pub(crate) fn new(context: &Context) -> Product<T> {
-        Product { context: context.clone(), packed: None, lower: false }
+        Product { context: context.clone(), packed: None, partial: None, lower: false }
     }
 
     /// C = alpha op(A) op(B) + beta C for blocks whose sizes agree; C overlaps neither A nor B.
@@ -167,7 +168,7 @@ impl<T: Scalar> Product<T> {
         }
         match self.context.family() {
             KernelFamily::Gpu => {
-                let tiles = Tiles::choose::<T>(&self.context, c.rows, c.cols);
+                let tiles = Tiles::choose::<T>(&self.context, [c.rows, c.cols], k);
                 self.by_tiles(tiles, k, (alpha, beta), (op_a, a), (op_b, b), c)
             }
             KernelFamily::Cpu => self.by_panels(k, alpha, (op_a, a), (op_b, b), beta, c),
@@ -189,46 +190,69 @@ impl<T: Scalar> Product<T> {
         done
     }
 
+    /// With `parts` work-groups for each tile, which share the depth `k`.
     pub(crate) fn by_tiles(
-        &self,
-        tiles: Tiles,
+        &mut self,
+        (tiles, parts): (Tiles, usize),
         k: usize,
         (alpha, beta): (T, T),
         (op_a, a): (Transpose, Block<T>),
         (op_b, b): (Transpose, Block<T>),
         c: Block<T>,
     ) -> Result<()> {
+        let (m, n) = (c.rows, c.cols);
+        // Whole tiles, so that a part begins where pairs of elements do.
+        let span = k.div_ceil(parts).next_multiple_of(tiles.depth());
+        let parts = k.div_ceil(span.max(1)).max(1);
+        let (to, factors) = if parts == 1 {
+            (c, (alpha, beta))
+        } else {
+            let needs = parts * m * n;
+            if self.partial.as_ref().is_none_or(|partial| partial.len() < needs) {
+                self.partial = None;
+                self.partial = Some(Buffer::uninit(&self.context, needs)?);
+            }
+            let memory = Out::unbound(self.partial.as_ref().expect("made above"));
+            (Block { memory, offset: 0, ld: m, ..c }, (T::one(), T::zero()))
+        };
         let program = tiles.program::<T>().ops_unless(op_a.define() + 3 * op_b.define(), 0);
         let program = match tiles {
             Tiles::Registers(_) => program,
             Tiles::Tensor { .. } => {
-                let paired = a.is_paired() && b.is_paired() && c.is_paired();
+                let paired = a.is_paired() && b.is_paired() && to.is_paired();
                 let program = program.pairs_unless(paired.into(), 0);
                 program.tensor_unless(self.context.device().tensor_f64.into(), 0)
             }
         };
-        let [tm, tn] = tiles.size();
-        let range = Range::d1(c.rows.div_ceil(tm) * c.cols.div_ceil(tn) * tiles.items(), tiles.items());
+        let range = Range::d1(parts * tiles.groups([m, n]) * tiles.items(), tiles.items());
         let lower = self.lower.into();
         program.gemm_gpu(
             &self.context,
             range,
-            c.rows,
-            c.cols,
+            m,
+            n,
             k,
-            alpha,
+            span,
+            factors.0,
             a.input(),
             a.offset,
             a.ld,
             b.input(),
             b.offset,
             b.ld,
-            beta,
-            c.memory,
-            c.offset,
-            c.ld,
+            factors.1,
+            to.memory,
+            to.offset,
+            to.ld,
             lower,
-        )
+        )?;
+        if parts == 1 {
+            return Ok(());
+        }
+        let local = self.context.local();
+        let range = Range::d1((m * n).next_multiple_of(local), local);
+        let count = parts as u32;
+        program.sum_parts(&self.context, range, m, n, count, lower, alpha, to.input(), beta, c.memory, c.offset, c.ld)
     }
 
     fn by_panels(
@@ -310,7 +334,9 @@ mod tests {
         let mut product = Product::<T>::new(context);
         product.lower = lower;
         let (alpha, beta) = (T::from_f64(-1.0), T::from_f64(2.0));
-        product.by_tiles(tiles, k, (alpha, beta), (op_a, inner(&a)), (op_b, inner(&b)), inner(&c)).unwrap();
+        // Parts of a deep product, of which the last is shorter.
+        let parts = if k > 30 { 3 } else { 1 };
+        product.by_tiles((tiles, parts), k, (alpha, beta), (op_a, inner(&a)), (op_b, inner(&b)), inner(&c)).unwrap();
         let at = |values: &[T], rows: usize, op: Transpose, i: usize, j: usize| {
             let (i, j) = if op == Transpose::No { (i, j) } else { (j, i) };
             values[(j + 1) * (rows + 3) + i + 1]

@@ -110,15 +110,25 @@ fn default(device: &DeviceInfo, precision: Precision, complex: bool, rank: usize
 }
 
 impl Tiles {
-    /// The tiles for a C of `m` x `n`: the largest that give every compute unit a work-group.
-    pub(super) fn choose<T: Scalar>(context: &Context, m: usize, n: usize) -> Tiles {
-        let [large, medium, small] = ranks::<T>();
-        let tiles = |op| Tiles::of(context.choice(op, T::PRECISION, m * n));
-        let fill = |tiles: &Tiles| {
+    /// The tiles for a C of `m` x `n` and the depth `k`, and the work-groups for each that share the depth.
+    ///
+    /// The largest tiles that give every compute unit a work-group. Where C is narrow and the depth large, tiles that C fills half count
+    /// with the parts of the depth. Where the depth is small, most of the time goes into C, and large tiles on tensor cores leave no
+    /// work-groups that compute while others read and write.
+    pub(super) fn choose<T: Scalar>(context: &Context, [m, n]: [usize; 2], k: usize) -> (Tiles, usize) {
+        let [large, medium, small] = ranks::<T>().map(|op| Tiles::of(context.choice(op, T::PRECISION, m * n)));
+        let is_narrow = k >= 16 * m.min(n);
+        let fits = |tiles: &Tiles| {
             let [tm, tn] = tiles.size();
-            m.div_ceil(tm) * n.div_ceil(tn) >= context.units()
+            let filled = 2 * m > tm && 2 * n > tn;
+            let parts = if is_narrow && filled { k / LEAST_DEPTH } else { 1 };
+            let shallow = k <= SHALLOW && *tiles == large && matches!(tiles, Tiles::Tensor(_));
+            tiles.groups([m, n]) * parts.max(1) >= context.units() && (filled || !is_narrow) && !shallow
         };
-        [large, medium].into_iter().map(tiles).find(fill).unwrap_or_else(|| tiles(small))
+        let tiles = [large, medium].into_iter().find(fits).unwrap_or(small);
+        let groups = tiles.groups([m, n]);
+        let parts = GROUPS_PER_UNIT * context.units() / groups.max(1);
+        (tiles, parts.min(k / LEAST_DEPTH).max(1))
     }
 
     pub(crate) fn of(choice: Choice) -> Tiles {
@@ -168,6 +178,19 @@ impl Tiles {
         }
     }
 
+    /// Columns of op(A) in local memory at a time.
+    pub(super) fn depth(&self) -> usize {
+        match *self {
+            Tiles::Registers([_, _, bk, ..]) | Tiles::Tensor([_, _, bk, ..]) => bk,
+        }
+    }
+
+    /// Tiles of a C of `m` x `n`.
+    pub(super) fn groups(&self, [m, n]: [usize; 2]) -> usize {
+        let [tm, tn] = self.size();
+        m.div_ceil(tm) * n.div_ceil(tn)
+    }
+
     /// Rows and columns of C of a work-group.
     pub(super) fn size(&self) -> [usize; 2] {
         match *self {
@@ -194,6 +217,13 @@ impl Tiles {
         }
     }
 }
+
+/// Work-groups of a compute unit where the depth is shared, and the least depth of each.
+const GROUPS_PER_UNIT: usize = 2;
+const LEAST_DEPTH: usize = 256;
+/// Depths at which large tiles on tensor cores are slower than medium ones.
+// NVIDIA H200, C of 8192 x 8192, depth 64: 1.0 and 0.68 ms.
+const SHALLOW: usize = 128;
 
 /// Single precision.
 const SINGLE: [Choice; 3] = [[128, 128, 8, 8, 8, 0], [64, 64, 8, 4, 4, 0], [32, 32, 16, 4, 4, 0]];
