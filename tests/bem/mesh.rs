@@ -449,6 +449,65 @@ fn only_rounding_on_open_edges_is_mended() {
     assert!(message.contains("open at the edge"), "{message}");
 }
 
+/// Messages counted the nodes of files in the order in which faces first use them.
+#[test]
+fn messages_name_nodes_and_faces_as_their_file_does() {
+    let folder = tempfile::tempdir().unwrap();
+    let says = |name: &str, bytes: &[u8], words: &str| {
+        let path = folder.path().join(name);
+        fs::write(&path, bytes).unwrap();
+        let error = Mesh::read(&path).unwrap_err().to_string();
+        assert!(error.contains(words), "{name}: `{error}` does not say `{words}`");
+    };
+    // A tetrahedron without its second face; the first node is one of no face, the last face comes first.
+    let point = |v: usize| format!("{:?}", NODES[v]).replace(['[', ']', ','], "");
+    let faces = [FACES[3], FACES[0], FACES[2]];
+    let list = |prefix: &str, first: usize| {
+        faces
+            .iter()
+            .map(|f| format!("{prefix}{} {} {}\n", f[0] + first, f[1] + first, f[2] + first))
+            .collect::<String>()
+    };
+    let nodes = |prefix: &str| (0..4).map(|v| format!("{prefix}{}\n", point(v))).collect::<String>();
+    says(
+        "a.off",
+        format!("OFF\n\n5 3 0\n7 7 7\n{}{}", nodes(""), list("3 ", 1)).as_bytes(),
+        "the edge between nodes 4 and 2 (counted from 0) of the face in line 9",
+    );
+    says("b.off", format!("OFF\n4 3 0\n{}{}", nodes(""), list("3 ", 1)).as_bytes(), "b.off:7: node 4 of 4");
+    says(
+        "a.obj",
+        format!("# a\nv 7 7 7\n{}f 1 2\n{}", nodes("v "), list("f ", 2)).as_bytes(),
+        "the edge between vertices 5 and 3 of the face in line 8",
+    );
+    let gmsh: String = (0..4).map(|v| format!("{} {}\n", 10 * v + 10, point(v))).collect();
+    let elements: String = faces
+        .iter()
+        .enumerate()
+        .map(|(k, f)| format!("{} 2 0 {} {} {}\n", 70 + k, 10 * f[0] + 10, 10 * f[1] + 10, 10 * f[2] + 10))
+        .collect();
+    let msh =
+        format!("$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$Nodes\n5\n3 7 7 7\n{gmsh}$EndNodes\n$Elements\n3\n{elements}");
+    says("a.msh", msh.as_bytes(), "the edge between nodes 40 and 20 of element 70");
+    let facet = |f: &[usize; 3]| {
+        let vertices: String = f.iter().map(|&v| format!("vertex {}\n", point(v))).collect();
+        format!("facet normal 0 0 0\nouter loop\n{vertices}endloop\nendfacet\n")
+    };
+    let stl: String = faces.iter().map(facet).collect();
+    says(
+        "a.stl",
+        format!("solid a\n{stl}endsolid a\n").as_bytes(),
+        "the edge between the vertices in lines 6 and 4 of the facet that ends in line 8",
+    );
+    let mut binary = binary_stl("", 3);
+    binary.drain(84 + 50..84 + 100);
+    says("b.stl", &binary, "the edge between corner 3 of facet 1 and corner 1 of facet 1 of facet 1");
+    // Of a face of more than four corners, all triangles are that face.
+    let cube = "OFF\n8 5 0\n-1 -1 -1\n1 -1 -1\n1 1 -1\n-1 1 -1\n-1 -1 1\n1 -1 1\n1 1 1\n-1 1 1\n\
+                4 0 3 2 1\n4 0 1 5 4\n4 1 2 6 5\n4 2 3 7 6\n4 3 0 4 7\n";
+    says("c.off", cube.as_bytes(), "nodes 5 and 4 (counted from 0) of the face in line 12");
+}
+
 /// Messages counted nodes and triangles from 0 in some places and from 1 in others.
 #[test]
 fn messages_count_nodes_and_triangles_from_one() {
@@ -461,7 +520,7 @@ fn messages_count_nodes_and_triangles_from_one() {
     bent[2][1] = f64::NAN;
     refused(bent, triangles.clone(), "in node 3");
     triangles[4] = triangles[3];
-    refused(nodes.clone(), triangles.clone(), "triangles 4 and 5 with the same nodes");
+    refused(nodes.clone(), triangles.clone(), "triangle 4 and triangle 5 with the same corners, nodes ");
     let [a, b, _] = triangles[3];
     triangles[4] = [a, b, b];
     refused(nodes, triangles, "triangle 5 without one");

@@ -89,6 +89,20 @@ fn matrix_market_files_of_other_writers_were_refused() {
     }
 }
 
+/// JuliaSparse/MatrixMarket.jl#37: headers of networkrepository.com.
+#[test]
+fn headers_that_are_no_matrix_market_name_their_line() {
+    let folder = folder();
+    for (text, needle) in [
+        ("%MatrixMarket matrix coordinate pattern symmetric\n3 3 3\n1 1\n2 1\n3 3\n", "a.mtx:1: no MatrixMarket file"),
+        ("%%MatrixMarket matrix coordinate pattern symmetric\n3 3\n2 1\n", "a.mtx:2: the size line has 2 fields"),
+    ] {
+        file(&folder, "a.mtx", text);
+        let done = words_in(folder.path(), "solve a.mtx");
+        assert!(done.code == 5 && done.stderr.contains(needle), "{}: {}", done.code, done.stderr);
+    }
+}
+
 #[test]
 fn an_initial_guess_that_is_the_solution_was_lost() {
     if !device() {

@@ -360,6 +360,8 @@ fn compressed_zeros_filled_the_memory() {
     };
     let header = "%%MatrixMarket matrix coordinate real general\n";
     gz("line.mtx.gz", header, &zeros);
+    gz("blank.mtx.gz", header, &b"\n".repeat(1 << 20));
+    gz("comments.mtx.gz", &format!("{header}2 2 2\n1 1 1\n"), &b"%\r\n".repeat(1 << 20));
     let entries = b"1 1 1\n".repeat(1 << 17);
     gz("repeated.mtx.gz", &format!("{header}3 3 89478485\n"), &entries);
     gz("large.mtx.gz", &format!("{header}20000 20000 89478485\n"), &entries);
@@ -412,6 +414,8 @@ fn compressed_zeros_filled_the_memory() {
     }
     for (name, needle) in [
         ("line.mtx.gz", "the line is longer"),
+        ("blank.mtx.gz", "blank.mtx.gz:536870913: the file ends before the size line"),
+        ("comments.mtx.gz", "the file ends here: 1 entry of 2 missing"),
         ("repeated.mtx.gz", "positions of the matrix"),
         ("large.mtx.gz", "bytes of memory"),
         ("data.npz", "expected at most 3"),

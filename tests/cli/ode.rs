@@ -99,10 +99,38 @@ fn a_reference_is_given_up_where_it_takes_longer_than_the_run() {
 
 #[test]
 fn chattering_ends_with_where_and_why() {
-    for options in ["--rtol 1e-9 --atol 1e-12", "--method verner65", "--method rkc"] {
+    for options in
+        ["--rtol 1e-9 --atol 1e-12", "--method verner65", "--method rkc", "--t-end 10", "--method bs32 --t-end 2"]
+    {
         let done = ode("y' = if(y < 0.5, 1, -1)\ninitial y = 0\ntime 0 1000\n", options);
-        let parts = ["`y`", "t is only 0.5", "chattering", "event"];
+        let parts = ["`y`", "t is only 0.", "chattering", "event"];
         assert!(done.code == 1 && parts.iter().all(|part| done.stderr.contains(part)), "{options}: {}", done.stderr);
+        // A second, not minutes.
+        let steps = done.stderr.split_once("after ").and_then(|(_, rest)| rest.split_once(" steps"));
+        assert!(steps.unwrap().0.parse::<usize>().unwrap() < 20_000, "{options}: {}", done.stderr);
+    }
+    // Of several components the one that sticks.
+    let bodies = "a' = va\nva' = -a\nb' = vb\nvb' = -b - 0.5*if(vb > 0, 1, -1)\n\
+                  initial a = 2\ninitial va = 0\ninitial b = 0.4\ninitial vb = 0\ntime 0 50\n";
+    let done = ode(bodies, "--rtol 1e-6");
+    assert!(done.code == 1 && done.stderr.contains("of `vb` jumps back and forth"), "{}", done.stderr);
+}
+
+/// Many steps of stiffness, of jumps in time, and of switches that are crossed, also by a front that is always at one.
+#[test]
+fn many_steps_without_chattering_are_no_chattering() {
+    let front = "grid 400\nu' = 400*(u[-1] - u) + if(u > 0.5, 40, 0) - if(u > 0.9, 400*(u - 0.9), 0)\n\
+                 initial u = if(x < 0.1, 1, 0)\ntime 0 9\n";
+    for (system, options) in [
+        (STIFF, "--rtol 1e-6"),
+        ("y' = 1e5*((1 - v^2)*y - v)\nv' = y\ninitial y = 0\ninitial v = 2\ntime 0 10\n", ""),
+        ("y' = if(sin(2000*t) > 0, 1, -1) - y\ninitial y = 0\ntime 0 1000\n", ""),
+        ("y' = v\nv' = if(y > 0, -1, 1)\ninitial y = 1\ninitial v = 0\ntime 0 1e5\n", ""),
+        (front, "--method bs32 --rtol 1e-9 --atol 1e-12"),
+    ] {
+        let done = ode(system, &format!("{options} --step-limit 15000"));
+        assert!(!done.stderr.contains("chattering"), "{system}: {}", done.stderr);
+        assert!(done.stderr.contains("after 15000 steps"), "{system}: {} {}", done.code, done.stderr);
     }
 }
 

@@ -46,8 +46,12 @@ fn a_solver_by_one_text_is_that_of_the_options() {
     }
     let (text, option) = (solved("--solver cg,ic,tol=1e-3 --tol 1e-9"), solved("--method cg --precond ic --tol 1e-9"));
     assert_eq!(of(&text), of(&option));
-    for (text, needle) in [("cq", "cg, block-cg, fcg"), ("cg,tol=2", "above 0 and below 1"), ("cg,gmres", "one method")]
-    {
+    for (text, needle) in [
+        ("cq", "cg, block-cg, fcg"),
+        ("cg,tol=2", "above 0 and below 1"),
+        ("cg,gmres", "one method"),
+        ("cg,cg", "a text with a second method, `cg`, expected one method"),
+    ] {
         let done = inside(folder.path(), &format!("solve a.mtx --solver {text}"));
         assert!(done.code == 2 && done.stderr.contains(needle), "{text}: {}", done.stderr);
     }

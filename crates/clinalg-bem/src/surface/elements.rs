@@ -6,7 +6,7 @@ use clinalg::{Error, Result, number};
 
 use crate::quadrature::gauss_legendre;
 
-use super::{Point, bad, cross, dot, norm, one_based, open_at, scaled, solid_angle, sub};
+use super::{Numbers, Point, bad, cross, dot, norm, open_at, same_way, scaled, solid_angle, sub};
 
 /// A closed surface of bilinear quadrilaterals and flat triangles, normals outward.
 ///
@@ -56,6 +56,16 @@ impl ElementMesh {
     /// are not finite, indices out of range, elements without area or with a corner turned inward, open edges, edges of more than
     /// two elements, neighbours whose normals disagree, normals that point inward.
     pub fn new(nodes: Vec<Point>, elements: Vec<[u32; 4]>, boundary: usize) -> Result<ElementMesh> {
+        ElementMesh::numbered(nodes, elements, boundary, &Numbers::of_arrays("element"))
+    }
+
+    /// As [`ElementMesh::new`], with the names that messages give to nodes and elements.
+    pub(super) fn numbered(
+        nodes: Vec<Point>,
+        elements: Vec<[u32; 4]>,
+        boundary: usize,
+        numbers: &Numbers,
+    ) -> Result<ElementMesh> {
         if elements.is_empty() {
             return Err(bad("elements", "at least one element", "none".into()));
         }
@@ -64,7 +74,7 @@ impl ElementMesh {
             return Err(bad("boundary", &expected, boundary.to_string()));
         }
         if let Some((k, p)) = nodes.iter().enumerate().find(|(_, p)| p.iter().any(|v| !v.is_finite())) {
-            return Err(bad("nodes", "finite coordinates", format!("{p:?} in node {}", k + 1)));
+            return Err(bad("nodes", "finite coordinates", format!("{p:?} in {}", numbers.node(k))));
         }
         for (position, element) in elements.iter().enumerate() {
             if let Some(&index) = element.iter().find(|&&v| v as usize >= nodes.len()) {
@@ -81,14 +91,14 @@ impl ElementMesh {
                 |points: &[Point]| [0, 1, 2].map(|d| points.iter().map(|p| p[d]).sum::<f64>() / points.len() as f64);
             mesh.centres.push(if mesh.is_triangle(j) { centre(&corners[..3]) } else { centre(&corners) });
         }
-        mesh.check_shapes()?;
-        mesh.check_edges()?;
+        mesh.check_shapes(numbers)?;
+        mesh.check_edges(numbers)?;
         let volume = mesh.volume();
         if volume > 0.0 { Ok(mesh) } else { Err(bad("elements", "normals that point outward", inward(volume))) }
     }
 
     /// No corner is flat or turned in.
-    fn check_shapes(&self) -> Result<()> {
+    fn check_shapes(&self, numbers: &Numbers) -> Result<()> {
         for j in 0..self.elements.len() {
             let p = self.corners(j);
             let count = if self.is_triangle(j) { 3 } else { 4 };
@@ -102,9 +112,9 @@ impl ElementMesh {
             // Written so that NaN fails too.
             if !(0..count).all(|c| turn(c) > least) {
                 let got = format!(
-                    "element {} of the nodes {:?}, without area or with a corner turned inward",
-                    j + 1,
-                    one_based(&self.elements[j])
+                    "{} of {}, without area or with a corner turned inward",
+                    numbers.face(j),
+                    numbers.nodes(&self.elements[j])
                 );
                 return Err(bad("elements", "convex elements with an area", got));
             }
@@ -113,13 +123,12 @@ impl ElementMesh {
     }
 
     /// Each edge belongs to two elements that run through it in opposite directions.
-    fn check_edges(&self) -> Result<()> {
+    fn check_edges(&self, numbers: &Numbers) -> Result<()> {
         let mut directed: HashMap<(u32, u32), usize> = HashMap::with_capacity(4 * self.elements.len());
         for j in 0..self.elements.len() {
             for edge @ (a, b) in self.edges(j) {
                 if let Some(first) = directed.insert(edge, j) {
-                    let (first, j, a, b) = (first + 1, j + 1, a + 1, b + 1);
-                    let got = format!("elements {first} and {j}, which run through their edge {a}-{b} the same way");
+                    let got = same_way(first, j, [a, b], numbers);
                     return Err(bad(
                         "elements",
                         "neighbours with normals on the same side, two elements at each edge",
@@ -132,7 +141,7 @@ impl ElementMesh {
             for (a, b) in self.edges(j) {
                 if !directed.contains_key(&(b, a)) {
                     let advice = ", by enclosing elements after the boundary elements";
-                    return Err(open_at("elements", [a, b], &format!("element {}", j + 1), advice));
+                    return Err(open_at("elements", [a, b], j, numbers, advice));
                 }
             }
         }

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use super::read::Surface;
-use super::{Point, norm, sub};
+use super::{Numbers, Point, norm, sub};
 
 /// By how much the coordinates of one point may differ, relative to the largest coordinate: some units of single precision, in which many
 /// programs compute.
@@ -13,10 +13,8 @@ const ROUNDING: f64 = 4.0 * (f32::EPSILON as f64) / 2.0;
 
 /// The surface with nodes on open edges joined where they are one point, and without faces whose corners coincide and nodes of no face. A
 /// surface that is closed keeps its nodes apart, however near they are.
-pub(super) fn mended(path: &Path, (nodes, elements): Surface) -> Surface {
-    if elements.iter().flatten().any(|&node| node as usize >= nodes.len()) {
-        return (nodes, elements);
-    }
+pub(super) fn mended(path: &Path, surface: Surface) -> Surface {
+    let Surface { nodes, elements, numbers } = surface;
     let numbered: Vec<(usize, [u32; 4])> = elements.into_iter().enumerate().collect();
     let mut flat = Vec::new();
     let mut faces = with_area(numbered, &mut flat);
@@ -36,13 +34,13 @@ pub(super) fn mended(path: &Path, (nodes, elements): Surface) -> Surface {
     if let Some(first) = flat.iter().min() {
         log::warn!(
             target: "clinalg",
-            "{}: {} of its faces, the first of them face {}, have coinciding corners and were left out",
+            "{}: {} of its faces, the first of them {}, have coinciding corners and were left out",
             path.display(),
             flat.len(),
-            first + 1
+            numbers.face(*first)
         );
     }
-    used(&nodes, faces)
+    used(&nodes, faces, &numbers)
 }
 
 /// The faces with three different corners or more; one whose corner stands twice loses it. The numbers of the others go to `flat`.
@@ -105,13 +103,22 @@ fn join(nodes: &[Point], open: &[u32]) -> (Vec<u32>, usize, f64) {
 }
 
 /// The nodes of faces, in their order, and the faces with their places.
-fn used(nodes: &[Point], faces: Vec<(usize, [u32; 4])>) -> Surface {
+fn used(nodes: &[Point], faces: Vec<(usize, [u32; 4])>, numbers: &Numbers) -> Surface {
     let mut place = vec![u32::MAX; nodes.len()];
     faces.iter().flat_map(|(_, face)| face).for_each(|&node| place[node as usize] = 0);
-    let mut kept = Vec::new();
+    let (mut kept, mut kept_numbers) = (Vec::new(), Vec::new());
     for (node, place) in place.iter_mut().enumerate().filter(|(_, place)| **place == 0) {
         *place = kept.len() as u32;
         kept.push(nodes[node]);
+        kept_numbers.push(numbers.nodes[node]);
     }
-    (kept, faces.into_iter().map(|(_, face)| face.map(|node| place[node as usize])).collect())
+    Surface {
+        nodes: kept,
+        elements: faces.iter().map(|(_, face)| face.map(|node| place[node as usize])).collect(),
+        numbers: Numbers {
+            source: numbers.source,
+            nodes: kept_numbers,
+            faces: faces.iter().map(|(k, _)| numbers.faces[*k]).collect(),
+        },
+    }
 }

@@ -4,6 +4,7 @@ mod element_shapes;
 mod elements;
 mod generate;
 mod mend;
+mod numbers;
 mod read;
 mod write;
 
@@ -14,6 +15,8 @@ use clinalg::{Error, Result};
 use serde::Serialize;
 
 use crate::quadrature::Contact;
+
+use numbers::Numbers;
 
 pub use elements::{ElementMesh, SurfacePoint};
 pub use write::Field;
@@ -93,20 +96,21 @@ pub struct Quality {
 /// degenerate: its normal would be rounding.
 const FLAT: f64 = 1e-10;
 
-/// Indices as messages count them.
-fn one_based<const N: usize>(indices: &[u32; N]) -> [u32; N] {
-    indices.map(|index| index.saturating_add(1))
-}
-
 fn bad(argument: &'static str, expected: &str, got: String) -> Error {
     Error::Value { argument, expected: expected.into(), got }
 }
 
 /// That no second face lies at an edge of `face`; `how` is how the surface can be closed.
-fn open_at(argument: &'static str, edge: [u32; 2], face: &str, how: &str) -> Error {
-    let [a, b] = one_based(&edge);
-    let reason = format!("the surface is open at the edge between nodes {a} and {b} of {face}; close it{how}");
+fn open_at(argument: &'static str, edge: [u32; 2], face: usize, numbers: &Numbers, how: &str) -> Error {
+    let (nodes, face) = (numbers.nodes(&edge), numbers.face(face));
+    let reason = format!("the surface is open at the edge between {nodes} of {face}; close it{how}");
     Error::unsuitable(argument, reason)
+}
+
+/// That both faces run from the one node of `edge` to the other.
+fn same_way(first: usize, second: usize, edge: [u32; 2], numbers: &Numbers) -> String {
+    let (first, second, nodes) = (numbers.face(first), numbers.face(second), numbers.nodes(&edge));
+    format!("{first} and {second}, which run through the edge between {nodes} the same way")
 }
 
 impl Mesh {
@@ -119,6 +123,11 @@ impl Mesh {
     /// neighbours of opposite orientation, nodes where several parts of the surface touch,
     /// normals that point inward, for a hole into the body.
     pub fn new(nodes: Vec<Point>, triangles: Vec<[u32; 3]>) -> Result<Mesh> {
+        Mesh::numbered(nodes, triangles, &Numbers::of_arrays("triangle"))
+    }
+
+    /// As [`Mesh::new`], with the names that messages give to nodes and triangles.
+    fn numbered(nodes: Vec<Point>, triangles: Vec<[u32; 3]>, numbers: &Numbers) -> Result<Mesh> {
         if triangles.is_empty() {
             return Err(bad("triangles", "at least four, the surface of a body", "none".into()));
         }
@@ -126,7 +135,7 @@ impl Mesh {
             return Err(bad("triangles", "fewer than 2^29", triangles.len().to_string()));
         }
         if let Some((k, p)) = nodes.iter().enumerate().find(|(_, p)| p.iter().any(|v| !v.is_finite())) {
-            return Err(bad("nodes", "finite coordinates", format!("{p:?} in node {}", k + 1)));
+            return Err(bad("nodes", "finite coordinates", format!("{p:?} in {}", numbers.node(k))));
         }
         for (k, triangle) in triangles.iter().enumerate() {
             if let Some(&index) = triangle.iter().find(|&&v| v as usize >= nodes.len()) {
@@ -151,27 +160,27 @@ impl Mesh {
                 return Err(bad(
                     "triangles",
                     "triangles with an area",
-                    format!("triangle {} without one, of the nodes {:?}", k + 1, one_based(triangle)),
+                    format!("{} without one, of {}", numbers.face(k), numbers.nodes(triangle)),
                 ));
             }
             areas.push(0.5 * twice);
             normals.push(scaled(1.0 / twice, product));
         }
         let mesh = Mesh { nodes, triangles, areas, normals };
-        mesh.check_surface()?;
+        mesh.check_surface(numbers)?;
         Ok(mesh)
     }
 
     /// Closed, manifold, oriented, outward.
-    fn check_surface(&self) -> Result<()> {
+    fn check_surface(&self, numbers: &Numbers) -> Result<()> {
         let mut seen: HashMap<[u32; 3], usize> = HashMap::with_capacity(self.triangles.len());
         let mut edges: HashMap<(u32, u32), usize> = HashMap::with_capacity(3 * self.triangles.len());
         for (k, &triangle) in self.triangles.iter().enumerate() {
             let mut sorted = triangle;
             sorted.sort_unstable();
             if let Some(first) = seen.insert(sorted, k) {
-                let nodes = one_based(&triangle);
-                let got = format!("triangles {} and {} with the same nodes {nodes:?}", first + 1, k + 1);
+                let (first, second) = (numbers.face(first), numbers.face(k));
+                let got = format!("{first} and {second} with the same corners, {}", numbers.nodes(&triangle));
                 return Err(bad("triangles", "each triangle once", got));
             }
         }
@@ -184,17 +193,16 @@ impl Mesh {
             for (a, b) in directed(triangle) {
                 match undirected[&(a.min(b), a.max(b))] {
                     1 => {
-                        return Err(open_at("triangles", [a, b], &format!("triangle {}", k + 1), ""));
+                        return Err(open_at("triangles", [a, b], k, numbers, ""));
                     }
                     2 => {}
                     n => {
-                        let got = format!("{n} triangles at the edge between nodes {} and {}", a + 1, b + 1);
+                        let got = format!("{n} triangles at the edge between {}", numbers.nodes(&[a, b]));
                         return Err(bad("triangles", "a manifold: two triangles at each edge", got));
                     }
                 }
                 if let Some(first) = edges.insert((a, b), k) {
-                    let (first, k, a, b) = (first + 1, k + 1, a + 1, b + 1);
-                    let got = format!("triangles {first} and {k}, which run through their edge {a}-{b} the same way");
+                    let got = same_way(first, k, [a, b], numbers);
                     return Err(bad("triangles", "neighbours of the same orientation", got));
                 }
             }
@@ -204,7 +212,7 @@ impl Mesh {
         for node in 0..self.nodes.len() {
             let fan = around.of(node);
             let Some(&start) = fan.first() else {
-                return Err(bad("nodes", "every node in a triangle", format!("node {} in none", node + 1)));
+                return Err(bad("nodes", "every node in a triangle", format!("{} in none", numbers.node(node))));
             };
             let mut at = start.triangle;
             let mut steps = 0;
@@ -218,15 +226,15 @@ impl Mesh {
                 }
             }
             if steps != fan.len() {
-                let got = format!("node {}, where several parts of the surface touch", node + 1);
+                let got = format!("{}, where several parts of the surface touch", numbers.node(node));
                 return Err(bad("triangles", "a manifold: one fan of triangles around each node", got));
             }
         }
-        self.check_sides(&around)
+        self.check_sides(&around, numbers)
     }
 
     /// Normals point out of the body: away from the inside of its outer parts, into its holes.
-    fn check_sides(&self, around: &Around) -> Result<()> {
+    fn check_sides(&self, around: &Around, numbers: &Numbers) -> Result<()> {
         let parts = self.parts(around);
         let point = |part: &Part| self.corners(part.triangles[0])[0];
         for (k, part) in parts.iter().enumerate() {
@@ -240,9 +248,9 @@ impl Mesh {
             let which = match parts.len() {
                 1 => String::new(),
                 _ => format!(
-                    " in the part of {} triangles with triangle {}",
+                    " in the part of {} triangles with {}",
                     part.triangles.len(),
-                    part.triangles[0] + 1
+                    numbers.face(part.triangles[0])
                 ),
             };
             if depth % 2 == 0 && volume <= 0.0 {

@@ -9,45 +9,73 @@ use clinalg::io::{read_bytes, read_text};
 use clinalg::{Error, Result};
 
 use super::mend::mended;
+use super::numbers::{Numbers, Source};
 use super::{ElementMesh, Mesh, Point};
 
 /// A surface not yet checked: nodes; quadrilaterals, and triangles whose last node stands twice.
-pub(super) type Surface = (Vec<Point>, Vec<[u32; 4]>);
+pub(super) struct Surface {
+    pub(super) nodes: Vec<Point>,
+    pub(super) elements: Vec<[u32; 4]>,
+    /// Those of the file.
+    pub(super) numbers: Numbers,
+}
+
+impl Surface {
+    fn new(source: Source) -> Surface {
+        let numbers = Numbers { source, nodes: Vec::new(), faces: Vec::new() };
+        Surface { nodes: Vec::new(), elements: Vec::new(), numbers }
+    }
+
+    fn add_node(&mut self, point: Point, number: u64) {
+        self.nodes.push(point);
+        self.numbers.nodes.push(number);
+    }
+
+    fn add_element(&mut self, element: [u32; 4], number: u64) {
+        self.elements.push(element);
+        self.numbers.faces.push(number);
+    }
+
+    /// Adds a polygon as one element, or from its first corner on as triangles if it has more than four.
+    fn add_polygon(&mut self, corners: &[u32], number: u64) {
+        match *corners {
+            [a, b, c, d] => self.add_element([a, b, c, d], number),
+            _ => (2..corners.len())
+                .for_each(|k| self.add_element(triangle([corners[0], corners[k - 1], corners[k]]), number)),
+        }
+    }
+
+    /// Quadrilaterals cut from the first corner to the third.
+    fn cut_in_triangles(self) -> Result<Mesh> {
+        let Surface { nodes, elements, mut numbers } = self;
+        let (mut triangles, mut faces) = (Vec::with_capacity(elements.len()), Vec::with_capacity(elements.len()));
+        for (&[a, b, c, d], &number) in elements.iter().zip(&numbers.faces) {
+            triangles.push([a, b, c]);
+            faces.push(number);
+            if c != d {
+                triangles.push([a, c, d]);
+                faces.push(number);
+            }
+        }
+        numbers.faces = faces;
+        Mesh::numbered(nodes, triangles, &numbers)
+    }
+}
 
 fn triangle([a, b, c]: [u32; 3]) -> [u32; 4] {
     [a, b, c, c]
 }
 
-/// A polygon as one element, or from its first corner on as triangles if it has more than four.
-fn polygon(corners: &[u32]) -> Vec<[u32; 4]> {
-    match *corners {
-        [a, b, c, d] => vec![[a, b, c, d]],
-        _ => (2..corners.len()).map(|k| triangle([corners[0], corners[k - 1], corners[k]])).collect(),
-    }
-}
-
-/// Quadrilaterals cut from the first corner to the third.
-fn cut_in_triangles(elements: &[[u32; 4]]) -> Vec<[u32; 3]> {
-    let mut triangles = Vec::with_capacity(elements.len());
-    for &[a, b, c, d] in elements {
-        triangles.push([a, b, c]);
-        if c != d {
-            triangles.push([a, c, d]);
-        }
-    }
-    triangles
-}
-
-/// The surface in `path`; `cut` says whether polygons of OBJ files become triangles.
-fn read(path: &Path, cut: bool) -> Result<Surface> {
-    read_as_written(path, cut).map(|surface| mended(path, surface))
+/// The surface in `path`.
+fn read(path: &Path) -> Result<Surface> {
+    read_as_written(path).map(|surface| mended(path, surface))
 }
 
 /// The surface with the nodes and elements of the file.
-fn read_as_written(path: &Path, cut: bool) -> Result<Surface> {
+fn read_as_written(path: &Path) -> Result<Surface> {
     let extension = path.extension().map(|e| e.to_string_lossy().to_lowercase()).unwrap_or_default();
     match extension.as_str() {
-        "obj" => read_obj(path, cut),
+        "obj" => read_obj(path),
         "off" => Lines::of(path)?.off(),
         "stl" => read_stl(path),
         "msh" => Lines::of(path)?.gmsh(),
@@ -74,8 +102,7 @@ impl Mesh {
     /// [`Error::Io`]; [`Error::Format`] with the line; [`Error::Value`] for another extension; those
     /// of [`Mesh::new`].
     pub fn read(path: impl AsRef<Path>) -> Result<Mesh> {
-        let (nodes, elements) = read(path.as_ref(), true)?;
-        Mesh::new(nodes, cut_in_triangles(&elements))
+        read(path.as_ref())?.cut_in_triangles()
     }
 }
 
@@ -86,9 +113,9 @@ impl ElementMesh {
     /// # Errors
     /// As [`Mesh::read`]; those of [`ElementMesh::new`].
     pub fn read(path: impl AsRef<Path>) -> Result<ElementMesh> {
-        let (nodes, elements) = read(path.as_ref(), false)?;
+        let Surface { nodes, elements, numbers } = read(path.as_ref())?;
         let count = elements.len();
-        ElementMesh::new(nodes, elements, count)
+        ElementMesh::numbered(nodes, elements, count, &numbers)
     }
 }
 
@@ -112,9 +139,9 @@ fn without_continuations(bytes: &[u8]) -> Vec<u8> {
     lines
 }
 
-fn read_obj(path: &Path, cut: bool) -> Result<Surface> {
+fn read_obj(path: &Path) -> Result<Surface> {
     let bytes = without_continuations(&read_bytes(path).map_err(|source| io(path, source))?);
-    let options = tobj::LoadOptions { triangulate: cut, ignore_points: true, ignore_lines: true, ..Default::default() };
+    let options = tobj::LoadOptions { ignore_points: true, ignore_lines: true, ..Default::default() };
     // Materials do not matter here.
     let load = |bytes: &[u8]| tobj::load_obj_buf(&mut Cursor::new(bytes), &options, |_| Ok(Default::default()));
     let (models, _) = load(&bytes).map_err(|error| {
@@ -123,23 +150,46 @@ fn read_obj(path: &Path, cut: bool) -> Result<Surface> {
         let line = ends.partition_point(|&end| load(&bytes[..=end]).is_ok()) + 1;
         Error::Format { path: path.to_owned(), line, reason: error.to_string() }
     })?;
-    let (mut nodes, mut elements) = (Vec::new(), Vec::new());
-    // Objects of one file have their own copies of common vertices.
+    let mut surface = Surface::new(Source::Obj);
+    // Objects of one file have their own copies of common vertices, in an order of their own.
     let mut known = Joined::default();
+    let mut lines = Vec::new();
+    let mut vertices = 0;
+    for (k, line) in bytes.split(|&byte| byte == b'\n').enumerate() {
+        let line = String::from_utf8_lossy(line);
+        let mut words = line.split('#').next().unwrap_or_default().split_whitespace();
+        match words.next() {
+            Some("v") => {
+                vertices += 1;
+                let mut coordinate = || words.next().and_then(|word| word.parse::<f64>().ok());
+                if let (Some(x), Some(y), Some(z)) = (coordinate(), coordinate(), coordinate()) {
+                    known.index([x, y, z], vertices, &mut surface);
+                }
+            }
+            // Shorter ones are points and lines.
+            Some("f") if words.count() > 2 => lines.push(k as u64 + 1),
+            _ => {}
+        }
+    }
+    let mut lines = lines.into_iter();
     for model in models {
-        let points: Vec<u32> =
-            model.mesh.positions.chunks_exact(3).map(|p| known.index([p[0], p[1], p[2]], &mut nodes)).collect();
+        let points: Vec<u32> = model
+            .mesh
+            .positions
+            .chunks_exact(3)
+            .map(|p| known.index([p[0], p[1], p[2]], vertices, &mut surface))
+            .collect();
         let corners: Vec<u32> = model.mesh.indices.iter().map(|&k| points[k as usize]).collect();
         let mut rest = &corners[..];
         // Without numbers of corners all faces are triangles.
         let mut counts = model.mesh.face_arities.iter().map(|&count| count as usize);
         while !rest.is_empty() {
             let (face, behind) = rest.split_at(counts.next().unwrap_or(3).min(rest.len()));
-            elements.extend(polygon(face));
+            surface.add_polygon(face, lines.next().unwrap_or_default());
             rest = behind;
         }
     }
-    Ok((nodes, elements))
+    Ok(surface)
 }
 
 /// Bytes before the facets of a binary STL file, the last four of them their number, and bytes of each.
@@ -164,14 +214,17 @@ fn read_stl(path: &Path) -> Result<Surface> {
     if announced != there {
         return Err(fault(format!("{announced} facets are announced, the file has bytes for {there}")));
     }
-    let (mut nodes, mut known) = (Vec::new(), Joined::default());
-    let triangles = bytes[STL_HEAD..].chunks_exact(STL_FACET).map(|facet| {
+    let (mut surface, mut known) = (Surface::new(Source::StlBinary), Joined::default());
+    for (facet_number, facet) in bytes[STL_HEAD..].chunks_exact(STL_FACET).enumerate() {
         // The normal, three corners, two bytes that mean nothing here.
         let number = |k: usize| f64::from(f32::from_le_bytes(std::array::from_fn(|byte| facet[12 + 4 * k + byte])));
-        triangle([0, 3, 6].map(|k| known.index([number(k), number(k + 1), number(k + 2)], &mut nodes)))
-    });
-    let triangles = triangles.collect();
-    Ok((nodes, triangles))
+        let corners = [0, 1, 2].map(|c| {
+            let point = [number(3 * c), number(3 * c + 1), number(3 * c + 2)];
+            known.index(point, (3 * facet_number + c) as u64, &mut surface)
+        });
+        surface.add_element(triangle(corners), facet_number as u64 + 1);
+    }
+    Ok(surface)
 }
 
 /// Points by their coordinates.
@@ -179,11 +232,12 @@ fn read_stl(path: &Path) -> Result<Surface> {
 struct Joined(HashMap<[u64; 3], u32>);
 
 impl Joined {
-    fn index(&mut self, point: Point, nodes: &mut Vec<Point>) -> u32 {
+    /// The node at `point`, which is added under `number` where there is none.
+    fn index(&mut self, point: Point, number: u64, surface: &mut Surface) -> u32 {
         // Adding zero turns -0 into 0.
         *self.0.entry(point.map(|v| (v + 0.0).to_bits())).or_insert_with(|| {
-            nodes.push(point);
-            nodes.len() as u32 - 1
+            surface.add_node(point, number);
+            surface.nodes.len() as u32 - 1
         })
     }
 }
@@ -268,25 +322,25 @@ impl<'p> Lines<'p> {
 
     /// STL in text: facets of three vertices each, of one or several solids.
     fn stl(&self) -> Result<Surface> {
-        let (mut nodes, mut known, mut triangles) = (Vec::new(), Joined::default(), Vec::new());
+        let (mut surface, mut known) = (Surface::new(Source::StlText), Joined::default());
         let mut corners = Vec::new();
         for mut words in self.words() {
             let word = words.next::<String>("word")?;
             // Some programs write capitals.
             match word.to_ascii_lowercase().as_str() {
-                "vertex" => corners.push(known.index(words.point()?, &mut nodes)),
+                "vertex" => corners.push(known.index(words.point()?, words.line as u64, &mut surface)),
                 "endfacet" => {
                     let corners = std::mem::take(&mut corners);
                     let count = corners.len();
                     let corners = <[u32; 3]>::try_from(corners);
                     let corners = corners.map_err(|_| words.fault(format!("a facet of {count} vertices, not of 3")))?;
-                    triangles.push(triangle(corners));
+                    surface.add_element(triangle(corners), words.line as u64);
                 }
                 "solid" | "facet" | "outer" | "endloop" | "endsolid" => (),
                 _ => return Err(words.fault(format!("`{word}` is no word of STL files"))),
             }
         }
-        if corners.is_empty() { Ok((nodes, triangles)) } else { Err(self.cut()) }
+        if corners.is_empty() { Ok(surface) } else { Err(self.cut()) }
     }
 
     /// Object File Format: `OFF`, the numbers of nodes, faces and edges, nodes, faces.
@@ -302,11 +356,10 @@ impl<'p> Lines<'p> {
             head = lines.next().ok_or_else(|| self.cut())?;
         }
         let (count, faces): (usize, usize) = (head.next("number of nodes")?, head.next("number of faces")?);
-        let mut nodes = Vec::new();
-        for _ in 0..count {
-            nodes.push(lines.next().ok_or_else(|| self.cut())?.point()?);
+        let mut surface = Surface::new(Source::Off);
+        for node in 0..count {
+            surface.add_node(lines.next().ok_or_else(|| self.cut())?.point()?, node as u64);
         }
-        let mut elements = Vec::new();
         for _ in 0..faces {
             let mut line = lines.next().ok_or_else(|| self.cut())?;
             let corners: usize = line.next("number of corners")?;
@@ -314,16 +367,19 @@ impl<'p> Lines<'p> {
                 return Err(line.fault(format!("a face of {corners} corners")));
             }
             let corners: Vec<u32> = (0..corners).map(|_| line.next("node index")).collect::<Result<_>>()?;
-            elements.extend(polygon(&corners));
+            if let Some(corner) = corners.iter().find(|&&corner| corner as usize >= count) {
+                return Err(line.fault(format!("node {corner} of {count}, counted from 0, does not exist")));
+            }
+            surface.add_polygon(&corners, line.line as u64);
         }
-        Ok((nodes, elements))
+        Ok(surface)
     }
 
     /// Gmsh's formats 2, 4 and 4.1 in ASCII: the sections `$Nodes` and `$Elements`.
     fn gmsh(&self) -> Result<Surface> {
         let mut lines = self.words();
-        let mut nodes = Vec::new();
-        let mut elements: Vec<[u64; 4]> = Vec::new();
+        let mut surface = Surface::new(Source::Gmsh);
+        let mut elements: Vec<(u64, [u64; 4])> = Vec::new();
         let mut index: HashMap<u64, u32> = HashMap::new();
         let mut place = 1;
         let (mut newer, mut version_2) = (true, false);
@@ -344,15 +400,16 @@ impl<'p> Lines<'p> {
                     let count: usize = need()?.next("number of nodes")?;
                     for _ in 0..count {
                         let mut line = need()?;
-                        index.insert(line.next("node tag")?, nodes.len() as u32);
-                        nodes.push(line.point()?);
+                        let tag = line.next("node tag")?;
+                        index.insert(tag, surface.nodes.len() as u32);
+                        surface.add_node(line.point()?, tag);
                     }
                 }
                 "$Elements" if version_2 => {
                     let count: usize = need()?.next("number of elements")?;
                     for _ in 0..count {
                         let mut line = need()?;
-                        line.next::<u64>("element number")?;
+                        let number = line.next("element number")?;
                         let kind: u32 = line.next("element type")?;
                         if CURVED.contains(&kind) {
                             return Err(line.fault(curved(kind)));
@@ -362,7 +419,7 @@ impl<'p> Lines<'p> {
                             line.next::<i64>("tag")?;
                         }
                         if kind == TRIANGLE || kind == QUADRANGLE {
-                            elements.push(corners(&mut line, kind)?);
+                            elements.push((number, corners(&mut line, kind)?));
                         }
                     }
                 }
@@ -387,8 +444,8 @@ impl<'p> Lines<'p> {
                                 Some(tag) => tag,
                                 None => line.next("node tag")?,
                             };
-                            index.insert(tag, nodes.len() as u32);
-                            nodes.push(line.point()?);
+                            index.insert(tag, surface.nodes.len() as u32);
+                            surface.add_node(line.point()?, tag);
                         }
                     }
                 }
@@ -406,8 +463,8 @@ impl<'p> Lines<'p> {
                         for _ in 0..count {
                             let mut line = need()?;
                             if kind == TRIANGLE || kind == QUADRANGLE {
-                                line.next::<u64>("element tag")?;
-                                elements.push(corners(&mut line, kind)?);
+                                let tag = line.next("element tag")?;
+                                elements.push((tag, corners(&mut line, kind)?));
                             }
                         }
                     }
@@ -415,36 +472,17 @@ impl<'p> Lines<'p> {
                 _ => {}
             }
         }
-        self.number(nodes, &elements, &index, place)
-    }
-
-    /// Replaces tags by indices and drops the nodes of no element, such as those inside a volume.
-    fn number(
-        &self,
-        nodes: Vec<Point>,
-        elements: &[[u64; 4]],
-        index: &HashMap<u64, u32>,
-        line: usize,
-    ) -> Result<Surface> {
-        let mut kept = Vec::new();
-        let mut place = vec![u32::MAX; nodes.len()];
-        let mut result = Vec::with_capacity(elements.len());
-        for tags in elements {
+        for (number, tags) in elements {
             let mut element = [0; 4];
-            for (c, tag) in tags.iter().enumerate() {
-                let Some(&node) = index.get(tag) else {
-                    let reason = format!("an element refers to node {tag}, which does not exist");
-                    return Err(Error::Format { path: self.path.to_owned(), line, reason });
-                };
-                let slot = &mut place[node as usize];
-                if *slot == u32::MAX {
-                    *slot = kept.len() as u32;
-                    kept.push(nodes[node as usize]);
-                }
-                element[c] = *slot;
+            for (corner, tag) in element.iter_mut().zip(tags) {
+                *corner = *index.get(&tag).ok_or_else(|| Error::Format {
+                    path: self.path.to_owned(),
+                    line: place,
+                    reason: format!("element {number} refers to node {tag}, which does not exist"),
+                })?;
             }
-            result.push(element);
+            surface.add_element(element, number);
         }
-        Ok((kept, result))
+        Ok(surface)
     }
 }

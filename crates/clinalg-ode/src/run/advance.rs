@@ -49,16 +49,21 @@ impl<T: Real, S: Stepper<T>> Integrator<'_, T, S> {
             let h = match self.control {
                 Control::Adaptive { h, .. } | Control::Fixed { h, .. } => h,
             };
-            return Err(self.step_limit(self.options.step_limit, h, self.chattering.jumps())?);
+            let t = self.report.t;
+            let suspect = self.chattering.suspect();
+            let slides = match suspect.is_some() || self.chattering.jumps() {
+                true => start::jumps(&*self.stepper, t, h, suspect)?,
+                false => None,
+            };
+            return Err(self.step_limit(self.options.step_limit, h, slides));
         }
         Ok(())
     }
 
-    /// The limit on steps, with the component that slides along a switch where `jumps` says that one may.
-    fn step_limit(&self, steps: usize, h: f64, jumps: bool) -> Result<Error> {
-        let t = self.report.t;
-        let slides = if jumps { start::slides(&*self.stepper, t, h)? } else { None };
-        Ok(Error::StepLimit { steps, t, h, slides, stiff: self.report.stiff })
+    /// The limit on steps, with the component that slides along a switch.
+    fn step_limit(&self, steps: usize, h: f64, slides: Option<usize>) -> Error {
+        let slides = slides.map(|component| self.stepper.component_name(component));
+        Error::StepLimit { steps, t: self.report.t, h, slides, stiff: self.report.stiff }
     }
 
     /// Why no step of a size that floating-point time can represent is good.
@@ -93,9 +98,20 @@ impl<T: Real, S: Stepper<T>> Integrator<'_, T, S> {
         if !self.chattering.is_due(steps, (end - self.report.t) / h) {
             return Ok(());
         }
+        let jumps = |only| start::jumps(&*self.stepper, self.report.t, h, only);
+        if let Some(component) = self.chattering.suspect() {
+            self.chattering.looked(jumps(Some(component))?.is_some());
+            if self.chattering.slides() {
+                return Err(self.step_limit(steps, h, Some(component)));
+            }
+            if self.chattering.is_cleared() {
+                self.chattering.begin(steps, self.report.t, None);
+            }
+            return Ok(());
+        }
         if self.stepper.is_stabilised() {
             // The stages of a step, and its error with them, follow its size.
-            self.chattering.looked(start::slides(&*self.stepper, self.report.t, h)?.is_some());
+            self.chattering.looked(jumps(None)?.is_some());
         } else {
             let mut error = |h: f64| self.stepper.trial(self.report.t, h, &self.tolerance);
             if let (Some(whole), Some(half)) = (error(h)?, error(0.5 * h)?) {
@@ -103,11 +119,9 @@ impl<T: Real, S: Stepper<T>> Integrator<'_, T, S> {
             }
         }
         if self.chattering.keeps_steps_small(steps, self.report.t, end) {
-            match self.step_limit(steps, h, true)? {
-                error @ Error::StepLimit { slides: Some(_), .. } => return Err(error),
-                // Jumps in time: the steps between them are as many as they are.
-                _ => self.chattering.begin(steps, self.report.t),
-            }
+            // Without one, jumps in time: the steps between them are as many as they are.
+            let suspect = start::jumps(&*self.stepper, self.report.t, h, None)?;
+            self.chattering.begin(steps, self.report.t, suspect);
         }
         Ok(())
     }

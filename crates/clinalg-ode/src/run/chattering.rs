@@ -6,8 +6,11 @@ const EVERY: usize = 100;
 /// Looks of a window.
 const LOOKS: usize = 40;
 
-/// Steps to the end from which on it looks, and, with what a window has shown, gives up.
-const MANY: (f64, f64) = (2e4, 2e6);
+/// Steps to the end from which on it looks, and, with what a window has shown, gives up: some ten seconds of small systems.
+const MANY: (f64, f64) = (2e4, 1e5);
+
+/// Looks at a component that may slide, and so many of them at which it has to be at its switch: one that crosses the switch is there once.
+const AGAIN: (usize, usize) = (12, 3);
 
 /// Steps of a window whose sizes differ by more recover from jumps.
 const RECOVERS: f64 = 100.0;
@@ -25,11 +28,13 @@ pub(crate) struct Chattering {
     jumps: usize,
     smallest: f64,
     largest: f64,
+    /// The component that may slide: the looks are at its jumps.
+    suspect: Option<usize>,
 }
 
 impl Chattering {
     pub(crate) fn new(t: f64) -> Chattering {
-        Chattering { begin: (0, t), looks: 0, jumps: 0, smallest: f64::INFINITY, largest: 0.0 }
+        Chattering { begin: (0, t), looks: 0, jumps: 0, smallest: f64::INFINITY, largest: 0.0, suspect: None }
     }
 
     /// Whether to look, after so many steps tried and with so many ahead.
@@ -68,13 +73,28 @@ impl Chattering {
         let ahead = (end - t) / (t - self.begin.1) * (steps - self.begin.0) as f64;
         let found = self.jumps() && ahead > MANY.1 && self.largest < RECOVERS * self.smallest;
         if !found {
-            self.begin(steps, t);
+            self.begin(steps, t, None);
         }
         found
     }
 
-    /// Begins a window.
-    pub(crate) fn begin(&mut self, steps: usize, t: f64) {
-        *self = Chattering { begin: (steps, t), ..Chattering::new(t) };
+    /// Begins a window, of looks at one component where it may slide.
+    pub(crate) fn begin(&mut self, steps: usize, t: f64, suspect: Option<usize>) {
+        *self = Chattering { begin: (steps, t), suspect, ..Chattering::new(t) };
+    }
+
+    /// The component that may slide.
+    pub(crate) fn suspect(&self) -> Option<usize> {
+        self.suspect
+    }
+
+    /// Whether the component has been at its switch again and again.
+    pub(crate) fn slides(&self) -> bool {
+        self.suspect.is_some() && self.jumps >= AGAIN.1
+    }
+
+    /// Whether the component has been looked at often enough.
+    pub(crate) fn is_cleared(&self) -> bool {
+        self.looks >= AGAIN.0
     }
 }

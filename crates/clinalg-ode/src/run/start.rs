@@ -99,9 +99,9 @@ pub(crate) fn first_not_finite<T: Real, S: Stepper<T>>(stepper: &S, y: Stored<'_
     Ok(bad.map(|k| (stepper.component_name(k), y[k].into_f64())))
 }
 
-/// The component whose derivative jumps where the solution moves by some steps of the size h at the same time, as messages
-/// name it: a solution that slides along a switch crosses it so. `None` where none jumps: what jumps in time alone ends.
-pub(crate) fn slides<T: Real, S: Stepper<T>>(stepper: &S, t: f64, h: f64) -> Result<Option<String>> {
+/// The component, `only` this one if it is given, whose derivative jumps where the solution moves by some steps of the size h at the
+/// same time: a solution that slides along a switch crosses it so. `None` where none jumps: what jumps in time alone ends.
+pub(crate) fn jumps<T: Real, S: Stepper<T>>(stepper: &S, t: f64, h: f64, only: Option<usize>) -> Result<Option<usize>> {
     let begin = || stepper.stored(Slot::Input(stepper.method().begin()));
     let mut slope = stepper.sibling(&slope()?.without_error())?;
     slope.load(0, begin())?;
@@ -116,7 +116,7 @@ pub(crate) fn slides<T: Real, S: Stepper<T>>(stepper: &S, t: f64, h: f64) -> Res
     for steps in [1.0, 4.0, 16.0] {
         let changes = change(steps * h)?;
         let size = |k: &usize| changes[*k].abs().into_f64();
-        let largest = (0..changes.len()).max_by(|a, b| size(a).total_cmp(&size(b)));
+        let largest = only.or_else(|| (0..changes.len()).max_by(|a, b| size(a).total_cmp(&size(b))));
         let Some(k) = largest.filter(|k| size(k) > JUMP * slopes[*k].abs().into_f64()) else { continue };
         // A jump stays in one half of the way; of a slope, a half is left.
         let (mut from, mut to) = ([0.0, 0.0], [steps * h, changes[k].into_f64()]);
@@ -126,7 +126,7 @@ pub(crate) fn slides<T: Real, S: Stepper<T>>(stepper: &S, t: f64, h: f64) -> Res
             if (to[1] - middle[1]).abs() > (middle[1] - from[1]).abs() { from = middle } else { to = middle }
         }
         if 8.0 * (to[1] - from[1]).abs() > size(&k) {
-            return Ok(Some(stepper.component_name(k)));
+            return Ok(Some(k));
         }
     }
     Ok(None)

@@ -107,7 +107,7 @@ fn named<T: Copy>(names: &[(&str, T)], name: &str) -> Option<T> {
 fn set<T>(place: &mut Option<T>, value: T, what: &str, part: &str) -> Result<()> {
     match place.replace(value) {
         None => Ok(()),
-        Some(_) => Err(Error::value(ARGUMENT, format!("one {what}"), format!("another one, `{part}`"))),
+        Some(_) => Err(Error::value(ARGUMENT, format!("one {what}"), format!("a text with a second {what}, `{part}`"))),
     }
 }
 
@@ -225,6 +225,7 @@ mod tests {
             ("cg,", &["``"]),
             ("cg,tolerance=1e-8", &["`tolerance=1e-8`", "tol="]),
             ("cg,gmres", &["one method", "`gmres`"]),
+            ("cg,cg", &["a text with a second method, `cg`, expected one method"]),
             ("auto,ilu", &["one preconditioner", "`ilu`"]),
             ("tol=1e-8,tol=1e-8", &["one tol="]),
             ("tol=nan", &["above 0 and below 1", "`tol=nan`"]),

@@ -1,6 +1,6 @@
 //! The reader of MatrixMarket files.
 
-use std::io::{BufRead, Read};
+use std::io::{BufRead, ErrorKind, Read};
 use std::path::Path;
 
 use num_complex::Complex;
@@ -313,13 +313,37 @@ impl<'a, R: BufRead> Reader<'a, R> {
 
     /// Moves to the next line that is neither blank nor a comment; false at the end of the source.
     fn next(&mut self) -> Result<bool> {
-        while self.next_line()? {
-            let first = self.line.iter().find(|byte| !byte.is_ascii_whitespace());
-            if first.is_some_and(|&byte| byte != b'%') {
-                return Ok(true);
+        let more = self.skip().map_err(|source| io_error(self.path, source))?;
+        Ok(more && self.next_line()?)
+    }
+
+    /// Skips blanks and comments as they lie in the buffer, since gzip compresses a gigabyte of them to a megabyte; false at the end.
+    fn skip(&mut self) -> std::io::Result<bool> {
+        // Whether a line has begun, and whether it is a comment.
+        let (mut begun, mut comment) = (false, false);
+        loop {
+            let text = match self.source.fill_buf() {
+                Err(error) if error.kind() == ErrorKind::Interrupted => continue,
+                text => text?,
+            };
+            let length = text.len();
+            let end = text.iter().position(|&byte| {
+                begun = byte != b'\n';
+                if byte == b'\n' {
+                    self.number += 1;
+                    comment = false;
+                } else if byte == b'%' {
+                    comment = true;
+                }
+                !comment && !byte.is_ascii_whitespace()
+            });
+            self.source.consume(end.unwrap_or(length));
+            if end.is_some() || length == 0 {
+                // The last line may have no end.
+                self.number += usize::from(end.is_none() && begun);
+                return Ok(end.is_some());
             }
         }
-        Ok(false)
     }
 
     fn next_line(&mut self) -> Result<bool> {
