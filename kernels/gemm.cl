@@ -8,16 +8,19 @@
 //   WARP    likewise of a warp of 32 items                           (gemm)
 //   STAGES  tiles of op(A) and op(B) in local memory                 (gemm)
 //   PAIRS   every column of A, B and C begins at 16 bytes            (gemm)
+//   PARTS   several work-groups share the depth of a tile of C   (gemm)
 //   PACKED  only for CPUs: rows and columns of C of an item
-// With `lower`, only the elements on and below the diagonal of C are computed. On GPUs a work-group takes at most `span` columns of op(A):
+// With `lower`, only the elements on and below the diagonal of C are computed. With PARTS, a work-group takes at most `span` columns of op(A):
 // further work-groups take the next ones and leave their sums behind C, for sum_parts.
 //
 //@ build TILE=128064 BK=8 ITEM=8004
+//@ build TILE=64064 BK=8 ITEM=4004 OPS=1 PARTS=1
 //@ build TILE=64064 BK=4 ITEM=4004 OPS=4
 //@ build TILE=64032 BK=16 WARP=32016 STAGES=2 TENSOR=0
 //@ build TILE=128128 BK=8 WARP=32064 STAGES=3 PAIRS=1 TENSOR=90
 //@ build TILE=128128 BK=8 WARP=32064 STAGES=3 TENSOR=90 OPS=4
 //@ build TILE=64064 BK=16 WARP=32016 STAGES=3 TENSOR=90
+//@ build TILE=64064 BK=16 WARP=32016 STAGES=3 TENSOR=90 OPS=1 PARTS=1
 //@ build CPU=1 PACKED=64
 //@ build CPU=1 PACKED=64 OPS=4
 //@ build CPU=1 PACKED=64 SCALAR_COMPLEX=1
@@ -51,19 +54,26 @@
 #endif
 
 #ifdef TILE
-// Moves A, B and C to the part of the depth that a work-group has.
-#define TAKE_PART                                                                                                      \
-    const size_t tiles_m = (m + TM - 1) / TM, tiles_n = (n + TN - 1) / TN;                                             \
-    const size_t part = get_group_id(0) / (tiles_m * tiles_n), group = get_group_id(0) % (tiles_m * tiles_n);          \
-    const size_t above = TM * TILE_ROW(group, tiles_m, tiles_n), left = TN * TILE_COLUMN(group, tiles_m, tiles_n);     \
-    /* A tile above the diagonal has nothing to do. */                                                                 \
-    const size_t depth = !lower || above + TM > left ? min((size_t)span, k - part * span) : 0;                         \
+// The tile of a work-group. With PARTS, moves A, B and C to its part of the depth; without, no register is spent on that.
+#ifdef PARTS
+#define PART (get_group_id(0) / (tiles_m * tiles_n))
+#define SPAN min((size_t)span, k - part * span)
+#define MOVE_TO_PART                                                                                                   \
     a += part * span * (OPA == 0 ? lda : 1);                                                                           \
     b += part * span * (OPB == 0 ? 1 : ldb);                                                                           \
     c += part * n * ldc;
-
-// Whether sums begin with beta C / alpha, all of whose elements are then under way at once: where the division is exact.
-#define BEGINS_WITH_C (depth > 0 && !scalar_is_zero(beta) && scalar_im(alpha) == ZERO && fabs(scalar_re(alpha)) == ONE)
+#else
+#define PART 0
+#define SPAN k
+#define MOVE_TO_PART (void)span;
+#endif
+#define TAKE_TILE                                                                                                      \
+    const size_t tiles_m = (m + TM - 1) / TM, tiles_n = (n + TN - 1) / TN, part = PART;                                \
+    const size_t group = get_group_id(0) - part * tiles_m * tiles_n;                                                   \
+    const size_t above = TM * TILE_ROW(group, tiles_m, tiles_n), left = TN * TILE_COLUMN(group, tiles_m, tiles_n);     \
+    /* A tile above the diagonal has nothing to do. */                                                                 \
+    const size_t depth = !lower || above + TM > left ? SPAN : 0;                                                       \
+    MOVE_TO_PART
 
 // C = alpha times the sum of `parts` matrices of m x n, plus beta C; an element per item.
 __kernel void sum_parts(ulong m, ulong n, uint parts, uint lower, SCALAR alpha, __global const SCALAR *of_parts, SCALAR beta,
@@ -164,10 +174,6 @@ __kernel void sum_parts(ulong m, ulong n, uint parts, uint lower, SCALAR alpha, 
         }                                                                                                              \
     }
 
-// The rows and columns of C of an item.
-#define ITEM_ROW(i) (above + ((i) / CHUNK * ITEMS_M + item_m) * CHUNK + (i) % CHUNK)
-#define ITEM_COLUMN(j) (left + ((j) / CHUNK * ITEMS_N + item_n) * CHUNK + (j) % CHUNK)
-
 // A tile of C per work-group, RM x RN elements per item; the next tiles of A and B are read while the present ones are multiplied.
 __kernel __attribute__((reqd_work_group_size(ITEMS, 1, 1))) void
 gemm(ulong m, ulong n, ulong k, ulong span, SCALAR alpha, __global const SCALAR *a_of, ulong a_offset, ulong lda,
@@ -180,17 +186,14 @@ gemm(ulong m, ulong n, ulong k, ulong span, SCALAR alpha, __global const SCALAR 
     __global SCALAR *c = c_of + c_offset;
     const uint item = (uint)get_local_id(0);
     const uint item_m = item % ITEMS_M, item_n = item / ITEMS_M;
-    TAKE_PART
+    TAKE_TILE
     SCALAR next_a[COPIES_A], next_b[COPIES_B];
     SCALAR sum[RM][RN];
-    const bool begins = BEGINS_WITH_C;
 #pragma unroll
-    for (uint j = 0; j < RN; ++j) {
+    for (uint i = 0; i < RM; ++i) {
 #pragma unroll
-        for (uint i = 0; i < RM; ++i) {
-            const size_t row = ITEM_ROW(i), column = ITEM_COLUMN(j);
-            const bool inside = row < m && column < n;
-            sum[i][j] = begins && inside ? scalar_mul(alpha, scalar_mul(beta, c[column * ldc + row])) : SCALAR_ZERO;
+        for (uint j = 0; j < RN; ++j) {
+            sum[i][j] = SCALAR_ZERO;
         }
     }
     LOAD_TILES((size_t)0);
@@ -222,14 +225,14 @@ gemm(ulong m, ulong n, ulong k, ulong span, SCALAR alpha, __global const SCALAR 
     }
 #pragma unroll
     for (uint j = 0; j < RN; ++j) {
-        const size_t column = ITEM_COLUMN(j);
+        const size_t column = left + (j / CHUNK * ITEMS_N + item_n) * CHUNK + j % CHUNK;
 #pragma unroll
         for (uint i = 0; i < RM; ++i) {
-            const size_t row = ITEM_ROW(i);
+            const size_t row = above + (i / CHUNK * ITEMS_M + item_m) * CHUNK + i % CHUNK;
             if (row < m && column < n && (!lower || row >= column)) {
                 __global SCALAR *at = c + column * ldc + row;
                 const SCALAR product = scalar_mul(alpha, sum[i][j]);
-                *at = begins || scalar_is_zero(beta) ? product : scalar_mad(beta, *at, product);
+                *at = scalar_is_zero(beta) ? product : scalar_mad(beta, *at, product);
             }
         }
     }
@@ -374,13 +377,14 @@ gemm(ulong m, ulong n, ulong k, ulong span, SCALAR alpha, __global const SCALAR 
     const uint lane = item % 32, warp = item / 32;
     const uint warp_m = warp % WARPS_M * WM, warp_n = warp / WARPS_M * WN;
     const uint g = lane / 4, t = lane % 4;
-    TAKE_PART
+    TAKE_TILE
     double4 sum[TILES_M][TILES_N];
 #pragma unroll
     for (uint ahead = 0; ahead < STAGES - 1; ++ahead) {
         COPY_TILES((size_t)BK * ahead, ahead);
     }
-    const bool begins = BEGINS_WITH_C;
+    // Sums begin with beta C / alpha where that division is exact: all of its elements are then under way at once.
+    const bool begins = depth > 0 && beta != 0.0 && fabs(alpha) == 1.0;
     const double factor = begins ? alpha * beta : 0.0;
 #pragma unroll
     for (uint i = 0; i < TILES_M; ++i) {

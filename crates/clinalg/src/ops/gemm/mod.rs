@@ -216,6 +216,7 @@ impl<T: Scalar> Product<T> {
             (Block { memory, offset: 0, ld: m, ..c }, (T::one(), T::zero()))
         };
         let program = tiles.program::<T>().ops_unless(op_a.define() + 3 * op_b.define(), 0);
+        let program = program.parts_unless((parts > 1).into(), 0);
         let program = match tiles {
             Tiles::Registers(_) => program,
             Tiles::Tensor { .. } => {
