@@ -54,7 +54,7 @@
 #endif
 
 #ifdef TILE
-// The tile of a work-group. With PARTS, moves A, B and C to its part of the depth; without, no register is spent on that.
+// The part of the depth that a work-group has; without PARTS, no register is spent on it.
 #ifdef PARTS
 #define PART (get_group_id(0) / (tiles_m * tiles_n))
 #define SPAN min((size_t)span, k - part * span)
@@ -67,13 +67,6 @@
 #define SPAN k
 #define MOVE_TO_PART (void)span;
 #endif
-#define TAKE_TILE                                                                                                      \
-    const size_t tiles_m = (m + TM - 1) / TM, tiles_n = (n + TN - 1) / TN, part = PART;                                \
-    const size_t group = get_group_id(0) - part * tiles_m * tiles_n;                                                   \
-    const size_t above = TM * TILE_ROW(group, tiles_m, tiles_n), left = TN * TILE_COLUMN(group, tiles_m, tiles_n);     \
-    /* A tile above the diagonal has nothing to do. */                                                                 \
-    const size_t depth = !lower || above + TM > left ? SPAN : 0;                                                       \
-    MOVE_TO_PART
 
 // C = alpha times the sum of `parts` matrices of m x n, plus beta C; an element per item.
 __kernel void sum_parts(ulong m, ulong n, uint parts, uint lower, SCALAR alpha, __global const SCALAR *of_parts, SCALAR beta,
@@ -186,7 +179,15 @@ gemm(ulong m, ulong n, ulong k, ulong span, SCALAR alpha, __global const SCALAR 
     __global SCALAR *c = c_of + c_offset;
     const uint item = (uint)get_local_id(0);
     const uint item_m = item % ITEMS_M, item_n = item / ITEMS_M;
-    TAKE_TILE
+    const size_t tiles_m = (m + TM - 1) / TM, tiles_n = (n + TN - 1) / TN;
+    const size_t part = PART;
+    const size_t group = get_group_id(0) - part * tiles_m * tiles_n;
+    const size_t above = TM * TILE_ROW(group, tiles_m, tiles_n);
+    const size_t left = TN * TILE_COLUMN(group, tiles_m, tiles_n);
+    // A tile above the diagonal has nothing to do.
+    const bool wanted = !lower || above + TM > left;
+    const size_t depth = wanted ? SPAN : 0;
+    MOVE_TO_PART
     SCALAR next_a[COPIES_A], next_b[COPIES_B];
     SCALAR sum[RM][RN];
 #pragma unroll
@@ -377,7 +378,15 @@ gemm(ulong m, ulong n, ulong k, ulong span, SCALAR alpha, __global const SCALAR 
     const uint lane = item % 32, warp = item / 32;
     const uint warp_m = warp % WARPS_M * WM, warp_n = warp / WARPS_M * WN;
     const uint g = lane / 4, t = lane % 4;
-    TAKE_TILE
+    const size_t tiles_m = (m + TM - 1) / TM, tiles_n = (n + TN - 1) / TN;
+    const size_t part = PART;
+    const size_t group = get_group_id(0) - part * tiles_m * tiles_n;
+    const size_t above = TM * TILE_ROW(group, tiles_m, tiles_n);
+    const size_t left = TN * TILE_COLUMN(group, tiles_m, tiles_n);
+    // A tile above the diagonal has nothing to do.
+    const bool wanted = !lower || above + TM > left;
+    const size_t depth = wanted ? SPAN : 0;
+    MOVE_TO_PART
     double4 sum[TILES_M][TILES_N];
 #pragma unroll
     for (uint ahead = 0; ahead < STAGES - 1; ++ahead) {

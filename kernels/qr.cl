@@ -61,7 +61,8 @@ qr_columns(uint m, uint width, uint first, uint last, uint groups, uint rows_eac
 {
     __local SCALAR vector[PANEL_ROWS], next_vector[PANEL_ROWS];
     __local SCALAR sums[PANEL * LD_SUMS], factor[PANEL], row_of[PANEL], total[PANEL];
-    const uint item = (uint)get_local_id(0), group = (uint)get_group_id(0);
+    const uint item = (uint)get_local_id(0);
+    const uint group = (uint)get_group_id(0);
     const uint column = item / SEGMENTS, segment = item % SEGMENTS;
     const bool inside = column < width;
     __global SCALAR *own = a_of + a_offset + column * lda;
