@@ -336,7 +336,7 @@ fn most_groups(context: &Context) -> usize {
 pub(super) const WIDTH: usize = 16;
 pub(super) const WIDTH_CPU: usize = 32;
 pub(super) const BLOCK: usize = 128;
-pub(super) const PANEL_ITEMS: usize = 256;
+const PANEL_ITEMS: usize = 256;
 const PANEL_ROWS: usize = 256;
 const JOINED: usize = 4;
 const JOINERS: usize = 256;

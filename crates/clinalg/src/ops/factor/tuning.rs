@@ -78,7 +78,7 @@ const REFLECTIONS: (&str, &str) = ("block", "reflections that are joined to one 
 const QR_GPU: Parameters = Parameters {
     family: KernelFamily::Gpu,
     names: &[PANEL, REFLECTIONS, TOGETHER],
-    needs: |&[panel, block, together, ..], _| qr_needs([panel, block, together], qr::WIDTH, qr::PANEL_ITEMS),
+    needs: |&[panel, block, together, ..], _| qr_needs([panel, block, together], qr::WIDTH),
     // NVIDIA H200, 8192 x 8192, f64: 116 ms by 64, 101 by 128.
     default: |device, _, class| {
         [qr::WIDTH as u32, if class < 24 { 64 } else { 128 }, runs_together(device).into(), 0, 0, 0]
@@ -88,13 +88,12 @@ const QR_GPU: Parameters = Parameters {
 const QR_CPU_PARAMETERS: Parameters = Parameters {
     family: KernelFamily::Cpu,
     names: &[PANEL, REFLECTIONS],
-    needs: |&[panel, block, ..], _| qr_needs([panel, block, 0], qr::WIDTH_CPU, 1),
+    needs: |&[panel, block, ..], _| qr_needs([panel, block, 0], qr::WIDTH_CPU),
     default: |_, _, _| [16, 64, 0, 0, 0, 0],
 };
 
-fn qr_needs([panel, block, together]: [u32; 3], most: usize, group: usize) -> Option<Needs> {
-    let sound = together <= 1 && block as usize <= qr::BLOCK;
-    blocked(panel, most, block).filter(|_| sound).map(|plain| Needs { group, ..plain })
+fn qr_needs([panel, block, together]: [u32; 3], most: usize) -> Option<Needs> {
+    blocked(panel, most, block).filter(|_| together <= 1 && block as usize <= qr::BLOCK)
 }
 
 pub(crate) static LU: Operation = Operation::new("lu", "P A = L U", LU_GPU);
