@@ -109,6 +109,13 @@ fn chattering_ends_with_where_and_why() {
         let steps = done.stderr.split_once("after ").and_then(|(_, rest)| rest.split_once(" steps"));
         assert!(steps.unwrap().0.parse::<usize>().unwrap() < 20_000, "{options}: {}", done.stderr);
     }
+    // A relay behind a lag: where the switch is near, the solution leaves it.
+    let relay = "y' = if(z > 0, -1, 1)\nz' = 200*(y - z)\ninitial y = 1\ninitial z = 1\ntime 0 10\n";
+    for options in ["", "--rtol 1e-4", "--rtol 1e-9 --atol 1e-12", "--method bs32", "--method verner65"] {
+        let done = ode(relay, options);
+        let parts = ["of `y` jumps back and forth", "chattering"];
+        assert!(done.code == 1 && parts.iter().all(|part| done.stderr.contains(part)), "{options}: {}", done.stderr);
+    }
     // Of several components the one that sticks.
     let bodies = "a' = va\nva' = -a\nb' = vb\nvb' = -b - 0.5*if(vb > 0, 1, -1)\n\
                   initial a = 2\ninitial va = 0\ninitial b = 0.4\ninitial vb = 0\ntime 0 50\n";

@@ -100,7 +100,8 @@ pub(crate) fn first_not_finite<T: Real, S: Stepper<T>>(stepper: &S, y: Stored<'_
 }
 
 /// The component, `only` this one if it is given, whose derivative jumps where the solution moves by some steps of the size h at the
-/// same time: a solution that slides along a switch crosses it so. `None` where none jumps: what jumps in time alone ends.
+/// same time, on or back: a solution that slides along a switch crosses it so, and one whose switch lags behind it has just crossed it.
+/// `None` where none jumps: what jumps in time alone ends.
 pub(crate) fn jumps<T: Real, S: Stepper<T>>(stepper: &S, t: f64, h: f64, only: Option<usize>) -> Result<Option<usize>> {
     let begin = || stepper.stored(Slot::Input(stepper.method().begin()));
     let mut slope = stepper.sibling(&slope()?.without_error())?;
@@ -113,7 +114,7 @@ pub(crate) fn jumps<T: Real, S: Stepper<T>>(stepper: &S, t: f64, h: f64, only: O
         change.trial(t, distance, &Tolerance::UNUSED)?;
         change.stored(Slot::Result).to_vec()
     };
-    for steps in [1.0, 4.0, 16.0] {
+    for steps in [1.0, 4.0, 16.0, -1.0, -4.0, -16.0] {
         let changes = change(steps * h)?;
         let size = |k: &usize| changes[*k].abs().into_f64();
         let largest = only.or_else(|| (0..changes.len()).max_by(|a, b| size(a).total_cmp(&size(b))));

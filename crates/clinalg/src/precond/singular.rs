@@ -110,8 +110,10 @@ pub struct NullVectors {
     others: Vec<Vec<f64>>,
     /// A description of what b must be orthogonal to.
     along: String,
-    /// The precision up to which A maps them to 0, where the entries do not show that A is singular.
-    doubt: Option<Precision>,
+    /// Of the entries.
+    precision: Precision,
+    /// Whether the entries, as this precision holds them, show that A is singular.
+    is_sure: bool,
 }
 
 impl NullVectors {
@@ -128,7 +130,9 @@ impl NullVectors {
         let null = is_null(a, ROUNDING, 0..a.rows, |j| is_second[j]);
         let members = if null { vec![second] } else { Vec::new() };
         let along = "the constants of the second block (an enclosed flow)".into();
-        Ok(Some(NullVectors { n: a.rows, members, others: Vec::new(), along, doubt: None }.judged(a)))
+        let others = Vec::new();
+        let found = NullVectors { n: a.rows, members, others, along, precision: T::PRECISION, is_sure: true };
+        Ok(Some(found.judged(a)))
     }
 
     /// The constants on those connected components of the square matrix A whose rows add up to 0, as for a problem without Dirichlet conditions.
@@ -155,7 +159,7 @@ impl NullVectors {
                 members.push(own);
             }
         }
-        NullVectors::of_components(a.rows, members).judged(a)
+        NullVectors::of_components(a.rows, members, T::PRECISION).judged(a)
     }
 
     /// The same for a symmetric or Hermitian matrix on a device, which finds the components.
@@ -167,16 +171,16 @@ impl NullVectors {
             0 => Vec::new(),
             _ => zero_sum_components(a)?,
         };
-        Ok(NullVectors::of_components(a.rows(), members))
+        Ok(NullVectors::of_components(a.rows(), members, T::PRECISION))
     }
 
     /// The constants on components with these rows of a matrix with `n` rows.
-    fn of_components(n: usize, members: Vec<Vec<usize>>) -> NullVectors {
+    fn of_components(n: usize, members: Vec<Vec<usize>>, precision: Precision) -> NullVectors {
         let along = match members.as_slice() {
             [one] if one.len() == n => "constants (no Dirichlet condition)".into(),
             all => format!("the constants on {} of its connected components", all.len()),
         };
-        NullVectors { n, members, others: Vec::new(), along, doubt: None }
+        NullVectors { n, members, others: Vec::new(), along, precision, is_sure: true }
     }
 
     /// Judges whether the entries of A show that it maps the vectors of ones and zeros to 0. Where it does so up to rounding only, a nonsingular
@@ -190,13 +194,13 @@ impl NullVectors {
             1 => is_null(a, ROUNDED, 0..a.rows, |j| part[j] == k),
             _ => is_null(a, ROUNDED, members.iter().copied(), |j| part[j] == k),
         };
-        self.doubt = (!self.members.iter().enumerate().all(is_sure)).then_some(T::PRECISION);
+        self.is_sure = self.members.iter().enumerate().all(is_sure);
         self
     }
 
     /// Whether the entries of A show that it is singular. If not, A maps the vectors to 0 up to rounding.
     pub fn is_sure(&self) -> bool {
-        self.doubt.is_none()
+        self.is_sure
     }
 
     /// Adds the linear combinations of `vectors`, each with as many values as A has rows, that A maps to 0 up to rounding, such as the
@@ -243,15 +247,15 @@ impl NullVectors {
     /// A description of what A maps to 0, with the number of null vectors.
     pub fn words(&self) -> String {
         let along = &self.along;
-        let accuracy = match self.doubt {
-            None => "",
-            Some(Precision::F32) => " up to the accuracy of f32; if it is meant to be nonsingular, use f64",
-            Some(Precision::F64) => " up to the accuracy of f64",
+        // A matrix that was rounded to single precision may have become singular by that.
+        let (accuracy, advice) = match (self.precision, self.is_sure) {
+            (Precision::F64, true) => ("", ""),
+            (Precision::F64, false) => (" up to the accuracy of f64", ""),
+            (Precision::F32, true) => (" in f32", "; if it is meant to be nonsingular, use f64"),
+            (Precision::F32, false) => (" up to the accuracy of f32", "; if it is meant to be nonsingular, use f64"),
         };
-        match self.count() {
-            1 => format!("{along}, which A maps to 0{accuracy} (1 null vector)"),
-            count => format!("{along}, which A maps to 0{accuracy} ({count} null vectors)"),
-        }
+        let plural = if self.count() == 1 { "" } else { "s" };
+        format!("{along}, which A maps to 0{accuracy} ({} null vector{plural}{advice})", self.count())
     }
 
     /// The mean of a column of b at the rows of a null vector.
@@ -392,6 +396,10 @@ mod tests {
             assert!(null.words().contains("up to the accuracy of f"), "{}", null.words());
         }
         assert!(shifted::<f64>(0.0).is_sure() && shifted::<f64>(1e-10).count() == 0);
+        // Rounding to f32 loses the shift: A is singular in f32, not as a fact.
+        let rounded = shifted::<f32>(1e-10);
+        let error = rounded.check(&[1.0; 11], 1e-5).unwrap_err().to_string();
+        assert!(rounded.is_sure() && error.contains("in f32") && error.contains("use f64"), "{error}");
     }
 
     #[test]
