@@ -111,11 +111,17 @@ fn chattering_ends_with_where_and_why() {
     }
     // A relay behind a lag: where the switch is near, the solution leaves it.
     let relay = "y' = if(z > 0, -1, 1)\nz' = 200*(y - z)\ninitial y = 1\ninitial z = 1\ntime 0 10\n";
-    for options in ["", "--rtol 1e-4", "--rtol 1e-9 --atol 1e-12", "--method bs32", "--method verner65"] {
-        let done = ode(relay, options);
-        let parts = ["of `y` jumps back and forth", "chattering"];
+    for options in ["", "--rtol 1e-4", "--rtol 1e-9 --atol 1e-12", "--method bs32", "--method verner65", "--method rkc"] {
+        let done = ode(relay, &format!("{options} --step-limit 20000"));
+        let parts = ["after 8", "of `y` jumps back and forth", "chattering"];
         assert!(done.code == 1 && parts.iter().all(|part| done.stderr.contains(part)), "{options}: {}", done.stderr);
     }
+    // A body on a belt, with a friction that falls with the speed.
+    let belt = "x' = v\nv' = 1 - x - if(v > 0.1, 1, -1)*(0.3 + 0.7*exp(-abs(v - 0.1)))\ninitial x = 0\ninitial v = 0\n\
+                time 0 50\n";
+    let done = ode(belt, "--step-limit 20000");
+    let parts = ["after 8", "of `v` jumps back and forth", "chattering"];
+    assert!(done.code == 1 && parts.iter().all(|part| done.stderr.contains(part)), "{}", done.stderr);
     // Of several components the one that sticks.
     let bodies = "a' = va\nva' = -a\nb' = vb\nvb' = -b - 0.5*if(vb > 0, 1, -1)\n\
                   initial a = 2\ninitial va = 0\ninitial b = 0.4\ninitial vb = 0\ntime 0 50\n";
@@ -133,6 +139,9 @@ fn many_steps_without_chattering_are_no_chattering() {
         ("y' = 1e5*((1 - v^2)*y - v)\nv' = y\ninitial y = 0\ninitial v = 2\ntime 0 10\n", ""),
         ("y' = if(sin(2000*t) > 0, 1, -1) - y\ninitial y = 0\ntime 0 1000\n", ""),
         ("y' = v\nv' = if(y > 0, -1, 1)\ninitial y = 1\ninitial v = 0\ntime 0 1e5\n", ""),
+        // Faster and faster.
+        ("y' = v\nv' = -(1 + t)^2*if(y > 0, 1, -1)\ninitial y = 1\ninitial v = 0\ntime 0 3000\n", ""),
+        ("y' = v\nv' = -exp(t)*if(y > 0, 1, -1)\ninitial y = 1\ninitial v = 0\ntime 0 40\n", ""),
         (front, "--method bs32 --rtol 1e-9 --atol 1e-12"),
     ] {
         let done = ode(system, &format!("{options} --step-limit 15000"));

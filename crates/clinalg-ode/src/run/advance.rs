@@ -6,6 +6,7 @@ use clinalg::{Real, shown};
 
 use crate::error::Cause;
 use crate::model::Direction;
+use crate::run::chattering::Chattering;
 use crate::run::dense_output::Dense;
 use crate::run::events::{Occurrence, crossings};
 use crate::run::integrator::{Control, Integrator, KEPT, LOOK, Segment, StepOutcome, wide};
@@ -50,11 +51,11 @@ impl<T: Real, S: Stepper<T>> Integrator<'_, T, S> {
                 Control::Adaptive { h, .. } | Control::Fixed { h, .. } => h,
             };
             let t = self.report.t;
-            let suspect = self.chattering.suspect();
-            let slides = match suspect.is_some() || self.chattering.jumps() {
-                true => start::jumps(&*self.stepper, t, h, suspect)?,
+            let jump = match self.chattering.is_likely() {
+                true => start::jumps(&*self.stepper, t, h, self.chattering.suspect())?,
                 false => None,
             };
+            let slides = jump.map(|jump| jump.component);
             return Err(self.step_limit(self.options.step_limit, h, slides));
         }
         Ok(())
@@ -118,9 +119,14 @@ impl<T: Real, S: Stepper<T>> Integrator<'_, T, S> {
                 self.chattering.probed(whole, half, power);
             }
         }
-        if self.chattering.keeps_steps_small(steps, self.report.t, end) {
+        if let Some(largest) = self.chattering.keeps_steps_small(steps, self.report.t, end) {
             // Without one, jumps in time: the steps between them are as many as they are.
-            let suspect = start::jumps(&*self.stepper, self.report.t, h, None)?;
+            let mut suspect = None;
+            if let Some(start::Jump { component, slope }) = start::jumps(&*self.stepper, self.report.t, h, None)? {
+                let begin = self.stepper.stored(Slot::Input(self.stepper.method().begin()));
+                let size = wide(&begin.pick(&[component])?)[0].abs().max(self.size);
+                suspect = Chattering::is_small(largest, slope, size).then_some(component);
+            }
             self.chattering.begin(steps, self.report.t, suspect);
         }
         Ok(())

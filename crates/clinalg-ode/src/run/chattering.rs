@@ -15,6 +15,12 @@ const AGAIN: (usize, usize) = (12, 3);
 /// Steps of a window whose sizes differ by more recover from jumps.
 const RECOVERS: f64 = 100.0;
 
+/// Unless the largest of them is smaller than one of an earlier window by this factor.
+const SHRUNK: f64 = 50.0;
+
+/// In which the component at the switch moves by less than this part of its size.
+const MOVES: f64 = 0.01;
+
 /// An error estimate that falls with less than this part of its power of the step size is that of a jump.
 const POWER: f64 = 0.5;
 
@@ -28,13 +34,16 @@ pub(crate) struct Chattering {
     jumps: usize,
     smallest: f64,
     largest: f64,
+    /// The largest step of all windows.
+    largest_ever: f64,
     /// The component that may slide: the looks are at its jumps.
     suspect: Option<usize>,
 }
 
 impl Chattering {
     pub(crate) fn new(t: f64) -> Chattering {
-        Chattering { begin: (0, t), looks: 0, jumps: 0, smallest: f64::INFINITY, largest: 0.0, suspect: None }
+        let (smallest, largest) = (f64::INFINITY, 0.0);
+        Chattering { begin: (0, t), looks: 0, jumps: 0, smallest, largest, largest_ever: largest, suspect: None }
     }
 
     /// Whether to look, after so many steps tried and with so many ahead.
@@ -58,29 +67,49 @@ impl Chattering {
     /// A step that was taken.
     pub(crate) fn took(&mut self, h: f64) {
         (self.smallest, self.largest) = (self.smallest.min(h), self.largest.max(h));
+        self.largest_ever = self.largest_ever.max(h);
     }
 
     /// Whether a quarter of the looks saw a jump; smooth right-hand sides show none.
-    pub(crate) fn jumps(&self) -> bool {
+    fn jumps(&self) -> bool {
         self.looks >= LOOKS / 4 && 4 * self.jumps >= self.looks
     }
 
-    /// Whether the steps of the window that ends here are small because of jumps, and too many of them ahead.
-    pub(crate) fn keeps_steps_small(&mut self, steps: usize, t: f64, end: f64) -> bool {
+    /// Whether the steps of the window so far are small because of jumps.
+    pub(crate) fn is_likely(&self) -> bool {
+        self.suspect.is_some() || (self.jumps() && !self.recovers())
+    }
+
+    fn recovers(&self) -> bool {
+        self.largest >= RECOVERS * self.smallest
+    }
+
+    /// Whether the steps of the window that ends here are small because of jumps, and too many of them ahead. The number is the size of
+    /// those that recover from jumps, where all do so less and less; 0 where none does.
+    pub(crate) fn keeps_steps_small(&mut self, steps: usize, t: f64, end: f64) -> Option<f64> {
         if self.looks < LOOKS {
-            return false;
+            return None;
         }
         let ahead = (end - t) / (t - self.begin.1) * (steps - self.begin.0) as f64;
-        let found = self.jumps() && ahead > MANY.1 && self.largest < RECOVERS * self.smallest;
+        let recovers = self.recovers();
+        let shrunk = SHRUNK * self.largest < self.largest_ever;
+        let found = self.jumps() && ahead > MANY.1 && (!recovers || shrunk);
+        let largest = if recovers { self.largest } else { 0.0 };
         if !found {
             self.begin(steps, t, None);
         }
-        found
+        found.then_some(largest)
     }
 
     /// Begins a window, of looks at one component where it may slide.
     pub(crate) fn begin(&mut self, steps: usize, t: f64, suspect: Option<usize>) {
-        *self = Chattering { begin: (steps, t), suspect, ..Chattering::new(t) };
+        *self = Chattering { begin: (steps, t), suspect, largest_ever: self.largest_ever, ..Chattering::new(t) };
+    }
+
+    /// Whether a component of this size that has this derivative hardly moves in a step of the size h. One that oscillates faster and faster
+    /// across a switch does.
+    pub(crate) fn is_small(h: f64, slope: f64, size: f64) -> bool {
+        h == 0.0 || h * slope < MOVES * size
     }
 
     /// The component that may slide.

@@ -102,7 +102,7 @@ pub(crate) fn first_not_finite<T: Real, S: Stepper<T>>(stepper: &S, y: Stored<'_
 /// The component, `only` this one if it is given, whose derivative jumps where the solution moves by some steps of the size h at the
 /// same time, on or back: a solution that slides along a switch crosses it so, and one whose switch lags behind it has just crossed it.
 /// `None` where none jumps: what jumps in time alone ends.
-pub(crate) fn jumps<T: Real, S: Stepper<T>>(stepper: &S, t: f64, h: f64, only: Option<usize>) -> Result<Option<usize>> {
+pub(crate) fn jumps<T: Real, S: Stepper<T>>(stepper: &S, t: f64, h: f64, only: Option<usize>) -> Result<Option<Jump>> {
     let begin = || stepper.stored(Slot::Input(stepper.method().begin()));
     let mut slope = stepper.sibling(&slope()?.without_error())?;
     slope.load(0, begin())?;
@@ -127,10 +127,18 @@ pub(crate) fn jumps<T: Real, S: Stepper<T>>(stepper: &S, t: f64, h: f64, only: O
             if (to[1] - middle[1]).abs() > (middle[1] - from[1]).abs() { from = middle } else { to = middle }
         }
         if 8.0 * (to[1] - from[1]).abs() > size(&k) {
-            return Ok(Some(k));
+            let slope = slopes[k].into_f64();
+            return Ok(Some(Jump { component: k, slope: slope.abs().max((slope + changes[k].into_f64()).abs()) }));
         }
     }
     Ok(None)
+}
+
+/// Where a derivative jumps.
+pub(crate) struct Jump {
+    pub(crate) component: usize,
+    /// The larger magnitude of the derivative on either side.
+    pub(crate) slope: f64,
 }
 
 /// A change of a derivative, relative to it, that may be a jump.
