@@ -111,7 +111,8 @@ fn chattering_ends_with_where_and_why() {
     }
     // A relay behind a lag: where the switch is near, the solution leaves it.
     let relay = "y' = if(z > 0, -1, 1)\nz' = 200*(y - z)\ninitial y = 1\ninitial z = 1\ntime 0 10\n";
-    for options in ["", "--rtol 1e-4", "--rtol 1e-9 --atol 1e-12", "--method bs32", "--method verner65", "--method rkc"] {
+    for options in ["", "--rtol 1e-4", "--rtol 1e-9 --atol 1e-12", "--method bs32", "--method verner65", "--method rkc"]
+    {
         let done = ode(relay, &format!("{options} --step-limit 20000"));
         let parts = ["after 8", "of `y` jumps back and forth", "chattering"];
         assert!(done.code == 1 && parts.iter().all(|part| done.stderr.contains(part)), "{options}: {}", done.stderr);
