@@ -199,6 +199,25 @@ fn a_full_disk_destroyed_the_previous_result() {
     }
 }
 
+/// `ode --out x.npy` wrote the text of MatrixMarket.
+#[test]
+fn results_were_written_in_another_format_than_their_name_says() {
+    let folder = folder();
+    let ode = "ode --problem heat2d --n 9 --variant reference --h 1e-4 --t-end 1e-3";
+    for (name, begin) in [("x.npy", &b"\x93NUMPY"[..]), ("x.mtx", b"%%MatrixMarket"), ("x.mat", b"MATLAB 5.0")] {
+        words_in(folder.path(), &format!("{ode} --out {name}")).fine();
+        assert!(std::fs::read(folder.path().join(name)).unwrap().starts_with(begin), "{name}");
+    }
+    file(&folder, "a.mtx", SPD);
+    for line in [ode, "solve a.mtx", "poisson --n 17 --backend reference", "wave --n 17 --steps 8 --backend reference"] {
+        for name in ["y.foo", "y"] {
+            let done = words_in(folder.path(), &format!("{line} --out {name}"));
+            assert!(done.code == 2 && done.stderr.contains(&format!("--out {name}: the ")), "{line}: {}", done.stderr);
+            assert!(!folder.path().join(name).exists(), "{line}");
+        }
+    }
+}
+
 /// Small files with a right outcome, from reports about other readers.
 #[test]
 fn valid_matrices_were_refused_or_misread() {
