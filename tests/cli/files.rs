@@ -209,7 +209,8 @@ fn results_were_written_in_another_format_than_their_name_says() {
         assert!(std::fs::read(folder.path().join(name)).unwrap().starts_with(begin), "{name}");
     }
     file(&folder, "a.mtx", SPD);
-    for line in [ode, "solve a.mtx", "poisson --n 17 --backend reference", "wave --n 17 --steps 8 --backend reference"] {
+    for line in [ode, "solve a.mtx", "poisson --n 17 --backend reference", "wave --n 17 --steps 8 --backend reference"]
+    {
         for name in ["y.foo", "y"] {
             let done = words_in(folder.path(), &format!("{line} --out {name}"));
             assert!(done.code == 2 && done.stderr.contains(&format!("--out {name}: the ")), "{line}: {}", done.stderr);
