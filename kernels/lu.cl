@@ -6,7 +6,8 @@
 //@ build
 //@ build CPU=1
 //@ build PANEL=32
-//@ build PANEL=32 COOPERATIVE=1000
+//@ build PANEL=32 COOPERATIVE=1000 CAPABILITY=80
+//@ build SCALAR_COMPLEX=1 COOPERATIVE=1000 CAPABILITY=80
 //@ build SCALAR_COMPLEX=1
 //@ build SCALAR_COMPLEX=1 CPU=1
 #include "common.clh"
@@ -34,31 +35,79 @@ typedef struct {
 // The larger of two, of equal ones that of the smaller row.
 inline Candidate larger(Candidate a, Candidate b)
 {
-    return b.size > a.size || (b.size == a.size && b.row < a.row) ? b : a;
+    const bool taken = (b.size > a.size) | ((b.size == a.size) & (b.row < a.row));
+    a.size = taken ? b.size : a.size;
+    a.row = taken ? b.row : a.row;
+    a.owner = taken ? b.owner : a.owner;
+    return a;
 }
 
+#if CAPABILITY >= 80
+// The bits of sizes are ordered as they are; no candidate, of a size below 0, has none.
+#if REAL_BITS == 64
+#define KEY ulong
+#define AS_KEY(size) as_ulong(size)
+#define AS_SIZE(key) as_double(key)
+#else
+#define KEY uint
+#define AS_KEY(size) as_uint(size)
+#define AS_SIZE(key) as_float(key)
+#endif
+
+// The largest candidate of a warp, of equal ones that of the smallest row.
+inline Candidate largest(Candidate own)
+{
+    const KEY key = own.size < ZERO ? 0 : AS_KEY(own.size) + 1;
+#if REAL_BITS == 64
+    const uint upper = largest_of_warp((uint)(key >> 32));
+    const uint lower = largest_of_warp((uint)(key >> 32) == upper ? (uint)key : 0);
+    const KEY most = (KEY)upper << 32 | lower;
+#else
+    const KEY most = largest_of_warp(key);
+#endif
+    Candidate found;
+    found.size = most == 0 ? (REAL)-1 : AS_SIZE(most - 1);
+    found.row = smallest_of_warp(key == most ? own.row : UINT_MAX);
+    found.owner = smallest_of_warp(key == most && own.row == found.row ? own.owner : UINT_MAX);
+    return found;
+}
+
+// The first warp waits for the candidates of all work-groups; the others have none.
+#define COMPARING 32
+#define CHOOSE_PIVOT(pivot, own) const Candidate pivot = largest(own);
+// The largest of the items' candidates, known to all of them.
+#define CANDIDATE_SPACE                                                                                                \
+    __local REAL best_sizes[PANEL_ITEMS / 32];                                                                         \
+    __local uint best_rows[PANEL_ITEMS / 32], best_owners[PANEL_ITEMS / 32];
+#define CHOOSE_LARGEST(chosen, own)                                                                                    \
+    const Candidate of_warp = largest(own);                                                                            \
+    if (item % 32 == 0) {                                                                                              \
+        best_sizes[item / 32] = of_warp.size;                                                                          \
+        best_rows[item / 32] = of_warp.row;                                                                            \
+        best_owners[item / 32] = of_warp.owner;                                                                        \
+    }                                                                                                                  \
+    barrier(CLK_LOCAL_MEM_FENCE);                                                                                      \
+    const uint of_item = item % (PANEL_ITEMS / 32);                                                                    \
+    const Candidate best = {best_sizes[of_item], best_rows[of_item], best_owners[of_item]};                            \
+    const Candidate chosen = largest(best);
+#else
 // The largest of COMPARED candidates, `stride` apart.
 inline Candidate largest(__local const REAL *sizes, __local const uint *rows, __local const uint *owners, uint stride)
 {
-    Candidate of[COMPARED];
-#pragma unroll
-    for (uint q = 0; q < COMPARED; ++q) {
-        of[q].size = sizes[q * stride];
-        of[q].row = rows[q * stride];
-        of[q].owner = owners[q * stride];
+    Candidate found = {sizes[0], rows[0], owners[0]};
+    for (uint q = 1; q < COMPARED; ++q) {
+        const Candidate other = {sizes[q * stride], rows[q * stride], owners[q * stride]};
+        found = larger(found, other);
     }
-#pragma unroll
-    for (uint apart = COMPARED / 2; apart > 0; apart /= 2) {
-#pragma unroll
-        for (uint q = 0; q < apart; ++q) {
-            of[q] = larger(of[q], of[q + apart]);
-        }
-    }
-    return of[0];
+    return found;
 }
 
-// The largest of the items' candidates, known to all of them.
-#define CHOOSE_LARGEST(chosen, own)                                                                                    \
+#define COMPARING PANEL_ITEMS
+#define CHOOSE_PIVOT(pivot, own) CHOOSE_LARGEST(pivot, own)
+#define CANDIDATE_SPACE                                                                                                \
+    __local REAL sizes[PANEL_ITEMS], best_sizes[COMPARED];                                                             \
+    __local uint rows[PANEL_ITEMS], owners[PANEL_ITEMS], best_rows[COMPARED], best_owners[COMPARED];
+#define CHOOSE_LARGEST(chosen, own)                                                                               \
     sizes[item] = (own).size;                                                                                          \
     rows[item] = (own).row;                                                                                            \
     owners[item] = (own).owner;                                                                                        \
@@ -71,6 +120,7 @@ inline Candidate largest(__local const REAL *sizes, __local const uint *rows, __
     }                                                                                                                  \
     barrier(CLK_LOCAL_MEM_FENCE);                                                                                      \
     const Candidate chosen = largest(best_sizes, best_rows, best_owners, 1);
+#endif
 
 // Columns `first` - 1 to `last` - 1 of a panel. An item keeps a row in registers, the elements of columns still to be eliminated first.
 // Rows stay where they are: `place` is where the exchanges bring an item's row. For column c, every work-group finds the pivot among the
@@ -85,9 +135,9 @@ lu_columns(uint m, uint width, uint first, uint last, uint groups, __global SCAL
            __global uint *places, __global uint *pivots, ulong pivots_offset, uint above, REAL tiny, REAL instead,
            __global volatile uint *info, __global uint *moves, __global volatile uint *signals, uint signalled)
 {
-    __local REAL sizes[PANEL_ITEMS], best_sizes[COMPARED];
-    __local uint rows[PANEL_ITEMS], owners[PANEL_ITEMS], best_rows[COMPARED], best_owners[COMPARED];
+    CANDIDATE_SPACE
     __local SCALAR pivot_row[PANEL];
+    __local uint pivot_place;
     const uint item = (uint)get_local_id(0), group = (uint)get_group_id(0);
     const uint row = group * PANEL_ITEMS + item;
     const bool inside = row < m;
@@ -98,33 +148,44 @@ lu_columns(uint m, uint width, uint first, uint last, uint groups, __global SCAL
     SCALAR value[PANEL];
 #pragma unroll
     for (uint j = 0; j < PANEL; ++j) {
-        value[j] = inside && start + j < width ? a[(start + j) * lda + row] : SCALAR_ZERO;
+        const SCALAR loaded = a[min(start + j, width - 1) * lda + min(row, m - 1)];
+        value[j] = (inside & (start + j < width)) ? loaded : SCALAR_ZERO;
     }
     for (uint step = first; step < last; ++step) {
         const bool eliminates = step > 0;
         const uint c = eliminates ? step - 1 : 0;
         const uint next = step % 2, now = 1 - next;
         Candidate own = {(REAL)-1, UINT_MAX, 0};
-        for (uint q = item; eliminates && q < groups; q += PANEL_ITEMS) {
+        const uint compared = eliminates && item < COMPARING ? groups : 0;
+        for (uint q = item; q < compared; q += COMPARING) {
             if (step > first) {
                 AWAIT_SIGNAL(signals + q, signalled + (step - first), info + 1)
             }
             const Candidate other = {sizes_of[now * groups + q], places_of[now * groups + q], q};
             own = larger(own, other);
         }
-        CHOOSE_LARGEST(pivot, own)
+        CHOOSE_PIVOT(pivot, own)
         if (eliminates && item < PANEL) {
-            const SCALAR found = kept[(now * groups + pivot.owner) * PANEL + item];
+            // Behind the open columns are those that are done.
+            const bool is_open = item + (c - start) < PANEL;
+            const SCALAR found = is_open ? kept[(now * groups + pivot.owner) * PANEL + item] : SCALAR_ZERO;
             pivot_row[item] = item == 0 ? sound_pivot(found, tiny, instead) : found;
-            if (item == 0 && group == 0) {
-                info[2] += is_tiny(found, tiny);
-                info[0] = info[0] == 0 && scalar_is_zero(pivot_row[0]) ? above + c + 1 : info[0];
-                pivots[pivots_offset + c] = above + pivot.row;
+            if (item == 0) {
+                pivot_place = pivot.row;
+            }
+            if (item == 0 && group == 0 && is_tiny(found, tiny)) {
+                ++info[2];
             }
         }
         barrier(CLK_LOCAL_MEM_FENCE);
         if (eliminates) {
-            place = place == pivot.row ? c : place == c ? pivot.row : place;
+            if (item == 0 && group == 0) {
+                pivots[pivots_offset + c] = above + pivot_place;
+                if (scalar_is_zero(pivot_row[0]) && info[0] == 0) {
+                    info[0] = above + c + 1;
+                }
+            }
+            place = place == pivot_place ? c : place == c ? pivot_place : place;
             SCALAR done = inside && place == c ? pivot_row[0] : value[0];
             if (inside && place > c && !scalar_is_zero(pivot_row[0])) {
                 done = scalar_div(value[0], pivot_row[0]);
@@ -150,7 +211,7 @@ lu_columns(uint m, uint width, uint first, uint last, uint groups, __global SCAL
             for (uint j = 0; j < PANEL; ++j) {
                 kept[(next * groups + group) * PANEL + j] = value[j];
             }
-            SIGNAL(signals + group, signalled + (step - first + 1))
+            SET_SIGNAL(signals + group, signalled + (step - first + 1));
         }
     }
     const uint turned = last - max(first, 1u);

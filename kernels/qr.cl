@@ -3,10 +3,10 @@
 //
 //@ build
 //@ build CPU=1
-//@ build COOPERATIVE=1000
+//@ build COOPERATIVE=1000 CAPABILITY=80
 //@ build SCALAR_COMPLEX=1
 //@ build SCALAR_COMPLEX=1 CPU=1
-//@ build SCALAR_COMPLEX=1 COOPERATIVE=1000
+//@ build SCALAR_COMPLEX=1 COOPERATIVE=1000 CAPABILITY=80
 #include "common.clh"
 #include "scalar.clh"
 #include "cooperative.clh"
@@ -161,7 +161,7 @@ qr_columns(uint m, uint width, uint first, uint last, uint groups, uint rows_eac
         }
         barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
         if (item == 0) {
-            SIGNAL(signals + group, signalled + (step - first + 1))
+            SET_SIGNAL(signals + group, signalled + (step - first + 1));
         }
         // Column c of T, an item per row: 1 - V T V' = (1 - V_c T_c V_c') H_c.
         if (reflects && group == 0 && item < c) {

@@ -4,7 +4,7 @@ use std::ops::Range as Span;
 
 use num_traits::Zero;
 
-use super::together::{PATIENCE, Panels, check_together};
+use super::together::{CAPABILITY, PATIENCE, Panels, check_together};
 use super::triangular::{Diagonal, Side, Solver, Triangle, Triangular};
 use super::{Determinant, Part, check_order, check_rows, check_square, condition, copy_part, identity, norm1, tuning};
 use crate::matrix::Values;
@@ -315,7 +315,7 @@ impl<T: Scalar> Factoriser<T> {
         let panels = self.panels.of(&self.context, groups);
         let program = match panels {
             Panels::Columns => program,
-            Panels::Groups => program.cooperative(PATIENCE),
+            Panels::Groups => program.cooperative(PATIENCE).capability(CAPABILITY),
         };
         let [rows, places, signals] = [&self.rows, &self.places, &self.signals].map(Out::shared);
         let (sizes, kept) = (Out::shared(&self.sizes), Out::shared(&self.kept));
@@ -456,4 +456,4 @@ impl Exchange {
 const PANEL_ITEMS: usize = 256;
 pub(super) const EXCHANGES: usize = 512;
 const MOVERS: usize = 256;
-pub(super) const MOST_WIDTH: usize = 64;
+pub(super) const MOST_WIDTH: usize = 32;

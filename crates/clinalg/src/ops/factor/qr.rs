@@ -1,6 +1,6 @@
 //! QR factorisation by Householder reflections.
 
-use super::together::{PATIENCE, Panels, check_together};
+use super::together::{CAPABILITY, PATIENCE, Panels, check_together};
 use super::triangular::{Diagonal, Side, Solver, Triangle, Triangular};
 use super::{OfColumn, Part, check_order, check_rows, copy_part, identity, of_columns, scale_columns, tuning};
 use crate::matrix::Values;
@@ -284,7 +284,7 @@ impl<T: Scalar> Panel<T> {
         let rows_each = part.rows.div_ceil(groups).next_multiple_of(PANEL_ROWS) as u32;
         let program = match panels {
             Panels::Columns => program,
-            Panels::Groups => program.cooperative(PATIENCE),
+            Panels::Groups => program.cooperative(PATIENCE).capability(CAPABILITY),
         };
         let range = Range::d1(groups * PANEL_ITEMS, PANEL_ITEMS);
         let [partial, head] = [&self.partial, &self.head].map(Out::shared);
