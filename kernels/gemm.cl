@@ -25,6 +25,9 @@
 //@ build CPU=1 PACKED=64 OPS=4
 //@ build CPU=1 PACKED=64 SCALAR_COMPLEX=1
 //@ build TILE=64064 BK=4 ITEM=4004 OPS=8 SCALAR_COMPLEX=1
+//@ build TILE=64064 BK=8 WARP=16064 STAGES=3 SCALAR_COMPLEX=1 TENSOR=90
+//@ build TILE=32032 BK=8 WARP=16016 STAGES=3 SCALAR_COMPLEX=1 TENSOR=90 OPS=8 PARTS=1
+//@ build TILE=32032 BK=8 WARP=16016 STAGES=2 SCALAR_COMPLEX=1 TENSOR=0
 //
 // 2 m n k operations (8 m n k in complex numbers). A work-group reads (TM + TN) k elements for TM TN k products.
 #include "common.clh"
@@ -240,7 +243,7 @@ gemm(ulong m, ulong n, ulong k, ulong span, SCALAR alpha, __global const SCALAR 
 }
 #endif
 
-#if defined(TILE) && defined(WARP) && REAL_BITS == 64 && !defined(SCALAR_COMPLEX)
+#if defined(TILE) && defined(WARP) && REAL_BITS == 64
 #define WM (WARP / 1000)
 #define WN (WARP % 1000)
 
@@ -252,6 +255,58 @@ gemm(ulong m, ulong n, ulong k, ulong span, SCALAR alpha, __global const SCALAR 
 // Eight columns of op(A) at a time.
 #define SLABS (BK / 8)
 
+#if TENSOR >= 80
+#define BUNDLE bundle_copies()
+#define AWAIT(count) AWAIT_COPIES(count)
+#else
+#define BUNDLE
+#define AWAIT(count)
+#endif
+
+// d += a b of 16 x 8 and 8 x 8: a.s01 are rows g and g + 8 of the first depth of the item, a.s23 of its second; b likewise.
+#if TENSOR >= 80
+#define MMA_SPACE
+#define MULTIPLY_TILE(d, a, b) mma_16x8x8(&(d), a, b)
+inline void mma_16x8x8(double4 *d, double4 a, double2 b)
+{
+#if TENSOR >= 90
+    double d0 = d->s0, d1 = d->s1, d2 = d->s2, d3 = d->s3;
+    __asm__ volatile("mma.sync.aligned.m16n8k8.row.col.f64.f64.f64.f64 "
+                     "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+                     : "+d"(d0), "+d"(d1), "+d"(d2), "+d"(d3)
+                     : "d"(a.s0), "d"(a.s1), "d"(a.s2), "d"(a.s3), "d"(b.s0), "d"(b.s1));
+    *d = (double4)(d0, d1, d2, d3);
+#else
+    mma_16x8x4(d, a.lo, b.s0);
+    mma_16x8x4(d, a.hi, b.s1);
+#endif
+}
+#else
+// By local memory.
+#define MMA_SPACE                                                                                                      \
+    __local double4 mma_a[ITEMS];                                                                                      \
+    __local double2 mma_b[ITEMS];
+#define MULTIPLY_TILE(d, a, b)                                                                                         \
+    barrier(CLK_LOCAL_MEM_FENCE);                                                                                      \
+    mma_a[item] = (a);                                                                                                 \
+    mma_b[item] = (b);                                                                                                 \
+    barrier(CLK_LOCAL_MEM_FENCE);                                                                                      \
+    multiply_shared(&(d), mma_a + 32 * warp, mma_b + 32 * warp, lane)
+inline void multiply_shared(double4 *d, __local const double4 *a, __local const double2 *b, uint lane)
+{
+    const uint row = lane / 4 * 4, column = lane % 4 * 8;
+    for (uint k = 0; k < 4; ++k) {
+        const double4 of_a = a[row + k];
+        const double2 even = b[column + k], odd = b[column + 4 + k];
+        const double2 first = (double2)(even.s0, odd.s0), second = (double2)(even.s1, odd.s1);
+        *d += (double4)(of_a.s0 * first + of_a.s2 * second, of_a.s1 * first + of_a.s3 * second);
+    }
+}
+#endif
+
+#ifdef SCALAR_COMPLEX
+#include "gemm_complex.clh"
+#else
 // Where two neighbours of a tile in local memory are, in pairs. A matrix whose columns run along the tile keeps them, each shifted by
 // some pairs; one whose columns run along the depth has eight of its elements beside each other. Eight items that load together always meet all banks.
 #define ALONG(width, depth, pair) ((depth) * (width / 2) + ((pair) ^ ((depth) & 6)))
@@ -298,13 +353,9 @@ inline void copy_one_ahead(__local double *to, __global const double *from, uint
                      : "memory");
 }
 #endif
-#define BUNDLE bundle_copies()
-#define AWAIT(count) AWAIT_COPIES(count)
 #else
 #define COPY_PAIR(to, of, offset, there)                                                                               \
     *(to) = (double2)((there) > 0 ? (of)[offset] : 0.0, (there) > 1 ? (of)[(offset) + 1] : 0.0)
-#define BUNDLE
-#define AWAIT(count)
 #endif
 
 // Starts the copies of the tiles whose first column of op(A) is `at`, or of nothing past the end.
@@ -321,47 +372,6 @@ inline void copy_one_ahead(__local double *to, __global const double *from, uint
         }                                                                                                              \
         BUNDLE;                                                                                                        \
     }
-
-// d += a b of 16 x 8 and 8 x 8: a.s01 are rows g and g + 8 of the first depth of the item, a.s23 of its second; b likewise.
-#if TENSOR >= 80
-#define MMA_SPACE
-#define MULTIPLY_TILE(d, a, b) mma_16x8x8(&(d), a, b)
-inline void mma_16x8x8(double4 *d, double4 a, double2 b)
-{
-#if TENSOR >= 90
-    double d0 = d->s0, d1 = d->s1, d2 = d->s2, d3 = d->s3;
-    __asm__ volatile("mma.sync.aligned.m16n8k8.row.col.f64.f64.f64.f64 "
-                     "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
-                     : "+d"(d0), "+d"(d1), "+d"(d2), "+d"(d3)
-                     : "d"(a.s0), "d"(a.s1), "d"(a.s2), "d"(a.s3), "d"(b.s0), "d"(b.s1));
-    *d = (double4)(d0, d1, d2, d3);
-#else
-    mma_16x8x4(d, a.lo, b.s0);
-    mma_16x8x4(d, a.hi, b.s1);
-#endif
-}
-#else
-// By local memory.
-#define MMA_SPACE                                                                                                      \
-    __local double4 mma_a[ITEMS];                                                                                      \
-    __local double2 mma_b[ITEMS];
-#define MULTIPLY_TILE(d, a, b)                                                                                         \
-    barrier(CLK_LOCAL_MEM_FENCE);                                                                                      \
-    mma_a[item] = (a);                                                                                                 \
-    mma_b[item] = (b);                                                                                                 \
-    barrier(CLK_LOCAL_MEM_FENCE);                                                                                      \
-    multiply_shared(&(d), mma_a + 32 * warp, mma_b + 32 * warp, lane)
-inline void multiply_shared(double4 *d, __local const double4 *a, __local const double2 *b, uint lane)
-{
-    const uint row = lane / 4 * 4, column = lane % 4 * 8;
-    for (uint k = 0; k < 4; ++k) {
-        const double4 of_a = a[row + k];
-        const double2 even = b[column + k], odd = b[column + 4 + k];
-        const double2 first = (double2)(even.s0, odd.s0), second = (double2)(even.s1, odd.s1);
-        *d += (double4)(of_a.s0 * first + of_a.s2 * second, of_a.s1 * first + of_a.s3 * second);
-    }
-}
-#endif
 
 // A tile of C per work-group on tensor cores. The tiles of A and B are copied past the registers, STAGES - 1 ahead. An item loads two
 // neighbours at once: which rows, columns and depths a product of small matrices means is free as long as all agree.
@@ -505,6 +515,7 @@ gemm(ulong m, ulong n, ulong k, ulong span, SCALAR alpha, __global const SCALAR 
         }
     }
 }
+#endif
 #endif
 
 #ifdef PACKED

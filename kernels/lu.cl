@@ -5,7 +5,9 @@
 //
 //@ build
 //@ build CPU=1
-//@ build PANEL=32 COOPERATIVE=1000
+//@ build PANEL=32
+//@ build PANEL=32 COOPERATIVE=1000 CAPABILITY=80
+//@ build SCALAR_COMPLEX=1 COOPERATIVE=1000 CAPABILITY=80
 //@ build SCALAR_COMPLEX=1
 //@ build SCALAR_COMPLEX=1 CPU=1
 #include "common.clh"
@@ -16,167 +18,223 @@
 #ifndef PANEL
 #define PANEL 16
 #endif
-// Items of a work-group of a panel, each with a row, and candidates that an item compares.
-#define PANEL_ITEMS 96
-#define COMPARED 8
-// Elements of a row that are under way at once.
-#define BATCH 8
+// Items of a work-group of a panel, each with a row, and candidates for the pivot that an item compares.
+#define PANEL_ITEMS 256
+#define COMPARED 16
 // Most exchanges of rows that are joined to one permutation.
 #define EXCHANGES 512
 #define MOVERS 256
 
-// The larger of two candidates takes the first one's place, of equal ones that of the smaller row.
-#define TAKE_LARGER(size, row, other_size, other_row)                                                                  \
-    if ((other_size) > (size) || ((other_size) == (size) && (other_row) < (row))) {                                    \
-        (size) = (other_size);                                                                                         \
-        (row) = (other_row);                                                                                           \
-    }
+#ifndef CPU
+// A candidate for the pivot: its size, its row, and who has it.
+typedef struct {
+    REAL size;
+    uint row, owner;
+} Candidate;
 
-// The largest of the candidates of a work-group, known to all its items.
-#define CHOOSE_LARGEST(most, at)                                                                                       \
-    barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);                                                               \
-    if (item < PANEL_ITEMS / COMPARED) {                                                                               \
-        REAL largest = sizes[item * COMPARED];                                                                         \
-        uint place = rows[item * COMPARED];                                                                            \
-        for (uint q = 1; q < COMPARED; ++q) {                                                                          \
-            TAKE_LARGER(largest, place, sizes[item * COMPARED + q], rows[item * COMPARED + q])                         \
-        }                                                                                                              \
-        best_sizes[item] = largest;                                                                                    \
-        best_rows[item] = place;                                                                                       \
+// The larger of two, of equal ones that of the smaller row.
+inline Candidate larger(Candidate a, Candidate b)
+{
+    const bool taken = (b.size > a.size) | ((b.size == a.size) & (b.row < a.row));
+    a.size = taken ? b.size : a.size;
+    a.row = taken ? b.row : a.row;
+    a.owner = taken ? b.owner : a.owner;
+    return a;
+}
+
+#if CAPABILITY >= 80
+// The bits of sizes are ordered as they are; no candidate, of a size below 0, has none.
+#if REAL_BITS == 64
+#define KEY ulong
+#define AS_KEY(size) as_ulong(size)
+#define AS_SIZE(key) as_double(key)
+#else
+#define KEY uint
+#define AS_KEY(size) as_uint(size)
+#define AS_SIZE(key) as_float(key)
+#endif
+
+// The largest candidate of a warp, of equal ones that of the smallest row.
+inline Candidate largest(Candidate own)
+{
+    const KEY key = own.size < ZERO ? 0 : AS_KEY(own.size) + 1;
+#if REAL_BITS == 64
+    const uint upper = largest_of_warp((uint)(key >> 32));
+    const uint lower = largest_of_warp((uint)(key >> 32) == upper ? (uint)key : 0);
+    const KEY most = (KEY)upper << 32 | lower;
+#else
+    const KEY most = largest_of_warp(key);
+#endif
+    Candidate found;
+    found.size = most == 0 ? (REAL)-1 : AS_SIZE(most - 1);
+    found.row = smallest_of_warp(key == most ? own.row : UINT_MAX);
+    found.owner = smallest_of_warp(key == most && own.row == found.row ? own.owner : UINT_MAX);
+    return found;
+}
+
+// The first warp waits for the candidates of all work-groups; the others have none.
+#define COMPARING 32
+#define CHOOSE_PIVOT(pivot, own) const Candidate pivot = largest(own);
+// The largest of the items' candidates, known to all of them.
+#define CANDIDATE_SPACE                                                                                                \
+    __local REAL best_sizes[PANEL_ITEMS / 32];                                                                         \
+    __local uint best_rows[PANEL_ITEMS / 32], best_owners[PANEL_ITEMS / 32];
+#define CHOOSE_LARGEST(chosen, own)                                                                                    \
+    const Candidate of_warp = largest(own);                                                                            \
+    if (item % 32 == 0) {                                                                                              \
+        best_sizes[item / 32] = of_warp.size;                                                                          \
+        best_rows[item / 32] = of_warp.row;                                                                            \
+        best_owners[item / 32] = of_warp.owner;                                                                        \
     }                                                                                                                  \
     barrier(CLK_LOCAL_MEM_FENCE);                                                                                      \
-    most = best_sizes[0];                                                                                              \
-    at = best_rows[0];                                                                                                 \
-    for (uint q = 1; q < PANEL_ITEMS / COMPARED; ++q) {                                                                \
-        TAKE_LARGER(most, at, best_sizes[q], best_rows[q])                                                             \
-    }
-
-#ifndef CPU
-// The elements of a row of the work-group: in local memory where one launch does all columns.
-#ifdef COOPERATIVE
-#define OF_ROW(row, j) tile[(j) * PANEL_ITEMS + (row) - group * PANEL_ITEMS]
+    const uint of_item = item % (PANEL_ITEMS / 32);                                                                    \
+    const Candidate best = {best_sizes[of_item], best_rows[of_item], best_owners[of_item]};                            \
+    const Candidate chosen = largest(best);
 #else
-#define OF_ROW(row, j) a[(j) * lda + (row)]
+// The largest of COMPARED candidates, `stride` apart.
+inline Candidate largest(__local const REAL *sizes, __local const uint *rows, __local const uint *owners, uint stride)
+{
+    Candidate found = {sizes[0], rows[0], owners[0]};
+    for (uint q = 1; q < COMPARED; ++q) {
+        const Candidate other = {sizes[q * stride], rows[q * stride], owners[q * stride]};
+        found = larger(found, other);
+    }
+    return found;
+}
+
+#define COMPARING PANEL_ITEMS
+#define CHOOSE_PIVOT(pivot, own) CHOOSE_LARGEST(pivot, own)
+#define CANDIDATE_SPACE                                                                                                \
+    __local REAL sizes[PANEL_ITEMS], best_sizes[COMPARED];                                                             \
+    __local uint rows[PANEL_ITEMS], owners[PANEL_ITEMS], best_rows[COMPARED], best_owners[COMPARED];
+#define CHOOSE_LARGEST(chosen, own)                                                                               \
+    sizes[item] = (own).size;                                                                                          \
+    rows[item] = (own).row;                                                                                            \
+    owners[item] = (own).owner;                                                                                        \
+    barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);                                                               \
+    if (item < COMPARED) {                                                                                             \
+        const Candidate best = largest(sizes + item, rows + item, owners + item, COMPARED);                            \
+        best_sizes[item] = best.size;                                                                                  \
+        best_rows[item] = best.row;                                                                                    \
+        best_owners[item] = best.owner;                                                                                \
+    }                                                                                                                  \
+    barrier(CLK_LOCAL_MEM_FENCE);                                                                                      \
+    const Candidate chosen = largest(best_sizes, best_rows, best_owners, 1);
 #endif
 
-// Columns `first` - 1 to `last` - 1 of a panel. Each work-group has PANEL_ITEMS rows. For column c, every work-group finds the pivot among the
-// candidates that all left for it (`sizes_of`, `rows_of`; the candidates' rows of the panel in `kept`, behind them row c), makes the
-// exchange and the elimination in its own rows, and leaves its candidate for column c + 1 at the other of two places. Column -1 only
-// leaves candidates. So a column takes one launch; with COOPERATIVE, work-groups that all run at the same time wait for each other instead.
-// Reads and writes m (width - c) elements for column c.
+// Columns `first` - 1 to `last` - 1 of a panel. An item keeps a row in registers, the elements of columns still to be eliminated first.
+// Rows stay where they are: `place` is where the exchanges bring an item's row. For column c, every work-group finds the pivot among the
+// candidates that all left (`sizes_of`, `places_of`, and in `kept` their elements from column c on), eliminates in its own rows, and
+// leaves its candidate for column c + 1 at the other of two places. Column -1 only leaves candidates. So a column takes one launch,
+// between which `places` keeps the places; with COOPERATIVE, work-groups that all run at the same time wait for each other instead.
+// At the end `moves` has 2 `width` rows that move, as `move_rows` takes them. Reads and writes m (width - c) elements for column c, or
+// m width in all where one launch does all columns.
 __kernel __attribute__((reqd_work_group_size(PANEL_ITEMS, 1, 1))) void
 lu_columns(uint m, uint width, uint first, uint last, uint groups, __global SCALAR *a_of, ulong a_offset, ulong lda,
-           __global volatile REAL *sizes_of, __global volatile uint *rows_of, __global volatile SCALAR *kept,
-           __global uint *pivots, ulong pivots_offset, uint above, REAL tiny, REAL instead, __global volatile uint *info,
-           __global volatile uint *sync, uint arrived)
+           __global volatile REAL *sizes_of, __global volatile uint *places_of, __global volatile SCALAR *kept,
+           __global uint *places, __global uint *pivots, ulong pivots_offset, uint above, REAL tiny, REAL instead,
+           __global volatile uint *info, __global uint *moves, __global volatile uint *signals, uint signalled)
 {
-    __local REAL sizes[PANEL_ITEMS], best_sizes[PANEL_ITEMS / COMPARED];
-    __local uint rows[PANEL_ITEMS], best_rows[PANEL_ITEMS / COMPARED];
-    __local SCALAR pivot_row[PANEL], moved_row[PANEL];
+    CANDIDATE_SPACE
+    __local SCALAR pivot_row[PANEL];
+    __local uint pivot_place;
     const uint item = (uint)get_local_id(0), group = (uint)get_group_id(0);
     const uint row = group * PANEL_ITEMS + item;
+    const bool inside = row < m;
+    // Column `start` + j is in value[j] at first; each column that is eliminated goes to the end.
+    const uint start = first > 0 ? first - 1 : 0;
     __global SCALAR *a = a_of + a_offset;
-#ifdef COOPERATIVE
-    __local SCALAR tile[PANEL * PANEL_ITEMS];
-    for (uint from = 0; row < m && from < width; from += BATCH) {
-        SCALAR value[BATCH];
+    uint place = !inside ? UINT_MAX : first > 0 ? places[row] : row;
+    SCALAR value[PANEL];
 #pragma unroll
-        for (uint q = 0; q < BATCH; ++q) {
-            value[q] = a[min(from + q, width - 1) * lda + row];
-        }
-#pragma unroll
-        for (uint q = 0; q < BATCH; ++q) {
-            OF_ROW(row, min(from + q, width - 1)) = value[q];
-        }
+    for (uint j = 0; j < PANEL; ++j) {
+        const SCALAR loaded = a[min(start + j, width - 1) * lda + min(row, m - 1)];
+        value[j] = (inside & (start + j < width)) ? loaded : SCALAR_ZERO;
     }
-#endif
     for (uint step = first; step < last; ++step) {
         const bool eliminates = step > 0;
-        // The column that is eliminated, and the places of its candidates and of the next ones.
         const uint c = eliminates ? step - 1 : 0;
         const uint next = step % 2, now = 1 - next;
-        REAL most = (REAL)-1;
-        uint at = UINT_MAX;
-        for (uint q = item; eliminates && q < groups; q += PANEL_ITEMS) {
-            const REAL size = sizes_of[now * groups + q];
-            const uint place = rows_of[now * groups + q];
-            TAKE_LARGER(most, at, size, place)
+        Candidate own = {(REAL)-1, UINT_MAX, 0};
+        const uint compared = eliminates && item < COMPARING ? groups : 0;
+        for (uint q = item; q < compared; q += COMPARING) {
+            if (step > first) {
+                AWAIT_SIGNAL(signals + q, signalled + (step - first), info + 1)
+            }
+            const Candidate other = {sizes_of[now * groups + q], places_of[now * groups + q], q};
+            own = larger(own, other);
         }
-        sizes[item] = most;
-        rows[item] = at;
-        uint pivot;
-        CHOOSE_LARGEST(most, pivot);
-        if (eliminates && item < width) {
-            const SCALAR found = kept[(now * (groups + 1) + pivot / PANEL_ITEMS) * PANEL + item];
-            pivot_row[item] = item == c ? sound_pivot(found, tiny, instead) : found;
-            if (item == c && group == 0 && is_tiny(found, tiny)) {
+        CHOOSE_PIVOT(pivot, own)
+        if (eliminates && item < PANEL) {
+            // Behind the open columns are those that are done.
+            const bool is_open = item + (c - start) < PANEL;
+            const SCALAR found = is_open ? kept[(now * groups + pivot.owner) * PANEL + item] : SCALAR_ZERO;
+            pivot_row[item] = item == 0 ? sound_pivot(found, tiny, instead) : found;
+            if (item == 0) {
+                pivot_place = pivot.row;
+            }
+            if (item == 0 && group == 0 && is_tiny(found, tiny)) {
                 ++info[2];
             }
-            moved_row[item] = kept[(now * (groups + 1) + groups) * PANEL + item];
         }
         barrier(CLK_LOCAL_MEM_FENCE);
-        if (eliminates && item < width && pivot / PANEL_ITEMS == group) {
-            OF_ROW(pivot, item) = moved_row[item];
-        }
-        barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
-        if (eliminates && item < width && c / PANEL_ITEMS == group) {
-            OF_ROW(c, item) = pivot_row[item];
-        }
-        barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
-        REAL size = (REAL)-1;
-        if (eliminates && row < m && row > c && !scalar_is_zero(pivot_row[c])) {
-            const SCALAR factor = scalar_div(OF_ROW(row, c), pivot_row[c]);
-            OF_ROW(row, c) = factor;
-            for (uint from = step; from < width; from += BATCH) {
-                SCALAR value[BATCH];
-#pragma unroll
-                for (uint q = 0; q < BATCH; ++q) {
-                    const uint j = min(from + q, width - 1);
-                    value[q] = scalar_mad(-factor, pivot_row[j], OF_ROW(row, j));
-                }
-#pragma unroll
-                for (uint q = 0; q < BATCH; ++q) {
-                    if (from + q < width) {
-                        OF_ROW(row, from + q) = value[q];
-                    }
+        if (eliminates) {
+            if (item == 0 && group == 0) {
+                pivots[pivots_offset + c] = above + pivot_place;
+                if (scalar_is_zero(pivot_row[0]) && info[0] == 0) {
+                    info[0] = above + c + 1;
                 }
             }
-        }
-        if (step < width && row < m && row >= step) {
-            size = pivot_size(OF_ROW(row, step));
-        }
-        if (eliminates && group == 0 && item == 0) {
-            pivots[pivots_offset + c] = above + pivot;
-            if (scalar_is_zero(pivot_row[c]) && info[0] == 0) {
-                info[0] = above + c + 1;
+            place = place == pivot_place ? c : place == c ? pivot_place : place;
+            SCALAR done = inside && place == c ? pivot_row[0] : value[0];
+            if (inside && place > c && !scalar_is_zero(pivot_row[0])) {
+                done = scalar_div(value[0], pivot_row[0]);
+#pragma unroll
+                for (uint j = 1; j < PANEL; ++j) {
+                    value[j - 1] = scalar_mad(-done, pivot_row[j], value[j]);
+                }
+            } else {
+#pragma unroll
+                for (uint j = 1; j < PANEL; ++j) {
+                    value[j - 1] = value[j];
+                }
             }
+            value[PANEL - 1] = done;
         }
-        sizes[item] = size;
-        rows[item] = row;
-        uint chosen;
-        CHOOSE_LARGEST(most, chosen);
-        if (item == 0) {
-            sizes_of[next * groups + group] = most;
-            rows_of[next * groups + group] = chosen;
+        const bool open = inside && step < width && place >= step;
+        const Candidate row_own = {open ? pivot_size(value[0]) : (REAL)-1, place, item};
+        CHOOSE_LARGEST(offered, row_own)
+        if (item == offered.owner) {
+            sizes_of[next * groups + group] = offered.size;
+            places_of[next * groups + group] = offered.row;
+#pragma unroll
+            for (uint j = 0; j < PANEL; ++j) {
+                kept[(next * groups + group) * PANEL + j] = value[j];
+            }
+            SET_SIGNAL(signals + group, signalled + (step - first + 1));
         }
-        if (item < width && most >= ZERO) {
-            kept[(next * (groups + 1) + group) * PANEL + item] = OF_ROW(chosen, item);
-        }
-        if (item < width && step < width && step / PANEL_ITEMS == group) {
-            kept[(next * (groups + 1) + groups) * PANEL + item] = OF_ROW(step, item);
-        }
-        barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
-        if (item == 0) {
-            ARRIVE(sync)
-            AWAIT_ALL(sync, arrived + (step - first + 1) * groups, info + 1)
-        }
-        barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
     }
-#ifdef COOPERATIVE
-    for (uint j = 0; row < m && j < width; ++j) {
-        a[j * lda + row] = OF_ROW(row, j);
+    const uint turned = last - max(first, 1u);
+#pragma unroll
+    for (uint j = 0; j < PANEL; ++j) {
+        const uint column = start + (j + turned) % PANEL;
+        if (inside && column < width) {
+            a[column * lda + row] = value[j];
+        }
     }
-#endif
+    if (inside && last <= width) {
+        places[row] = place;
+    }
+    // A row above `width` that is not displaced beyond it has its move at its place.
+    if (inside && last > width && (row < width || place < width)) {
+        const uint2 move = (uint2)(above + place, above + row);
+        if (place < width) {
+            vstore2(move, place, moves);
+        }
+        if (row < width) {
+            vstore2(place < width ? (uint2)(0, 0) : move, width + row, moves);
+        }
+    }
 }
 
 // Joins `count` exchanges, of rows first + k and the k-th pivot, in order or backwards, to moves: the row that gets another one's elements, and that one.

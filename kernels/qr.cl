@@ -3,10 +3,10 @@
 //
 //@ build
 //@ build CPU=1
-//@ build COOPERATIVE=1000
+//@ build COOPERATIVE=1000 CAPABILITY=80
 //@ build SCALAR_COMPLEX=1
 //@ build SCALAR_COMPLEX=1 CPU=1
-//@ build SCALAR_COMPLEX=1 COOPERATIVE=1000
+//@ build SCALAR_COMPLEX=1 COOPERATIVE=1000 CAPABILITY=80
 #include "common.clh"
 #include "scalar.clh"
 #include "cooperative.clh"
@@ -56,7 +56,7 @@ inline Reflection reflection(SCALAR head, REAL rest)
 __kernel __attribute__((reqd_work_group_size(PANEL_ITEMS, 1, 1))) void
 qr_columns(uint m, uint width, uint first, uint last, uint groups, uint rows_each, __global SCALAR *a_of, ulong a_offset,
            ulong lda, __global volatile SCALAR *partial, __global volatile SCALAR *head, __global SCALAR *tau, ulong tau_offset,
-           __global SCALAR *t_of, ulong t_offset, ulong ldt, __global volatile uint *sync, uint arrived,
+           __global SCALAR *t_of, ulong t_offset, ulong ldt, __global volatile uint *signals, uint signalled,
            __global uint *late)
 {
     __local SCALAR vector[PANEL_ROWS], next_vector[PANEL_ROWS];
@@ -161,7 +161,7 @@ qr_columns(uint m, uint width, uint first, uint last, uint groups, uint rows_eac
         }
         barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
         if (item == 0) {
-            ARRIVE(sync)
+            SET_SIGNAL(signals + group, signalled + (step - first + 1));
         }
         // Column c of T, an item per row: 1 - V T V' = (1 - V_c T_c V_c') H_c.
         if (reflects && group == 0 && item < c) {
@@ -175,8 +175,8 @@ qr_columns(uint m, uint width, uint first, uint last, uint groups, uint rows_eac
             t[c * ldt + c] = h.tau;
             tau[tau_offset + c] = h.tau;
         }
-        if (item == 0) {
-            AWAIT_ALL(sync, arrived + (step - first + 1) * groups, late)
+        for (uint q = item; step + 1 < last && q < groups; q += PANEL_ITEMS) {
+            AWAIT_SIGNAL(signals + q, signalled + (step - first + 1), late)
         }
         barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
     }

@@ -56,7 +56,8 @@ impl Build {
 
     /// Ten times the compute capability of NVIDIA's GPUs that it is made for; 0 for builds for every device.
     pub(crate) fn capability(&self) -> u64 {
-        self.defines.iter().find_map(|define| define.strip_prefix("TENSOR=")?.parse().ok()).unwrap_or(0)
+        let of = |name| self.defines.iter().find_map(|define| define.strip_prefix(name)?.parse().ok());
+        of("TENSOR=").or_else(|| of("CAPABILITY=")).unwrap_or(0)
     }
 
     /// For tables and file names.
@@ -161,7 +162,8 @@ fn builds_of(name: &str, file: &KernelFile) -> Vec<Build> {
             let (is_rounded, has_doubles) = (file.is_rounded, file.has_doubles);
             let (folder, file, defines, text) = (KERNELS, name.to_owned(), defines.clone(), text.clone());
             let build = Build { folder, file, precision, defines, is_rounded, has_doubles, text };
-            if precision == Precision::Double || build.capability() == 0 {
+            // Tensor cores are used in double precision only.
+            if precision == Precision::Double || !build.defines.iter().any(|define| define.starts_with("TENSOR=")) {
                 builds.push(build);
             }
         }
@@ -253,10 +255,16 @@ mod tests {
     }
 
     #[test]
-    fn builds_with_instructions_of_one_vendor_are_in_double_precision_only() {
-        let builds = builds_of("csr", "//@ build\n//@ build TENSOR=90 X=1\n");
+    fn builds_for_tensor_cores_are_in_double_precision_only() {
+        let builds = builds_of("csr", "//@ build\n//@ build TENSOR=90 X=1\n//@ build CAPABILITY=80\n");
         let capabilities: Vec<(String, u64)> = builds.iter().map(|b| (b.title(), b.capability())).collect();
-        let expected = [("csr-f32", 0), ("csr-f64", 0), ("csr-f64-TENSOR=90-X=1", 90)];
+        let expected = [
+            ("csr-f32", 0),
+            ("csr-f64", 0),
+            ("csr-f64-TENSOR=90-X=1", 90),
+            ("csr-f32-CAPABILITY=80", 80),
+            ("csr-f64-CAPABILITY=80", 80),
+        ];
         assert_eq!(capabilities, expected.map(|(title, capability)| (title.to_owned(), capability)));
     }
 

@@ -4,7 +4,7 @@ use std::ops::Range as Span;
 
 use num_traits::Zero;
 
-use super::together::{PATIENCE, Panels, check_together};
+use super::together::{CAPABILITY, PATIENCE, Panels, check_together};
 use super::triangular::{Diagonal, Side, Solver, Triangle, Triangular};
 use super::{Determinant, Part, check_order, check_rows, check_square, condition, copy_part, identity, norm1, tuning};
 use crate::matrix::Values;
@@ -202,12 +202,15 @@ pub(crate) struct Factoriser<T: Scalar> {
     pub(crate) info: Buffer<u32>,
     /// Pivots of a modulus below the first are replaced by one of the second.
     pub(crate) tiny: [T::Real; 2],
-    /// Candidates for pivots: sizes, rows, rows of the panel; two places each.
+    /// Candidates for pivots: sizes, rows, elements; two places each.
     sizes: Buffer<T::Real>,
     rows: Buffer<u32>,
     kept: Buffer<T>,
-    arrivals: Buffer<u32>,
-    arrived: u32,
+    /// Where the exchanges of a panel bring its rows.
+    places: Buffer<u32>,
+    /// What each work-group of a panel has come to.
+    signals: Buffer<u32>,
+    signalled: u32,
     panels: Panels,
     /// Columns of a panel that kernels take, and columns after which all to their right are updated.
     width: usize,
@@ -229,9 +232,10 @@ impl<T: Scalar> Factoriser<T> {
             tiny: [T::Real::zero(); 2],
             sizes: Buffer::uninit(context, 2 * groups)?,
             rows: Buffer::uninit(context, 2 * groups)?,
-            kept: Buffer::uninit(context, 2 * (groups + 1) * MOST_WIDTH)?,
-            arrivals: Buffer::zeroed(context, 1)?,
-            arrived: 0,
+            kept: Buffer::uninit(context, 2 * groups * MOST_WIDTH)?,
+            places: Buffer::uninit(context, rows.max(1))?,
+            signals: Buffer::zeroed(context, groups)?,
+            signalled: 0,
             panels: Panels::new(context, together),
             width,
             step,
@@ -257,8 +261,7 @@ impl<T: Scalar> Factoriser<T> {
     /// Columns `left..right` on and below the diagonal, by halves; their exchanges are made in all columns of `span`.
     fn panel(&mut self, a: Block<T>, left: usize, right: usize, span: Span<usize>) -> Result<()> {
         if right - left <= self.width {
-            self.columns(a, left, right)?;
-            return self.exchange.around::<T>(&self.pivots, left..right, a, span);
+            return self.columns(a, left, right, span);
         }
         let middle = left + ((right - left) / 2).next_multiple_of(self.width);
         self.panel(a, left, middle, span.clone())?;
@@ -280,8 +283,8 @@ impl<T: Scalar> Factoriser<T> {
         self.solver.product.run(-T::one(), (Transpose::No, below), (Transpose::No, rows), T::one(), rest)
     }
 
-    /// A panel that kernels take.
-    fn columns(&mut self, a: Block<T>, left: usize, right: usize) -> Result<()> {
+    /// A panel that kernels take; the exchanges in all columns of `span`.
+    fn columns(&mut self, a: Block<T>, left: usize, right: usize, span: Span<usize>) -> Result<()> {
         let part = a.part(left..a.rows, left..right);
         let (m, width) = (part.rows as u32, part.cols as u32);
         let [pivots, info] = [&self.pivots, &self.info].map(Out::shared);
@@ -290,7 +293,7 @@ impl<T: Scalar> Factoriser<T> {
             let (offset, ld, above) = (part.offset, part.ld, left as u32);
             let one = Range::d1(1, 1);
             let [tiny, instead] = self.tiny;
-            return program.lu_panel(
+            program.lu_panel(
                 &self.context,
                 one,
                 m,
@@ -304,18 +307,22 @@ impl<T: Scalar> Factoriser<T> {
                 tiny,
                 instead,
                 info,
-            );
+            )?;
+            return self.exchange.around::<T>(&self.pivots, left..right, a, span);
         }
         let groups = part.rows.div_ceil(PANEL_ITEMS);
         let program = program.panel(self.width as u64);
         let panels = self.panels.of(&self.context, groups);
         let program = match panels {
             Panels::Columns => program,
-            Panels::Groups => program.cooperative(PATIENCE),
+            Panels::Groups => program.cooperative(PATIENCE).capability(CAPABILITY),
         };
+        let [rows, places, signals] = [&self.rows, &self.places, &self.signals].map(Out::shared);
+        let (sizes, kept) = (Out::shared(&self.sizes), Out::shared(&self.kept));
+        let moves = Out::shared(&self.exchange.moves);
+        let (range, [tiny, instead]) = (Range::d1(groups * PANEL_ITEMS, PANEL_ITEMS), self.tiny);
+        let (groups, above, signalled) = (groups as u32, left as u32, self.signalled);
         let launch = |first: u32, last: u32| {
-            let range = Range::d1(groups * PANEL_ITEMS, PANEL_ITEMS);
-            let (sizes, rows, kept) = (Out::shared(&self.sizes), Out::shared(&self.rows), Out::shared(&self.kept));
             program.lu_columns(
                 &self.context,
                 range,
@@ -323,49 +330,48 @@ impl<T: Scalar> Factoriser<T> {
                 width,
                 first,
                 last,
-                groups as u32,
+                groups,
                 part.memory,
                 part.offset,
                 part.ld,
                 sizes,
                 rows,
                 kept,
+                places,
                 pivots,
                 left,
-                left as u32,
-                self.tiny[0],
-                self.tiny[1],
+                above,
+                tiny,
+                instead,
                 info,
-                Out::shared(&self.arrivals),
-                self.arrived,
+                moves,
+                signals,
+                signalled,
             )
         };
         // The first step finds the first pivot.
-        let steps = part.cols as u32 + 1;
+        let steps = width + 1;
         match panels {
-            Panels::Columns => (0..steps).try_for_each(|step| launch(step, step + 1)),
+            Panels::Columns => (0..steps).try_for_each(|step| launch(step, step + 1))?,
             Panels::Groups => {
                 launch(0, steps)?;
-                self.arrived = self.arrived.wrapping_add(steps * groups as u32);
-                Ok(())
+                self.signalled = signalled.wrapping_add(steps);
             }
         }
+        self.exchange.moved::<T>(2 * part.cols, a.part(0..a.rows, span), 0..0)
     }
 }
 
 /// Exchanges of rows, with the memory that GPUs join them in.
 pub(crate) struct Exchange {
     context: Context,
-    moves: Option<Buffer<u32>>,
+    /// Where rows move to and from where.
+    moves: Buffer<u32>,
 }
 
 impl Exchange {
     pub(super) fn new(context: &Context) -> Result<Exchange> {
-        let moves = match context.family() {
-            KernelFamily::Gpu => Some(Buffer::uninit(context, 4 * EXCHANGES)?),
-            KernelFamily::Cpu => None,
-        };
-        Ok(Exchange { context: context.clone(), moves })
+        Ok(Exchange { context: context.clone(), moves: Buffer::uninit(context, 4 * EXCHANGES)? })
     }
 
     /// All exchanges, in order or backwards.
@@ -410,25 +416,31 @@ impl Exchange {
         }
         let (count, first, at, backward) = (span.len() as u32, span.start as u32, span.start, backward.into());
         let (context, program) = (&self.context, Program::<T>::new());
-        let (gap, gap_width) = (without.start, without.len());
-        let Some(moves) = &self.moves else {
+        if context.family() == KernelFamily::Cpu {
+            let (gap, gap_width) = (without.start, without.len());
             let per = cols.div_ceil(context.chunks()).max(1);
             let range = Range::d1(cols.div_ceil(per), 1);
             return program.exchange_rows(
                 context, range, count, first, pivots, at, backward, per as u32, cols, gap, gap_width, a.memory,
                 a.offset, a.ld,
             );
-        };
+        }
         let one = Range::d1(MOVERS, MOVERS);
-        program.join_exchanges(context, one, count, first, pivots, at, backward, Out::shared(moves))?;
-        let entries = 2 * span.len();
+        program.join_exchanges(context, one, count, first, pivots, at, backward, Out::shared(&self.moves))?;
+        self.moved(2 * span.len(), a, without)
+    }
+
+    /// The first `entries` moves of a GPU, in all columns of `a` but those of `without`.
+    fn moved<T: Scalar>(&self, entries: usize, a: Block<T>, without: Span<usize>) -> Result<()> {
+        let cols = a.cols - without.len();
         let per = (MOVERS / entries).max(1);
         let range = Range::d1(cols.div_ceil(per) * MOVERS, MOVERS);
-        program.move_rows(
-            context,
+        let (gap, gap_width) = (without.start, without.len());
+        Program::<T>::new().move_rows(
+            &self.context,
             range,
             entries as u32,
-            moves,
+            &self.moves,
             per as u32,
             cols,
             gap,
@@ -441,7 +453,7 @@ impl Exchange {
 }
 
 /// `PANEL_ITEMS`, `EXCHANGES` and `MOVERS` of the kernels; the most columns of a panel.
-pub(super) const PANEL_ITEMS: usize = 96;
+const PANEL_ITEMS: usize = 256;
 pub(super) const EXCHANGES: usize = 512;
 const MOVERS: usize = 256;
 pub(super) const MOST_WIDTH: usize = 32;

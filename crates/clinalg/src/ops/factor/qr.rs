@@ -1,6 +1,6 @@
 //! QR factorisation by Householder reflections.
 
-use super::together::{PATIENCE, Panels, check_together};
+use super::together::{CAPABILITY, PATIENCE, Panels, check_together};
 use super::triangular::{Diagonal, Side, Solver, Triangle, Triangular};
 use super::{OfColumn, Part, check_order, check_rows, copy_part, identity, of_columns, scale_columns, tuning};
 use crate::matrix::Values;
@@ -211,9 +211,9 @@ struct Panel<T: Scalar> {
     head: Buffer<T>,
     /// V'V of a block.
     gram: Dense<T>,
-    arrivals: Buffer<u32>,
-    arrived: u32,
-    /// Whether work-groups waited in vain.
+    /// What each work-group of a panel has come to; whether one waited in vain.
+    signals: Buffer<u32>,
+    signalled: u32,
     late: Buffer<u32>,
     panels: Panels,
     width: usize,
@@ -228,8 +228,8 @@ impl<T: Scalar> Panel<T> {
             partial: Buffer::uninit(context, 2 * groups * WIDTH)?,
             head: Buffer::uninit(context, 2 * WIDTH)?,
             gram: Dense::zeros(context, block, block)?,
-            arrivals: Buffer::zeroed(context, 1)?,
-            arrived: 0,
+            signals: Buffer::zeroed(context, groups)?,
+            signalled: 0,
             late: Buffer::zeroed(context, 1)?,
             panels: Panels::new(context, together),
             width,
@@ -239,7 +239,7 @@ impl<T: Scalar> Panel<T> {
 
     /// An error if work-groups that have to run together did not.
     fn check(&self) -> Result<()> {
-        if self.arrived == 0 { Ok(()) } else { check_together("together of qr", self.late.to_vec()?[0]) }
+        if self.signalled == 0 { Ok(()) } else { check_together("together of qr", self.late.to_vec()?[0]) }
     }
 
     fn factorise(&mut self, a: Block<T>, tau: &Vector<T>, triangles: Block<T>) -> Result<()> {
@@ -284,16 +284,16 @@ impl<T: Scalar> Panel<T> {
         let rows_each = part.rows.div_ceil(groups).next_multiple_of(PANEL_ROWS) as u32;
         let program = match panels {
             Panels::Columns => program,
-            Panels::Groups => program.cooperative(PATIENCE),
+            Panels::Groups => program.cooperative(PATIENCE).capability(CAPABILITY),
         };
         let range = Range::d1(groups * PANEL_ITEMS, PANEL_ITEMS);
         let [partial, head] = [&self.partial, &self.head].map(Out::shared);
-        let [arrivals, late] = [&self.arrivals, &self.late].map(Out::shared);
-        let (groups, arrived) = (groups as u32, self.arrived);
+        let [signals, late] = [&self.signals, &self.late].map(Out::shared);
+        let (groups, signalled) = (groups as u32, self.signalled);
         let launch = |from: u32, until: u32| {
             program.qr_columns(
                 context, range, m, width, from, until, groups, rows_each, a, offset, ld, partial, head, tau, first,
-                t.memory, t.offset, t.ld, arrivals, arrived, late,
+                t.memory, t.offset, t.ld, signals, signalled, late,
             )
         };
         let steps = width + 1;
@@ -301,7 +301,7 @@ impl<T: Scalar> Panel<T> {
             Panels::Columns => (0..steps).try_for_each(|step| launch(step, step + 1)),
             Panels::Groups => {
                 launch(0, steps)?;
-                self.arrived = arrived.wrapping_add(steps * groups);
+                self.signalled = signalled.wrapping_add(steps);
                 Ok(())
             }
         }

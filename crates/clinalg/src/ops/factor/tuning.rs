@@ -10,7 +10,7 @@ const BLOCK: (&str, &str) = ("block", "columns after which all to their right ar
 
 const TOGETHER: (&str, &str) = (
     "together",
-    "1 for panels by one launch whose work-groups wait for each other (NVIDIA), 0 for a launch per column",
+    "1 for panels by one launch whose work-groups wait for each other (NVIDIA from capability 8.0), 0 for a launch per column",
 );
 
 /// What any device has.
@@ -22,30 +22,21 @@ fn blocked(panel: u32, most: usize, block: u32) -> Option<Needs> {
     (sound && block as usize <= lu::EXCHANGES).then_some(PLAIN)
 }
 
-/// Whether all work-groups of a launch with no more of them than compute units run at the same time.
+/// Whether all work-groups of a launch with no more of them than compute units run at the same time, and have the instructions that they
+/// wait for each other with: NVIDIA's GPUs of compute capability 8.0 and later.
 pub(crate) fn runs_together(device: &DeviceInfo) -> bool {
-    device.platform.contains("NVIDIA")
+    device.tensor_f64 > 0
 }
 
 const LU_GPU: Parameters = Parameters {
     family: KernelFamily::Gpu,
     names: &[PANEL, BLOCK, TOGETHER],
-    needs: |choice, precision| lu_needs(choice, precision.bytes()),
+    needs: |&[panel, block, together, ..], _| blocked(panel, lu::MOST_WIDTH, block).filter(|_| together <= 1),
     default: |device, _, _| lu_default(device, 8),
 };
 
-const LU_GPU_COMPLEX: Parameters = Parameters {
-    needs: |choice, precision| lu_needs(choice, 2 * precision.bytes()),
-    default: |device, precision, _| lu_default(device, 2 * precision.bytes()),
-    ..LU_GPU
-};
-
-fn lu_needs(&[panel, block, together, ..]: &[u32; 6], element: usize) -> Option<Needs> {
-    let rows = if together > 0 { lu::PANEL_ITEMS } else { 0 };
-    // The rows of a work-group, and the pivot's with the one that it changes places with.
-    let local_bytes = (rows + 2) * panel as usize * element;
-    blocked(panel, lu::MOST_WIDTH, block).filter(|_| together <= 1).map(|plain| Needs { local_bytes, ..plain })
-}
+const LU_GPU_COMPLEX: Parameters =
+    Parameters { default: |device, precision, _| lu_default(device, 2 * precision.bytes()), ..LU_GPU };
 
 fn lu_default(device: &DeviceInfo, element: usize) -> [u32; 6] {
     let together = runs_together(device);

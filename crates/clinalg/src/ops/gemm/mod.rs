@@ -222,7 +222,7 @@ impl<T: Scalar> Product<T> {
         let program = match tiles {
             Tiles::Registers(_) => program,
             Tiles::Tensor { .. } => {
-                let paired = a.is_paired() && b.is_paired() && to.is_paired();
+                let paired = !T::IS_COMPLEX && a.is_paired() && b.is_paired() && to.is_paired();
                 let program = program.pairs_unless(paired.into(), 0);
                 program.tensor_unless(self.context.device().tensor_f64.into(), 0)
             }
@@ -308,12 +308,14 @@ impl<T: Scalar> Product<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ContextOptions;
     use crate::runtime::devices;
+    use crate::scalar::Real;
+    use crate::{Complex, ContextOptions};
 
-    /// Numbers from -3 to 3, whose products are exact.
+    /// Numbers with parts from -3 to 3, whose products are exact.
     fn whole<T: Scalar>(n: usize, seed: usize) -> Vec<T> {
-        (0..n).map(|k| T::from_f64(((k * 7919 + seed * 31 + k / 13) % 7) as f64 - 3.0)).collect()
+        let part = |k: usize| T::Real::nearest(((k * 7919 + seed * 31 + k / 13) % 7) as f64 - 3.0);
+        (0..n).map(|k| T::from_parts(part(k), part(k + n + 5))).collect()
     }
 
     fn check<T: Scalar>(
@@ -342,7 +344,8 @@ mod tests {
         product.by_tiles((tiles, parts), k, (alpha, beta), (op_a, inner(&a)), (op_b, inner(&b)), inner(&c)).unwrap();
         let at = |values: &[T], rows: usize, op: Transpose, i: usize, j: usize| {
             let (i, j) = if op == Transpose::No { (i, j) } else { (j, i) };
-            values[(j + 1) * (rows + 3) + i + 1]
+            let value = values[(j + 1) * (rows + 3) + i + 1];
+            if op == Transpose::Conjugate { value.conj() } else { value }
         };
         let got = c.to_column_major().unwrap();
         for (place, (&got, &before)) in got.iter().zip(&of_c).enumerate() {
@@ -363,6 +366,7 @@ mod tests {
         for device in devices().expect("a device") {
             let context = Context::new(&device, &options).unwrap();
             let ops = [Transpose::No, Transpose::Yes];
+            let conjugate = |op| if op == Transpose::Yes { Transpose::Conjugate } else { op };
             let pairs = ops.into_iter().flat_map(|a| ops.map(|b| [a, b]));
             // Tensor cores, or what stands for them on other devices.
             let tensor = [Tiles::Tensor([64, 32, 16, 16, 16, 2]), Tiles::Tensor([32, 64, 16, 16, 32, 3])];
@@ -377,6 +381,8 @@ mod tests {
                     }
                     if double && (long || even) {
                         check::<f64>(&context, Tiles::Registers([128, 64, 8, 8, 4]), shape, pair, false);
+                        let complex = Tiles::Tensor([32, 64, 8, 16, 32, 2]);
+                        check::<Complex<f64>>(&context, complex, shape, pair.map(conjugate), false);
                     }
                     if long || !double || !even {
                         check::<f32>(&context, Tiles::Registers([128, 128, 8, 8, 8]), shape, pair, false);
