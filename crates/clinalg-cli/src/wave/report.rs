@@ -299,8 +299,9 @@ impl Document<Grid> {
                     most => format!(", up to {most} steps a pass"),
                 });
                 out.field("method", format!("{scheme}; {backend}{passes}"))?;
-                let limit = square.courant_limit.map_or(String::new(), |limit| format!(", stable to {limit:.4}"));
-                out.field("time step", format!("{}, Courant number {:.4}{limit}", number(dt, 7), square.courant))
+                let limit = square.courant_limit.map_or(String::new(), |limit| format!(", stable to {}", number(limit, 4)));
+                let courant = number(square.courant, 4);
+                out.field("time step", format!("{}, Courant number {courant}{limit}", number(dt, 7)))
             }
         }
     }

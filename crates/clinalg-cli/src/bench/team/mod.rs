@@ -300,8 +300,7 @@ impl Document {
 
     /// Speed-ups of strong scaling over the number of devices, and those of the model; bandwidths over sizes of one device.
     fn draw(&self, picture: &Picture) -> Result<String, Failure> {
-        let device = self.devices.first().map_or("", DeviceName::name);
-        let subtitle = format!("{} · {} · {device}", counted(self.devices.len(), "device"), self.precision);
+        let subtitle = format!("{} · {}", counted(self.devices.len(), "device"), self.precision);
         if self.teams.is_empty() {
             let of = |way: Route| self.transfers.iter().filter(move |t| t.transfer == way);
             let sizes: Vec<usize> = of(Route::Read).map(|t| t.bytes).collect();
