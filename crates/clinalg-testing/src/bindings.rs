@@ -77,7 +77,12 @@ pub fn functions() -> Vec<Function> {
     let rows = tables.lines().filter_map(|line| line.strip_prefix("| ")).filter(|row| !row.starts_with("what it does"));
     rows.map(|row| {
         let cells: Vec<_> = row.trim_end_matches(" |").split(" | ").collect();
-        let [title, c, cpp, matlab, program] = cells[..] else { panic!("five columns are expected: {row}") };
+        // Operations on objects have no column for the program.
+        let (title, c, cpp, matlab, program) = match cells[..] {
+            [title, c, cpp, matlab, program] => (title, c, cpp, matlab, program),
+            [title, c, cpp, matlab] => (title, c, cpp, matlab, "(1)"),
+            _ => panic!("four or five columns are expected: {row}"),
+        };
         let [c, cpp, matlab, program] = [c, cpp, matlab, program].map(|cell| Availability::parse(cell, &reasons));
         Function { title: title.to_owned(), c, cpp, matlab, program }
     })
