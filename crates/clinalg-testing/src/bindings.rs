@@ -81,7 +81,9 @@ pub fn functions() -> Vec<Function> {
         let (title, c, cpp, matlab, program) = match cells[..] {
             [title, c, cpp, matlab, program] => (title, c, cpp, matlab, program),
             [title, c, cpp, matlab] => (title, c, cpp, matlab, "(1)"),
-            _ => panic!("four or five columns are expected: {row}"),
+            // Operations on arrays are those of MATLAB.
+            [title, matlab] => (title, "(4)", "(4)", matlab, "(1)"),
+            _ => panic!("two, four or five columns are expected: {row}"),
         };
         let [c, cpp, matlab, program] = [c, cpp, matlab, program].map(|cell| Availability::parse(cell, &reasons));
         Function { title: title.to_owned(), c, cpp, matlab, program }
