@@ -174,12 +174,13 @@ pub(super) fn ticks(low: f64, high: f64) -> Ticks {
 /// Round numbers on a logarithmic axis, by their logarithms, for which the axis reaches from `low` to `high`: powers of ten, over few
 /// decades 2 and 5 times these too, and within a decade multiples of one step.
 pub(super) fn logarithmic_ticks(low: f64, high: f64) -> Ticks {
-    /// From so many decades on, powers of ten alone are marked.
-    const MANY: f64 = 4.0;
+    /// Above so many decades powers of ten alone are marked, above the second number where other marks would need an exponent.
+    const MANY: [f64; 2] = [4.0, 3.0];
     const MOST: f64 = 12.0;
     const SLACK: f64 = 1e-9;
     let decades = high - low;
-    if decades > MANY {
+    let is_plain = low > -3.0 - SLACK && high < 5.0;
+    if decades > MANY[usize::from(!is_plain)] {
         let stride = (decades / MOST).ceil();
         let (first, last) = ((low / stride - SLACK).ceil() as i64, (high / stride + SLACK).floor() as i64);
         return (first..=last).map(|k| k as f64 * stride).map(|k| (k, power(k))).collect();
@@ -191,7 +192,6 @@ pub(super) fn logarithmic_ticks(low: f64, high: f64) -> Ticks {
         let own = ticks(10_f64.powf(low), 10_f64.powf(high)).into_iter().filter(|(v, _)| *v > 0.0);
         return own.map(|(v, text)| (v.log10(), text)).collect();
     }
-    let is_plain = marks.iter().all(|v| (0.00099..1e5).contains(v));
     let text = |v: f64| if is_plain { clinalg::number(v, 1) } else { scientific(v) };
     marks.iter().map(|&v| (v.log10(), text(v))).collect()
 }
