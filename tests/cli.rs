@@ -1965,7 +1965,8 @@ fn pictures_of_elastodynamics_had_diagonals() {
         return;
     }
     let folder = folder();
-    let line = "elastodynamics --mesh cavity:2 --problem neumann --boundary pressure --frequencies 0.5:1:2 --plot e.svg";
+    let line =
+        "elastodynamics --mesh cavity:2 --problem neumann --boundary pressure --frequencies 0.5:1:2 --plot e.svg";
     words_in(folder.path(), line).fine();
     let body = svg(&folder.path().join("e.svg"));
     let polygons: Vec<usize> = body

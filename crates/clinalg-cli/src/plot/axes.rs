@@ -75,14 +75,8 @@ pub(super) fn typeset(text: &str) -> String {
         set += between;
         rest = after;
     }
-    let signs = [
-        ("Laplace u", "Δu"),
-        ("grad u", "∇u"),
-        ("div(", "∇·("),
-        ("du/dn", "∂u/∂n"),
-        ("-Δ", "−Δ"),
-        ("-∇", "−∇"),
-    ];
+    let signs =
+        [("Laplace u", "Δu"), ("grad u", "∇u"), ("div(", "∇·("), ("du/dn", "∂u/∂n"), ("-Δ", "−Δ"), ("-∇", "−∇")];
     with_superscripts(&signs.iter().fold(set, |text, (word, sign)| text.replace(word, sign)))
 }
 
@@ -186,8 +180,7 @@ pub(super) fn logarithmic_ticks(low: f64, high: f64) -> Ticks {
         return (first..=last).map(|k| k as f64 * stride).map(|k| (k, power(k))).collect();
     }
     let powers = (low.floor() as i32..=high.ceil() as i32).flat_map(|k| [1.0, 2.0, 5.0].map(|m| m * 10_f64.powi(k)));
-    let marks: Vec<f64> =
-        powers.filter(|v| (low - SLACK..=high + SLACK).contains(&v.log10())).collect();
+    let marks: Vec<f64> = powers.filter(|v| (low - SLACK..=high + SLACK).contains(&v.log10())).collect();
     if marks.len() < 4 {
         let own = ticks(10_f64.powf(low), 10_f64.powf(high)).into_iter().filter(|(v, _)| *v > 0.0);
         return own.map(|(v, text)| (v.log10(), text)).collect();

@@ -299,7 +299,8 @@ impl Document<Grid> {
                     most => format!(", up to {most} steps a pass"),
                 });
                 out.field("method", format!("{scheme}; {backend}{passes}"))?;
-                let limit = square.courant_limit.map_or(String::new(), |limit| format!(", stable to {}", number(limit, 4)));
+                let limit =
+                    square.courant_limit.map_or(String::new(), |limit| format!(", stable to {}", number(limit, 4)));
                 let courant = number(square.courant, 4);
                 out.field("time step", format!("{}, Courant number {courant}{limit}", number(dt, 7)))
             }
