@@ -1958,6 +1958,37 @@ fn pictures_had_titles_and_ranges_of_their_own() {
     }
 }
 
+/// A bar stood still while matrices were assembled and over all frequencies of a sweep.
+#[cfg(target_os = "linux")]
+#[test]
+fn bars_never_moved() {
+    if !device() {
+        return;
+    }
+    // What a command writes to a terminal.
+    let on_terminal = |line: &str| {
+        let command = format!("{} {line}", env!("CARGO_BIN_EXE_clinalg"));
+        let done = finish(Command::new("script").args(["-qec", &command, "/dev/null"]).stdin(Stdio::null()));
+        assert_eq!(done.code, 0, "{line}: {}", done.stdout);
+        done.stdout
+    };
+    if Command::new("script").arg("--version").output().is_err() {
+        return clinalg_testing::skip("terminals need `script` of util-linux");
+    }
+    let moved = |bar: &str| bar.contains('=') || bar.contains('>');
+    let bars = |text: &str| -> Vec<String> {
+        let frames = text.split(['\r', '\n']).filter(|frame| frame.contains("] "));
+        frames.filter_map(|frame| Some(frame.split_once('[')?.1.split_once("] ")?.0.to_owned())).collect()
+    };
+    let text = on_terminal("heat-bem --refine 1");
+    let assembling: Vec<&str> = text.split('\r').filter(|frame| frame.contains("assembling")).collect();
+    assert!(!assembling.is_empty() && assembling.iter().all(|frame| !frame.contains("] assembling")), "{text}");
+    let sweep = on_terminal("elastodynamics --mesh cavity:4 --problem neumann --boundary pressure --frequencies 0:3:7");
+    assert!(sweep.contains(" of 7: ") && bars(&sweep).iter().any(|bar| moved(bar)), "{sweep}");
+    let bench = on_terminal("bench --n 65 --samples 2 --only copy,dot,axpby,sum");
+    assert!(bench.contains("3 of 4") && bars(&bench).iter().any(|bar| moved(bar)), "{bench}");
+}
+
 /// Quadrilaterals were drawn as two triangles, and curves that cover each other twice.
 #[test]
 fn pictures_of_elastodynamics_had_diagonals() {
@@ -1992,7 +2023,6 @@ fn pictures_of_measurements_named_the_device() {
     for line in [
         "waveform --problem heat2d --n 6 --steps 20 --study blocks --variant block --plot p.svg",
         "waveform --n 16 --iterations 2 --study network --plot p.svg",
-        "bench --n 33 --devices 0,0 --solvers poisson2 --samples 1 --plot p.svg",
     ] {
         let list = words("devices --json").json();
         let name = list[0]["name"].as_str().expect("a name").to_owned();

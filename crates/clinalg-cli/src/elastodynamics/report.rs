@@ -310,7 +310,7 @@ impl Report for Document {
         let domain = if self.domain == Domain::Interior { "material inside" } else { "material outside" };
         out.field("mesh", format!("{}: {} elements, {} unknowns, {domain}", self.mesh, self.elements, self.unknowns))?;
         if let Some(count) = self.elements_per_wavelength {
-            out.field("", format!("{count:.1} elements to a shear wave"))?;
+            out.field("", format!("{} elements per shear wavelength", number(count, 3)))?;
         }
         out.line("")?;
         let entry = |value: Option<f64>| value.map_or_else(String::new, |v| number(v, 4));

@@ -295,8 +295,8 @@ impl Document<Grid> {
                     Backend::Reference => "plain Rust",
                 };
                 let passes = square.steps_per_pass.map_or(String::new(), |most| match most {
-                    1 => ", one step a pass".to_owned(),
-                    most => format!(", up to {most} steps a pass"),
+                    1 => ", one step per pass".to_owned(),
+                    most => format!(", up to {most} steps per pass"),
                 });
                 out.field("method", format!("{scheme}; {backend}{passes}"))?;
                 let limit =

@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use clinalg::team::Team;
-use clinalg::{Context, Real, counted};
+use clinalg::{Context, Real, counted, number};
 
 use crate::integrate::Stepper;
 use crate::model::System;
@@ -229,7 +229,7 @@ impl Prediction {
                 counted(paying as usize, "iteration")
             ),
         };
-        let ms = |seconds: f64| format!("{:.4} ms", 1e3 * seconds);
+        let ms = |seconds: f64| format!("{} ms", number(1e3 * seconds, 3));
         Ok(format!(
             "predicted from trials of up to {}: {} per iteration of a window, {} for the same steps of {name}\n\
              {iterations} of each window: {}; {name} without relaxation: {}\n\
