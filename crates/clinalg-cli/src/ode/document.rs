@@ -149,7 +149,7 @@ impl Document {
 impl Report for Document {
     fn print(&self, out: &mut Output) -> Result<(), Failure> {
         out.line(format!("{}: {}", self.problem, self.title))?;
-        out.line(format!("{} components, {}", self.components, precision(self.precision)))?;
+        out.line(format!("{}, {}", counted(self.components, "component"), precision(self.precision)))?;
         out.line("")?;
         out.field("device", device_description(&self.devices, self.kernel_family))?;
         if let Some(steps) = self.steps_per_exchange {
