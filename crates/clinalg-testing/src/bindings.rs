@@ -65,6 +65,9 @@ fn read(path: &str) -> String {
     std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
 }
 
+/// Why C has no operations on arrays.
+const VECTORS: &str = "(C has the vector operations instead)";
+
 /// Every row of `docs/reference/functions.md`.
 ///
 /// # Panics
@@ -82,7 +85,7 @@ pub fn functions() -> Vec<Function> {
             [title, c, cpp, matlab, program] => (title, c, cpp, matlab, program),
             [title, c, cpp, matlab] => (title, c, cpp, matlab, "(1)"),
             // Operations on arrays are those of MATLAB.
-            [title, matlab] => (title, "(4)", "(4)", matlab, "(1)"),
+            [title, matlab] => (title, VECTORS, VECTORS, matlab, "(1)"),
             _ => panic!("two, four or five columns are expected: {row}"),
         };
         let [c, cpp, matlab, program] = [c, cpp, matlab, program].map(|cell| Availability::parse(cell, &reasons));
