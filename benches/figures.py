@@ -76,7 +76,7 @@ def products():
 def caption(name):
     """The name of a matrix in lines that fit below its bars."""
     sizes = {"4000000": "4 · 10⁶", "^2": "²", "^3": "³", "-point constant ": "-point,\nconstant,\n", "-point ": "-point\n"}
-    breaks = {"random ": "random\n", "power law ": "power law\n", " diagonals ": " diagonals\n", " rows x ": " rows\nx ", " per": "\nper"}
+    breaks = {"random ": "random\n", "power law ": "power law\n", " diagonals ": " diagonals\n", " rows x ": " rows\n× ", " per": "\nper"}
     for old, new in {**sizes, **breaks}.items():
         name = name.replace(old, new)
     return name
@@ -113,13 +113,13 @@ def poisson():
     """python3 benches/sweeps.py poisson --device NVIDIA --amgcl PROGRAM"""
     document = newest("*-h200-sweep-poisson.json")
     figure, axes = plt.subplots(figsize=(6.5, 3.6))
-    for operation, label, colour in (("poisson_solve", "clinalg, V-cycles to 1e-10", OURS), ("poisson_fmg", "clinalg, one pass of full multigrid", FOUND)):
+    for operation, label, colour in (("poisson_solve", "clinalg, V-cycles to 10⁻¹⁰", OURS), ("poisson_fmg", "clinalg, one pass of full multigrid", FOUND)):
         points = [(run["unknowns"], *whiskers([1e3 * s for s in run["seconds"][operation]])) for run in document["runs"]]
         curve(axes, points, label, colour)
     if document["amgcl"]:
         points = [(run["unknowns"], *whiskers([1e3 * s for s in run["seconds"]])) for run in document["amgcl"]]
-        curve(axes, points, "AMGCL, algebraic multigrid and CG to 1e-10,\nsolve phase (any sparse matrix)", OTHER)
-    axes.set(xscale="log", yscale="log", xlabel="unknowns", ylabel="ms")
+        curve(axes, points, "AMGCL, algebraic multigrid and CG to 10⁻¹⁰,\nsolve phase (any sparse matrix)", OTHER)
+    axes.set(xscale="log", yscale="log", xlabel="unknowns", ylabel="time, ms")
     axes.legend(fontsize=8, frameon=False)
     save(figure, "performance-poisson")
 
@@ -137,7 +137,7 @@ def ode():
     for (method, label), colour in zip(names.items(), ["#228833", OURS, OTHER, "#aa3377"]):
         runs = [run for run in document["runs"] if run["method"] == method]
         curve(axes, [(run["error"], *whiskers([1e3 * s for s in run["seconds"]])) for run in runs], label, colour)
-    axes.set(xscale="log", yscale="log", xlabel="largest error of a component", ylabel="ms")
+    axes.set(xscale="log", yscale="log", xlabel="largest error of a component", ylabel="time, ms")
     axes.invert_xaxis()
     axes.legend(fontsize=8, frameon=False)
     save(figure, "performance-ode")
@@ -150,7 +150,7 @@ def heat():
     unknowns = [run["elements"] * run["steps"] for run in document["runs"]]
     for key, label, colour in (("seconds", "assembly and solve", OURS), ("seconds_solve", "solve by forward elimination", FOUND)):
         curve(axes, [(n, *whiskers(run[key])) for n, run in zip(unknowns, document["runs"])], label, colour)
-    axes.set(xscale="log", yscale="log", xlabel="unknowns (triangles times time steps)", ylabel="s")
+    axes.set(xscale="log", yscale="log", xlabel="unknowns (triangles times time steps)", ylabel="time, s")
     axes.legend(fontsize=8, frameon=False)
     save(figure, "performance-heat")
 
@@ -204,20 +204,20 @@ def iterations(report):
 
 def variants(reports):
     figure, (left, right) = plt.subplots(1, 2, figsize=(9, 3.6))
-    lines(left, [(r["variant"], r["n"], 1e3 * r["seconds"]) for r in reports], "points per axis", "ms")
+    lines(left, [(r["variant"], r["n"], 1e3 * r["seconds"]) for r in reports], "points per axis", "time, ms")
     euler = {r["n"]: 1e3 * r["method_seconds"] for r in reports}
     left.plot(*zip(*sorted(euler.items())), label="Euler's method", color="black", lw=1, ls="--")
-    lines(right, [(r["variant"], r["n"], r["memory_bytes"] / 2**20) for r in reports], "points per axis", "MiB")
+    lines(right, [(r["variant"], r["n"], r["memory_bytes"] / 2**20) for r in reports], "points per axis", "memory, MiB")
     legend(figure, left, 4)
     save(figure, "waveform-variants")
 
 
 def windows(reports):
     own = [r for r in reports if r["steps"] == 5000 and len(set(r["window_steps"])) == 1]
-    guess = lambda r: "first guess " + r["arguments"][r["arguments"].index("--guess") + 1] if "--guess" in r["arguments"] else None
+    guess = lambda r: "initial guess: " + r["arguments"][r["arguments"].index("--guess") + 1] if "--guess" in r["arguments"] else None
     own = [r for r in own if guess(r)]
     figure, (left, right) = plt.subplots(1, 2, figsize=(9, 3.4))
-    lines(left, [(guess(r), r["windows"], 1e3 * r["seconds"]) for r in own], "windows", "ms")
+    lines(left, [(guess(r), r["windows"], 1e3 * r["seconds"]) for r in own], "windows", "time, ms")
     left.axhline(1e3 * min(r["method_seconds"] for r in own), label="Euler's method", color="black", lw=1, ls="--")
     lines(right, [(guess(r), r["windows"], iterations(r)) for r in own], "windows", "iterations of a window")
     legend(figure, left, 3)
@@ -277,7 +277,7 @@ def network(reports):
         for key, label, style in (("step_exchange", "every step", ":"), ("best_step_exchange", "the best number of steps", "-")):
             for latency, colour in zip(dict.fromkeys(run["latency"] for run in runs), COLOURS):
                 own = [(run["nodes"], run[key] / run["window_exchange"]) for run in runs if run["latency"] == latency]
-                axes.plot(*zip(*own), label=f"{1e6 * latency:.0f} us, {label}", color=colour, lw=1.2, ls=style)
+                axes.plot(*zip(*own), label=f"{1e6 * latency:.0f} µs, {label}", color=colour, lw=1.2, ls=style)
         axes.axhline(1, color="black", lw=1, ls="--")
         axes.set(xscale="log", yscale="log", xlabel="nodes")
         axes.set_title(f"n = {r['n']}, {r['method']}, {r['iterations']} iterations", fontsize=9)

@@ -1958,13 +1958,87 @@ fn pictures_had_titles_and_ranges_of_their_own() {
     }
 }
 
+/// A bar stood still while matrices were assembled and over all frequencies of a sweep.
+#[cfg(target_os = "linux")]
+#[test]
+fn bars_never_moved() {
+    if !device() {
+        return;
+    }
+    // What a command writes to a terminal.
+    let on_terminal = |line: &str| {
+        let command = format!("{} {line}", env!("CARGO_BIN_EXE_clinalg"));
+        let done = finish(Command::new("script").args(["-qec", &command, "/dev/null"]).stdin(Stdio::null()));
+        assert_eq!(done.code, 0, "{line}: {}", done.stdout);
+        done.stdout
+    };
+    if Command::new("script").arg("--version").output().is_err() {
+        return clinalg_testing::skip("terminals need `script` of util-linux");
+    }
+    let moved = |bar: &str| bar.contains('=') || bar.contains('>');
+    let bars = |text: &str| -> Vec<String> {
+        let frames = text.split(['\r', '\n']).filter(|frame| frame.contains("] "));
+        frames.filter_map(|frame| Some(frame.split_once('[')?.1.split_once("] ")?.0.to_owned())).collect()
+    };
+    let text = on_terminal("heat-bem --refine 1");
+    let assembling: Vec<&str> = text.split('\r').filter(|frame| frame.contains("assembling")).collect();
+    assert!(!assembling.is_empty() && assembling.iter().all(|frame| !frame.contains("] assembling")), "{text}");
+    let sweep = on_terminal("elastodynamics --mesh cavity:4 --problem neumann --boundary pressure --frequencies 0:3:7");
+    assert!(sweep.contains(" of 7: ") && bars(&sweep).iter().any(|bar| moved(bar)), "{sweep}");
+    let bench = on_terminal("bench --n 65 --samples 2 --only copy,dot,axpby,sum");
+    assert!(bench.contains("3 of 4") && bars(&bench).iter().any(|bar| moved(bar)), "{bench}");
+}
+
+/// Quadrilaterals were drawn as two triangles, and curves that cover each other twice.
+#[test]
+fn pictures_of_elastodynamics_had_diagonals() {
+    if !device() {
+        return;
+    }
+    let folder = folder();
+    let line =
+        "elastodynamics --mesh cavity:2 --problem neumann --boundary pressure --frequencies 0.5:1:2 --plot e.svg";
+    words_in(folder.path(), line).fine();
+    let body = svg(&folder.path().join("e.svg"));
+    let polygons: Vec<usize> = body
+        .split("<polygon")
+        .skip(1)
+        .filter_map(|rest| Some(rest.split("points=\"").nth(1)?.split('"').next()?.split_whitespace().count()))
+        .collect();
+    // The sides of a cubed sphere that are in view.
+    assert!(polygons.iter().all(|&corners| corners == 4) && (10..=24).contains(&polygons.len()), "{polygons:?}");
+    // By symmetry all elements move alike.
+    let response = svg(&folder.path().join("e-response.svg"));
+    assert_eq!(response.matches("stroke-width=\"3\"").count(), 1, "{response}");
+    assert!(response.contains("|u| at the top, the largest"), "{response}");
+}
+
+/// Subtitles of studies named the device.
+#[test]
+fn pictures_of_measurements_named_the_device() {
+    if !device() {
+        return;
+    }
+    let folder = folder();
+    for line in [
+        "waveform --problem heat2d --n 6 --steps 20 --study blocks --variant block --plot p.svg",
+        "waveform --n 16 --iterations 2 --study network --plot p.svg",
+    ] {
+        let list = words("devices --json").json();
+        let name = list[0]["name"].as_str().expect("a name").to_owned();
+        words_in(folder.path(), line).fine();
+        let text = svg(&folder.path().join("p.svg"));
+        assert!(text.contains("</text>") && !text.contains(&name) && !text.contains(" us<"), "{line}: {text}");
+    }
+}
+
 /// An empty cell stood behind "preconditioner", clap's errors began with `error:`, and a time step was 1e0.
 #[test]
 fn reports_and_messages_were_set_badly() {
     let done = words("poisson --no-such-option");
     assert!(done.code == 2 && done.stderr.starts_with("clinalg: unexpected argument"), "{}", done.stderr);
     let done = words("wave --n 17 --dt 1 --backend reference");
-    assert!(done.code == 2 && done.stderr.contains("`dt` is 1 (Courant number"), "{}", done.stderr);
+    assert!(done.code == 2 && done.stderr.contains("`dt` is 1 (Courant number 16)"), "{}", done.stderr);
     if !device() {
         return;
     }
@@ -2123,8 +2197,8 @@ fn tune_keeps_a_table_and_warns_of_one_that_cannot_be_used() {
             .env("CLINALG_KERNEL_FAMILY", shape);
         finish(&mut program)
     };
+    // The folder is created.
     let plots = folder.path().join("plots");
-    std::fs::create_dir(&plots).unwrap();
     let line = format!("tune --quick --op reduce_cpu,mv_band_cpu --precision f32 --json --plot {}", plots.display());
     let report = tune(&line, "cpu").json();
     keys(&report, &["device", "copy_bandwidth", "table", "tuned", "discarded", "pictures"]);
@@ -2187,7 +2261,7 @@ fn tune_keeps_a_table_and_warns_of_one_that_cannot_be_used() {
     let tuned = dry["tuned"].as_array().unwrap();
     assert!(!tuned.is_empty() && tuned.iter().all(|t| t["operation"] == "mv_stencil_cpu"), "{dry:#}");
     assert!(std::fs::read_to_string(table).unwrap() == before);
-    let done = tune("tune --dry-run --op reduce_cpu --plot /nonexistent", "cpu");
+    let done = tune("tune --dry-run --op reduce_cpu --plot /nonexistent/plots", "cpu");
     assert!(done.code == 5 && done.stderr.contains("/nonexistent: no such folder"), "{}", done.stderr);
 
     let other = tune("tune --op reduce_cpu", "gpu");

@@ -246,3 +246,27 @@ fn a_step_limit_with_a_checkpoint_is_the_reason_of_the_failure() {
     let done = words_in(folder.path(), &format!("{line} --resume c.npz --step-limit 100 --t-end 0.001"));
     assert!(done.code == 0 && !done.stderr.contains("ended the run"), "{}", done.stderr);
 }
+
+/// The run was known to be stiff, and its message spoke of the step limit only.
+#[test]
+fn stiffness_was_not_in_the_message_of_the_step_limit() {
+    let line = "ode --problem heat2d --n 33 --variant reference --reference none --t-end 1 --step-limit 200";
+    let done = words(line);
+    assert_eq!(done.code, 1, "{}", done.stdout);
+    for needle in ["after 200 steps", "stability rather than accuracy", "stiff", "rkc"] {
+        assert!(done.stderr.contains(needle), "{needle}: {}", done.stderr);
+    }
+}
+
+/// A parameter `8/3` was refused as "argument `line 1`", and the title kept the value of the file.
+#[test]
+fn fractions_were_refused_and_titles_kept_the_old_value() {
+    let text = "title decay, b = 8/3\nparameter b = 8/3\nu' = -b*u\ninitial u = 1\ntime 0 1\n";
+    let u = end(text, "--rtol 1e-10");
+    assert!((u[0] - (-8.0_f64 / 3.0).exp()).abs() < 1e-8, "{u:?}");
+    let done = ode("parameter b = 8/\nu' = -b*u\ninitial u = 1\n", "");
+    assert!(done.code == 2 && done.stderr.starts_with("clinalg: line 1: expected"), "{}", done.stderr);
+    let report =
+        words("ode --problem bruss2d-mix --n 8 --parameter alpha=0.01 --t-end 0.01 --variant reference").fine();
+    assert!(report.contains("alpha = 0.01") && !report.contains("0.002"), "{report}");
+}

@@ -216,10 +216,6 @@ impl DeviceName {
             serde_json::from_str(text).ok()?;
         Some(DeviceName { index, name, platform, platform_version, driver, kind: *KINDS.get(kind)? })
     }
-
-    pub(crate) fn name(&self) -> &str {
-        &self.name
-    }
 }
 
 impl From<&DeviceInfo> for DeviceName {

@@ -79,3 +79,14 @@ pub(crate) fn write_file(path: &Path, content: &[u8]) -> Result<(), Failure> {
 pub(crate) fn check_folder(folder: &Path) -> Result<(), Failure> {
     if folder.is_dir() { check_target(&folder.join("frame")) } else { check_target(folder) }
 }
+
+/// Creates the folder of a file, unless it is there.
+///
+/// # Errors
+/// [`Failure::File`].
+pub(crate) fn create_folder(folder: &Path) -> Result<(), Failure> {
+    if !processes::writes() || folder.as_os_str().is_empty() || folder.is_dir() {
+        return Ok(());
+    }
+    std::fs::create_dir(folder).map_err(|error| Failure::file(folder, error))
+}

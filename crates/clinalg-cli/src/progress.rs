@@ -1,5 +1,6 @@
 //! A bar on stderr while a solver runs, where a person watches.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -11,6 +12,8 @@ use crate::text::number;
 pub(crate) struct Progress {
     bar: ProgressBar,
     measure: Measure,
+    /// Whether there is a bar: only where something is counted.
+    counts: AtomicBool,
 }
 
 /// What a bar shows.
@@ -31,10 +34,15 @@ impl Progress {
         let length = if let Measure::Steps(count) = measure { count } else { FULL };
         let target = if out.is_silent() { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() };
         let bar = ProgressBar::with_draw_target(Some(length), target);
-        if let Ok(style) = ProgressStyle::with_template("{spinner} [{bar:28}] {msg} ({elapsed})") {
-            bar.set_style(style.progress_chars("=> "));
+        bar.set_style(style(false));
+        Progress { bar, measure, counts: AtomicBool::new(false) }
+    }
+
+    /// Draws with a bar or without one.
+    fn draw_bar(&self, counts: bool) {
+        if self.counts.swap(counts, Ordering::Relaxed) != counts {
+            self.bar.set_style(style(counts));
         }
-        Progress { bar, measure }
     }
 
     /// A bar for a solver that counts `steps` (cycles, iterations) until the relative residual is at most `tolerance`.
@@ -54,12 +62,14 @@ impl Progress {
 
     /// Says what goes on where nothing is counted.
     pub(crate) fn stage(&self, what: impl Into<String>) {
+        self.draw_bar(false);
         self.bar.set_message(what.into());
         self.bar.enable_steady_tick(Duration::from_millis(120));
     }
 
     /// After step number `step`, with this residual.
     pub(crate) fn step(&self, step: u64, residual: f64) {
+        self.draw_bar(true);
         match self.measure {
             Measure::Residual(name, tolerance) => {
                 self.bar.set_message(format!("{name} {step}, relative residual {}", number(residual, 2)));
@@ -82,7 +92,9 @@ impl Progress {
 
     /// When this part is done, from 0 to 1.
     pub(crate) fn reached(&self, part: f64, what: impl Into<String>) {
+        self.draw_bar(true);
         self.bar.set_message(what.into());
+        self.bar.enable_steady_tick(Duration::from_millis(120));
         self.bar.set_position((part.clamp(0.0, 1.0) * FULL as f64) as u64);
     }
 }
@@ -91,6 +103,12 @@ impl Drop for Progress {
     fn drop(&mut self) {
         self.clear();
     }
+}
+
+fn style(counts: bool) -> ProgressStyle {
+    let template = if counts { "{spinner} [{bar:28}] {msg} ({elapsed})" } else { "{spinner} {msg} ({elapsed})" };
+    ProgressStyle::with_template(template)
+        .map_or_else(|_| ProgressStyle::default_bar(), |style| style.progress_chars("=> "))
 }
 
 /// The part of the bar in powers of ten; towards the smallest tolerance where that is 0.

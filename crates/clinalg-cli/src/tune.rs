@@ -15,6 +15,7 @@ use crate::args::{DeviceName, PrecisionArg};
 use crate::exit::{Exit, Failure, usage};
 use crate::global::Global;
 use crate::output::Output;
+use crate::paths::{check_folder, create_folder};
 use crate::plot::{Picture, PlotArgs, Surface};
 use crate::text::{precision, seconds};
 
@@ -58,8 +59,8 @@ pub(crate) struct Args {
     /// Report only, store nothing
     #[arg(long)]
     dry_run: bool,
-    /// Draw the time over work-group size and elements per work-item into the folder DIR, one picture per operation, precision
-    /// and size
+    /// Draw the time over work-group size and elements per work-item into the folder DIR, created if it is missing; one picture
+    /// per operation, precision and size
     #[arg(long, value_name = "DIR")]
     plot: Option<PathBuf>,
     #[command(flatten)]
@@ -124,9 +125,7 @@ pub(crate) fn run(args: &Args, global: &Global, out: &mut Output) -> Result<Exit
     if !args.dry_run && tune::folder().is_none() {
         return usage!("CLINALG_TUNE_DIR is empty: there is no folder for the table; --dry-run needs none");
     }
-    if let Some(folder) = args.plot.as_ref().filter(|folder| !folder.is_dir()) {
-        return Err(Failure::file(folder, "no such folder"));
-    }
+    args.plot.iter().try_for_each(|folder| check_folder(folder))?;
     let options = options(args, &context)?;
     let found = search(&context, &options, out)?;
     let table = match args.dry_run {
@@ -141,7 +140,7 @@ pub(crate) fn run(args: &Args, global: &Global, out: &mut Output) -> Result<Exit
         }
     };
     let pictures = match &args.plot {
-        Some(folder) => plot(folder, &args.style, &found, &context)?,
+        Some(folder) => plot(folder, &args.style, &found)?,
         None => Vec::new(),
     };
     let document = Document::new(&context, found, table, pictures);
@@ -203,7 +202,8 @@ fn search(context: &Context, options: &tuner::Options, out: &Output) -> Result<F
 }
 
 /// One picture per result, named after it.
-fn plot(folder: &Path, style: &PlotArgs, found: &Found, context: &Context) -> Result<Vec<PathBuf>, Failure> {
+fn plot(folder: &Path, style: &PlotArgs, found: &Found) -> Result<Vec<PathBuf>, Failure> {
+    create_folder(folder)?;
     let mut pictures = Vec::new();
     for tuned in &found.tuned {
         let op = tuner::named(tuned.operation).expect("results name operations");
@@ -219,7 +219,7 @@ fn plot(folder: &Path, style: &PlotArgs, found: &Found, context: &Context) -> Re
         let picture = Picture::new(&path, style)?;
         picture.draw(&Surface {
             title: format!("{}, {}, 2^{log} elements", tuned.operation, precision(tuned.precision)),
-            subtitle: format!("{}; time, the best of the other parameters", context.device().name),
+            subtitle: "time, the best of the other parameters".to_owned(),
             x_name: op.operation.parameters[0].0,
             y_name: "elements per item",
             cells: cells.into_iter().collect(),

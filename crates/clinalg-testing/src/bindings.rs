@@ -13,9 +13,13 @@ pub enum Availability {
 }
 
 impl Availability {
-    fn parse(cell: &str) -> Availability {
+    /// Of a cell; `reasons` are those that cells have the numbers of.
+    fn parse(cell: &str, reasons: &[&str]) -> Availability {
         match cell.strip_prefix('(').and_then(|cell| cell.strip_suffix(')')) {
-            Some(reason) => Availability::Missing(reason.to_owned()),
+            Some(reason) => {
+                let numbered = reason.parse().ok().and_then(|k: usize| reasons.get(k.checked_sub(1)?));
+                Availability::Missing(numbered.unwrap_or(&reason).to_string())
+            }
             None => Availability::Names(cell.split(", ").map(|name| name.trim_matches('`').to_owned()).collect()),
         }
     }
@@ -61,6 +65,9 @@ fn read(path: &str) -> String {
     std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
 }
 
+/// Why C has no operations on arrays.
+const VECTORS: &str = "(C has the vector operations instead)";
+
 /// Every row of `docs/reference/functions.md`.
 ///
 /// # Panics
@@ -68,11 +75,20 @@ fn read(path: &str) -> String {
 pub fn functions() -> Vec<Function> {
     let page = read("docs/reference/functions.md");
     let (tables, _) = page.split_once("\n## Only in Rust").expect("a section on what only Rust offers");
+    let numbered = tables.lines().filter_map(|line| line.split_once(". "));
+    let reasons: Vec<&str> = numbered.filter(|(k, _)| k.parse::<usize>().is_ok()).map(|(_, text)| text).collect();
     let rows = tables.lines().filter_map(|line| line.strip_prefix("| ")).filter(|row| !row.starts_with("what it does"));
     rows.map(|row| {
         let cells: Vec<_> = row.trim_end_matches(" |").split(" | ").collect();
-        let [title, c, cpp, matlab, program] = cells[..] else { panic!("five columns are expected: {row}") };
-        let [c, cpp, matlab, program] = [c, cpp, matlab, program].map(Availability::parse);
+        // Operations on objects have no column for the program.
+        let (title, c, cpp, matlab, program) = match cells[..] {
+            [title, c, cpp, matlab, program] => (title, c, cpp, matlab, program),
+            [title, c, cpp, matlab] => (title, c, cpp, matlab, "(1)"),
+            // Operations on arrays are those of MATLAB.
+            [title, matlab] => (title, VECTORS, VECTORS, matlab, "(1)"),
+            _ => panic!("two, four or five columns are expected: {row}"),
+        };
+        let [c, cpp, matlab, program] = [c, cpp, matlab, program].map(|cell| Availability::parse(cell, &reasons));
         Function { title: title.to_owned(), c, cpp, matlab, program }
     })
     .collect()

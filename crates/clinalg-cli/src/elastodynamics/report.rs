@@ -252,16 +252,10 @@ impl Document {
             let (p, (sum, count)) = (mesh.nodes()[node as usize], moved[node as usize]);
             [0, 1, 2].map(|d| p[d] + scale * sum[d] / f64::max(count, 1.0))
         };
-        let (mut triangles, mut values) = (Vec::new(), Vec::new());
-        for (j, u) in u.chunks(3).enumerate() {
-            let [a, b, c, d] = mesh.elements()[j];
-            triangles.push([a, b, c].map(place));
-            values.push(norm(u));
-            if !mesh.is_triangle(j) {
-                triangles.push([a, c, d].map(place));
-                values.push(norm(u));
-            }
-        }
+        // A triangle has its last corner twice.
+        let corners = |j: usize| mesh.elements()[j][..if mesh.is_triangle(j) { 3 } else { 4 }].iter();
+        let elements: Vec<Vec<Point>> = (0..u.len() / 3).map(|j| corners(j).copied().map(place).collect()).collect();
+        let values: Vec<f64> = u.chunks(3).map(norm).collect();
         let name = picture.draw(&Body {
             title: format!(
                 "Elastodynamics: |u| at omega = {}, deformed by {} u",
@@ -270,20 +264,19 @@ impl Document {
             ),
             subtitle: self.subtitle(),
             label: "|u|",
-            triangles: &triangles,
+            elements: &elements,
             values: &values,
         })?;
         self.files.pictures.push(name);
         if let [first, .., last] = &self.responses[..] {
             let beside = picture.beside("-response");
             let curve = |of: fn(&Response) -> f64| -> Vec<f64> { self.responses.iter().map(of).collect() };
-            let curves = [
-                ("largest |u|".to_owned(), curve(|r| r.largest_displacement)),
-                (
-                    "|u| at the top".to_owned(),
-                    curve(|r| r.displacement.iter().flatten().map(|v| v * v).sum::<f64>().sqrt()),
-                ),
-            ];
+            let largest = curve(|r| r.largest_displacement);
+            let top = curve(|r| r.displacement.iter().flatten().map(|v| v * v).sum::<f64>().sqrt());
+            let curves = match is_one_curve(&largest, &top) {
+                true => vec![("|u| at the top, the largest".to_owned(), largest)],
+                false => vec![("largest |u|".to_owned(), largest), ("|u| at the top".to_owned(), top)],
+            };
             let high = curves.iter().flat_map(|(_, values)| values).fold(0.0, |a: f64, &b| a.max(b));
             let name = beside.draw(&Profile {
                 title: "Elastodynamics: response over the angular frequency".into(),
@@ -296,6 +289,12 @@ impl Document {
         }
         Ok(())
     }
+}
+
+/// Whether two curves differ by less than can be seen.
+fn is_one_curve(a: &[f64], b: &[f64]) -> bool {
+    const SEEN: f64 = 1e-3;
+    a.iter().zip(b).all(|(a, b)| (a - b).abs() <= SEEN * a.abs().max(b.abs()))
 }
 
 impl Report for Document {
@@ -311,14 +310,14 @@ impl Report for Document {
         let domain = if self.domain == Domain::Interior { "material inside" } else { "material outside" };
         out.field("mesh", format!("{}: {} elements, {} unknowns, {domain}", self.mesh, self.elements, self.unknowns))?;
         if let Some(count) = self.elements_per_wavelength {
-            out.field("", format!("{count:.1} elements to a shear wave"))?;
+            out.field("", format!("{} elements per shear wavelength", number(count, 3)))?;
         }
         out.line("")?;
         let entry = |value: Option<f64>| value.map_or_else(String::new, |v| number(v, 4));
         let columns = [">frequency", ">residual", ">error u", ">error t", ">largest |u|", ">seconds"];
         let row = |r: &Response| {
             let time = r.seconds_assemble + r.seconds_factor.unwrap_or(0.0) + r.seconds_solve;
-            let frequency = format!("{:.4}", r.frequency);
+            let frequency = number(r.frequency, 5);
             let rest = [r.residual_identity, r.error_u, r.error_t, Some(r.largest_displacement)].map(entry);
             [vec![frequency], rest.to_vec(), vec![seconds(time)]].concat()
         };

@@ -53,7 +53,11 @@ impl<'a, S: ComplexScalar> Solver<'a, S> {
             Shared::<S>::check_memory(executor.contexts(), &input.mesh, &options)?;
         }
         let tolerance = args.tol.unwrap_or(if S::PRECISION == Precision::F32 { 1e-5 } else { 1e-8 });
-        let progress = Progress::new(out, "iteration", tolerance);
+        // Of several frequencies those that are done are counted, of one the iterations.
+        let progress = match input.frequencies.len() {
+            1 => Progress::new(out, "iteration", tolerance),
+            _ => Progress::of_part(out),
+        };
         progress.stage("Gauss points and static parts");
         let start = Instant::now();
         let shared = Shared::<S>::new(executor.contexts(), &input.mesh, input.material, input.domain, &options)?;
@@ -173,10 +177,10 @@ impl<'a, S: ComplexScalar> Solver<'a, S> {
     /// H and G, unless they are computed in every product.
     fn assemble(&mut self, frequency: f64, out: &mut Output) -> Result<Option<SharedAssembly<S>>, Failure> {
         if self.args.otf {
-            self.progress.stage(format!("frequency {frequency}"));
+            self.stage(frequency, "solving");
         } else {
             let size = self.shared.parts().iter().map(Problem::matrix_bytes).sum();
-            self.progress.stage(format!("frequency {frequency}: assembling H and G, {}", bytes(size)));
+            self.stage(frequency, &format!("assembling H and G, {}", bytes(size)));
         }
         out.phase("assembly");
         let algorithm = match self.args.algorithm {
@@ -189,6 +193,17 @@ impl<'a, S: ComplexScalar> Solver<'a, S> {
         Ok(assembly)
     }
 
+    /// Says what goes on at a frequency, and how many of them are done.
+    fn stage(&self, frequency: f64, what: &str) {
+        let all = &self.input.frequencies;
+        let done = all.iter().position(|other| *other == frequency).unwrap_or(0);
+        let text = format!("frequency {}, {} of {}: {what}", number(frequency, 5), done + 1, all.len());
+        match all.len() {
+            1 => self.progress.stage(what),
+            count => self.progress.reached(done as f64 / count as f64, text),
+        }
+    }
+
     /// Solves by LU factors; `None` where Ctrl-C comes during the factorisation.
     fn factorise(
         &mut self,
@@ -197,7 +212,7 @@ impl<'a, S: ComplexScalar> Solver<'a, S> {
         response: &mut Response,
         out: &mut Output,
     ) -> Result<Option<Solution>, Failure> {
-        self.progress.stage(format!("frequency {}: factorising", response.frequency));
+        self.stage(response.frequency, "factorising");
         out.phase("factorisation");
         let mut start = Instant::now();
         let factors = assembly.join()?.system(self.input.boundary.conditions())?.factorise()?;

@@ -113,12 +113,7 @@ pub(super) fn print_norms(norms: &[f64], time_step: f64, out: &mut Output) -> Re
     let rows: Vec<Vec<String>> = chosen(norms.len())
         .into_iter()
         .map(|d| {
-            vec![
-                d.to_string(),
-                format!("{:.4}", d as f64 * time_step),
-                format!("{:.3e}", norms[d]),
-                format!("{:.1e}", norms[d] / norms[0]),
-            ]
+            vec![d.to_string(), number(d as f64 * time_step, 4), number(norms[d], 4), number(norms[d] / norms[0], 2)]
         })
         .collect();
     let columns = [">block", ">time back", ">Frobenius norm", ">of the first"];

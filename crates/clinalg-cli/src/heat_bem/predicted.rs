@@ -48,7 +48,7 @@ impl MethodArg {
 #[derive(Debug, Clone, Copy, Serialize, JsonSchema)]
 pub(super) struct Predicted {
     /// Of the operators and the right-hand side.
-    assemble: f64,
+    pub(super) assemble: f64,
     /// Of forward elimination, of GMRES for each iteration.
     solve: f64,
 }

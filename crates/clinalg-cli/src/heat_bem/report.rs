@@ -146,10 +146,10 @@ impl Document {
     /// Which values [`shown`] gives.
     fn shown(&self) -> String {
         if self.extrapolate {
-            return format!("extrapolated to t = {}", self.end_time);
+            return format!("extrapolated to t = {}", number(self.end_time, 5));
         }
         let begin = self.end_time * (self.steps - 1) as f64 / self.steps as f64;
-        format!("mean over t = {begin} to {}", self.end_time)
+        format!("mean over t = {} to {}", number(begin, 5), number(self.end_time, 5))
     }
 
     fn subtitle(&self) -> String {
@@ -166,13 +166,13 @@ impl Document {
             Problem::Dirichlet => last[k],
             Problem::Neumann => mesh.triangles()[k].iter().map(|&v| last[v as usize]).sum::<f64>() / 3.0,
         };
-        let corners: Vec<[Point; 3]> = (0..self.elements).map(|k| mesh.corners(k)).collect();
+        let corners: Vec<Vec<Point>> = (0..self.elements).map(|k| mesh.corners(k).to_vec()).collect();
         let colours: Vec<f64> = (0..self.elements).map(of_triangle).collect();
         let name = picture.draw(&Body {
             title: format!("Heat equation: {what}, {}", self.shown()),
             subtitle: self.subtitle(),
             label,
-            triangles: &corners,
+            elements: &corners,
             values: &colours,
         })?;
         let beside = picture.beside("-convergence");

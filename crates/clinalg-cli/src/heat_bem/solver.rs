@@ -19,7 +19,7 @@ use crate::global::Global;
 use crate::interrupt;
 use crate::output::Output;
 use crate::progress::Progress;
-use crate::text::bytes;
+use crate::text::{bytes, seconds};
 
 /// Tables of algorithm 5 that are made unasked; with larger ones, of 100 000 time steps or more, algorithm 2 is taken.
 const MOST_TABLE_BYTES: u64 = 2 << 30;
@@ -122,7 +122,8 @@ impl<'a, T: Real> Solver<'a, T> {
             predicted => predicted?,
         };
         start += predicting.elapsed();
-        progress.stage("assembling");
+        let about = predicted.map_or(String::new(), |predicted| format!(", about {}", seconds(predicted.assemble)));
+        progress.stage(format!("assembling{about}"));
         // The operator of the right-hand side makes one product, which needs no stored blocks.
         let make = |options: &OperatorOptions| {
             let system = BoundaryProblem::new(&space, problem, options)?;

@@ -149,7 +149,7 @@ impl Document {
 impl Report for Document {
     fn print(&self, out: &mut Output) -> Result<(), Failure> {
         out.line(format!("{}: {}", self.problem, self.title))?;
-        out.line(format!("{} components, {}", self.components, precision(self.precision)))?;
+        out.line(format!("{}, {}", counted(self.components, "component"), precision(self.precision)))?;
         out.line("")?;
         out.field("device", device_description(&self.devices, self.kernel_family))?;
         if let Some(steps) = self.steps_per_exchange {
@@ -158,9 +158,10 @@ impl Report for Document {
         let kernels = match (self.kernels, self.words_per_component_step) {
             (Some(kernels), Some(words)) => {
                 format!(
-                    ", {}: {} and {words:.3} words per component and step",
+                    ", {}: {} and {} words per component and step",
                     self.variant,
-                    counted(kernels, "kernel")
+                    counted(kernels, "kernel"),
+                    number(words, 4)
                 )
             }
             _ => String::new(),
@@ -180,7 +181,7 @@ impl Report for Document {
         }
         out.field(
             "evaluations",
-            format!("{} of the right-hand side, to t = {}", self.rhs_evaluations, clinalg::shown(self.t)),
+            format!("{} of the right-hand side, to t = {}", self.rhs_evaluations, number(self.t, 7)),
         )?;
         if let Some(stages) = self.stages {
             out.field("stages", format!("up to {stages} per step, as required by stability"))?;

@@ -87,7 +87,8 @@ impl FrameBuffer {
             let shown = self.side.min(grid.points());
             let place = |body: usize| move |values: &[Vec<f64>]| (values[x][body], values[y][body]);
             let path = |body: usize| self.frames.iter().map(|(_, values)| place(body)(values)).collect();
-            let title = format!("{}, {shown} bodies, t from {} to {}", problem.name, begin, end);
+            let [from, to] = [begin, end].map(|t| number(t, 5));
+            let title = format!("{}, {shown} bodies, t from {from} to {to}", problem.name);
             let paths = (0..shown).map(path).collect();
             document.pictures.push(picture.draw(&Paths { title, subtitle, names: ["x", "y"], paths })?);
             return Ok(());

@@ -9,7 +9,7 @@ use serde::Serialize;
 use super::Args;
 use crate::exit::{Exit, Failure};
 use crate::output::Output;
-use crate::paths::write_file;
+use crate::paths::{check_folder, create_folder, write_file};
 
 /// A method's data flow after a transformation.
 #[derive(Serialize, JsonSchema)]
@@ -32,7 +32,8 @@ pub(crate) struct Document {
 pub(super) fn draw(args: &Args, folder: &Path, out: &mut Output) -> Result<Exit, Failure> {
     let method = Method::named(&args.method)?;
     let graph = args.method()?.graph().clone();
-    std::fs::create_dir_all(folder).map_err(|error| Failure::file(folder, error))?;
+    check_folder(folder)?;
+    create_folder(folder)?;
     let mut all = vec![("basic", Plan::new(method.graph(), Variant::Basic))];
     if args.recover_stages {
         all.push(("recovered", Plan::new(&graph, Variant::Basic)));

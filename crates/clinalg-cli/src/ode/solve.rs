@@ -29,6 +29,7 @@ use crate::paths::ending;
 use crate::plot::Frames as Pictures;
 use crate::processes;
 use crate::progress::Progress;
+use crate::text::number;
 
 pub(super) fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Result<Exit, Failure> {
     out.phase("options and files");
@@ -103,7 +104,8 @@ pub(super) fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> 
     if let (true, Some(path)) = (limited, &document.checkpoint) {
         messages::reason(&format!(
             "--step-limit {} ended the run at t = {}, before --t-end {t_end}; continue it by --resume {path} with a larger --step-limit",
-            args.step_limit, document.t
+            args.step_limit,
+            number(document.t, 7)
         ));
     }
     out.report(&document, executor.contexts(), || Ok([("y0", norms[0]), ("y", norms[1])]))

@@ -53,35 +53,58 @@ fn distance(mut places: Vec<i32>) -> f64 {
     f64::from(places.windows(2).map(|p| p[1] - p[0]).min().unwrap_or(i32::MAX))
 }
 
-/// What reports write in words, such as alpha and pi^2, as pictures show it: with the letters and signs of formulas.
-fn typeset(text: &str) -> String {
+/// What reports write in words, such as alpha, pi^2, 12 us and 1e-7, as pictures show it: with the letters and signs of formulas.
+pub(super) fn typeset(text: &str) -> String {
     let mut set = String::new();
     let mut rest = text;
-    // A name of a file is one word.
+    // A name of a file is one word, and so is a number with an exponent.
     let is_part = |c: char| c.is_alphanumeric() || c == '_' || c == '.';
     while !rest.is_empty() {
-        let (word, after) = rest.split_at(rest.find(|c| !is_part(c)).unwrap_or(rest.len()));
-        set += match word {
-            "alpha" => "α",
-            "omega" => "ω",
-            "pi" => "π",
-            other => other,
-        };
+        let end = rest.find(|c| !is_part(c)).unwrap_or(rest.len());
+        let (word, after) = rest.split_at(end + exponent(&rest[..end], &rest[end..]));
+        let is_after_number = set.strip_suffix(' ').is_some_and(|set| set.ends_with(|c: char| c.is_ascii_digit()));
+        match word {
+            "alpha" => set.push('α'),
+            "omega" => set.push('ω'),
+            "pi" => set.push('π'),
+            "us" if is_after_number => set += "µs",
+            number if number.contains('e') && number.parse::<f64>().is_ok() => set += &powers(number),
+            other => set += other,
+        }
         let (between, after) = after.split_at(after.find(is_part).unwrap_or(after.len()));
         set += between;
         rest = after;
     }
-    let signs = [
-        ("Laplace u", "Δu"),
-        ("grad u", "∇u"),
-        ("div(", "∇·("),
-        ("du/dn", "∂u/∂n"),
-        ("-Δ", "−Δ"),
-        ("-∇", "−∇"),
-        ("π^2", "π²"),
-        (")^2", ")²"),
-    ];
-    signs.iter().fold(set, |text, (word, sign)| text.replace(word, sign))
+    let signs =
+        [("Laplace u", "Δu"), ("grad u", "∇u"), ("div(", "∇·("), ("du/dn", "∂u/∂n"), ("-Δ", "−Δ"), ("-∇", "−∇")];
+    with_superscripts(&signs.iter().fold(set, |text, (word, sign)| text.replace(word, sign)))
+}
+
+/// The length of the negative exponent that `after` begins with, where `word` is the mantissa to it.
+fn exponent(word: &str, after: &str) -> usize {
+    let is_mantissa = word.strip_suffix('e').is_some_and(|mantissa| mantissa.parse::<f64>().is_ok());
+    let digits = after.strip_prefix('-').filter(|_| is_mantissa).unwrap_or_default();
+    match digits.find(|c: char| !c.is_ascii_digit()).unwrap_or(digits.len()) {
+        0 => 0,
+        count => 1 + count,
+    }
+}
+
+/// The text with whole powers raised: x^2 as x².
+fn with_superscripts(text: &str) -> String {
+    let mut parts = text.split('^');
+    let mut set = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let (exponent, rest) = part.split_at(part.find(|c: char| !c.is_ascii_digit()).unwrap_or(part.len()));
+        if exponent.is_empty() || rest.starts_with(|c: char| c.is_alphanumeric() || c == '.' || c == '_') {
+            set.push('^');
+            set += part;
+        } else {
+            set += &raised(exponent);
+            set += rest;
+        }
+    }
+    set
 }
 
 /// Title and subtitle at the top left, below them the names of the curves where there are several; what is left below.
@@ -110,6 +133,7 @@ where
         }
     }
     let (mut x, several) = (LEFT, curves.len() > 1);
+    let curves: Vec<String> = curves.iter().map(|name| typeset(name)).collect();
     let needed: Vec<i32> = curves.iter().map(|name| 46 + width(root, name, 21) + 30).collect();
     // Several lines of names have columns.
     let column = if needed.iter().sum::<i32>() > right - LEFT { needed.iter().copied().max().unwrap_or(0) } else { 0 };
@@ -139,6 +163,30 @@ pub(super) fn ticks(low: f64, high: f64) -> Ticks {
     let (first, last) = ((low / step - 1e-9).ceil() as i64, (high / step + 1e-9).floor() as i64);
     // Adding zero turns -0 into 0.
     (first..=last).map(|k| k as f64 * step + 0.0).map(|v| (v, tick_text(v, digits))).collect()
+}
+
+/// Round numbers on a logarithmic axis, by their logarithms, for which the axis reaches from `low` to `high`: powers of ten, over few
+/// decades 2 and 5 times these too, and within a decade multiples of one step.
+pub(super) fn logarithmic_ticks(low: f64, high: f64) -> Ticks {
+    /// Above so many decades powers of ten alone are marked, above the second number where other marks would need an exponent.
+    const MANY: [f64; 2] = [4.0, 3.0];
+    const MOST: f64 = 12.0;
+    const SLACK: f64 = 1e-9;
+    let decades = high - low;
+    let is_plain = low > -3.0 - SLACK && high < 5.0;
+    if decades > MANY[usize::from(!is_plain)] {
+        let stride = (decades / MOST).ceil();
+        let (first, last) = ((low / stride - SLACK).ceil() as i64, (high / stride + SLACK).floor() as i64);
+        return (first..=last).map(|k| k as f64 * stride).map(|k| (k, power(k))).collect();
+    }
+    let powers = (low.floor() as i32..=high.ceil() as i32).flat_map(|k| [1.0, 2.0, 5.0].map(|m| m * 10_f64.powi(k)));
+    let marks: Vec<f64> = powers.filter(|v| (low - SLACK..=high + SLACK).contains(&v.log10())).collect();
+    if marks.len() < 4 {
+        let own = ticks(10_f64.powf(low), 10_f64.powf(high)).into_iter().filter(|(v, _)| *v > 0.0);
+        return own.map(|(v, text)| (v.log10(), text)).collect();
+    }
+    let text = |v: f64| if is_plain { clinalg::number(v, 1) } else { scientific(v) };
+    marks.iter().map(|&v| (v.log10(), text(v))).collect()
 }
 
 /// Where an axis has ticks, and what stands there.
@@ -206,28 +254,24 @@ where
     let pixels: Vec<u8> = colours.flat_map(|c| [c.0, c.1, c.2].repeat((x1 - x0) as usize)).collect();
     image(&area.margin(0, 0, x0, 0), ((x1 - x0) as u32, height as u32), &pixels)?;
     area.draw(&Rectangle::new([(x0, 0), (x1, y1)], INK.stroke_width(1)))?;
-    let (step, digits) = tick_step(low, high);
-    // Whole powers of ten.
-    let step = if scale.is_logarithmic() && high - low > 1.0 { step.ceil() } else { step };
-    let text = |value: f64, digits| match scale.is_logarithmic() {
-        true => scientific(10_f64.powf(value)),
-        false => tick_text(value, digits),
-    };
-    let pixels = if high > low { f64::from(y1) / (high - low) } else { 0.0 };
     let middle = Pos::new(HPos::Left, VPos::Center);
-    let each = stride(step * pixels, 16.0);
-    let mut tick = (low / step).ceil();
-    while high > low && tick * step <= high + 1e-9 * step {
-        let y = y1 - ((tick * step - low) * pixels).round() as i32;
+    let all = match scale.is_logarithmic() {
+        _ if high <= low => Ticks::new(),
+        true => logarithmic_ticks(low, high),
+        false => ticks(low, high),
+    };
+    let place = |value: f64| y1 - ((value - low) / (high - low) * f64::from(y1)).round() as i32;
+    let step = stride(distance(all.iter().map(|(value, _)| place(*value)).collect()), 16.0);
+    for (k, (value, text)) in all.iter().enumerate() {
+        let y = place(*value);
         area.draw(&PathElement::new([(x1, y), (x1 + 8, y)], INK.stroke_width(1)))?;
-        if (tick as i64).rem_euclid(each as i64) == 0 {
-            // Adding zero turns -0 into 0.
-            area.draw_text(&text(tick * step + 0.0, digits), &font(21, &INK).pos(middle), (x1 + 14, y))?;
+        if k.is_multiple_of(step) {
+            area.draw_text(text, &font(21, &INK).pos(middle), (x1 + 14, y))?;
         }
-        tick += 1.0;
     }
     if high <= low {
-        area.draw_text(&text(low, 3), &font(21, &INK).pos(middle), (x1 + 14, height / 2))?;
+        let text = if scale.is_logarithmic() { scientific(10_f64.powf(low)) } else { tick_text(low, 3) };
+        area.draw_text(&text, &font(21, &INK).pos(middle), (x1 + 14, height / 2))?;
     }
     let centred = Pos::new(HPos::Center, VPos::Top);
     area.draw_text(label, &font(24, &INK).pos(centred), ((x0 + x1) / 2, y1 + 14))?;
@@ -256,12 +300,16 @@ pub(super) fn power(exponent: f64) -> String {
     if exponent == 0.0 {
         return "1".into();
     }
-    let digits = format!("{exponent:.0}");
-    let raised = digits.chars().map(|c| match c {
+    format!("10{}", raised(&format!("{exponent:.0}")))
+}
+
+/// A whole number in raised digits.
+fn raised(number: &str) -> String {
+    let raised = number.chars().map(|c| match c {
         '-' => '⁻',
         digit => ['⁰', '¹', '²', '³', '⁴', '⁵', '⁶', '⁷', '⁸', '⁹'][digit.to_digit(10).unwrap_or(0) as usize],
     });
-    format!("10{}", raised.collect::<String>())
+    raised.collect()
 }
 
 /// A number with one digit behind the point and its power of ten, as they are set.
@@ -311,9 +359,30 @@ mod tests {
             ("-div(k D grad u) = f", "−∇·(k D ∇u) = f"),
             ("flux w = alpha du/dn", "flux w = α ∂u/∂n"),
             ("|u| at omega = 2", "|u| at ω = 2"),
-            ("f = pi.npy, 2^20 points, spin", "f = pi.npy, 2^20 points, spin"),
+            ("f = pi.npy, 2^20 points, spin", "f = pi.npy, 2²⁰ points, spin"),
+            ("fastest 12 us, us, 1e-7 of 2e6", "fastest 12 µs, us, 10⁻⁷ of 2 · 10⁶"),
+            ("x^2+y^10-x^a-x^2.5-1e-x-e-7", "x²+y¹⁰-x^a-x^2.5-1e-x-e-7"),
         ] {
             assert_eq!(typeset(text), set);
+        }
+    }
+
+    /// An axis from 11 to 19 had no number.
+    #[test]
+    fn short_logarithmic_axes_have_labels() {
+        let texts = |low: f64, high: f64| {
+            logarithmic_ticks(low.log10(), high.log10()).into_iter().map(|(_, text)| text).collect::<Vec<_>>()
+        };
+        assert_eq!(texts(11.0, 19.0), ["11", "12", "13", "14", "15", "16", "17", "18", "19"]);
+        assert_eq!(texts(0.1, 10.0), ["0.1", "0.2", "0.5", "1", "2", "5", "10"]);
+        assert_eq!(texts(1e5, 2e6), ["10⁵", "2 · 10⁵", "5 · 10⁵", "10⁶", "2 · 10⁶"]);
+        assert_eq!(texts(1e-12, 1.0)[10..], ["10⁻²", "10⁻¹", "1"]);
+        for k in 0..200 {
+            let low = 10_f64.powf(-3.0 + 0.031 * f64::from(k));
+            for part in [1.02, 1.5, 3.0, 8.0, 12.0, 90.0, 1e5] {
+                let ticks = logarithmic_ticks(low.log10(), (low * part).log10());
+                assert!(ticks.len() >= 3 && ticks.len() <= 14, "{low} to {}: {ticks:?}", low * part);
+            }
         }
     }
 

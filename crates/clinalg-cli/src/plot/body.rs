@@ -1,4 +1,4 @@
-//! A surface of triangles.
+//! A surface of triangles and quadrilaterals.
 
 use plotters::prelude::*;
 
@@ -24,8 +24,8 @@ impl Drawing for Body<'_> {
         let (left, right) = body.split_horizontally(LABELS.0 + side + 30);
         // Right, up and towards the eye.
         let along = |p: [f64; 3], d: usize| (0..3).map(|k| VIEW[d][k] * p[k]).sum::<f64>();
-        let seen: Vec<[[f64; 3]; 3]> =
-            self.triangles.iter().map(|t| t.map(|p| [0, 1, 2].map(|d| along(p, d)))).collect();
+        let seen: Vec<Vec<[f64; 3]>> =
+            self.elements.iter().map(|e| e.iter().map(|p| [0, 1, 2].map(|d| along(*p, d))).collect()).collect();
         let range = |d: usize| {
             let all = seen.iter().flatten().map(move |p| p[d]);
             (all.clone().fold(f64::INFINITY, f64::min), all.fold(f64::NEG_INFINITY, f64::max))
@@ -39,10 +39,12 @@ impl Drawing for Body<'_> {
             (x.round() as i32, y.round() as i32)
         };
         // The nearest last; those that face away stay out.
-        let turn =
-            |t: &[[f64; 3]; 3]| (t[1][0] - t[0][0]) * (t[2][1] - t[0][1]) - (t[1][1] - t[0][1]) * (t[2][0] - t[0][0]);
-        let mut order: Vec<usize> = (0..seen.len()).filter(|&k| turn(&seen[k]) > 0.0).collect();
-        let depth = |k: usize| seen[k].iter().map(|p| p[2]).sum::<f64>();
+        let faces = |corners: &[[f64; 3]]| {
+            let next = corners.iter().cycle().skip(1);
+            corners.iter().zip(next).map(|(a, b)| a[0] * b[1] - b[0] * a[1]).sum::<f64>() > 0.0
+        };
+        let mut order: Vec<usize> = (0..seen.len()).filter(|&k| faces(&seen[k])).collect();
+        let depth = |k: usize| seen[k].iter().map(|p| p[2]).sum::<f64>() / seen[k].len() as f64;
         order.sort_by(|&a, &b| depth(a).total_cmp(&depth(b)));
         for k in order {
             let value = self.values[k];
@@ -50,7 +52,8 @@ impl Drawing for Body<'_> {
             let corners: Vec<(i32, i32)> = seen[k].iter().map(place).collect();
             left.draw(&Polygon::new(corners.clone(), colour.filled()))?;
             let edge = RGBColor(colour.0 / 4 * 3, colour.1 / 4 * 3, colour.2 / 4 * 3);
-            left.draw(&PathElement::new([corners[0], corners[1], corners[2], corners[0]], edge.stroke_width(1)))?;
+            let sides: Vec<(i32, i32)> = corners.iter().chain(&corners[..1]).copied().collect();
+            left.draw(&PathElement::new(sides, edge.stroke_width(1)))?;
         }
         bar(&right, size as i32, &colours, self.label)
     }

@@ -7,7 +7,8 @@ use plotters::coord::Shift;
 use plotters::coord::types::RangedCoordf64;
 use plotters::element::{Drawable, PointCollection};
 use plotters::prelude::*;
-use plotters_backend::{BackendColor, BackendStyle, DrawingErrorKind};
+use plotters_backend::text_anchor::{HPos, VPos};
+use plotters_backend::{BackendColor, BackendStyle, BackendTextStyle, DrawingErrorKind};
 
 /// The outcome of a drawing; back ends differ in their error types.
 pub(super) type Drawn = Result<(), Box<dyn std::error::Error>>;
@@ -182,6 +183,34 @@ impl DrawingBackend for Raster<'_> {
     ) -> Result<(), DrawingErrorKind<Infallible>> {
         let points: Vec<Point> = path.into_iter().map(|(x, y)| (f64::from(x), f64::from(y))).collect();
         self.curve(&points, f64::from(style.stroke_width()), style.color())
+    }
+
+    fn draw_text<S: BackendTextStyle>(
+        &mut self,
+        text: &str,
+        style: &S,
+        (x, y): (i32, i32),
+    ) -> Result<(), DrawingErrorKind<Infallible>> {
+        /// By what part of the size of a font the middle of digits is above that of a line.
+        const ABOVE: f64 = 0.19;
+        let fault = |error: S::FontError| DrawingErrorKind::FontError(Box::new(error));
+        let ((left, top), (right, bottom)) = style.layout_box(text).map_err(fault)?;
+        let dx = match style.anchor().h_pos {
+            HPos::Left => 0,
+            HPos::Center => (left - right) / 2,
+            HPos::Right => left - right,
+        };
+        let dy = match style.anchor().v_pos {
+            VPos::Top => 0,
+            VPos::Center => (top - bottom) / 2 + (ABOVE * style.size()).round() as i32,
+            VPos::Bottom => top - bottom,
+        };
+        let turned = style.transform();
+        let draw = |across: i32, down: i32, colour: BackendColor| {
+            let (across, down) = turned.transform(across + dx - left, down + dy - top);
+            self.draw_pixel((x + across, y + down), colour)
+        };
+        style.draw(text, (0, 0), draw).map_err(fault)?
     }
 
     fn blit_bitmap(

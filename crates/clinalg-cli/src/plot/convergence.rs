@@ -3,7 +3,7 @@
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
-use super::axes::{Drawing, LABELS, font, label, power, scientific, tick_step, titled, width};
+use super::axes::{Drawing, LABELS, font, label, logarithmic_ticks, scientific, tick_step, titled, width};
 use super::canvas::{Area, Canvas, Drawn, Point, chart_curve, clipped, in_pixels};
 use super::colour::{BLUE, GREY, RED};
 use super::{Convergence, PlotArgs};
@@ -38,13 +38,9 @@ impl Drawing for Convergence<'_> {
             .y_label_area_size(LABELS.0)
             .build_cartesian_2d(-0.02 * last..1.02 * last, bottom..top)?;
         let (xs, ys) = (chart.x_range(), chart.y_range());
-        let stride = ((top - bottom) / 12.0).ceil();
         let step = tick_step(0.0, last).0.max(1.0);
-        let multiples = |step: f64, range: &std::ops::Range<f64>| {
-            let (first, last) = ((range.start / step).ceil() as i64, (range.end / step).floor() as i64);
-            (first..=last).map(|k| k as f64 * step).collect::<Vec<_>>()
-        };
-        let (steps, decades) = (multiples(step, &(0.0..last)), multiples(stride, &ys));
+        let steps: Vec<f64> = (0..=(last / step).floor() as u32).map(|k| f64::from(k) * step).collect();
+        let y_ticks = logarithmic_ticks(ys.start, ys.end);
         // Residuals in this band may be rounding errors.
         if let Some(floor) = floor.filter(|floor| ys.contains(floor)) {
             let band = [(xs.start, ys.start), (xs.end, floor)];
@@ -52,10 +48,9 @@ impl Drawing for Convergence<'_> {
         }
         let light = RGBColor(225, 225, 225);
         let upright = steps.iter().map(|&x| [(x, ys.start), (x, ys.end)]);
-        let level = decades.iter().map(|&y| [(xs.start, y), (xs.end, y)]);
+        let level = y_ticks.iter().map(|(y, _)| [(xs.start, *y), (xs.end, *y)]);
         chart.draw_series(upright.chain(level).map(|ends| PathElement::new(ends, light.stroke_width(1))))?;
         let x_ticks = steps.iter().map(|&x| (x, format!("{x}"))).collect();
-        let y_ticks = decades.iter().map(|&y| (y, power(y))).collect();
         label(&body, &mut chart, (self.steps, &x_ticks), (self.residual, &y_ticks))?;
         let level = [(floor, "rounding error, at most", RED), (Some(self.tolerance.log10()), "tolerance", GREY)];
         let levels: Vec<(f64, &str, RGBColor)> = level

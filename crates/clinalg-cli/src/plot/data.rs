@@ -15,15 +15,15 @@ pub(crate) struct Field<'a> {
     pub(crate) range: Option<(f64, f64)>,
 }
 
-/// Values on the triangles of the surface of a body, seen from outside.
+/// Values on the elements of the surface of a body, seen from outside.
 pub(crate) struct Body<'a> {
     pub(crate) title: String,
     pub(crate) subtitle: String,
     /// What the colour bar shows.
     pub(crate) label: &'a str,
-    /// Corners, anticlockwise seen from outside.
-    pub(crate) triangles: &'a [[[f64; 3]; 3]],
-    /// One value a triangle.
+    /// The corners of each, anticlockwise seen from outside.
+    pub(crate) elements: &'a [Vec<[f64; 3]>],
+    /// One value per element.
     pub(crate) values: &'a [f64],
 }
 

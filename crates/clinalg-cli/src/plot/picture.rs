@@ -11,7 +11,7 @@ use super::axes::{Drawing, FONT};
 use super::canvas::{Raster, encoded};
 use super::svg::{END, Svg};
 use crate::exit::Failure;
-use crate::paths::{check_ending, check_folder, check_target, ending, write_file};
+use crate::paths::{check_ending, check_folder, check_target, create_folder, ending, write_file};
 use crate::processes;
 
 /// Width and height of a picture in pixels where --plot-size does not say otherwise.
@@ -132,9 +132,7 @@ impl Frames {
     /// The file of a frame, in a folder that is created where it is missing.
     pub(crate) fn picture(&self, frame: usize) -> Result<Picture, Failure> {
         let Frames { folder, stem, extension, digits, style } = self;
-        if processes::writes() && !folder.as_os_str().is_empty() && !folder.is_dir() {
-            std::fs::create_dir(folder).map_err(|error| Failure::file(folder, error))?;
-        }
+        create_folder(folder)?;
         Picture::new(&folder.join(format!("{stem}-{frame:0digits$}.{extension}")), style)
     }
 }

@@ -2,7 +2,7 @@
 
 use plotters::prelude::*;
 
-use super::axes::{Drawing, LABELS, Ticks, label, scientific, titled};
+use super::axes::{Drawing, LABELS, Ticks, label, logarithmic_ticks, titled};
 use super::canvas::{Area, Canvas, Drawn, chart_curve};
 use super::colour::CURVES;
 use super::{PlotArgs, Scaling};
@@ -31,12 +31,7 @@ impl Drawing for Scaling<'_> {
             .build_cartesian_2d(first - room(first, last)..last + room(first, last), low..high)?;
         let (xs, ys) = (chart.x_range(), chart.y_range());
         let x_ticks: Ticks = self.sizes.iter().map(|size| (place(*size), size.to_string())).collect();
-        // 1, 2 and 5 times powers of ten.
-        let (bottom, top) = (ys.start.floor() as i32, ys.end.ceil() as i32);
-        let marks = (bottom..=top).flat_map(|k| [1.0, 2.0, 5.0].map(|m| m * 10_f64.powi(k)));
-        let text =
-            |v: f64| if (0.01..1e5).contains(&v) { format!("{}", (v * 100.0).round() / 100.0) } else { scientific(v) };
-        let y_ticks: Ticks = marks.filter(|v| ys.contains(&v.log10())).map(|v| (v.log10(), text(v))).collect();
+        let y_ticks = logarithmic_ticks(ys.start, ys.end);
         let light = RGBColor(225, 225, 225);
         let upright = x_ticks.iter().map(|(x, _)| [(*x, ys.start), (*x, ys.end)]);
         let level = y_ticks.iter().map(|(y, _)| [(xs.start, *y), (xs.end, *y)]);

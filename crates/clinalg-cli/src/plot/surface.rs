@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
-use super::axes::{Drawing, LABELS, font, label, titled};
+use super::axes::{Drawing, LABELS, font, label, titled, typeset};
 use super::canvas::{Area, Canvas, Drawn};
 use super::colour::{INK, RED, viridis};
 use super::{PlotArgs, Surface};
@@ -38,7 +38,7 @@ impl Drawing for Surface<'_> {
             let corners = [(x, y), (x + 1.0, y + 1.0)];
             chart.draw_series([Rectangle::new(corners, viridis(t).filled())])?;
             let centre = Pos::new(HPos::Center, VPos::Center);
-            let text = crate::text::seconds(*seconds);
+            let text = typeset(&crate::text::seconds(*seconds));
             chart.draw_series([Text::new(text, (x + 0.5, y + 0.5), font(21, ink).pos(centre))])?;
             if *seconds == fast {
                 let inset = [(x + 0.03, y + 0.05), (x + 0.97, y + 0.95)];

@@ -161,7 +161,8 @@ impl DrawingBackend for Svg<'_> {
         // From the edge that stands at y to the base line.
         let down = match style.anchor().v_pos {
             VPos::Top => "0.76em",
-            VPos::Center => "0.5ex",
+            // Half the height of digits.
+            VPos::Center => "0.36em",
             VPos::Bottom => "-0.5ex",
         };
         let turned = match style.transform() {

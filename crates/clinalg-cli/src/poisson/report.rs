@@ -167,7 +167,7 @@ impl Document {
             .enumerate()
             .map(|(cycle, residual)| {
                 let factor = cycle.checked_sub(1).map(|before| residual / self.residual_history[before]);
-                vec![cycle.to_string(), format!("{residual:.3e}"), factor.map_or(String::new(), |f| format!("{f:.3}"))]
+                vec![cycle.to_string(), number(*residual, 4), factor.map_or(String::new(), |f| format!("{f:.3}"))]
             })
             .collect();
         out.table(&columns, rows)?;

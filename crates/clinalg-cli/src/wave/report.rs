@@ -295,12 +295,14 @@ impl Document<Grid> {
                     Backend::Reference => "plain Rust",
                 };
                 let passes = square.steps_per_pass.map_or(String::new(), |most| match most {
-                    1 => ", one step a pass".to_owned(),
-                    most => format!(", up to {most} steps a pass"),
+                    1 => ", one step per pass".to_owned(),
+                    most => format!(", up to {most} steps per pass"),
                 });
                 out.field("method", format!("{scheme}; {backend}{passes}"))?;
-                let limit = square.courant_limit.map_or(String::new(), |limit| format!(", stable to {limit:.4}"));
-                out.field("time step", format!("{}, Courant number {:.4}{limit}", number(dt, 7), square.courant))
+                let limit =
+                    square.courant_limit.map_or(String::new(), |limit| format!(", stable to {}", number(limit, 4)));
+                let courant = number(square.courant, 4);
+                out.field("time step", format!("{}, Courant number {courant}{limit}", number(dt, 7)))
             }
         }
     }

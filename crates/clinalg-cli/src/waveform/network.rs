@@ -277,12 +277,11 @@ fn draw(document: &Document, picture: &Picture) -> Result<String, Failure> {
     let sizes: Vec<usize> = of(LATENCIES[0]).map(|run| run.nodes).collect();
     let title = format!("{}, {} points per axis: waveform relaxation on a cluster", document.problem, document.n);
     let subtitle = format!(
-        "model · windows of {} steps, {} iterations, by {} · {} · {} · 10 GB/s · above 1 waveform relaxation is faster",
+        "model · windows of {} steps, {} iterations, by {} · {} · 10 GB/s · above 1 waveform relaxation is faster",
         document.steps,
         document.iterations,
         document.method,
-        crate::text::precision(document.precision),
-        document.device.name()
+        crate::text::precision(document.precision)
     );
     let names = ["nodes", "time of the best step exchange over that of a window"];
     picture.draw(&Scaling { title, subtitle, names, sizes: &sizes, curves: &LATENCIES.map(curve) })

@@ -153,7 +153,10 @@ impl Report for Document {
         out.field("iterations", counts.join(", "))?;
         if !self.unfinished.is_empty() {
             let count = counted(self.unfinished.len(), "iteration");
-            out.field("unfinished", format!("a window, after {count}; the solution is that at t = {}", self.t))?;
+            out.field(
+                "unfinished",
+                format!("a window, after {count}; the solution is that at t = {}", number(self.t, 7)),
+            )?;
         }
         let last = self.unfinished.last().or_else(|| self.error_history.last()?.last());
         out.field("last change", last.map_or(String::new(), |e| number(*e, 4)))?;

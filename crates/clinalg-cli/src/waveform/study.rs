@@ -156,13 +156,12 @@ fn sizes<T: Real>(args: &Args, devices: &Devices, largest: &Problem, progress: &
 fn draw(what: Varied, document: &Document, picture: &Picture) -> Result<String, Failure> {
     let runs = &document.runs;
     let subtitle = format!(
-        "{} of {} by {} in {} · {} · {}",
+        "{} of {} by {} in {} · {}",
         counted(document.steps, "step"),
-        document.h,
+        clinalg::shown(document.h),
         document.method,
         counted(document.windows, "window"),
-        precision(document.precision),
-        document.device.name()
+        precision(document.precision)
     );
     let problem = &document.problem;
     let (title, names, sizes, curves): (_, _, Vec<usize>, _) = match what {

@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use clinalg::ops::{self, Uniform};
 use clinalg::tune::{self, Problem, Table};
-use clinalg::{Context, KernelFamily, Precision, Real};
+use clinalg::{Context, KernelFamily, Precision, Real, number};
 
 use crate::method::Method;
 use crate::model::system::System;
@@ -74,9 +74,9 @@ pub(crate) fn choose<T: Real>(
         });
     };
     tune::keep(context.device(), entry(&class, T::PRECISION, system.components(), &options, seconds));
-    let mut reason = format!("{wrong} measured a step:").trim_start().to_owned();
+    let mut reason = format!("{wrong} measured per step:").trim_start().to_owned();
     for (seconds, options) in &times {
-        write!(reason, " {} {:.3} ms", describe(options), seconds * 1e3).expect("text grows");
+        write!(reason, " {} {} ms", describe(options), number(seconds * 1e3, 3)).expect("text grows");
     }
     Ok(Choice { options, reason })
 }
@@ -101,7 +101,7 @@ fn settled<T: Real>(context: &Context, class: &str, system: &System, fits: &[Can
     }
     let table = Table::in_force(context.device());
     let (options, seconds) = known(&table, class, T::PRECISION, system.components())?;
-    let reason = format!("measured before: {:.3} ms per step", seconds * 1e3);
+    let reason = format!("measured before: {} ms per step", number(seconds * 1e3, 3));
     fits.iter().any(|c| c.options == options).then_some(Choice { options, reason })
 }
 

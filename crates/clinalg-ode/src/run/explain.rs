@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use clinalg::{Context, Real, Vector, ops};
+use clinalg::{Context, Real, Vector, number, ops};
 
 use crate::Result;
 use crate::codegen::kernels::Schedule;
@@ -107,15 +107,15 @@ impl<T: Real> DeviceStepper<T> {
         let many = self.many.as_ref().map_or(String::new(), Schedule::explain);
         let timing = self.timing.map_or(String::new(), |t| {
             format!(
-                "a step: {:.4} ms expected ({:.4} ms for a launch, the words at the {:.1} GB/s of copies in as much memory), {:.4} ms measured\n",
-                t.expected * 1e3,
-                t.launch * 1e3,
-                t.copy * 1e-9,
-                t.seconds * 1e3
+                "a step: {} ms expected ({} ms for a launch, the words at the {} GB/s of copies in as much memory), {} ms measured\n",
+                number(t.expected * 1e3, 3),
+                number(t.launch * 1e3, 3),
+                number(t.copy * 1e-9, 3),
+                number(t.seconds * 1e3, 3)
             )
         });
         format!(
-            "{reason}{}{many}{timing}on {} ({:?} kernels), {} components: {} bytes moved a step, {} bytes of memory\n",
+            "{reason}{}{many}{timing}on {} ({:?} kernels), {} components: {} bytes moved per step, {} bytes of memory\n",
             self.one.explain(),
             self.context.device().name,
             self.context.family(),

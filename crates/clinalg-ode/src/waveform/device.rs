@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use clinalg::runtime::{Arg, Buffer, GeneratedKernel, Range};
 use clinalg::team::Team;
-use clinalg::{Context, KernelFamily, Real, counted};
+use clinalg::{Context, KernelFamily, Real, counted, number};
 
 use crate::model::System;
 use crate::plan::{Plan, Variant};
@@ -77,9 +77,9 @@ pub fn explain<T: Real>(context: &Context, system: &System, options: &WaveformOp
     let plain = Plan::new(stages.graph(), Variant::Fused).words();
     Ok(format!(
         "waveform relaxation by {}: {}, {} of {} of {}, at most {} each\n\
-         {bytes} bytes of waveforms; {:.3} words moved per component, step and iteration, the method itself moves {plain} per step\n\
+         {} MiB of waveforms; {} words moved per component, step and iteration, the method itself moves {plain} per step\n\
          {copies}\
-         moving these words takes an iteration {:.2} times as long as the method itself, besides what blocks do in local memory\n\
+         moving these words takes an iteration {} times as long as the method itself, besides what blocks do in local memory\n\
          `auto` never takes waveform relaxation: it pays where launches or messages cost more than arithmetic\n",
         options.variant(),
         counted(blocks, "block"),
@@ -87,8 +87,9 @@ pub fn explain<T: Real>(context: &Context, system: &System, options: &WaveformOp
         counted(options.window(), "step"),
         options.method.name(),
         counted(options.window() * stages.count() + 1, "iteration"),
-        words,
-        words / plain as f64,
+        number(bytes as f64 / f64::from(1 << 20), 3),
+        number(words, 4),
+        number(words / plain as f64, 3),
     ))
 }
 

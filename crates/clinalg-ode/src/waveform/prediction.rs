@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use clinalg::team::Team;
-use clinalg::{Context, Real, counted};
+use clinalg::{Context, Real, counted, number};
 
 use crate::integrate::Stepper;
 use crate::model::System;
@@ -229,7 +229,7 @@ impl Prediction {
                 counted(paying as usize, "iteration")
             ),
         };
-        let ms = |seconds: f64| format!("{:.4} ms", 1e3 * seconds);
+        let ms = |seconds: f64| format!("{} ms", number(1e3 * seconds, 3));
         Ok(format!(
             "predicted from trials of up to {}: {} per iteration of a window, {} for the same steps of {name}\n\
              {iterations} of each window: {}; {name} without relaxation: {}\n\
@@ -268,10 +268,7 @@ mod tests {
         let known = text(1e-3, 3e-3, &options);
         assert!(known.contains("at most 3 iterations per window, and the number"), "{known}");
         // Two windows of 10 steps, 11 iterations of 10 ms at most; 20 steps of 3 ms.
-        assert!(
-            known.contains("11 iterations of each window: 220.0000 ms; euler without relaxation: 60.0000 ms"),
-            "{known}"
-        );
+        assert!(known.contains("11 iterations of each window: 220 ms; euler without relaxation: 60 ms"), "{known}");
         options.stop = Stop::Iterations(5);
         assert!(text(1e-3, 3e-3, &options).contains("and 5 were requested"));
         options.stop = Stop::Iterations(1);

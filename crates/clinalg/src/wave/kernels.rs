@@ -345,7 +345,7 @@ mod tests {
                 for grid in &grids {
                     let is_guard = |k: usize| !(GUARDS..GUARDS + len).contains(&k) || (k - GUARDS) % pitch >= n;
                     let spoilt = (0..grid.len()).find(|&k| is_guard(k) && grid[k] != T::from_f64(GUARD));
-                    assert_eq!(spoilt, None, "n {n}, {steps_per_pass} steps a pass, {:?}", context.family());
+                    assert_eq!(spoilt, None, "n {n}, {steps_per_pass} steps per pass, {:?}", context.family());
                     assert!((0..grid.len()).all(|k| is_guard(k) || grid[k] != T::from_f64(GUARD)), "read past a row");
                 }
             }

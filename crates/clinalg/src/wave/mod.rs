@@ -111,7 +111,7 @@ impl<T: Real> Wave<T> {
     /// [`Wave::new`] with a speed that varies or a force, with the explicit scheme; without a context,
     /// [`Wave::reference`].
     ///
-    /// On squares steps are made one by one, whatever the number of steps a pass; with one speed and a force one takes
+    /// On squares steps are made one by one, whatever the number of steps per pass; with one speed and a force one takes
     /// one pass more than [`Wave::new`]'s, with a speed that varies four. On other grids a speed that varies costs
     /// nothing. The [energy](Wave::energy) has the density (c_max / c)^2 with c_max = [`WaveParams::c`].
     ///

@@ -249,13 +249,14 @@ impl WaveParams {
             let points = self.points.iter().map(usize::to_string).collect::<Vec<_>>().join(" x ");
             let expected = format!(
                 "at most 1 / (c sqrt(sum of 1 / h^2)) = {}, the stability limit of the explicit scheme for \
-                 c = {} and {points} points (Courant number c dt / h at most {:.4}){}",
+                 c = {} and {points} points (Courant number c dt / h at most {}){}",
                 number(limit, 7),
                 self.c,
-                self.c * limit / self.h(),
+                number(self.c * limit / self.h(), 4),
                 if is_square { "; the implicit scheme has none" } else { "" }
             );
-            return Err(Error::value("dt", expected, format!("{} (Courant number {courant:.4})", shown(self.dt))));
+            let found = format!("{} (Courant number {})", shown(self.dt), number(courant, 4));
+            return Err(Error::value("dt", expected, found));
         }
         if !courant.is_normal() {
             return Err(Error::value("dt", "a time step whose Courant number c dt / h is a normal number", self.dt));

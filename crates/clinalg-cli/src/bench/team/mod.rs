@@ -117,7 +117,7 @@ pub(super) fn run<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Re
     };
     let samples = args.samples.min(SAMPLES);
     let names = team.contexts().iter().map(|context| context.device().into()).collect();
-    let progress = Progress::of_steps(out, (solvers.len() + 1) as u64);
+    let progress = Progress::of_part(out);
     progress.stage("transfers");
     let transfers = transfers(&team, samples)?;
     let mut document = Document {
@@ -133,8 +133,8 @@ pub(super) fn run<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Re
         document.teams.push(measured::<T>(team, samples)?);
     }
     for (done, &solver) in solvers.iter().enumerate() {
-        progress.step(done as u64 + 1, 0.0);
-        progress.stage(solver.name());
+        let count = solvers.len();
+        progress.reached(done as f64 / count as f64, format!("{}, {} of {count}", solver.name(), done + 1));
         let (fitted, runs) = scaling::<T>(solver, solver.size(n), &teams, &document.teams, samples)?;
         document.models.push(fitted);
         document.runs.extend(runs);
@@ -300,8 +300,7 @@ impl Document {
 
     /// Speed-ups of strong scaling over the number of devices, and those of the model; bandwidths over sizes of one device.
     fn draw(&self, picture: &Picture) -> Result<String, Failure> {
-        let device = self.devices.first().map_or("", DeviceName::name);
-        let subtitle = format!("{} · {} · {device}", counted(self.devices.len(), "device"), self.precision);
+        let subtitle = format!("{} · {}", counted(self.devices.len(), "device"), self.precision);
         if self.teams.is_empty() {
             let of = |way: Route| self.transfers.iter().filter(move |t| t.transfer == way);
             let sizes: Vec<usize> = of(Route::Read).map(|t| t.bytes).collect();
