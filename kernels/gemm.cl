@@ -263,7 +263,8 @@ gemm(ulong m, ulong n, ulong k, ulong span, SCALAR alpha, __global const SCALAR 
 #define AWAIT(count)
 #endif
 
-// d += a b of 16 x 8 and 8 x 8: a.s01 are rows g and g + 8 of the first depth of the item, a.s23 of its second; b likewise.
+// d += a b of 16 x 8 and 8 x 8: a.s01 are rows g and g + 8 of the first depth of the item, a.s23 of its second; b
+// likewise.
 #if TENSOR >= 80
 #define MMA_SPACE
 #define MULTIPLY_TILE(d, a, b) mma_16x8x8(&(d), a, b)
@@ -282,7 +283,7 @@ inline void mma_16x8x8(double4 *d, double4 a, double2 b)
 #endif
 }
 #else
-// By local memory.
+// Through local memory.
 #define MMA_SPACE                                                                                                      \
     __local double4 mma_a[ITEMS];                                                                                      \
     __local double2 mma_b[ITEMS];

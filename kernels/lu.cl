@@ -43,7 +43,7 @@ inline Candidate larger(Candidate a, Candidate b)
 }
 
 #if CAPABILITY >= 80
-// The bits of sizes are ordered as they are; no candidate, of a size below 0, has none.
+// Nonnegative sizes have the order of their bit patterns. Key 0 stands for no candidate (size below 0).
 #if REAL_BITS == 64
 #define KEY ulong
 #define AS_KEY(size) as_ulong(size)
@@ -122,13 +122,14 @@ inline Candidate largest(__local const REAL *sizes, __local const uint *rows, __
     const Candidate chosen = largest(best_sizes, best_rows, best_owners, 1);
 #endif
 
-// Columns `first` - 1 to `last` - 1 of a panel. An item keeps a row in registers, the elements of columns still to be eliminated first.
-// Rows stay where they are: `place` is where the exchanges bring an item's row. For column c, every work-group finds the pivot among the
-// candidates that all left (`sizes_of`, `places_of`, and in `kept` their elements from column c on), eliminates in its own rows, and
-// leaves its candidate for column c + 1 at the other of two places. Column -1 only leaves candidates. So a column takes one launch,
-// between which `places` keeps the places; with COOPERATIVE, work-groups that all run at the same time wait for each other instead.
-// At the end `moves` has 2 `width` rows that move, as `move_rows` takes them. Reads and writes m (width - c) elements for column c, or
-// m width in all where one launch does all columns.
+// Columns `first` - 1 to `last` - 1 of a panel. An item keeps a row in registers, the elements of columns still to be
+// eliminated first. Rows stay where they are: `place` is where the exchanges bring an item's row. For column c, every
+// work-group finds the pivot among the candidates that all left (`sizes_of`, `places_of`, and in `kept` their elements from
+// column c on), eliminates in its own rows, and leaves its candidate for column c + 1 at the other of two places. Column -1
+// only leaves candidates. So a column takes one launch, and `places` keeps the places between launches; with COOPERATIVE,
+// work-groups that all run at the same time wait for each other instead. At the end `moves` has 2 `width` rows that move, as
+// `move_rows` takes them. Reads and writes m (width - c) elements for column c, or m width in all where one launch does all
+// columns.
 __kernel __attribute__((reqd_work_group_size(PANEL_ITEMS, 1, 1))) void
 lu_columns(uint m, uint width, uint first, uint last, uint groups, __global SCALAR *a_of, ulong a_offset, ulong lda,
            __global volatile REAL *sizes_of, __global volatile uint *places_of, __global volatile SCALAR *kept,
@@ -225,7 +226,8 @@ lu_columns(uint m, uint width, uint first, uint last, uint groups, __global SCAL
     if (inside && last <= width) {
         places[row] = place;
     }
-    // A row above `width` that is not displaced beyond it has its move at its place.
+    // Entry `place` holds the move into a row below index `width`, entry `width` + row that of a row moved out of the first
+    // `width`.
     if (inside && last > width && (row < width || place < width)) {
         const uint2 move = (uint2)(above + place, above + row);
         if (place < width) {
@@ -288,7 +290,7 @@ move_rows(uint entries, __global const uint *moves, uint per, ulong cols, ulong 
             moved[e] = a[j * lda + move.y];
         }
     }
-    barrier(CLK_LOCAL_MEM_FENCE);
+    barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
     for (uint e = item; e < entries * per; e += MOVERS) {
         const uint2 move = vload2(e % entries, moves);
         const size_t column = left + e / entries, j = column < gap ? column : column + gap_width;

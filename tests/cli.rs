@@ -2010,7 +2010,7 @@ fn pictures_of_elastodynamics_had_diagonals() {
     // By symmetry all elements move alike.
     let response = svg(&folder.path().join("e-response.svg"));
     assert_eq!(response.matches("stroke-width=\"3\"").count(), 1, "{response}");
-    assert!(response.contains("|u| at the top, the largest"), "{response}");
+    assert!(response.contains("|u| at the top (also the largest)"), "{response}");
 }
 
 /// Subtitles of studies named the device.

@@ -13,7 +13,7 @@ pub enum Availability {
 }
 
 impl Availability {
-    /// Of a cell; `reasons` are those that cells have the numbers of.
+    /// Parses a cell; a number in brackets refers to an entry of `reasons`, counted from 1.
     fn parse(cell: &str, reasons: &[&str]) -> Availability {
         match cell.strip_prefix('(').and_then(|cell| cell.strip_suffix(')')) {
             Some(reason) => {

@@ -274,7 +274,7 @@ impl Document {
             let largest = curve(|r| r.largest_displacement);
             let top = curve(|r| r.displacement.iter().flatten().map(|v| v * v).sum::<f64>().sqrt());
             let curves = match is_one_curve(&largest, &top) {
-                true => vec![("|u| at the top, the largest".to_owned(), largest)],
+                true => vec![("|u| at the top (also the largest)".to_owned(), largest)],
                 false => vec![("largest |u|".to_owned(), largest), ("|u| at the top".to_owned(), top)],
             };
             let high = curves.iter().flat_map(|(_, values)| values).fold(0.0, |a: f64, &b| a.max(b));

@@ -15,10 +15,11 @@ const AGAIN: (usize, usize) = (12, 3);
 /// Steps of a window whose sizes differ by more recover from jumps.
 const RECOVERS: f64 = 100.0;
 
-/// Unless the largest of them is smaller than one of an earlier window by this factor.
+/// A window whose largest step is smaller than that of an earlier window by more than this factor may chatter although
+/// its steps recover.
 const SHRUNK: f64 = 50.0;
 
-/// In which the component at the switch moves by less than this part of its size.
+/// In such a step the component at the switch changes by less than this fraction of its magnitude.
 const MOVES: f64 = 0.01;
 
 /// An error estimate that falls with less than this part of its power of the step size is that of a jump.
@@ -84,8 +85,8 @@ impl Chattering {
         self.largest >= RECOVERS * self.smallest
     }
 
-    /// Whether the steps of the window that ends here are small because of jumps, and too many of them ahead. The number is the size of
-    /// those that recover from jumps, where all do so less and less; 0 where none does.
+    /// Whether the steps of the window that ends here are small because of jumps, with too many of them ahead: then the
+    /// largest step of the window if steps recover from jumps but become ever smaller, 0 if none recovers.
     pub(crate) fn keeps_steps_small(&mut self, steps: usize, t: f64, end: f64) -> Option<f64> {
         if self.looks < LOOKS {
             return None;
@@ -106,8 +107,8 @@ impl Chattering {
         *self = Chattering { begin: (steps, t), suspect, largest_ever: self.largest_ever, ..Chattering::new(t) };
     }
 
-    /// Whether a component of this size that has this derivative hardly moves in a step of the size h. One that oscillates faster and faster
-    /// across a switch does.
+    /// Whether a component of this size that has this derivative hardly moves in a step of the size h. One that oscillates
+    /// faster and faster across a switch moves.
     pub(crate) fn is_small(h: f64, slope: f64, size: f64) -> bool {
         h == 0.0 || h * slope < MOVES * size
     }

@@ -107,7 +107,8 @@ impl<T: Real> DeviceStepper<T> {
         let many = self.many.as_ref().map_or(String::new(), Schedule::explain);
         let timing = self.timing.map_or(String::new(), |t| {
             format!(
-                "a step: {} ms expected ({} ms for a launch, the words at the {} GB/s of copies in as much memory), {} ms measured\n",
+                "one step: {} ms expected ({} ms per launch, words at {} GB/s, the rate of copies of the same size), \
+                 {} ms measured\n",
                 number(t.expected * 1e3, 3),
                 number(t.launch * 1e3, 3),
                 number(t.copy * 1e-9, 3),

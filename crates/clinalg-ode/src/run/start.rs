@@ -99,9 +99,9 @@ pub(crate) fn first_not_finite<T: Real, S: Stepper<T>>(stepper: &S, y: Stored<'_
     Ok(bad.map(|k| (stepper.component_name(k), y[k].into_f64())))
 }
 
-/// The component, `only` this one if it is given, whose derivative jumps where the solution moves by some steps of the size h at the
-/// same time, on or back: a solution that slides along a switch crosses it so, and one whose switch lags behind it has just crossed it.
-/// `None` where none jumps: what jumps in time alone ends.
+/// The component (`only` this one, if given) whose derivative jumps when the solution is moved forwards or backwards by a few
+/// steps of size h at fixed time. Forwards, a solution that slides along a switch crosses it; backwards, so does one that has
+/// just crossed a lagging switch. `None` where none jumps: a jump in time alone passes.
 pub(crate) fn jumps<T: Real, S: Stepper<T>>(stepper: &S, t: f64, h: f64, only: Option<usize>) -> Result<Option<Jump>> {
     let begin = || stepper.stored(Slot::Input(stepper.method().begin()));
     let mut slope = stepper.sibling(&slope()?.without_error())?;

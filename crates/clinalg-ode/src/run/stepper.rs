@@ -9,7 +9,8 @@ use serde::Serialize;
 use crate::method::Method;
 use crate::{Error, Result};
 
-/// How the error of a step is measured; each component is divided by absolute + relative max(|y|, |y'|).
+/// How the error of a step is measured; each component is divided by absolute + relative max(|y_n|, |y_(n+1)|), the
+/// values at both ends of the step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Norm {

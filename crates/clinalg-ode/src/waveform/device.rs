@@ -79,7 +79,7 @@ pub fn explain<T: Real>(context: &Context, system: &System, options: &WaveformOp
         "waveform relaxation by {}: {}, {} of {} of {}, at most {} each\n\
          {} MiB of waveforms; {} words moved per component, step and iteration, the method itself moves {plain} per step\n\
          {copies}\
-         moving these words takes an iteration {} times as long as the method itself, besides what blocks do in local memory\n\
+         by words moved, an iteration takes {} times as long as the method itself, not counting work in local memory\n\
          `auto` never takes waveform relaxation: it pays where launches or messages cost more than arithmetic\n",
         options.variant(),
         counted(blocks, "block"),

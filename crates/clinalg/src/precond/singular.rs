@@ -251,8 +251,8 @@ impl NullVectors {
         let (accuracy, advice) = match (self.precision, self.is_sure) {
             (Precision::F64, true) => ("", ""),
             (Precision::F64, false) => (" up to the accuracy of f64", ""),
-            (Precision::F32, true) => (" in f32", "; if it is meant to be nonsingular, use f64"),
-            (Precision::F32, false) => (" up to the accuracy of f32", "; if it is meant to be nonsingular, use f64"),
+            (Precision::F32, true) => (" in f32", "; if A is meant to be nonsingular, use f64"),
+            (Precision::F32, false) => (" up to the accuracy of f32", "; if A is meant to be nonsingular, use f64"),
         };
         let plural = if self.count() == 1 { "" } else { "s" };
         format!("{along}, which A maps to 0{accuracy} ({} null vector{plural}{advice})", self.count())

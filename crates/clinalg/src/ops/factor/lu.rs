@@ -208,7 +208,7 @@ pub(crate) struct Factoriser<T: Scalar> {
     kept: Buffer<T>,
     /// Where the exchanges of a panel bring its rows.
     places: Buffer<u32>,
-    /// What each work-group of a panel has come to.
+    /// The number of the last step that each work-group of a panel has finished, never reset.
     signals: Buffer<u32>,
     signalled: u32,
     panels: Panels,
@@ -283,7 +283,7 @@ impl<T: Scalar> Factoriser<T> {
         self.solver.product.run(-T::one(), (Transpose::No, below), (Transpose::No, rows), T::one(), rest)
     }
 
-    /// A panel that kernels take; the exchanges in all columns of `span`.
+    /// Factorises a panel of at most `self.width` columns; makes its exchanges in all columns of `span`.
     fn columns(&mut self, a: Block<T>, left: usize, right: usize, span: Span<usize>) -> Result<()> {
         let part = a.part(left..a.rows, left..right);
         let (m, width) = (part.rows as u32, part.cols as u32);

@@ -211,7 +211,7 @@ struct Panel<T: Scalar> {
     head: Buffer<T>,
     /// V'V of a block.
     gram: Dense<T>,
-    /// What each work-group of a panel has come to; whether one waited in vain.
+    /// The number of the last step that each work-group of a panel has finished, never reset; whether one waited in vain.
     signals: Buffer<u32>,
     signalled: u32,
     late: Buffer<u32>,

@@ -36,5 +36,5 @@ pub(super) fn check_together(argument: &'static str, late: u32) -> Result<()> {
 
 /// How often a work-group looks for the others: about a minute.
 pub(super) const PATIENCE: u64 = 1 << 26;
-/// The least compute capability of NVIDIA's GPUs that has the instructions for it, times ten.
+/// The least compute capability of NVIDIA's GPUs with release, acquire and warp-reduction instructions, times ten.
 pub(super) const CAPABILITY: u64 = 80;

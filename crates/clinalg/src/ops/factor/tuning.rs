@@ -10,7 +10,7 @@ const BLOCK: (&str, &str) = ("block", "columns after which all to their right ar
 
 const TOGETHER: (&str, &str) = (
     "together",
-    "1 for panels by one launch whose work-groups wait for each other (NVIDIA from capability 8.0), 0 for a launch per column",
+    "1 for panels by one launch whose work-groups wait for each other (NVIDIA from compute capability 8.0), 0 for a launch per column",
 );
 
 /// What any device has.
@@ -22,8 +22,8 @@ fn blocked(panel: u32, most: usize, block: u32) -> Option<Needs> {
     (sound && block as usize <= lu::EXCHANGES).then_some(PLAIN)
 }
 
-/// Whether all work-groups of a launch with no more of them than compute units run at the same time, and have the instructions that they
-/// wait for each other with: NVIDIA's GPUs of compute capability 8.0 and later.
+/// Whether all work-groups of a launch with no more of them than compute units run at the same time, and whether the device
+/// has the release and acquire instructions for their signals: NVIDIA's GPUs of compute capability 8.0 and later.
 pub(crate) fn runs_together(device: &DeviceInfo) -> bool {
     device.tensor_f64 > 0
 }
