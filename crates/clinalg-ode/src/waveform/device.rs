@@ -77,7 +77,7 @@ pub fn explain<T: Real>(context: &Context, system: &System, options: &WaveformOp
     let plain = Plan::new(stages.graph(), Variant::Fused).words();
     Ok(format!(
         "waveform relaxation by {}: {}, {} of {} of {}, at most {} each\n\
-         {} MiB of waveforms; {} words moved per component, step and iteration, the method itself moves {plain} per step\n\
+         {bytes} bytes of waveforms; {} words moved per component, step and iteration, the method itself moves {plain} per step\n\
          {copies}\
          by words moved, an iteration takes {} times as long as the method itself, not counting work in local memory\n\
          `auto` never takes waveform relaxation: it pays where launches or messages cost more than arithmetic\n",
@@ -87,7 +87,6 @@ pub fn explain<T: Real>(context: &Context, system: &System, options: &WaveformOp
         counted(options.window(), "step"),
         options.method.name(),
         counted(options.window() * stages.count() + 1, "iteration"),
-        number(bytes as f64 / f64::from(1 << 20), 3),
         number(words, 4),
         number(words / plain as f64, 3),
     ))
