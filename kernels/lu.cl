@@ -74,7 +74,7 @@ inline Candidate largest(Candidate own)
 
 // The first warp waits for the candidates of all work-groups; the others have none.
 #define COMPARING 32
-#define CHOOSE_PIVOT(pivot, own) const Candidate pivot = largest(own);
+#define CHOOSE_PIVOT(pivot, own) const Candidate pivot = largest(own)
 // The largest of the items' candidates, known to all of them.
 #define CANDIDATE_SPACE                                                                                                \
     __local REAL best_sizes[PANEL_ITEMS / 32];                                                                         \
@@ -89,7 +89,7 @@ inline Candidate largest(Candidate own)
     barrier(CLK_LOCAL_MEM_FENCE);                                                                                      \
     const uint of_item = item % (PANEL_ITEMS / 32);                                                                    \
     const Candidate best = {best_sizes[of_item], best_rows[of_item], best_owners[of_item]};                            \
-    const Candidate chosen = largest(best);
+    const Candidate chosen = largest(best)
 #else
 // The largest of COMPARED candidates, `stride` apart.
 inline Candidate largest(__local const REAL *sizes, __local const uint *rows, __local const uint *owners, uint stride)
@@ -119,7 +119,7 @@ inline Candidate largest(__local const REAL *sizes, __local const uint *rows, __
         best_owners[item] = best.owner;                                                                                \
     }                                                                                                                  \
     barrier(CLK_LOCAL_MEM_FENCE);                                                                                      \
-    const Candidate chosen = largest(best_sizes, best_rows, best_owners, 1);
+    const Candidate chosen = largest(best_sizes, best_rows, best_owners, 1)
 #endif
 
 // Columns `first` - 1 to `last` - 1 of a panel. An item keeps a row in registers, the elements of columns still to be
@@ -165,7 +165,7 @@ lu_columns(uint m, uint width, uint first, uint last, uint groups, __global SCAL
             const Candidate other = {sizes_of[now * groups + q], places_of[now * groups + q], q};
             own = larger(own, other);
         }
-        CHOOSE_PIVOT(pivot, own)
+        CHOOSE_PIVOT(pivot, own);
         if (eliminates && item < PANEL) {
             // Behind the open columns are those that are done.
             const bool is_open = item + (c - start) < PANEL;
@@ -204,7 +204,7 @@ lu_columns(uint m, uint width, uint first, uint last, uint groups, __global SCAL
         }
         const bool open = inside && step < width && place >= step;
         const Candidate row_own = {open ? pivot_size(value[0]) : (REAL)-1, place, item};
-        CHOOSE_LARGEST(offered, row_own)
+        CHOOSE_LARGEST(offered, row_own);
         if (item == offered.owner) {
             sizes_of[next * groups + group] = offered.size;
             places_of[next * groups + group] = offered.row;
