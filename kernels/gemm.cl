@@ -57,6 +57,30 @@
 #endif
 
 #ifdef TILE
+#define COPIES_A ((TM * BK + ITEMS - 1) / ITEMS)
+#define COPIES_B ((TN * BK + ITEMS - 1) / ITEMS)
+
+// The row (or column) of a tile in local memory and the column (or row) of op(A) (or op(B)) of the q-th copy of an item: neighbouring items
+// read neighbouring elements.
+#if OPA == 0
+#define ROW_A(q) ((item + (q) * ITEMS) % TM)
+#define DEPTH_A(q) ((item + (q) * ITEMS) / TM)
+#define PLACE_A(i, l) ((l) * lda + (i))
+#else
+#define ROW_A(q) ((item + (q) * ITEMS) / BK)
+#define DEPTH_A(q) ((item + (q) * ITEMS) % BK)
+#define PLACE_A(i, l) ((i) * lda + (l))
+#endif
+#if OPB == 0
+#define COLUMN_B(q) ((item + (q) * ITEMS) / BK)
+#define DEPTH_B(q) ((item + (q) * ITEMS) % BK)
+#define PLACE_B(l, j) ((j) * ldb + (l))
+#else
+#define COLUMN_B(q) ((item + (q) * ITEMS) % TN)
+#define DEPTH_B(q) ((item + (q) * ITEMS) / TN)
+#define PLACE_B(l, j) ((l) * ldb + (j))
+#endif
+
 // The part of the depth that a work-group has; without PARTS, no register is spent on it.
 #ifdef PARTS
 #define PART (get_group_id(0) / (tiles_m * tiles_n))
@@ -124,29 +148,6 @@ __kernel void sum_parts(ulong m, ulong n, uint parts, uint lower, SCALAR alpha, 
 // Neighbouring rows of op(A) lie side by side in local memory, with a gap that spreads transposed copies over the banks.
 #define LD_A (TM + CHUNK)
 #define LD_B (TN + CHUNK)
-#define COPIES_A ((TM * BK + ITEMS - 1) / ITEMS)
-#define COPIES_B ((TN * BK + ITEMS - 1) / ITEMS)
-
-// The row (or column) of the tile and the column (or row) of op(A) (or op(B)) of the q-th copy of an item: neighbouring items
-// read neighbouring elements.
-#if OPA == 0
-#define ROW_A(q) ((item + (q) * ITEMS) % TM)
-#define DEPTH_A(q) ((item + (q) * ITEMS) / TM)
-#define PLACE_A(i, l) ((l) * lda + (i))
-#else
-#define ROW_A(q) ((item + (q) * ITEMS) / BK)
-#define DEPTH_A(q) ((item + (q) * ITEMS) % BK)
-#define PLACE_A(i, l) ((i) * lda + (l))
-#endif
-#if OPB == 0
-#define COLUMN_B(q) ((item + (q) * ITEMS) / BK)
-#define DEPTH_B(q) ((item + (q) * ITEMS) % BK)
-#define PLACE_B(l, j) ((j) * ldb + (l))
-#else
-#define COLUMN_B(q) ((item + (q) * ITEMS) % TN)
-#define DEPTH_B(q) ((item + (q) * ITEMS) / TN)
-#define PLACE_B(l, j) ((l) * ldb + (j))
-#endif
 
 #define LOAD_TILES(from)                                                                                               \
     _Pragma("unroll") for (uint q = 0; q < COPIES_A; ++q) {                                                            \

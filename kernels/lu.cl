@@ -107,7 +107,7 @@ inline Candidate largest(__local const REAL *sizes, __local const uint *rows, __
 #define CANDIDATE_SPACE                                                                                                \
     __local REAL sizes[PANEL_ITEMS], best_sizes[COMPARED];                                                             \
     __local uint rows[PANEL_ITEMS], owners[PANEL_ITEMS], best_rows[COMPARED], best_owners[COMPARED];
-#define CHOOSE_LARGEST(chosen, own)                                                                               \
+#define CHOOSE_LARGEST(chosen, own)                                                                                    \
     sizes[item] = (own).size;                                                                                          \
     rows[item] = (own).row;                                                                                            \
     owners[item] = (own).owner;                                                                                        \

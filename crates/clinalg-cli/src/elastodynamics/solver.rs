@@ -196,12 +196,12 @@ impl<'a, S: ComplexScalar> Solver<'a, S> {
     /// Says what goes on at a frequency, and how many of them are done.
     fn stage(&self, frequency: f64, what: &str) {
         let all = &self.input.frequencies;
+        if all.len() == 1 {
+            return self.progress.stage(what);
+        }
         let done = all.iter().position(|other| *other == frequency).unwrap_or(0);
         let text = format!("frequency {}, {} of {}: {what}", number(frequency, 5), done + 1, all.len());
-        match all.len() {
-            1 => self.progress.stage(what),
-            count => self.progress.reached(done as f64 / count as f64, text),
-        }
+        self.progress.reached(done as f64 / all.len() as f64, text);
     }
 
     /// Solves by LU factors; `None` where Ctrl-C comes during the factorisation.

@@ -5,7 +5,7 @@ use num_traits::{Float, Zero};
 use super::Split;
 use super::rotations::make_orthogonal;
 use crate::matrix::{Inspection, zero_sum_components};
-use crate::{Csr, CsrParts, Error, Precision, Real, Result, Scalar, number};
+use crate::{Csr, CsrParts, Error, Precision, Real, Result, Scalar, counted, number};
 
 /// Units of roundoff of its terms up to which a sum counts as zero.
 pub(super) const ROUNDING: f64 = 64.0;
@@ -254,8 +254,7 @@ impl NullVectors {
             (Precision::F32, true) => (" in f32", "; if A is meant to be nonsingular, use f64"),
             (Precision::F32, false) => (" up to the accuracy of f32", "; if A is meant to be nonsingular, use f64"),
         };
-        let plural = if self.count() == 1 { "" } else { "s" };
-        format!("{along}, which A maps to 0{accuracy} ({} null vector{plural}{advice})", self.count())
+        format!("{along}, which A maps to 0{accuracy} ({}{advice})", counted(self.count(), "null vector"))
     }
 
     /// The mean of a column of b at the rows of a null vector.

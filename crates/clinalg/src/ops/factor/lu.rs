@@ -350,14 +350,7 @@ impl<T: Scalar> Factoriser<T> {
             )
         };
         // The first step finds the first pivot.
-        let steps = width + 1;
-        match panels {
-            Panels::Columns => (0..steps).try_for_each(|step| launch(step, step + 1))?,
-            Panels::Groups => {
-                launch(0, steps)?;
-                self.signalled = signalled.wrapping_add(steps);
-            }
-        }
+        panels.launch(width + 1, &mut self.signalled, launch)?;
         self.exchange.moved::<T>(2 * part.cols, a.part(0..a.rows, span), 0..0)
     }
 }

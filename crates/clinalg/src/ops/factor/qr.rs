@@ -296,15 +296,7 @@ impl<T: Scalar> Panel<T> {
                 t.memory, t.offset, t.ld, signals, signalled, late,
             )
         };
-        let steps = width + 1;
-        match panels {
-            Panels::Columns => (0..steps).try_for_each(|step| launch(step, step + 1)),
-            Panels::Groups => {
-                launch(0, steps)?;
-                self.signalled = signalled.wrapping_add(steps);
-                Ok(())
-            }
-        }
+        panels.launch(width + 1, &mut self.signalled, launch)
     }
 
     /// The triangle of a block from those of its panels.

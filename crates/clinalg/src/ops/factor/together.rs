@@ -22,6 +22,19 @@ impl Panels {
     pub(super) fn of(self, context: &Context, groups: usize) -> Panels {
         if groups <= context.units() { self } else { Panels::Columns }
     }
+
+    /// All steps of a panel by `launch`, which takes the first one and the one after the last. Where work-groups wait for
+    /// each other, `signalled`, the number that their signals begin with, grows by the steps.
+    pub(super) fn launch(self, steps: u32, signalled: &mut u32, launch: impl Fn(u32, u32) -> Result<()>) -> Result<()> {
+        match self {
+            Panels::Columns => (0..steps).try_for_each(|step| launch(step, step + 1)),
+            Panels::Groups => {
+                launch(0, steps)?;
+                *signalled = signalled.wrapping_add(steps);
+                Ok(())
+            }
+        }
+    }
 }
 
 /// An error if work-groups were late.

@@ -10,7 +10,8 @@ const BLOCK: (&str, &str) = ("block", "columns after which all to their right ar
 
 const TOGETHER: (&str, &str) = (
     "together",
-    "1 for panels by one launch whose work-groups wait for each other (NVIDIA from compute capability 8.0), 0 for a launch per column",
+    "1 for panels by one launch whose work-groups wait for each other (NVIDIA from compute capability 8.0), 0 for a launch \
+     per column",
 );
 
 /// What any device has.
