@@ -4,10 +4,11 @@ use crate::common::{contexts, contexts_like, contexts_of};
 use clinalg::runtime::DeviceKind;
 use clinalg::team::Team;
 use clinalg::{Context, KernelFamily, Real};
-use clinalg_ode::integrate::{Event, Integrator, Norm, Options, Stepper, Tolerance, integrate, integrate_fixed};
+use clinalg_ode::integrate::{Event, Integrator, Norm, Options, Stepper, Stored, Tolerance, integrate, integrate_fixed};
+use clinalg_ode::problems::{Problem, problem};
 use clinalg_ode::reference::Reference;
 use clinalg_ode::team::{TeamOptions, TeamStepper};
-use clinalg_ode::{Boundary, DeviceOptions, DeviceStepper, Grid, Layout, METHODS, Method, Rhs, Side, System, Variant};
+use clinalg_ode::{Boundary, Description, DeviceOptions, DeviceStepper, Grid, Layout, METHODS, Method, Rhs, Side, System, Variant};
 use clinalg_testing::long;
 
 /// Reaction and diffusion of two fields, with boundary values that depend on time on one side.
@@ -371,6 +372,78 @@ fn adaptive_steps_on_a_team_are_those_of_one_device() {
         }
         // The same team again, to the last bit.
         assert_eq!(run(&mut stepper, &y0, &how), many);
+    }
+}
+
+/// Initial values, errors and invariants on teams against those of one device.
+fn around_the_steps<T: Real>(context: &Context, problem: &Problem) {
+    let one = problem.y0_on::<T>(context).unwrap();
+    let bits = |v: Vec<T>| v.into_iter().map(|v| v.into_f64().to_bits()).collect::<Vec<_>>();
+    let (values, error) = (bits(one.to_vec().unwrap()), problem.error(0.25, Stored::Device(&one)).unwrap());
+    let invariants = problem.invariants_of(Stored::Device(&one)).unwrap();
+    for ranks in [1, 2, 3] {
+        let what = format!("{}, {ranks} ranks, {:?}, {:?}", problem.name, T::PRECISION, context.family());
+        let method = Method::named("rk4").unwrap();
+        let options = TeamOptions::default();
+        let stepper = TeamStepper::<T>::new(&team(context, ranks), &method, &problem.system, &options).unwrap();
+        let y0 = stepper.y0(problem).unwrap();
+        assert_eq!(bits(y0.stored().to_vec().unwrap()), values, "{what}");
+        assert_eq!(problem.error(0.25, y0.stored()).unwrap(), error, "{what}");
+        for ((name, got), (_, want)) in problem.invariants_of(y0.stored()).unwrap().into_iter().zip(&invariants) {
+            assert!((got - want).abs() <= 1e-12 * want.abs(), "{what}, {name}: {got} instead of {want}");
+        }
+        let some = [problem.system.components() - 1, 0, 17];
+        let picked = bits(y0.stored().pick(&some).unwrap());
+        assert_eq!(picked, some.map(|k| values[k]), "{what}");
+    }
+}
+
+/// Small systems, whose values the host computes, and large ones, of one field and several, on rings, in three dimensions, with data.
+#[test]
+fn initial_values_and_errors_on_a_team_are_those_of_one_device() {
+    let text = "grid 120 160\nboundary periodic\norigin 1 2\nspacing 0.5 0.25\nparameter a = 3\ndata w\n\
+                u' = v[1,0]\nv' = w*u[0,-1]\nlayout LAYOUT\ninitial u = a*sin(x) + exp(-y/7) + i - 2*j\n\
+                initial v = w + x*y + t\ntime 2 3";
+    let data: Vec<f64> = (0..120 * 160).map(|k| 1.0 + f64::from(k) / 64.0).collect();
+    let of_text = |layout: &str| {
+        let text = text.replace("LAYOUT", layout);
+        Description::read(&text).unwrap().problem(layout, std::slice::from_ref(&data)).unwrap()
+    };
+    let mut problems = vec![of_text("interleaved"), of_text("field-wise")];
+    problems.extend(
+        [("heat2d", 33), ("wave1d", 100), ("heat2d", 200), ("bruss2d-mix", 140), ("heat3d", 33)]
+            .map(|(name, n)| problem(name, n).unwrap()),
+    );
+    for context in contexts() {
+        for problem in &problems {
+            around_the_steps::<f64>(&context, problem);
+            around_the_steps::<f32>(&context, problem);
+        }
+    }
+}
+
+/// A problem on 30 x 300 points with these initial values, on two ranks.
+fn on_two_ranks(context: &Context, formula: &str) -> (Problem, TeamStepper<f64>) {
+    let text = format!("grid 30 300\nu' = u[1,0]\ninitial u = {formula}\n");
+    let problem = Description::read(&text).unwrap().problem("test", &[]).unwrap();
+    let (method, options) = (Method::named("rk4").unwrap(), TeamOptions::default());
+    let stepper = TeamStepper::new(&team(context, 2), &method, &problem.system, &options).unwrap();
+    (problem, stepper)
+}
+
+#[test]
+fn initial_values_that_are_not_finite_are_errors_on_a_team() {
+    for context in contexts() {
+        let (problem, stepper) = on_two_ranks(&context, "1/(j - 299) + i");
+        assert_eq!(stepper.y0(&problem).unwrap_err().to_string(), problem.y0().unwrap_err().to_string());
+    }
+}
+
+#[test]
+fn sums_in_initial_values_are_over_the_points_of_all_ranks() {
+    for context in contexts() {
+        let (problem, stepper) = on_two_ranks(&context, "sum(i'*j' - i)/1e4");
+        assert_eq!(stepper.y0(&problem).unwrap().stored().to_vec().unwrap(), problem.y0().unwrap());
     }
 }
 

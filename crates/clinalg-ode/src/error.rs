@@ -1,5 +1,6 @@
 //! The error type of the crate.
 
+use clinalg::team::Team;
 use clinalg::{number, shown};
 
 /// The result of every fallible operation of the crate.
@@ -258,5 +259,13 @@ identifiers! {
 impl Error {
     pub(crate) fn value(argument: impl Into<String>, expected: impl Into<String>, got: impl ToString) -> Error {
         Error::Value { argument: argument.into(), expected: expected.into(), got: got.to_string() }
+    }
+
+    /// An error of the device of local rank `k` names the rank.
+    pub(crate) fn of_rank(self, team: &Team, k: usize) -> Error {
+        match self {
+            Error::Device(error) => Error::Device(team.at(k, error)),
+            other => other,
+        }
     }
 }

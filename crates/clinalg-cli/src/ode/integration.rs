@@ -86,9 +86,8 @@ impl Frames {
     fn keep<T: Real>(&mut self, problem: &Problem, t: f64, y: Stored<'_, T>) -> Result<Duration, Error> {
         let start = Instant::now();
         let all = match y {
-            // A file has all values. A team takes part as a whole, and reads each part once.
-            Stored::Device(_) if self.series.has_files() => Some(y.to_vec()?),
-            Stored::Parts(_) if self.series.has_files() || self.buffer.is_some() => Some(y.to_vec()?),
+            // A file has all values.
+            Stored::Device(_) | Stored::Parts(_) if self.series.has_files() => Some(y.to_vec()?),
             _ => None,
         };
         let reading = start.elapsed();
@@ -164,8 +163,17 @@ impl<T: Real> Integration<'_, T> {
             steps_per_exchange: stepper.steps_per_exchange(),
             ..StepperInfo::default()
         };
-        let y0 = self.problem.y0_as()?;
-        Ok((self.integrate(&mut stepper, (&y0).into(), Duration::ZERO, frames)?, info))
+        let (y0, upload) = self.initial(team.contexts(), || stepper.y0(self.problem))?;
+        Ok((self.integrate(&mut stepper, y0.stored(), upload, frames)?, info))
+    }
+
+    /// Initial values on devices, and the time of their transfer, if the devices do not compute them.
+    fn initial<V>(&self, contexts: &[Context], y0: impl FnOnce() -> Result<V, Error>) -> Result<(V, Duration), Failure> {
+        let start = Instant::now();
+        let y0 = y0()?;
+        contexts.iter().try_for_each(Context::finish)?;
+        let is_computed = contexts.iter().all(|context| self.problem.has_kernel_for_y0(context));
+        Ok((y0, if is_computed { Duration::ZERO } else { start.elapsed() }))
     }
 
     fn on_device(
@@ -185,11 +193,7 @@ impl<T: Real> Integration<'_, T> {
             stepper.measure()?;
             info.explain = Some(stepper.explain());
         }
-        let before_upload = Instant::now();
-        let y0 = self.problem.y0_on(context)?;
-        context.finish()?;
-        let is_uploaded = !self.problem.has_kernel_for_y0(context);
-        let upload = if is_uploaded { before_upload.elapsed() } else { Duration::ZERO };
+        let (y0, upload) = self.initial(std::slice::from_ref(context), || self.problem.y0_on(context))?;
         Ok((self.on_one(stepper, (&y0).into(), upload, &mut info, frames)?, info))
     }
 
@@ -288,12 +292,8 @@ impl<T: Real> Integration<'_, T> {
         let all = start.elapsed();
         let start = Instant::now();
         let end = integrator.stored()?;
-        let y = (whole || matches!(end, Stored::Parts(_))).then(|| end.to_vec()).transpose()?;
+        let y = whole.then(|| end.to_vec()).transpose()?;
         let back = start.elapsed();
-        let end = match &y {
-            Some(y) if matches!(end, Stored::Parts(_)) => Stored::Host(y),
-            _ => end,
-        };
         let summary = self.summarise(y0, end, integrator.report())?;
         let kept = keeps || interrupt::interrupted();
         let state = kept.then(|| integrator.state()).transpose()?;

@@ -18,7 +18,7 @@ const NODE: Value = Value(0);
 
 /// Stores a formula for each place in `y`, in the precision `T`; its arguments are the time, parameters with data, and `y`.
 pub(crate) fn initial_values<T: Real>(system: &System, formulas: &[Expr], family: KernelFamily) -> GeneratedKernel {
-    let mut text = opened::<T>(system, family, "ode_initial_values", "STORED *y");
+    let mut text = opened::<T>(system, family, "ode_initial_values", "STORED *y", 0..system.grid().points());
     let values = values(system, &formulas.iter().collect::<Vec<_>>(), family);
     let stores: String =
         (0..formulas.len()).map(|k| format!("            y[AT(p, {k})] = (STORED)value{k};\n")).collect();
@@ -26,18 +26,19 @@ pub(crate) fn initial_values<T: Real>(system: &System, formulas: &[Expr], family
     GeneratedKernel::new("ode_initial_values", text, Precision::F64)
 }
 
-/// Adds formulas of the components in `y` up over all points; the partial sums of the first come before those of the next. Its arguments
+/// Adds formulas of the components in `y` up over all points, of a part of a grid over its own; the partial sums of the first come before those of the next. Its arguments
 /// are those of [`initial_values`], then the partial sums.
 pub(crate) fn totals<T: Real>(system: &System, formulas: &[Expr], family: KernelFamily) -> GeneratedKernel {
     let of = values(system, &formulas.iter().collect::<Vec<_>>(), family);
     reduction::<T>(system, family, "ode_totals", "", &of, formulas.len(), "(a) + (b)")
 }
 
-/// The largest distance of a component of `y` from the `count` values of `line`, which repeats itself, NaN where one is. Its
-/// arguments are those of [`initial_values`], then `line` and the partial results.
+/// The largest distance of a component of `y` from the `count` values of `line`, which repeats itself along the whole grid, NaN where one
+/// is; of a part of a grid at its own points. Its arguments are those of [`initial_values`], then `line` and the partial results.
 pub(crate) fn largest_difference<T: Real>(system: &System, count: usize, family: KernelFamily) -> GeneratedKernel {
     assert_eq!(system.fields().len(), 1, "known solutions have one field");
-    let of = format!("            const REAL value0 = fabs((REAL)y[p] - line[p % (idx){count}]);\n");
+    let begin = system.first_point() % count;
+    let of = format!("            const REAL value0 = fabs((REAL)y[p] - line[(p + (idx){begin}) % (idx){count}]);\n");
     let line = ", __global const REAL *restrict line";
     reduction::<T>(system, family, "ode_largest_difference", line, &of, 1, "LARGER(a, b)")
 }
@@ -53,7 +54,7 @@ fn reduction<T: Real>(
     join: &str,
 ) -> GeneratedKernel {
     let arguments = format!("const STORED *restrict y{arguments}, __global REAL *restrict partial");
-    let mut text = opened::<T>(system, family, name, &arguments);
+    let mut text = opened::<T>(system, family, name, &arguments, system.own_points());
     let each = |line: &dyn Fn(usize) -> String| (0..count).map(line).collect::<String>();
     let begin = each(&|k| format!("    REAL result{k} = ZERO;\n"));
     let joined = each(&|k| format!("            result{k} = JOIN(result{k}, value{k});\n"));
@@ -84,10 +85,11 @@ fn reduction<T: Real>(
     GeneratedKernel::new(name, text, Precision::F64)
 }
 
-/// Adds noise to `count` numbers `from` and stores them in `to`: `distance` times the numbers of the generator of Park and Miller
-/// (1988), from -1 to 1, in their order. Its arguments are `count`, `distance`, `from` and `to`.
+/// Adds noise to `count` numbers of `from` and stores the sums in `to`, in both from element `begin` on: `distance` times the numbers of
+/// the generator of Park and Miller (1988) after the first `skipped`, from -1 to 1, in their order. Its arguments are `count`, `begin`,
+/// `skipped`, `distance`, `from` and `to`.
 pub(crate) fn add_noise<T: Real>(family: KernelFamily) -> GeneratedKernel {
-    let (first, past, step) = share(family, "count");
+    let (first, past, step) = share(family, 0, "count");
     let text = format!(
         "#pragma OPENCL FP_CONTRACT OFF
 inline ulong number(ulong k)
@@ -100,14 +102,14 @@ inline ulong number(ulong k)
     }}
     return result;
 }}
-__kernel void ode_add_noise(const ulong count, const REAL distance, __global const {stored} *restrict from,
-                            __global {stored} *restrict to)
+__kernel void ode_add_noise(const ulong count, const ulong begin, const ulong skipped, const REAL distance,
+                            __global const {stored} *restrict from, __global {stored} *restrict to)
 {{
     const size_t first = {first}, past = {past}, step = {step};
     const ulong jump = number(step);
-    ulong seed = number(first + 1);
+    ulong seed = number(skipped + first + 1);
     for (size_t k = first; k < past; k += step) {{
-        to[k] = from[k] + ({stored})(distance * ((REAL)seed / {NOISE_HALF:?} - ONE));
+        to[begin + k] = from[begin + k] + ({stored})(distance * ((REAL)seed / {NOISE_HALF:?} - ONE));
         seed = seed * jump % {NOISE_MODULUS};
     }}
 }}\n",
@@ -126,26 +128,34 @@ fn stored<T: Real>() -> &'static str {
     if T::PRECISION == Precision::F32 { "float" } else { "double" }
 }
 
-/// The first of `count` elements that an item has, where it stops, and how far they are apart.
-fn share(family: KernelFamily, count: &str) -> (String, String, String) {
+/// The first of `count` elements from `begin` on that an item has, where it stops, and how far they are apart.
+fn share(family: KernelFamily, begin: usize, count: &str) -> (String, String, String) {
     match family {
-        KernelFamily::Gpu => ("get_global_id(0)".into(), count.into(), "get_global_size(0)".into()),
+        KernelFamily::Gpu => {
+            (format!("{begin} + get_global_id(0)"), format!("{begin} + {count}"), "get_global_size(0)".into())
+        }
         KernelFamily::Cpu => {
-            let start = |item: &str| format!("part_start((size_t){count}, {item}, get_global_size(0))");
+            let start = |item: &str| format!("{begin} + part_start((size_t){count}, {item}, get_global_size(0))");
             (start("get_global_id(0)"), start("get_global_id(0) + 1"), "1".into())
         }
     }
 }
 
-/// What stands before the loop over the points, which is `EACH_POINT`; `arguments` follow the time and the parameters.
-fn opened<T: Real>(system: &System, family: KernelFamily, name: &str, arguments: &str) -> String {
-    let (first, past, step) = share(family, "POINTS");
+/// What stands before the loop over these points, which is `EACH_POINT`; `arguments` follow the time and the parameters.
+fn opened<T: Real>(
+    system: &System,
+    family: KernelFamily,
+    name: &str,
+    arguments: &str,
+    points: std::ops::Range<usize>,
+) -> String {
+    let (first, past, step) = share(family, points.start, &points.len().to_string());
     format!(
         "{}#define STORED {}
 #define EACH_POINT for (idx p = first; p < past; p += step)
 __kernel void {name}(const REAL t{}, __global const REAL *restrict par, __global {arguments})
 {{
-    const idx first = (idx){first}, past = (idx){past}, step = (idx){step};\n",
+    const idx first = (idx)({first}), past = (idx)({past}), step = (idx){step};\n",
         head(system, family),
         stored::<T>(),
         NODE.0

@@ -61,32 +61,36 @@ impl System {
     }
 
     /// All components at time t from a formula for each place.
-    ///
-    /// # Errors
-    /// [`Error::Value`] for a value that is not finite.
-    pub(super) fn initial_values(&self, formulas: &[Expr], t: f64) -> Result<Vec<f64>> {
+    pub(crate) fn initial_values(&self, formulas: &[Expr], t: f64) -> Vec<f64> {
         let mut y0 = vec![0.0; self.components()];
-        for (field, name) in self.fields.iter().enumerate() {
+        for field in 0..self.fields.len() {
             let values = self.sample_formula(&formulas[self.place(field)], t, self.grid.points());
-            for (p, value) in values.into_iter().enumerate() {
-                if !value.is_finite() {
-                    let place = self.grid.position(p);
-                    let expected = format!("finite at {:?}", &place[..self.grid.dims]);
-                    return Err(Error::value(format!("initial {name}"), expected, value));
-                }
-                y0[self.component(field, p)] = value;
-            }
+            values.into_iter().enumerate().for_each(|(p, value)| y0[self.component(field, p)] = value);
         }
-        Ok(y0)
+        y0
     }
 
-    /// The sum over all points of a formula of the fields there.
+    /// # Errors
+    /// [`Error::Value`] that names the first field with an initial value that is not finite, and the point.
+    pub(super) fn check_initial(&self, y0: &[f64]) -> Result<()> {
+        for (field, name) in self.fields.iter().enumerate() {
+            let value = |p: usize| y0[self.component(field, p)];
+            if let Some(p) = (0..self.grid.points()).find(|p| !value(*p).is_finite()) {
+                let place = self.grid.position(p);
+                let expected = format!("finite at {:?}", &place[..self.grid.dims]);
+                return Err(Error::value(format!("initial {name}"), expected, value(p)));
+            }
+        }
+        Ok(())
+    }
+
+    /// The sum over all points, of a part of a grid over its own, of a formula of the fields there.
     ///
     /// # Panics
     /// For another number of components.
-    pub(super) fn total(&self, formula: &Expr, y: &[f64]) -> f64 {
+    pub(crate) fn total(&self, formula: &Expr, y: &[f64]) -> f64 {
         assert_eq!(y.len(), self.components(), "a value for each component");
         let constants = self.constants();
-        (0..self.grid.points()).map(|p| self.at_point(formula, 0.0, p, &constants, &|component| y[component])).sum()
+        self.own_points().map(|p| self.at_point(formula, 0.0, p, &constants, &|component| y[component])).sum()
     }
 }

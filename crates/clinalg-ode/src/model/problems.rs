@@ -41,7 +41,9 @@ impl Problem {
             Initial::Values(values) => Ok(values.clone()),
             Initial::Formulas(formulas) => {
                 check_host(self.system.components())?;
-                self.system.initial_values(formulas, self.t0)
+                let y0 = self.system.initial_values(formulas, self.t0);
+                self.system.check_initial(&y0)?;
+                Ok(y0)
             }
         }
     }

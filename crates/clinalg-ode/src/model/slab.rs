@@ -42,6 +42,19 @@ impl System {
         slab
     }
 
+    /// The points that norms and sums count: all, or those of the own rows.
+    pub(crate) fn own_points(&self) -> Range<usize> {
+        let Some(slab) = &self.slab else { return 0..self.grid.points() };
+        let width = self.grid.points() / self.grid.n[slow_axis(self)];
+        slab.own.start * width..slab.own.end * width
+    }
+
+    /// The number in the whole grid of the first point; past the end of a ring the numbers begin anew.
+    pub(crate) fn first_point(&self) -> usize {
+        let width = self.grid.points() / self.grid.n[slow_axis(self)];
+        self.slab.as_ref().map_or(0, |slab| slab.first * width)
+    }
+
     /// The number of row `i` of the slowest axis in the whole grid.
     pub(crate) fn whole_row(&self, i: i64) -> i64 {
         let Some(slab) = &self.slab else { return i };

@@ -20,7 +20,7 @@ mod stabilised;
 mod start;
 pub(crate) mod stepper;
 pub mod survey;
-mod whole;
+pub(crate) mod whole;
 
 pub use access_check::check_access;
 pub use explain::Timing;

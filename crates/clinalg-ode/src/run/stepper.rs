@@ -1,12 +1,12 @@
 //! Steppers: what computes steps of a method for a right-hand side, and the vectors that it keeps.
 
-use clinalg::ops::Span;
 use clinalg::runtime::View;
 use clinalg::team::{Partition, Team};
 use clinalg::{Precision, Real, Vector, ops};
 use serde::Serialize;
 
 use crate::method::Method;
+use crate::model::system::System;
 use crate::{Error, Result};
 
 /// How the error of a step is measured; each component is divided by absolute + relative max(|y_n|, |y_(n+1)|), the
@@ -81,17 +81,26 @@ pub(crate) trait Parts<T: Real>: std::fmt::Debug {
     /// Number of components, of all ranks.
     fn len(&self) -> usize;
 
+    /// The rows of the grid that local rank `k` stores, and its values there.
+    fn part(&self, slot: Slot, k: usize) -> (&System, &Vector<T>);
+
     /// The components that local rank `k` owns, as pieces of its memory in the order of the whole vector.
     fn own(&self, slot: Slot, k: usize) -> Result<Vec<View<'_, T>>>;
 
     /// The whole vector; components of ranks of other processes are 0.
     fn to_vec(&self, slot: Slot) -> Result<Vec<T>>;
 
-    /// The largest magnitude, NaN where a component is, and the root of the sum of the squares, of all ranks.
-    fn norms(&self, slot: Slot) -> Result<[f64; 2]>;
+    /// The largest magnitude, NaN where a component is, of all ranks.
+    fn norm_inf(&self, slot: Slot) -> Result<f64>;
+
+    /// The root of the sum of the squares, of all ranks.
+    fn norm2(&self, slot: Slot) -> Result<f64>;
 
     /// Some of the components, on every process.
     fn pick(&self, slot: Slot, components: &[usize]) -> Result<Vec<T>>;
+
+    /// The vector with noise, see [`with_noise`](crate::run::whole::with_noise).
+    fn with_noise(&self, slot: Slot, distance: f64) -> Result<Box<dyn Parts<T>>>;
 }
 
 impl<T: Real> Clone for Stored<'_, T> {
@@ -174,7 +183,7 @@ impl<T: Real> Stored<'_, T> {
         Ok(match self {
             Stored::Host(values) => values.iter().all(|v| v.is_finite()),
             Stored::Device(vector) => ops::norm_inf(*vector)?.is_finite(),
-            Stored::Parts(shared) => shared.parts.norms(shared.slot)?[0].is_finite(),
+            Stored::Parts(shared) => shared.parts.norm_inf(shared.slot)?.is_finite(),
         })
     }
 
@@ -198,7 +207,7 @@ impl<T: Real> Stored<'_, T> {
         Ok(match self {
             Stored::Host(values) => values.iter().map(|v| v.into_f64() * v.into_f64()).sum::<f64>().sqrt(),
             Stored::Device(vector) => ops::norm2(*vector)?.into_f64(),
-            Stored::Parts(shared) => shared.parts.norms(shared.slot)?[1],
+            Stored::Parts(shared) => shared.parts.norm2(shared.slot)?,
         })
     }
 
@@ -207,35 +216,15 @@ impl<T: Real> Stored<'_, T> {
     /// # Errors
     /// Those of the device; [`Error::Value`] past the end.
     pub fn pick(&self, components: &[usize]) -> Result<Vec<T>> {
-        const ONE_BY_ONE: usize = 16;
-        const NEAR: usize = 1 << 15;
         let n = self.len();
         if let Some(k) = components.iter().find(|k| **k >= n) {
             return Err(Error::value("component", format!("below {n}"), k));
         }
-        let (Some(low), Some(high)) = (components.iter().min(), components.iter().max()) else { return Ok(Vec::new()) };
-        let of = |all: &[T], first: usize| components.iter().map(|k| all[*k - first]).collect();
-        match self {
-            Stored::Host(values) => Ok(of(values, 0)),
-            Stored::Parts(shared) => shared.parts.pick(shared.slot, components),
-            Stored::Device(vector) if high - low < NEAR => {
-                let mut all = vec![T::zero(); high - low + 1];
-                vector.buffer().read_range(*low, &mut all)?;
-                Ok(of(&all, *low))
-            }
-            Stored::Device(vector) if components.len() <= ONE_BY_ONE => {
-                let mut values = vec![T::zero(); components.len()];
-                for (value, k) in values.iter_mut().zip(components) {
-                    vector.buffer().read_range(*k, std::slice::from_mut(value))?;
-                }
-                Ok(values)
-            }
-            Stored::Device(vector) => {
-                let mut picked = Vector::zeros(vector.context(), components.len())?;
-                ops::take((n, 1), vector, Span::of(components), Span::all(1), &mut picked)?;
-                Ok(picked.to_vec()?)
-            }
-        }
+        Ok(match self {
+            Stored::Host(values) => components.iter().map(|k| values[*k]).collect(),
+            Stored::Device(vector) => ops::pick(*vector, components)?,
+            Stored::Parts(shared) => shared.parts.pick(shared.slot, components)?,
+        })
     }
 }
 

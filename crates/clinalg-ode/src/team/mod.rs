@@ -27,20 +27,26 @@
 //! # Ok::<(), clinalg_ode::Error>(())
 //! ```
 
+mod shares;
 mod simulated;
 pub(crate) mod slabs;
 
+use std::sync::Arc;
+
 use clinalg::runtime::{View, ViewMut};
 use clinalg::team::{Exchange, Partition, Reduction, Team};
-use clinalg::{Context, Real, Vector, ops};
+use clinalg::{Context, Real, Vector};
 
 use crate::integrate::{Norm, Slot, Stepper, Stored, Tolerance};
 use crate::method::graph::{Graph, Op};
 use crate::method::{Input, Method};
 use crate::model::access::slow_axis;
-use crate::run::stepper::{Parts, Shared, all_times};
+use crate::problems::Problem;
+use crate::run::stepper::{Shared, all_times};
 use crate::{DeviceOptions, DeviceStepper, Error, Result, System, Variant};
 pub use clinalg::team::Link;
+pub use shares::TeamVector;
+use shares::{Ranks, Shares};
 pub use simulated::{Traffic, simulate};
 use slabs::Slabs;
 
@@ -72,10 +78,8 @@ impl Default for TeamOptions {
 /// summed per rank and then in the order of the ranks: adaptive steps agree with those of one device but for rounding, and the
 /// same team gives the same bits.
 pub struct TeamStepper<T: Real> {
-    team: Team,
-    system: System,
+    shares: Arc<Shares>,
     method: Method,
-    slabs: Slabs,
     ranks: Vec<DeviceStepper<T>>,
     /// One for each input whose halos are exchanged.
     exchanges: Vec<(usize, Exchange<T>)>,
@@ -90,9 +94,9 @@ pub struct TeamStepper<T: Real> {
 impl<T: Real> std::fmt::Debug for TeamStepper<T> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("TeamStepper")
-            .field("team", &self.team)
+            .field("team", &self.shares.team)
             .field("method", &self.method.name())
-            .field("slabs", &self.slabs)
+            .field("slabs", &self.shares.slabs)
             .finish_non_exhaustive()
     }
 }
@@ -149,33 +153,45 @@ impl<T: Real> TeamStepper<T> {
         let reach = reach(method.graph(), system.radius()[slow_axis(system)]);
         let deep = (2..=steps).rev().find_map(|steps| Slabs::new(system, partition, steps * reach).ok());
         let slabs = deep.map_or_else(|| Slabs::new(system, partition, reach), Ok)?;
-        let local = team.local();
-        let mut ranks = Vec::with_capacity(local.len());
-        for (k, context) in team.contexts().iter().enumerate() {
-            let part = slabs.system(system, local.start + k);
-            ranks.push(DeviceStepper::with(context, method, &part, options).map_err(|error| at(team, k, error))?);
+        let shares = Shares::new(team, system, slabs);
+        let mut ranks = Vec::with_capacity(shares.parts.len());
+        for (k, (context, part)) in team.contexts().iter().zip(&shares.parts).enumerate() {
+            ranks.push(DeviceStepper::with(context, method, part, options).map_err(|error| error.of_rank(team, k))?);
         }
-        let messages = slabs.messages();
+        let messages = shares.slabs.messages();
         let shared = method.inputs().iter().enumerate().filter(|(_, input)| **input != Input::Tolerances);
         let exchanges = shared.map(|(k, _)| Ok((k, Exchange::new(team, &messages)?))).collect::<Result<_>>()?;
-        let valid = slabs.depth;
-        let (team, system, method) = (team.clone(), system.clone(), method.clone());
-        Ok(TeamStepper { team, system, method, slabs, ranks, exchanges, reach, valid, times: all_times::<T>() })
+        let (valid, times) = (shares.slabs.depth, all_times::<T>());
+        let (shares, method) = (Arc::new(shares), method.clone());
+        Ok(TeamStepper { shares, method, ranks, exchanges, reach, valid, times })
     }
 
     /// The team it runs on.
     pub fn team(&self) -> &Team {
-        &self.team
+        &self.shares.team
     }
 
     /// The rows of the grid's slowest axis that each rank owns.
     pub fn partition(&self) -> &Partition {
-        &self.slabs.partition
+        &self.shares.slabs.partition
     }
 
     /// Steps between two exchanges; `None` where none is needed.
     pub fn steps_per_exchange(&self) -> Option<usize> {
-        self.slabs.depth.checked_div(self.reach)
+        self.shares.slabs.depth.checked_div(self.reach)
+    }
+
+    /// The initial values of a problem for this system, for [`Integrator`](crate::integrate::Integrator). Where formulas give them, each
+    /// device computes those of its rows.
+    ///
+    /// # Errors
+    /// [`Error::Value`] for a problem of another size; those of [`Problem::y0_on`], of a device as [`clinalg::Error::Rank`].
+    pub fn y0(&self, problem: &Problem) -> Result<TeamVector<T>> {
+        let (components, got) = (self.components(), problem.system.components());
+        if components != got {
+            return Err(Error::value("problem", format!("one with {components} components"), got));
+        }
+        TeamVector::y0(&self.shares, problem)
     }
 
     /// The steppers of the ranks of this process.
@@ -185,17 +201,18 @@ impl<T: Real> TeamStepper<T> {
 
     /// Calls `work` with each rank's stepper and lets its device begin.
     fn each(&mut self, mut work: impl FnMut(&mut DeviceStepper<T>) -> Result<()>) -> Result<()> {
-        let TeamStepper { team, ranks, .. } = self;
+        let TeamStepper { shares, ranks, .. } = self;
+        let team = &shares.team;
         for (k, (stepper, context)) in ranks.iter_mut().zip(team.contexts()).enumerate() {
             let begun = work(stepper).and_then(|()| Ok(context.queue().flush()?));
-            begun.map_err(|error| at(team, k, error))?;
+            begun.map_err(|error| error.of_rank(team, k))?;
         }
         Ok(())
     }
 
     /// Fills the halos, all inputs at the same time.
     fn exchange(&mut self) -> Result<()> {
-        let TeamStepper { ranks, exchanges, slabs, valid, .. } = self;
+        let TeamStepper { ranks, exchanges, shares, valid, .. } = self;
         for (input, exchange) in exchanges.iter_mut() {
             let sources: Vec<View<'_, T>> = ranks.iter().map(|rank| rank.slot(Slot::Input(*input)).into()).collect();
             exchange.read(&sources)?;
@@ -204,7 +221,7 @@ impl<T: Real> TeamStepper<T> {
             let mut targets: Vec<ViewMut<'_, T>> = ranks.iter_mut().map(|rank| rank.input_mut(*input).into()).collect();
             exchange.finish(&mut targets)?;
         }
-        *valid = slabs.depth;
+        *valid = shares.slabs.depth;
         Ok(())
     }
 
@@ -215,13 +232,13 @@ impl<T: Real> TeamStepper<T> {
 
     /// Puts values of the whole vector where the ranks of this process store them.
     fn write(&mut self, input: usize, whole: &[T]) -> Result<()> {
-        let first = self.team.local().start;
+        let first = self.shares.team.local().start;
         for k in 0..self.ranks.len() {
-            let part = self.slabs.part(whole, first + k);
+            let part = self.shares.slabs.part(whole, first + k);
             let written = self.ranks[k].input_mut(input).write(&part);
-            written.map_err(|error| at(&self.team, k, error.into()))?;
+            written.map_err(|error| Error::from(error).of_rank(&self.shares.team, k))?;
         }
-        if self.ranks.len() < self.team.ranks() {
+        if self.ranks.len() < self.shares.team.ranks() {
             // What other processes own may be unknown here.
             self.valid = 0;
         }
@@ -230,13 +247,13 @@ impl<T: Real> TeamStepper<T> {
 
     /// Copies what another stepper of the same ranks has, device by device.
     fn copy(&mut self, input: usize, from: Shared<'_, T>) -> Result<()> {
-        let first = self.team.local().start;
+        let first = self.shares.team.local().start;
         for k in 0..self.ranks.len() {
             let sources = from.parts.own(from.slot, k)?;
             let target = self.ranks[k].input_mut(input);
-            for (range, source) in self.slabs.own(first + k).zip(sources) {
+            for (range, source) in self.shares.slabs.own(first + k).zip(sources) {
                 let copied = target.slice_mut(range).and_then(|mut target| target.copy_from(source));
-                copied.map_err(|error| at(&self.team, k, error.into()))?;
+                copied.map_err(|error| Error::from(error).of_rank(&self.shares.team, k))?;
             }
         }
         self.valid = 0;
@@ -291,14 +308,6 @@ pub(crate) fn measure(team: &Team, mut trial: impl FnMut(usize) -> Result<()>) -
     failed.map_or(Ok(weights), Err)
 }
 
-/// The error of a rank's stepper names the rank.
-pub(crate) fn at(team: &Team, k: usize, error: Error) -> Error {
-    match error {
-        Error::Device(error) => Error::Device(team.at(k, error)),
-        other => other,
-    }
-}
-
 /// Rows beside a slab that a step reads, where right-hand sides read `radius` rows away.
 pub(crate) fn reach(graph: &Graph, radius: usize) -> usize {
     let mut reaches: Vec<usize> = Vec::with_capacity(graph.nodes().len());
@@ -324,74 +333,13 @@ fn paying<T: Real>(graph: &Graph, system: &System, partition: &Partition, (laten
     steps.min(MOST_STEPS).min(smallest / (4 * rows)).max(1)
 }
 
-impl<T: Real> Parts<T> for TeamStepper<T> {
-    fn team(&self) -> &Team {
-        &self.team
+impl<T: Real> Ranks<T> for TeamStepper<T> {
+    fn shares(&self) -> &Arc<Shares> {
+        &self.shares
     }
 
-    fn partition(&self) -> &Partition {
-        &self.slabs.partition
-    }
-
-    fn len(&self) -> usize {
-        self.system.components()
-    }
-
-    fn own(&self, slot: Slot, k: usize) -> Result<Vec<View<'_, T>>> {
-        let vector = self.ranks[k].slot(slot);
-        let views = self.slabs.own(self.team.local().start + k).map(|range| vector.slice(range));
-        views.collect::<clinalg::Result<_>>().map_err(|error| at(&self.team, k, error.into()))
-    }
-
-    fn to_vec(&self, slot: Slot) -> Result<Vec<T>> {
-        let (first, mut whole) = (self.team.local().start, vec![T::zero(); self.len()]);
-        for k in 0..self.ranks.len() {
-            for (range, view) in self.slabs.of_whole(first + k).zip(self.own(slot, k)?) {
-                view.read(&mut whole[range]).map_err(|error| at(&self.team, k, error.into()))?;
-            }
-        }
-        let of_rank = |rank: usize| self.slabs.of_whole(rank).collect::<Vec<_>>();
-        let of_ranks: Vec<_> = (0..self.team.ranks()).map(of_rank).collect();
-        for piece in 0..of_ranks[0].len() {
-            let ranges: Vec<_> = of_ranks.iter().map(|pieces| pieces[piece].clone()).collect();
-            self.team.gather_ranges(&ranges, &mut whole)?;
-        }
-        Ok(whole)
-    }
-
-    fn norms(&self, slot: Slot) -> Result<[f64; 2]> {
-        let (mut largest, mut squares) = (Vec::new(), Vec::new());
-        for k in 0..self.ranks.len() {
-            let (mut large, mut square) = (0.0_f64, 0.0);
-            for view in self.own(slot, k)? {
-                let norms = Vector::from_view(view).and_then(|v| Ok((ops::norm_inf(&v)?, ops::norm2(&v)?)));
-                let (inf, two) = norms.map_err(|error| at(&self.team, k, error.into()))?;
-                let inf = inf.into_f64();
-                large = if inf > large || inf.is_nan() { inf } else { large };
-                square += two.into_f64().powi(2);
-            }
-            largest.push(vec![large]);
-            squares.push(vec![square]);
-        }
-        let largest = self.team.all_reduce(Reduction::Max, &largest)?[0];
-        Ok([largest, self.team.all_reduce(Reduction::Sum, &squares)?[0].sqrt()])
-    }
-
-    fn pick(&self, slot: Slot, components: &[usize]) -> Result<Vec<T>> {
-        let local = self.team.local();
-        let places: Vec<_> = components.iter().map(|c| self.slabs.place(*c)).collect();
-        let mut parts = vec![vec![0.0; components.len()]; local.len()];
-        for (k, part) in parts.iter_mut().enumerate() {
-            let own = |place: &(usize, usize)| place.0 == local.start + k;
-            let wanted: Vec<usize> = places.iter().filter(|place| own(place)).map(|place| place.1).collect();
-            let values = Stored::Device(self.ranks[k].slot(slot)).pick(&wanted);
-            let values = values.map_err(|error| at(&self.team, k, error))?;
-            let targets = part.iter_mut().zip(&places).filter(|(_, place)| own(place));
-            targets.zip(values).for_each(|((target, _), value)| *target = value.into_f64());
-        }
-        // One of the terms is the value, the others are 0.
-        let sums = self.team.all_reduce(Reduction::Sum, &parts)?;
-        Ok(sums.into_iter().map(T::from_f64).collect())
+    fn vector(&self, slot: Slot, k: usize) -> &Vector<T> {
+        self.ranks[k].slot(slot)
     }
 }
 
@@ -401,7 +349,7 @@ impl<T: Real> Stepper<T> for TeamStepper<T> {
     }
 
     fn components(&self) -> usize {
-        self.system.components()
+        self.shares.system.components()
     }
 
     fn set(&mut self, inputs: &[Vec<T>]) -> Result<()> {
@@ -410,7 +358,7 @@ impl<T: Real> Stepper<T> for TeamStepper<T> {
             let expected = format!("{count} vectors of {} components", self.components());
             return Err(Error::value("inputs", expected, format!("{} vectors", inputs.len())));
         }
-        self.valid = self.slabs.depth;
+        self.valid = self.shares.slabs.depth;
         inputs.iter().enumerate().try_for_each(|(k, input)| self.write(k, input))
     }
 
@@ -420,10 +368,11 @@ impl<T: Real> Stepper<T> for TeamStepper<T> {
         if !self.method.graph().has_error() {
             return Ok(None);
         }
-        let TeamStepper { team, ranks, .. } = self;
+        let TeamStepper { shares, ranks, .. } = self;
+        let team = &shares.team;
         let mut parts = Vec::with_capacity(ranks.len());
         for (k, stepper) in ranks.iter().enumerate() {
-            let sums = stepper.sums(tolerance.norm).map_err(|error| at(team, k, error))?;
+            let sums = stepper.sums(tolerance.norm).map_err(|error| error.of_rank(team, k))?;
             parts.push(vec![sums[0]]);
         }
         Ok(Some(match tolerance.norm {
@@ -460,7 +409,7 @@ impl<T: Real> Stepper<T> for TeamStepper<T> {
 
     fn sibling(&self, method: &Method) -> Result<Self> {
         let options = DeviceOptions { variant: Variant::Fused, ..DeviceOptions::default() };
-        let mut stepper = TeamStepper::on(&self.team, method, &self.system, &self.slabs.partition, &options, 1)?;
+        let mut stepper = TeamStepper::on(&self.shares.team, method, &self.shares.system, &self.shares.slabs.partition, &options, 1)?;
         stepper.limit_times(self.times);
         Ok(stepper)
     }
@@ -471,15 +420,15 @@ impl<T: Real> Stepper<T> for TeamStepper<T> {
     }
 
     fn finish(&self) -> Result<bool> {
-        let is_alone = self.team.local().len() == self.team.ranks();
+        let is_alone = self.shares.team.local().len() == self.shares.team.ranks();
         if is_alone {
-            self.team.finish()?;
+            self.shares.team.finish()?;
         }
         Ok(is_alone)
     }
 
     fn component_name(&self, component: usize) -> String {
-        self.system.component_name(component)
+        self.shares.system.component_name(component)
     }
 
     fn stored(&self, slot: Slot) -> Stored<'_, T> {
@@ -495,7 +444,7 @@ impl<T: Real> Stepper<T> for TeamStepper<T> {
             Stored::Device(vector) => self.write(input, &vector.to_vec()?),
             Stored::Parts(shared) => {
                 let parts = shared.parts;
-                if !parts.team().same(&self.team) || parts.partition() != self.partition() {
+                if !parts.team().same(&self.shares.team) || parts.partition() != self.partition() {
                     let expected = "a vector of the same team with the same rows for each rank";
                     return Err(Error::value("from", expected, format!("one of {parts:?}")));
                 }
@@ -508,6 +457,6 @@ impl<T: Real> Stepper<T> for TeamStepper<T> {
 impl<T: Real> TeamStepper<T> {
     /// The contexts of this process.
     pub fn contexts(&self) -> &[Context] {
-        self.team.contexts()
+        self.shares.team.contexts()
     }
 }

@@ -19,7 +19,7 @@ use crate::model::access::slow_axis;
 use crate::run::check_access;
 use crate::schedule::candidates::available;
 use crate::team::slabs::Slabs;
-use crate::team::{TeamOptions, at, measure, reach, share_out};
+use crate::team::{TeamOptions, measure, reach, share_out};
 use crate::waveform::control::{Control, See, TimeLoop, WaveformState, Window};
 use crate::waveform::device::{all_items, begin_args, check_state};
 use crate::waveform::difference::{Difference, largest};
@@ -266,7 +266,7 @@ impl<T: Real> Blocks<T> {
             let own = slabs.system(system, rank);
             let stepper = DeviceStepper::with(context, &method, &own, &team_options.device);
             let part = stepper.and_then(|stepper| Part::new(stepper, &slabs.part(y0, rank), most, lists));
-            parts.push(part.map_err(|error| at(team, k, error))?);
+            parts.push(part.map_err(|error| error.of_rank(team, k))?);
         }
         let exchange = Exchange::new(team, &waveforms.messages)?;
         Ok(Blocks { team: team.clone(), slabs, parts, exchange })
@@ -275,7 +275,7 @@ impl<T: Real> Blocks<T> {
     /// Calls `work` with each part; an error names its rank.
     fn each<R>(&mut self, mut work: impl FnMut(&mut Part<T>) -> Result<R>) -> Result<Vec<R>> {
         let team = &self.team;
-        self.parts.iter_mut().enumerate().map(|(k, part)| work(part).map_err(|error| at(team, k, error))).collect()
+        self.parts.iter_mut().enumerate().map(|(k, part)| work(part).map_err(|error| error.of_rank(team, k))).collect()
     }
 
     /// Sends the waveforms of the sides, and gives the largest difference of a row to the previous iterate, of all ranks.
@@ -304,7 +304,7 @@ impl<T: Real> Blocks<T> {
         let mut broken = Vec::new();
         for (k, part) in self.parts.iter().enumerate() {
             let largest = ops::norm_inf(part.stepper.slot(Slot::Input(part.stepper.method().begin())));
-            let largest = largest.map_err(|error| at(&self.team, k, error.into()))?;
+            let largest = largest.map_err(|error| Error::from(error).of_rank(&self.team, k))?;
             broken.push(vec![f64::from(u8::from(!largest.into_f64().is_finite()))]);
         }
         Ok(self.team.all_reduce(Reduction::Max, &broken)?[0] > 0.0)
@@ -317,7 +317,7 @@ impl<T: Real> Blocks<T> {
             let rank = self.team.local().start + k;
             let mut all = vec![T::zero(); part.start.len()];
             let read = part.stepper.slot(Slot::Input(part.stepper.method().begin())).read(&mut all);
-            read.map_err(|error| at(&self.team, k, error.into()))?;
+            read.map_err(|error| Error::from(error).of_rank(&self.team, k))?;
             let mut first = solution.len();
             for (own, whole) in self.slabs.own(rank).zip(self.slabs.of_whole(rank)) {
                 let bad = all[own.clone()].iter().position(|v| !v.is_finite());

@@ -12,7 +12,7 @@ use clinalg::{Context, Real, Vector, ops};
 
 use crate::model::System;
 use crate::run::check_access;
-use crate::team::{TeamOptions, at, measure};
+use crate::team::{TeamOptions, measure};
 use crate::waveform::boundary::Boundary;
 use crate::waveform::control::{Control, See, TimeLoop, WaveformState, Window};
 use crate::waveform::device::{Sweep, all_items, begin_args, check_state, constants, fits};
@@ -413,7 +413,7 @@ impl<'a, T: Real> Blocks<'a, T> {
                 _ => blocks.end..blocks.end,
             };
             let part = Part::new(context, system, y0, options, stages, boundary, [blocks, inner], lists);
-            parts.push(part.map_err(|error| at(team, k, error))?);
+            parts.push(part.map_err(|error| error.of_rank(team, k))?);
         }
         let exchange = Exchange::new(team, &messages)?;
         Ok(Blocks { case, ranks, parts, exchange })
@@ -423,7 +423,7 @@ impl<'a, T: Real> Blocks<'a, T> {
     fn each(&mut self, mut work: impl FnMut(&mut Part<T>) -> Result<()>) -> Result<()> {
         let team = self.case.team;
         let mut parts = self.parts.iter_mut().enumerate();
-        parts.try_for_each(|(k, part)| work(part).map_err(|error| at(team, k, error)))
+        parts.try_for_each(|(k, part)| work(part).map_err(|error| error.of_rank(team, k)))
     }
 
     /// Measures the weight of each rank, by one iteration over these steps.
@@ -452,7 +452,7 @@ impl<'a, T: Real> Blocks<'a, T> {
                 }
             };
             for (k, part) in self.parts.iter().enumerate() {
-                part.rest(options.h, [steps, rows]).map_err(|error| at(team, k, error))?;
+                part.rest(options.h, [steps, rows]).map_err(|error| error.of_rank(team, k))?;
             }
         }
         let mut targets: Vec<ViewMut<'_, T>> = self.parts.iter_mut().map(|part| (&mut part.inbox).into()).collect();
@@ -460,7 +460,7 @@ impl<'a, T: Real> Blocks<'a, T> {
         drop(targets);
         let mut squares = Vec::new();
         for (k, part) in self.parts.iter().enumerate() {
-            squares.push(part.difference.read(rows).map_err(|error| at(team, k, error))?);
+            squares.push(part.difference.read(rows).map_err(|error| error.of_rank(team, k))?);
         }
         self.each(|part| {
             let points = part.counts[1];
@@ -476,7 +476,7 @@ impl<'a, T: Real> Blocks<'a, T> {
         let team = self.case.team;
         let mut broken = Vec::new();
         for (k, part) in self.parts.iter().enumerate() {
-            broken.push(vec![f64::from(u8::from(part.is_broken().map_err(|error| at(team, k, error))?))]);
+            broken.push(vec![f64::from(u8::from(part.is_broken().map_err(|error| error.of_rank(team, k))?))]);
         }
         Ok(team.all_reduce(Reduction::Max, &broken)?[0] > 0.0)
     }
@@ -488,7 +488,7 @@ impl<'a, T: Real> Blocks<'a, T> {
         let mut first = solution.len();
         for (k, part) in self.parts.iter().enumerate() {
             let values = if end == End::First { &part.start } else { &part.end };
-            values.read(&mut all).map_err(|error| at(team, k, error.into()))?;
+            values.read(&mut all).map_err(|error| Error::from(error).of_rank(team, k))?;
             for c in case.components(part.blocks.clone()) {
                 solution[c] = all[c];
                 first = if all[c].is_finite() { first } else { first.min(c) };

@@ -11,7 +11,7 @@
 //! | C = alpha op(A) op(B) + beta C | [`gemm`] |
 //! | out = a .* b, conj(a) | [`multiply`], [`conj`] |
 //! | parts of complex vectors | [`real_part`], [`imaginary_part`], [`abs`]; from parts [`complex`] |
-//! | out = a(rows, cols), a(rows, cols) = values, the transpose | [`take`], [`put`], [`transpose`] |
+//! | out = a(rows, cols), a(rows, cols) = values, the transpose | [`take`], [`put`], [`transpose`]; some elements on the host [`pick`] |
 //! | f(x), f(x, y) element by element; sums, extrema along a dimension | [`map`], [`map2`]; [`reduce_along`] |
 //! | A B, alpha A + beta B, A(p, q), triangles, diag(l) A diag(r) of sparse matrices | methods of [`Csr`](crate::Csr): `multiply`, `combine`, `select`, `band_part`, `scale` |
 //! | uniform random numbers; a 64-bit fingerprint of a vector | [`Uniform`]; [`fingerprint`] |
@@ -45,7 +45,7 @@ pub use factor::{
 pub use gemm::{Transpose, gemm};
 pub use map::{Binary, Reduction, Unary, expanded, map, map2, reduce_along};
 pub(crate) use part::Positions;
-pub use part::{Span, put, take, transpose};
+pub use part::{Span, pick, put, take, transpose};
 pub use product::{MultiRhs, Operator, Transposed, mm, mv, mv_conj_transposed, mv_transposed};
 pub use random::{Uniform, fingerprint};
 pub(crate) use reduce::norm_of_squares;

@@ -128,6 +128,36 @@ pub fn take<T: Scalar>(
     program.take_listed(context, range, n, count, &row_at, &col_at, a.buffer(), to)
 }
 
+/// The elements at some positions, in their order, on the host: what lies between them is read only where they are near each other.
+///
+/// # Errors
+/// [`Error::Value`] for a position past the end; [`Error::Allocation`].
+pub fn pick<T: Scalar>(a: &Vector<T>, positions: &[usize]) -> Result<Vec<T>> {
+    /// Reads that take less time than a kernel and its list of positions.
+    const ONE_BY_ONE: usize = 16;
+    /// Elements that are read as fast as one.
+    const NEAR: usize = 1 << 15;
+    let (Some(&low), Some(&high)) = (positions.iter().min(), positions.iter().max()) else { return Ok(Vec::new()) };
+    if high >= a.len() {
+        return Err(Error::value("positions", format!("below {}", a.len()), high));
+    }
+    if high - low < NEAR {
+        let mut all = vec![T::zero(); high - low + 1];
+        a.buffer().read_range(low, &mut all)?;
+        return Ok(positions.iter().map(|k| all[k - low]).collect());
+    }
+    if positions.len() <= ONE_BY_ONE {
+        let mut values = vec![T::zero(); positions.len()];
+        for (value, k) in values.iter_mut().zip(positions) {
+            a.buffer().read_range(*k, std::slice::from_mut(value))?;
+        }
+        return Ok(values);
+    }
+    let mut picked = Vector::uninit(a.context(), positions.len())?;
+    take((a.len(), 1), a, Span::of(positions), Span::all(1), &mut picked)?;
+    picked.to_vec()
+}
+
 /// a(rows, cols) = values for the array `a` of this shape; `values` has the values of the part column by column, or one value for all.
 ///
 /// Traffic: each element of the part read and written once.

@@ -9,6 +9,9 @@ use crate::runtime::kernels::random;
 use crate::runtime::{self, In, KernelFamily, Out};
 use crate::{Buffer, Context, Error, Precision, Result, Scalar, Vector};
 
+/// The increment of SplitMix64.
+const INCREMENT: u64 = 0x9e37_79b9_7f4a_7c15;
+
 /// Uniform random numbers, each a function of the seed and its position, so that every device and the host produce the same
 /// ones.
 ///
@@ -52,6 +55,23 @@ impl Uniform {
             ));
         }
         Ok(Uniform { seed, low: range.start, width })
+    }
+
+    /// The numbers after the first `count`: those of a part of a longer vector.
+    ///
+    /// ```
+    /// use clinalg::ops::Uniform;
+    ///
+    /// let numbers = Uniform::new(7, -1.0..1.0)?;
+    /// let (mut all, mut rest) = (vec![0.0; 5], vec![0.0; 2]);
+    /// numbers.fill_host(&mut all);
+    /// numbers.skip(3).fill_host(&mut rest);
+    /// assert_eq!(rest, all[3..]);
+    /// # Ok::<(), clinalg::Error>(())
+    /// ```
+    pub fn skip(&self, count: usize) -> Uniform {
+        // The seed and the position enter as their sum.
+        Uniform { seed: self.seed.wrapping_add((count as u64).wrapping_mul(INCREMENT)), ..*self }
     }
 
     /// The first `len` numbers as a vector.
@@ -102,7 +122,7 @@ impl Uniform {
 
 /// Output `position` of SplitMix64.
 fn splitmix(seed: u64, position: u64) -> u64 {
-    let mut z = seed.wrapping_add(position.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15));
+    let mut z = seed.wrapping_add(position.wrapping_add(1).wrapping_mul(INCREMENT));
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
     z ^ (z >> 31)

@@ -53,6 +53,7 @@ pub use network::{Network, Received, Sent};
 pub use partition::Partition;
 pub use phases::{Phase, PhaseTime};
 pub use poisson::Poisson;
+pub use strips::Fill;
 pub use vector::{Layout, Vector};
 pub use wave::Wave;
 

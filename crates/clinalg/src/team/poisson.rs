@@ -3,7 +3,7 @@
 use std::ops::{ControlFlow, Range};
 
 use super::layers::Layers;
-use super::strips::{Grid, Strips, strips_mut};
+use super::strips::{Fill, Grid, Strips, strips_mut};
 use super::{Partition, PhaseTime, Reduction, Team};
 use crate::error::check_length;
 use crate::multigrid::cycle::{Hierarchy, Multigrid};
@@ -32,7 +32,9 @@ trait Solver<T: Real>: Send {
     fn zeros(&self) -> Result<Grid<T>>;
     fn load(&self, values: &[T], grid: &mut Grid<T>) -> Result<()>;
     fn store(&self, grid: &Grid<T>, values: &mut [T]) -> Result<()>;
-    fn fill(&self, function: &Separable, grid: &mut Grid<T>) -> Result<()>;
+    fn fill(&self, grid: &mut Grid<T>, values: &mut Fill<'_, T>) -> Result<()>;
+    fn norm(&self, grid: &Grid<T>) -> Result<f64>;
+    fn pick(&self, grid: &Grid<T>, points: &[usize]) -> Result<Vec<T>>;
     fn error_max(&self, function: &Separable, grid: &Grid<T>) -> Result<f64>;
     fn measure_phases(&mut self, on: bool) -> Vec<PhaseTime>;
     fn iterate(
@@ -61,8 +63,16 @@ impl<T: Real, L: Layers<T>> Solver<T> for Multigrid<Strips<T, L>> {
         self.hierarchy().store(grid, values)
     }
 
-    fn fill(&self, function: &Separable, grid: &mut Grid<T>) -> Result<()> {
-        self.hierarchy().fill(function, grid)
+    fn fill(&self, grid: &mut Grid<T>, values: &mut Fill<'_, T>) -> Result<()> {
+        self.hierarchy().fill(grid, values)
+    }
+
+    fn norm(&self, grid: &Grid<T>) -> Result<f64> {
+        self.hierarchy().norm(grid)
+    }
+
+    fn pick(&self, grid: &Grid<T>, points: &[usize]) -> Result<Vec<T>> {
+        self.hierarchy().pick(grid, points)
     }
 
     fn error_max(&self, function: &Separable, grid: &Grid<T>) -> Result<f64> {
@@ -295,6 +305,33 @@ impl<T: Real> Poisson<T> {
         self.solver.load(u, &mut self.u)
     }
 
+    /// In place of [`Poisson::load`]: `f` and `u` write the values at consecutive points of the grid, whose numbers they get, to a vector
+    /// on a device; they are called for each rank of this process. The vectors hold zeros.
+    ///
+    /// ```
+    /// use clinalg::multigrid::{Grid, PoissonParams};
+    /// use clinalg::ops::Uniform;
+    /// use clinalg::team::{Poisson, Team};
+    /// use clinalg::{ContextOptions, Device};
+    ///
+    /// let team = Team::new(&[Device::default_device()?], &ContextOptions::default())?;
+    /// let mut poisson = Poisson::<f32>::new(&team, &Grid::square(129), &PoissonParams::default())?;
+    /// let numbers = Uniform::new(1, -1.0..1.0)?;
+    /// poisson.load_with(&mut |points, f| numbers.skip(points.start).fill(f), &mut |_, _| Ok(()))?;
+    /// # Ok::<(), clinalg::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Error::Rank`], those of `f` and `u`, and what a device reports.
+    pub fn load_with<'a>(&mut self, f: &mut Fill<'a, T>, u: &mut Fill<'a, T>) -> Result<()> {
+        for (grid, values) in [(&mut self.f, f), (&mut self.u, u)] {
+            let strips = strips_mut(grid);
+            self.team.each(|k, _| strips[k].fill(T::zero()))?;
+            self.solver.fill(grid, values)?;
+        }
+        Ok(())
+    }
+
     /// In place of [`Poisson::load`]: the values of `f`, which each device computes for its strip, and u = 0.
     ///
     /// # Errors
@@ -302,9 +339,30 @@ impl<T: Real> Poisson<T> {
     /// [`Error::NoFp64`].
     pub fn load_separable(&mut self, f: &Separable) -> Result<()> {
         f.check_points("f", self.sides())?;
-        self.solver.fill(f, &mut self.f)?;
-        let strips = strips_mut(&mut self.u);
-        self.team.each(|k, _| strips[k].fill(T::zero())).map(drop)
+        let (axis, width) = (self.grid.dim() - 1, self.points() / self.partition().rows());
+        let mut values = |points: Range<usize>, strip: &mut Vector<T>| {
+            f.part(axis, points.start / width..points.end / width).fill(strip)
+        };
+        self.load_with(&mut values, &mut |_, _| Ok(()))
+    }
+
+    /// The 2-norms of f and u at all points. All processes call it.
+    ///
+    /// # Errors
+    /// As [`Error::Rank`], what a device reports.
+    pub fn norms(&self) -> Result<[f64; 2]> {
+        Ok([self.solver.norm(&self.f)?, self.solver.norm(&self.u)?])
+    }
+
+    /// The solution at some points, of all ranks. All processes call it.
+    ///
+    /// # Errors
+    /// [`Error::Value`] for a point that the grid does not have; as [`Error::Rank`], what a device reports.
+    pub fn pick(&self, points: &[usize]) -> Result<Vec<T>> {
+        if let Some(point) = points.iter().find(|&&point| point >= self.points()) {
+            return Err(Error::value("points", format!("below {}", self.points()), point));
+        }
+        self.solver.pick(&self.u, points)
     }
 
     /// The largest difference of the solution from `exact` at a point, of all ranks; NaN if a value is NaN. All processes

@@ -24,6 +24,9 @@ use crate::multigrid::{Cycle, PoissonParams, Separable, Smoother};
 use crate::runtime::{KernelFamily, Out, View, ViewMut};
 use crate::{Buffer, Context, Real, Result, Vector, ops};
 
+/// Writes values at consecutive points of a grid, whose numbers it gets, to a vector on a device.
+pub type Fill<'a, T> = dyn FnMut(Range<usize>, &mut Vector<T>) -> Result<()> + 'a;
+
 /// A grid of one level.
 pub(crate) enum Grid<T: Real> {
     /// A strip for each rank of this process.
@@ -182,14 +185,41 @@ impl<T: Real, L: Layers<T>> Strips<T, L> {
         self.team.each(load).map(drop)
     }
 
-    /// The values of `function` in the strips of the finest `grid`, halos included.
-    pub(crate) fn fill(&self, function: &Separable, grid: &mut Grid<T>) -> Result<()> {
-        let (strips, first) = (strips_mut(grid), self.team.local().start);
+    /// Fills the strips of the finest `grid`, halos included.
+    pub(crate) fn fill(&self, grid: &mut Grid<T>, values: &mut Fill<'_, T>) -> Result<()> {
+        let (strips, n, first) = (strips_mut(grid), width::<T, L>(self.sides[0]), self.team.local().start);
         let fill = |k: usize, _: &Context| {
-            let rows = self.layouts[0].stored[first + k].clone();
-            function.part(L::DIM - 1, rows).fill(&mut strips[k])
+            let rows = &self.layouts[0].stored[first + k];
+            values(rows.start * n..rows.end * n, &mut strips[k])
         };
         self.team.each(fill).map(drop)
+    }
+
+    /// The 2-norm of the finest `grid`.
+    pub(crate) fn norm(&self, grid: &Grid<T>) -> Result<f64> {
+        let strips = strips_of(grid);
+        let own = |k: usize, _: &Context| {
+            let own = Vector::from_view(strips[k].slice(self.own(0, k))?)?;
+            Ok(ops::norm2(&own)?.into_f64())
+        };
+        self.team.norm(self.team.each(own)?)
+    }
+
+    /// The finest `grid` at some points, on all processes.
+    pub(crate) fn pick(&self, grid: &Grid<T>, points: &[usize]) -> Result<Vec<T>> {
+        let (strips, n, first) = (strips_of(grid), width::<T, L>(self.sides[0]), self.team.local().start);
+        let parts = self.team.each(|k, _| {
+            let (own, stored) = (self.partition().range(first + k), self.layouts[0].stored[first + k].start);
+            let own = |point: &usize| own.contains(&(point / n));
+            let local: Vec<usize> = points.iter().filter(|point| own(point)).map(|point| point - stored * n).collect();
+            let mut part = vec![0.0; points.len()];
+            let targets = part.iter_mut().zip(points).filter(|(_, point)| own(point));
+            targets.zip(ops::pick(&strips[k], &local)?).for_each(|((target, _), value)| *target = value.into_f64());
+            Ok(part)
+        })?;
+        // One of the terms is the value, the others are 0.
+        let sums = self.team.all_reduce(Reduction::Sum, &parts)?;
+        Ok(sums.into_iter().map(T::from_f64).collect())
     }
 
     /// The largest difference of the finest `grid` from `function` on all ranks.
