@@ -1524,13 +1524,27 @@ fn two_devices_share_a_problem() {
     }
     assert_eq!(both["error_max"], one["error_max"], "the bits of one device");
 
+    // Large enough for the devices to compute f and g themselves.
+    let folder = folder();
+    let poisson = |devices: &str, name: &str| {
+        let path = folder.path().join(name);
+        let line = "poisson --n 2049 --f exp(x)*y --boundary x-y --boundary y1=sin(3*x) --tol 1e-3";
+        let report = pair(&format!("{line} {devices} --json --out {}", path.display())).json();
+        (report, std::fs::read(path).unwrap())
+    };
+    let (both, one) = (poisson("--devices 0,1", "both.npy"), poisson("--device 0", "one.npy"));
+    assert_eq!(both.0["cycles"], one.0["cycles"]);
+    assert!(both.1 == one.1, "the bits of one device");
+    let done = pair("poisson --n 2049 --f 1/(x-0.5) --devices 0,1");
+    assert_eq!(done.code, 2, "{done:?}");
+    assert!(done.stderr.contains("x = 0.5"), "{done:?}");
+
     let wave = |devices: &str| pair(&format!("wave --n 65 --steps 50 {devices} --json")).json();
     let (both, one) = (wave("--devices all --balance"), wave("--device 0"));
     keys(&both, &WAVE_KEYS);
     assert_eq!(both["error_max"], one["error_max"], "the bits of one device");
 
     // Fixed steps give the bits of one device.
-    let folder = folder();
     let ode = |devices: &str, name: &str| {
         let path = folder.path().join(name);
         let line = format!("ode --problem bruss2d-mix --n 24 --method rk4 --h 1e-3 --t-end 0.02 {devices} --json");

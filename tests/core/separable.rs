@@ -82,6 +82,15 @@ fn reference<T: Real>(context: &Context) {
         let mut on_host = vec![T::nan(); count];
         f.fill_host(&mut on_host).unwrap();
         assert_same(&what, &on_host, &want);
+        // Whole rows along the last direction.
+        let axis = points.iter().rposition(|&n| n != 1).unwrap_or(0);
+        let width = points[..axis].iter().product::<usize>();
+        for rows in [0..points[axis], 1.min(points[axis])..points[axis], 0..points[axis] / 2] {
+            let part = rows.start * width..rows.end * width;
+            let mut got = Vector::<T>::zeros(context, part.len()).unwrap();
+            f.fill_range(part.clone(), &mut got).unwrap();
+            assert_same(&what, &got.to_vec().unwrap(), &want[part]);
+        }
         // The error, to the last bit, also of a part of a vector.
         let u = noise::<T>(count + 5, 1);
         let device = Vector::from_slice(context, &u).unwrap();
@@ -111,6 +120,9 @@ fn wrong_shapes<T: Real>(context: &Context) {
     let f = Separable::new(1.0, &[&[1.0, 2.0], &[1.0, 2.0, 3.0]]).unwrap();
     let mut short = Vector::<T>::zeros(context, 5).unwrap();
     assert_error(f.fill(&mut short), "clinalg:argument:length", "out");
+    assert_error(f.fill_range(0..4, &mut short), "clinalg:argument:length", "out");
+    assert_error(f.fill_range(0..5, &mut short), "clinalg:argument:value", "points");
+    assert_error(f.fill_range(2..8, &mut short), "clinalg:argument:value", "points");
     assert_error(f.error_max(&short), "clinalg:argument:length", "u");
     assert_error(f.fill_host(&mut [T::zero(); 5]), "clinalg:argument:length", "out");
     assert_error(f.error_max_host(&[T::zero(); 7]), "clinalg:argument:length", "u");

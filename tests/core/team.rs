@@ -10,7 +10,7 @@ use std::sync::{Arc, Condvar, Mutex};
 use std::time::Duration;
 
 use clinalg::multigrid::{self, Backend, Cycle, Grid, PoissonParams, Separable, Smoother};
-use clinalg::ops::Operator;
+use clinalg::ops::{Operator, Uniform};
 use clinalg::precond::Jacobi;
 use clinalg::runtime::devices;
 use clinalg::solve::{
@@ -464,6 +464,40 @@ fn separable_problems_have_the_bits_of_one_device() {
         let other = Separable::new(1.0, &vec![&sine[1..]; dim]).unwrap();
         assert_error(poisson.load_separable(&other), SHAPE, "f");
         assert_error(poisson.error_max(&other), SHAPE, "exact");
+    }
+}
+
+/// Each device of a team makes the numbers of its strip, and nothing is read but what is picked.
+#[test]
+fn random_right_sides_and_values_on_sides_have_the_bits_of_one_device() {
+    let numbers = Uniform::new(5, -1.0..1.0).unwrap();
+    for (context, (n, dim)) in capable::<f64>().flat_map(|context| [(33, 2), (17, 3)].map(|size| (context, size))) {
+        let (grid, params) = (Grid::new(&vec![n; dim]), PoissonParams::default());
+        let (mut f, mut start) = (vec![0.0; grid.len()], vec![0.0; grid.len()]);
+        numbers.fill_host(&mut f);
+        // The sides keep these values; the others are the initial guess.
+        numbers.skip(17).fill_host(&mut start);
+        let mut expected = start.clone();
+        multigrid::Poisson::new(context, &grid, &params).unwrap().solve(&f, &mut expected).unwrap();
+        let norm = |values: &[f64]| values.iter().map(|v| v * v).sum::<f64>().sqrt();
+        let points: Vec<usize> = (0..grid.len()).step_by(7).rev().collect();
+        let work = |team: &Team| {
+            let mut poisson = Poisson::<f64>::new(team, &grid, &params).unwrap();
+            let mut f = |points: Range<usize>, f: &mut clinalg::Vector<f64>| numbers.skip(points.start).fill(f);
+            let mut u = |points: Range<usize>, u: &mut clinalg::Vector<f64>| u.write(&start[points]);
+            poisson.load_with(&mut f, &mut u).unwrap();
+            poisson.iterate(&mut |_, _| ControlFlow::Continue(())).unwrap();
+            (poisson.pick(&points).unwrap(), poisson.norms().unwrap())
+        };
+        let picked: Vec<f64> = points.iter().map(|&point| expected[point]).collect();
+        for (got, norms) in [in_processes(context, 2, work), vec![work(&team(context, 3))]].concat() {
+            assert_same(&format!("{n} points, {dim} dimensions on {context:?}"), &got, &picked);
+            for (got, want) in norms.into_iter().zip([norm(&f), norm(&expected)]) {
+                assert!((got - want).abs() <= 1e-14 * want, "{got} instead of {want}");
+            }
+        }
+        let poisson = Poisson::<f64>::new(&team(context, 2), &grid, &params).unwrap();
+        assert_error(poisson.pick(&[grid.len()]), VALUE, "points");
     }
 }
 

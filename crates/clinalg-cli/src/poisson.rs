@@ -369,10 +369,10 @@ fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Result<Exit
     progress.stage("setting up");
     out.phase("set-up");
     let start = Instant::now();
-    let (medium, boundary) = (args.medium::<T>(&problem)?, problem.boundary_values::<T>()?);
+    let (medium, boundary) = (args.medium::<T>(&problem)?, problem.boundary_values::<T>(&executor)?);
     let mut solver = Solver::<T>::new(&executor, &problem, &medium, &boundary, global)?;
     let fingerprint = |f: &[T]| resume::fingerprint(args, &problem, (&medium, &boundary), f);
-    if let Some(loaded) = checkpoints.resumed(|| Ok(fingerprint(&solver.right_side()?)))? {
+    if let Some(loaded) = checkpoints.resumed(|| fingerprint(&solver.right_side()?))? {
         let (u, memory) = resume::restored::<T>(loaded, problem.lattice.len())?;
         solver.resume(u, &memory)?;
     }
@@ -399,15 +399,15 @@ fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Result<Exit
     document.warn_of_jumps(!matches!(medium, Medium::Constant));
     if let Some(memory) = memory {
         document.files.checkpoint = checkpoints.write(cancelled, |path| {
-            resume::save(path, fingerprint(&solver.right_side()?), &solver.solution()?, memory)
+            resume::save(path, fingerprint(&solver.right_side()?)?, &solver.solution()?, memory)
         })?;
     }
-    let shown = if target.is_some() || picture.is_some() { Some(solver.solution()?) } else { None };
-    if let (Some(target), Some(u)) = (&target, &shown) {
-        target.write(&problem.lattice, "u", &Values::of(u))?;
+    if let Some(target) = &target {
+        target.write(&problem.lattice, "u", &Values::of(&solver.solution()?))?;
     }
-    if let (Some(picture), Some(u)) = (picture, &shown) {
-        document.draw(&picture, &problem.lattice, u)?;
+    if let Some(picture) = &picture {
+        let (points, columns) = problem.lattice.shown();
+        document.draw(picture, &problem.lattice, columns, &solver.pick(&points)?)?;
     }
     out.report(&document, executor.contexts(), || {
         let [f, u] = solver.norms()?;

@@ -24,7 +24,7 @@ pub use method::{METHODS, Method, graph, tableau};
 pub use model::{Boundary, Description, Function, Grid, Layout, Powers, Rhs, Side, System, problems};
 pub use plan::{Plan, Variant};
 pub use run::device::DeviceStepper;
-pub use run::{Timing, check_access, device, integrate, ivp, reference, survey};
+pub use run::{Places, Timing, check_access, device, integrate, ivp, reference, survey};
 pub use schedule::{DeviceOptions, Tile};
 
 /// The examples of the guide's pages.

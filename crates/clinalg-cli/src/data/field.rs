@@ -78,6 +78,23 @@ impl Lattice {
         (0..self.dim()).map(|axis| self.coordinates(axis)).collect()
     }
 
+    /// The points that a picture shows of the plane x, y, of three dimensions of that in the middle: all, or of each direction with
+    /// more than can be seen evenly distributed ones; and how many of them are in a row.
+    pub(crate) fn shown(&self) -> (Vec<usize>, usize) {
+        /// Most points along a direction.
+        const MOST: usize = 2048;
+        let [x, y] = [0, 1].map(|axis| {
+            let n = self.points(axis);
+            let count = n.div_ceil(n.div_ceil(MOST));
+            // The nearest of the points to each of `count`.
+            (0..count).map(|k| (2 * k * (n - 1) + count - 1) / (2 * (count - 1)).max(1)).collect::<Vec<_>>()
+        });
+        let (width, middle) = (self.points(0), self.points(2) / 2);
+        let first = middle * width * self.points(1);
+        let points = y.iter().flat_map(|j| x.iter().map(move |i| first + j * width + i)).collect();
+        (points, x.len())
+    }
+
     /// Coordinates of the centres of the cells along `axis`.
     pub(crate) fn centres(&self, axis: usize) -> Vec<f64> {
         let (n, length) = (self.intervals[axis], self.lengths[axis]);
@@ -151,5 +168,16 @@ mod tests {
         assert_eq!(square.coordinates(0), [0.0, 0.25, 0.5, 0.75, 1.0]);
         assert_eq!(square.centres(1), [0.125, 0.375, 0.625, 0.875]);
         assert_eq!(square.points(2), 1);
+    }
+
+    #[test]
+    fn pictures_show_all_points_of_small_planes_and_some_of_large_ones() {
+        assert_eq!(Lattice::unit(3, 2).shown(), ((0..9).collect(), 3));
+        assert_eq!(Lattice::unit(3, 3).shown(), ((9..18).collect(), 3));
+        let long = Lattice::with_ends(&[4097, 1], &[1.0; 2], &[false; 2]);
+        let (points, columns) = long.shown();
+        assert_eq!((points.len(), columns), (1366, 1366));
+        assert_eq!((points[0], points[1], points[1365]), (0, 3, 4096));
+        assert!(points.windows(2).all(|pair| (3..=4).contains(&(pair[1] - pair[0]))));
     }
 }

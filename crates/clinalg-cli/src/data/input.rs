@@ -6,10 +6,11 @@ use std::thread;
 
 use clinalg::Real;
 use clinalg::multigrid::Coefficient;
-use clinalg_ode::Function;
+use clinalg_ode::{Function, Places};
 
 use super::array::{Array, READABLE};
 use super::field::Lattice;
+use super::grid_values::GridValues;
 use super::in_threads;
 use crate::exit::{Failure, usage};
 use crate::paths::ending;
@@ -87,6 +88,18 @@ impl InputField {
     /// As it was given.
     pub(crate) fn text(&self) -> &str {
         &self.text
+    }
+
+    /// The values of a formula at some of the points, for devices to compute; `None` for a file. That they are finite is for
+    /// [`InputField::at_points`] to find out.
+    pub(crate) fn on_devices<T>(&self, lattice: &Lattice, places: Places) -> Option<GridValues<T>> {
+        let Source::Formula(formula) = &self.source else { return None };
+        Some(GridValues::Formula { function: (**formula).clone(), axes: lattice.axes(), places })
+    }
+
+    /// Whether it is a formula, not a file.
+    pub(crate) fn is_formula(&self) -> bool {
+        matches!(self.source, Source::Formula(_))
     }
 
     /// The value of a formula at a point; `None` for a file.

@@ -2,6 +2,7 @@
 
 pub(crate) mod array;
 mod field;
+mod grid_values;
 mod input;
 pub(crate) mod npy;
 mod points;
@@ -19,6 +20,7 @@ use crate::exit::Failure;
 
 pub(crate) use self::array::Array;
 pub(crate) use self::field::{Lattice, Values};
+pub(crate) use self::grid_values::GridValues;
 pub(crate) use self::input::{CoefficientValues, InputField};
 pub(crate) use self::points::read_points;
 pub(crate) use self::target::{AXES, Target, write_names, write_rows};

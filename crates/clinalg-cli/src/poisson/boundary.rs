@@ -1,10 +1,13 @@
 //! The values on the sides: one formula or file for all sides, others for some of them.
 
-use clinalg::Real;
-use clinalg::multigrid::{Condition, End, Grid, SideValues};
+use std::ops::Range;
 
-use crate::args::boxes::{self, side_name};
-use crate::data::{InputField, Lattice};
+use clinalg::multigrid::{Condition, End, Grid, SideValues};
+use clinalg::{Real, Vector};
+use clinalg_ode::Places;
+
+use crate::args::boxes::{self, ENDS, side_name};
+use crate::data::{GridValues, InputField, Lattice};
 use crate::exit::{Failure, usage};
 
 const OPTION: &str = "--boundary";
@@ -13,10 +16,18 @@ const OPTION: &str = "--boundary";
 pub(super) enum Boundary<T: Real> {
     /// 0.
     Zero,
-    /// At the points of the sides, 0 at others.
-    Points(Vec<T>),
+    /// At the points of the sides; the others keep their values, of those of the host 0.
+    Points(Vec<GridValues<T>>),
     /// g of each side.
     Sides(SideValues<T>),
+}
+
+impl<T: Real> Boundary<T> {
+    /// Writes the values of u at those of consecutive points of the grid that are on sides to a vector on a device.
+    pub(super) fn fill(&self, points: Range<usize>, out: &mut Vector<T>) -> clinalg::Result<()> {
+        let Boundary::Points(values) = self else { return Ok(()) };
+        values.iter().try_for_each(|values| values.fill(points.clone(), out))
+    }
 }
 
 /// What `--boundary` gives.
@@ -111,11 +122,20 @@ impl BoundaryData {
         );
     }
 
-    /// The values on the sides of the grid. Where directions meet, those of the last direction hold.
-    pub(super) fn values<T: Real>(&self, grid: &Grid, lattice: &Lattice) -> Result<Boundary<T>, Failure> {
+    /// The values on the sides of the grid. Where directions meet, those of the last direction hold. With `computed` devices compute
+    /// formulas for u.
+    pub(super) fn values<T: Real>(
+        &self,
+        grid: &Grid,
+        lattice: &Lattice,
+        computed: bool,
+    ) -> Result<Boundary<T>, Failure> {
         let mut sides = boxes::sides(grid.dim());
         if sides.all(|(axis, end)| grid.is_held(axis, end)) {
-            return self.at_points(grid, lattice).map(Boundary::Points);
+            return Ok(Boundary::Points(match self.on_devices(grid, lattice).filter(|_| computed) {
+                Some(values) => values,
+                None => vec![GridValues::Host(self.at_points(grid, lattice)?)],
+            }));
         }
         let mut failure = None;
         let values = SideValues::from_fn(grid, |axis, end, at| {
@@ -132,8 +152,24 @@ impl BoundaryData {
         failure.map_or(Ok(Boundary::Sides(values)), Err)
     }
 
+    /// As [`BoundaryData::at_points`], for devices to compute; `None` where a file has some of the values.
+    fn on_devices<T: Real>(&self, grid: &Grid, lattice: &Lattice) -> Option<Vec<GridValues<T>>> {
+        let sides = held(grid);
+        let (mut rest, mut values) = (sides, Vec::new());
+        for (axis, end, given) in &self.sides {
+            let mut on = [[false; 2]; 3];
+            on[*axis][*end as usize] = true;
+            rest[*axis][*end as usize] = false;
+            values.push(given.on_devices(lattice, Places { sides, on, inside: false })?);
+        }
+        if let Some(all) = &self.all {
+            values.push(all.on_devices(lattice, Places { sides, on: rest, inside: false })?);
+        }
+        Some(values)
+    }
+
     /// The values at the points of a grid whose sides all have values of u there, 0 at others.
-    fn at_points<T: Real>(&self, grid: &Grid, lattice: &Lattice) -> Result<Vec<T>, Failure> {
+    pub(super) fn at_points<T: Real>(&self, grid: &Grid, lattice: &Lattice) -> Result<Vec<T>, Failure> {
         let mut values = vec![T::zero(); grid.len()];
         let is_own = |side: (usize, End)| self.sides.iter().any(|&(axis, end, _)| (axis, end) == side);
         let mut take = |given: &InputField, is_wanted: &(dyn Fn((usize, End)) -> bool + Sync)| -> Result<(), Failure> {
@@ -150,6 +186,12 @@ impl BoundaryData {
         }
         Ok(values)
     }
+}
+
+/// The sides where u is given at the points, low and high of each direction.
+pub(super) fn held(grid: &Grid) -> [[bool; 2]; 3] {
+    let is_held = |axis: usize| ENDS.map(|end| axis < grid.dim() && grid.is_held(axis, end));
+    std::array::from_fn(is_held)
 }
 
 /// The side on which point `k` lies, of several that of the last direction; of sides where u is given at the points.

@@ -4,13 +4,14 @@
 use std::f64::consts::PI;
 
 use clinalg::multigrid::{Backend, Centring, Condition, Grid, PoissonParams, Separable, Smoother};
-use clinalg::{Context, Real, Vector};
+use clinalg::{Real, Vector};
+use clinalg_ode::Places;
 
-use super::boundary::{Boundary, BoundaryData, side_of};
+use super::boundary::{Boundary, BoundaryData, held, side_of};
 use super::{Args, RightSide};
 use crate::args;
 use crate::args::boxes::{self, ENDS};
-use crate::data::{CoefficientValues, InputField, Lattice, random_numbers, zeros};
+use crate::data::{CoefficientValues, GridValues, InputField, Lattice, random_numbers, zeros};
 use crate::executor::Executor;
 use crate::exit::{Failure, usage};
 
@@ -165,20 +166,22 @@ impl Problem {
     }
 
     /// The values on the sides.
-    pub(super) fn boundary_values<T: Real>(&self) -> Result<Boundary<T>, Failure> {
-        let data = self.boundary.as_ref();
-        data.map_or(Ok(Boundary::Zero), |data| data.values(&self.grid, &self.lattice))
+    pub(super) fn boundary_values<T: Real>(&self, executor: &Executor) -> Result<Boundary<T>, Failure> {
+        let (data, computed) = (self.boundary.as_ref(), executor.computes_separable(self.lattice.len()));
+        data.map_or(Ok(Boundary::Zero), |data| data.values(&self.grid, &self.lattice, computed))
     }
 
     /// The values of u at the points of sides, 0 elsewhere.
-    pub(super) fn start<T: Real>(&self, boundary: &Boundary<T>) -> Result<Vec<T>, Failure> {
-        match boundary {
-            Boundary::Points(values) => Ok(values.clone()),
+    pub(super) fn start<T: Real>(&self) -> Result<Vec<T>, Failure> {
+        match &self.boundary {
+            Some(data) if held(&self.grid)[..self.grid.dim()].as_flattened().iter().all(|is| *is) => {
+                data.at_points(&self.grid, &self.lattice)
+            }
             _ => self.zeros(),
         }
     }
 
-    fn zeros<T: Real>(&self) -> Result<Vec<T>, Failure> {
+    pub(super) fn zeros<T: Real>(&self) -> Result<Vec<T>, Failure> {
         zeros(Some(self.grid.len()), || self.name())
     }
 
@@ -191,12 +194,6 @@ impl Problem {
         self.coefficient.as_ref().map(|given| given.coefficient(&self.lattice)).transpose()
     }
 
-    /// The right-hand side of the sine problem, for devices that compute it; `None` for other problems and where the host
-    /// does.
-    pub(super) fn separable_right_side(&self, executor: &Executor) -> Result<Option<Separable>, Failure> {
-        if executor.computes_separable(self.lattice.len()) { self.sine_right_side() } else { Ok(None) }
-    }
-
     fn sine_right_side(&self) -> Result<Option<Separable>, Failure> {
         self.sine.as_ref().map(|sine| sine.values(&self.grid, sine.eigenvalue)).transpose()
     }
@@ -206,14 +203,34 @@ impl Problem {
         self.sine.as_ref().filter(|_| self.is_solved()).map(|sine| sine.values(&self.grid, 1.0)).transpose()
     }
 
-    /// The right-hand side on the device, computed there where possible.
-    pub(super) fn right_side_on<T: Real>(&self, executor: &Executor, context: &Context) -> Result<Vector<T>, Failure> {
+    /// The right-hand side, which devices compute where possible.
+    pub(super) fn right_side_values<T: Real>(&self, executor: &Executor) -> Result<GridValues<T>, Failure> {
         let points = self.lattice.len();
-        match (self.sine_right_side()?, self.rhs) {
-            (Some(sine), _) => values_on(executor, context, points, &sine),
-            (None, Some(_)) => random_on(executor, context, points, self.seed),
-            (None, None) => Ok(Vector::from_slice(context, &self.right_side()?)?),
-        }
+        let [computes_values, computes_doubles] =
+            [executor.computes_values(points), executor.computes_separable(points)];
+        let values = match (&self.f, self.sine_right_side()?) {
+            (Some(given), _) if computes_doubles => {
+                let sides = held(&self.grid);
+                // Only discretisations of order 4 read f where u is given.
+                let on = if self.params.order == 4 { sides } else { [[false; 2]; 3] };
+                given.on_devices(&self.lattice, Places { sides, on, inside: true })
+            }
+            (None, Some(sine)) => computes_doubles.then_some(GridValues::Separable(sine)),
+            (None, None) => computes_values.then(|| GridValues::Random(random_numbers(self.seed))),
+            _ => None,
+        };
+        values.map_or_else(|| self.right_side().map(GridValues::Host), Ok)
+    }
+
+    /// Whether formulas give f or u on the sides, whose values devices may have computed.
+    pub(super) fn has_formulas(&self) -> bool {
+        self.f.as_ref().is_some_and(InputField::is_formula) || self.boundary.is_some()
+    }
+
+    /// An error that names the point where a formula has no finite value.
+    pub(super) fn check_finite<T: Real>(&self) -> Result<(), Failure> {
+        drop((self.right_side::<T>()?, self.start::<T>()?));
+        Ok(())
     }
 
     pub(super) fn right_side<T: Real>(&self) -> Result<Vec<T>, Failure> {
@@ -228,36 +245,6 @@ impl Problem {
         }
         Ok(f)
     }
-}
-
-/// A separable function on a device, computed there where possible.
-pub(super) fn values_on<T: Real>(
-    executor: &Executor,
-    context: &Context,
-    points: usize,
-    formula: &Separable,
-) -> Result<Vector<T>, Failure> {
-    if executor.computes_separable(points) {
-        return Ok(formula.vector(context)?);
-    }
-    let mut values = zeros(Some(points), || points.to_string())?;
-    formula.fill_host(&mut values)?;
-    Ok(Vector::from_slice(context, &values)?)
-}
-
-/// The random numbers of a seed on a device, computed there where it is worthwhile.
-pub(super) fn random_on<T: Real>(
-    executor: &Executor,
-    context: &Context,
-    points: usize,
-    seed: u64,
-) -> Result<Vector<T>, Failure> {
-    if executor.computes_values(points) {
-        return Ok(random_numbers(seed).vector(context, points)?);
-    }
-    let mut values = zeros(Some(points), || points.to_string())?;
-    random_numbers(seed).fill_host(&mut values);
-    Ok(Vector::from_slice(context, &values)?)
 }
 
 /// The largest difference of values on a device from a separable function; NaN if a value is NaN.

@@ -246,12 +246,16 @@ impl Document {
         }
     }
 
-    /// Draws the solution, of three dimensions on the plane in the middle of the last one, into `picture` and the residuals beside
-    /// it.
-    pub(super) fn draw<T: Real>(&mut self, picture: &Picture, lattice: &Lattice, u: &[T]) -> Result<(), Failure> {
-        let plane = lattice.points(0) * lattice.points(1);
+    /// Draws the solution at the points of [`Lattice::shown`], so many of them in a row, into `picture` and the residuals beside it.
+    pub(super) fn draw<T: Real>(
+        &mut self,
+        picture: &Picture,
+        lattice: &Lattice,
+        columns: usize,
+        u: &[T],
+    ) -> Result<(), Failure> {
         let middle = lattice.points(2) / 2;
-        let values: Vec<f64> = u[middle * plane..][..plane].iter().map(|u| u.into_f64()).collect();
+        let values: Vec<f64> = u.iter().map(|u| u.into_f64()).collect();
         let at = lattice.coordinates(lattice.dim() - 1);
         let across = if lattice.dim() == 3 { format!(", plane z = {}", at[middle]) } else { String::new() };
         let k = self.coefficient.as_ref().map_or(String::new(), |k| format!(", k = {k}"));
@@ -261,7 +265,7 @@ impl Document {
             title: format!("Poisson problem {} = f, {points} points", self.operator()),
             subtitle: format!("{}{k}{across} · {}", self.source(), self.precision()),
             label: "u",
-            columns: lattice.points(0),
+            columns,
             bounds: [0, 1].map(|axis| match &lattice.coordinates(axis)[..] {
                 [first, .., last] => [*first, *last],
                 // One point stands for the whole direction.

@@ -19,7 +19,7 @@ pub(super) fn fingerprint<T: Real>(
     problem: &Problem,
     (medium, boundary): (&Medium<T>, &Boundary<T>),
     f: &[T],
-) -> Fingerprint {
+) -> Result<Fingerprint, Failure> {
     let Problem { grid, size, params, .. } = problem;
     let options = Fingerprint::default().option("--shift", args.shift).option("--precision", args.precision);
     let options = options.option("--cycle", args.cycle).option("--pre", args.pre).option("--post", args.post);
@@ -28,11 +28,11 @@ pub(super) fn fingerprint<T: Real>(
     let options = options.option("--sides", side_names(problem)).option("--order", args.order);
     let options = options.option("--diffusion", params.diffusion).option("--mixed", params.mixed_derivatives);
     let options = match boundary {
-        Boundary::Points(values) => options.values("--boundary", Some(values)),
+        Boundary::Points(_) => options.values("--boundary", Some(&problem.start::<T>()?)),
         _ => options.option("--boundary", problem.boundary.as_ref().map(BoundaryData::text)),
     };
     let options = options.values("--f", Some(f));
-    match medium {
+    Ok(match medium {
         Medium::Constant => options.values::<T>("--coefficient", None),
         Medium::Coefficient(faces) => options.values("--coefficient", Some(faces.values())),
         Medium::Tensor(tensor) => {
@@ -40,7 +40,7 @@ pub(super) fn fingerprint<T: Real>(
             let entries = tensor.each().zip(names);
             entries.fold(options, |options, (values, name)| options.values(name, Some(values)))
         }
-    }
+    })
 }
 
 /// The solution of a checkpoint, and what the solver keeps beside it.

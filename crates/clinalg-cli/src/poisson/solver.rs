@@ -44,13 +44,14 @@ impl<'a, T: Real> Solver<'a, T> {
         global: &Global,
     ) -> Result<Solver<'a, T>, Failure> {
         let Problem { grid, params, .. } = problem;
+        let points = grid.len();
         let engine = match executor {
             Executor::Host => {
                 let faces = match medium {
                     Medium::Coefficient(faces) => Some(faces.borrowed()),
                     _ => None,
                 };
-                let (f, u) = (problem.right_side()?, problem.start(boundary)?);
+                let (f, u) = (problem.right_side()?, problem.start()?);
                 Engine::Host { solver: Poisson::reference(grid, params, faces)?, f, u }
             }
             Executor::Device(context) => {
@@ -59,11 +60,9 @@ impl<'a, T: Real> Solver<'a, T> {
                     Medium::Coefficient(faces) => Poisson::with_coefficient(context, grid, params, faces.borrowed())?,
                     Medium::Tensor(tensor) => Poisson::with_tensor(context, grid, params, tensor.borrowed())?,
                 };
-                let f = problem.right_side_on(executor, context)?;
-                let u = match boundary {
-                    Boundary::Points(values) => Vector::from_slice(context, values)?,
-                    _ => Vector::zeros(context, grid.len())?,
-                };
+                let (mut f, mut u) = (Vector::zeros(context, points)?, Vector::zeros(context, points)?);
+                problem.right_side_values(executor)?.fill(0..points, &mut f)?;
+                boundary.fill(0..points, &mut u)?;
                 if let Boundary::Sides(sides) = boundary {
                     solver.set_sides(sides)?;
                 }
@@ -72,14 +71,19 @@ impl<'a, T: Real> Solver<'a, T> {
             Executor::Team(team) => {
                 let make = if global.balance { team::Poisson::balanced } else { team::Poisson::new };
                 let mut solver = make(team, grid, params)?;
-                match (problem.separable_right_side(executor)?, boundary) {
-                    (Some(formula), Boundary::Zero) => solver.load_separable(&formula)?,
-                    _ => solver.load(&problem.right_side()?, &problem.start(boundary)?)?,
-                }
+                let f = problem.right_side_values(executor)?;
+                solver.load_with(&mut |points, out| f.fill(points, out), &mut |points, out| boundary.fill(points, out))?;
                 Engine::Team { team, solver }
             }
         };
-        Ok(Solver { problem, engine })
+        let solver = Solver { problem, engine };
+        if problem.has_formulas()
+            && executor.computes_values(points)
+            && !solver.norms()?.iter().all(|norm| norm.is_finite())
+        {
+            problem.check_finite::<T>()?;
+        }
+        Ok(solver)
     }
 
     /// Continues from `values` of the solution. Teams do not resume.
@@ -125,12 +129,12 @@ impl<'a, T: Real> Solver<'a, T> {
         }
     }
 
-    /// The values of f.
+    /// The values of f as the host computes them: those of formulas differ between devices by rounding.
     pub(super) fn right_side(&self) -> Result<Cow<'_, [T]>, Failure> {
         Ok(match &self.engine {
             Engine::Host { f, .. } => Cow::Borrowed(f),
-            Engine::Device { f, .. } => Cow::Owned(f.to_vec()?),
-            Engine::Team { .. } => Cow::Owned(self.problem.right_side()?),
+            Engine::Device { f, .. } if self.problem.f.is_none() => Cow::Owned(f.to_vec()?),
+            _ => Cow::Owned(self.problem.right_side()?),
         })
     }
 
@@ -140,7 +144,7 @@ impl<'a, T: Real> Solver<'a, T> {
             Engine::Host { u, .. } => Cow::Borrowed(u),
             Engine::Device { u, .. } => Cow::Owned(u.to_vec()?),
             Engine::Team { team, solver } => {
-                let mut u = self.problem.start(&Boundary::Zero)?;
+                let mut u = self.problem.zeros()?;
                 solver.store(&mut u)?;
                 team.gather(solver.partition(), u.len() / self.problem.lattice.points(0), &mut u)?;
                 Cow::Owned(u)
@@ -148,12 +152,22 @@ impl<'a, T: Real> Solver<'a, T> {
         })
     }
 
-    /// The 2-norms of f and u, on a device where that holds them. All processes call it.
+    /// The solution at some points. All processes call it.
+    pub(super) fn pick(&self, points: &[usize]) -> Result<Vec<T>, Failure> {
+        Ok(match &self.engine {
+            Engine::Host { u, .. } => points.iter().map(|&point| u[point]).collect(),
+            Engine::Device { u, .. } => ops::pick(u, points)?,
+            Engine::Team { solver, .. } => solver.pick(points)?,
+        })
+    }
+
+    /// The 2-norms of f and u, where they are. All processes call it.
     pub(super) fn norms(&self) -> Result<[f64; 2], Failure> {
-        match &self.engine {
-            Engine::Device { f, u, .. } => Ok([ops::norm2(f)?.into_f64(), ops::norm2(u)?.into_f64()]),
-            _ => Ok([norm(&self.right_side()?), norm(&self.solution()?)]),
-        }
+        Ok(match &self.engine {
+            Engine::Host { f, u, .. } => [norm(f), norm(u)],
+            Engine::Device { f, u, .. } => [ops::norm2(f)?.into_f64(), ops::norm2(u)?.into_f64()],
+            Engine::Team { solver, .. } => solver.norms()?,
+        })
     }
 
     /// The largest difference from the exact solution, where that is known; NaN if a value is NaN. All processes call it.

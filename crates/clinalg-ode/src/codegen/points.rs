@@ -8,7 +8,7 @@ use clinalg::runtime::GeneratedKernel;
 use clinalg::{KernelFamily, Precision, Real};
 
 use crate::codegen::all_pairs::{Sums, leaf_at_point, sum_name};
-use crate::codegen::writer::head;
+use crate::codegen::writer::{FUNCTIONS, head};
 use crate::method::graph::Value;
 use crate::model::formula::Expr;
 use crate::model::system::System;
@@ -116,6 +116,51 @@ __kernel void ode_add_noise(const ulong count, const ulong begin, const ulong sk
         stored = stored::<T>()
     );
     GeneratedKernel::new("ode_add_noise", text, Precision::F64)
+}
+
+/// Stores the values of a formula of coordinates, its parameters, at `count` points of a grid from number `begin` on, in `out`. Its
+/// arguments are `begin`, `count`, the points along each of the three axes, `held`, `wanted`, the coordinates along the axes, one axis
+/// after the other, and `out`. Bit 2 a of `held` is set where the low end of axis a is a side with points of its own, bit 2 a + 1 where
+/// its high end is; only points on the sides whose bits are set in `wanted` get a value, and those on no side where bit 6 is set. Of
+/// the sides on which a point lies that of the last axis counts.
+pub(crate) fn function_values<T: Real>(formula: &Expr, variables: usize, family: KernelFamily) -> GeneratedKernel {
+    let (first, past, step) = share(family, 0, "count");
+    let value = formula.opencl::<f64>(&mut |leaf| match leaf {
+        Expr::Parameter(k) => format!("v{k}"),
+        // Functions of the place alone are taken at time 0.
+        Expr::Time => "ZERO".into(),
+        _ => unreachable!("the leaves of a function are its variables and the time"),
+    });
+    let coordinates: String = (0..variables)
+        .map(|k| format!("        const REAL v{k} = axes[{}i{k}];\n", ["", "nx + ", "nx + ny + "][k]))
+        .collect();
+    let text = format!(
+        "#pragma OPENCL FP_CONTRACT OFF
+{FUNCTIONS}
+#define ON_SIDE(axis, i, n)                                       \\
+    if (i == 0 && held >> (2 * axis) & 1)                         \\
+        side = 2 * axis;                                          \\
+    else if (i == n - 1 && held >> (2 * axis + 1) & 1)            \\
+        side = 2 * axis + 1
+__kernel void ode_function_values(const ulong begin, const ulong count, const ulong nx, const ulong ny, const ulong nz,
+                                  const uint held, const uint wanted, __global const REAL *restrict axes,
+                                  __global {stored} *restrict out)
+{{
+    const size_t first = {first}, past = {past}, step = {step};
+    for (size_t k = first; k < past; k += step) {{
+        const ulong p = begin + k, i0 = p % nx, i1 = p / nx % ny, i2 = p / nx / ny;
+        uint side = 6;
+        ON_SIDE(0, i0, nx);
+        ON_SIDE(1, i1, ny);
+        ON_SIDE(2, i2, nz);
+        if (!(wanted >> side & 1))
+            continue;
+{coordinates}        out[k] = ({stored})({value});
+    }}
+}}\n",
+        stored = stored::<T>()
+    );
+    GeneratedKernel::new("ode_function_values", text, Precision::F64)
 }
 
 /// Factor and modulus of the generator of Park and Miller, and half of its range.

@@ -24,6 +24,26 @@ pub(crate) struct Writer<'a, T> {
     pub(crate) marker: PhantomData<T>,
 }
 
+/// What formulas call besides the functions of OpenCL C.
+pub(super) const FUNCTIONS: &str = "\
+inline REAL power(const REAL x, const int n)
+{
+    REAL r = x;
+    for (int k = 1; k < n; k++)
+        r = r * x;
+    return r;
+}
+inline REAL signum(const REAL x)
+{
+    return x > ZERO ? ONE : (x < ZERO ? -ONE : x);
+}
+inline REAL modulo(const REAL a, const REAL b)
+{
+    const REAL r = fmod(a, b);
+    return b == ZERO ? a : (r != ZERO && (r < ZERO) != (b < ZERO) ? r + b : r);
+}
+";
+
 /// What stands before kernels over all points of a system: sizes, places of components, and functions of formulas.
 pub(crate) fn head(system: &System, family: KernelFamily) -> String {
     let grid = &system.grid;
@@ -46,14 +66,7 @@ pub(crate) fn head(system: &System, family: KernelFamily) -> String {
     .expect("text grows");
     // NaN stays: a maximum that loses it would accept a step that blew up.
     text.push_str("#define LARGER(a, b) ((a) != (a) || (b) <= (a) ? (a) : (b))\n");
-    text.push_str(
-        "inline REAL power(const REAL x, const int n)\n{\n    REAL r = x;\n    for (int k = 1; k < n; k++)\n        r = r * x;\n    return r;\n}\n",
-    );
-    text.push_str(
-        "inline REAL signum(const REAL x)\n{\n    return x > ZERO ? ONE : (x < ZERO ? -ONE : x);\n}\n\
-         inline REAL modulo(const REAL a, const REAL b)\n{\n    const REAL r = fmod(a, b);\n    \
-         return b == ZERO ? a : (r != ZERO && (r < ZERO) != (b < ZERO) ? r + b : r);\n}\n",
-    );
+    text.push_str(FUNCTIONS);
     if family == KernelFamily::Cpu {
         text.push_str(
             "#define PAST8(v, p) vstore8(v, 0, p)

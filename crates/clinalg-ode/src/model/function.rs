@@ -17,7 +17,7 @@ use crate::{Error, Result};
 pub struct Function {
     text: String,
     variables: usize,
-    expr: Expr,
+    pub(crate) expr: Expr,
 }
 
 /// What a function is evaluated with.
@@ -78,6 +78,11 @@ impl Function {
     /// The formula as it was given.
     pub fn text(&self) -> &str {
         &self.text
+    }
+
+    /// How many variables it may use.
+    pub(crate) fn variables(&self) -> usize {
+        self.variables
     }
 
     /// Its value; `variables` in the order of their names.

@@ -8,6 +8,7 @@ mod dense_output;
 pub mod device;
 mod events;
 mod explain;
+mod function;
 pub mod integrate;
 mod integrator;
 pub mod ivp;
@@ -24,3 +25,4 @@ pub(crate) mod whole;
 
 pub use access_check::check_access;
 pub use explain::Timing;
+pub use function::Places;

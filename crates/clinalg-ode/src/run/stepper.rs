@@ -90,8 +90,8 @@ pub(crate) trait Parts<T: Real>: std::fmt::Debug {
     /// The whole vector; components of ranks of other processes are 0.
     fn to_vec(&self, slot: Slot) -> Result<Vec<T>>;
 
-    /// The largest magnitude, NaN where a component is, of all ranks.
-    fn norm_inf(&self, slot: Slot) -> Result<f64>;
+    /// Whether no component of any rank is infinite or NaN.
+    fn all_finite(&self, slot: Slot) -> Result<bool>;
 
     /// The root of the sum of the squares, of all ranks.
     fn norm2(&self, slot: Slot) -> Result<f64>;
@@ -183,7 +183,7 @@ impl<T: Real> Stored<'_, T> {
         Ok(match self {
             Stored::Host(values) => values.iter().all(|v| v.is_finite()),
             Stored::Device(vector) => ops::norm_inf(*vector)?.is_finite(),
-            Stored::Parts(shared) => shared.parts.norm_inf(shared.slot)?.is_finite(),
+            Stored::Parts(shared) => shared.parts.all_finite(shared.slot)?,
         })
     }
 

@@ -328,7 +328,7 @@ fn parts(context: &Context, points: usize) -> usize {
 }
 
 /// Enough work-items to saturate the memory bandwidth; each has several points of a large grid.
-fn range(context: &Context, points: usize) -> launch::Range {
+pub(super) fn range(context: &Context, points: usize) -> launch::Range {
     let local = if context.family() == KernelFamily::Gpu { context.local() } else { 1 };
     launch::Range::d1(parts(context, points) * local, local)
 }

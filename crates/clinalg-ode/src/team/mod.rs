@@ -150,7 +150,9 @@ impl<T: Real> TeamStepper<T> {
         options: &DeviceOptions,
         steps: usize,
     ) -> Result<TeamStepper<T>> {
-        let reach = reach(method.graph(), system.radius()[slow_axis(system)]);
+        // One rank alone has no halos.
+        let is_alone = team.ranks() == 1;
+        let reach = if is_alone { 0 } else { reach(method.graph(), system.radius()[slow_axis(system)]) };
         let deep = (2..=steps).rev().find_map(|steps| Slabs::new(system, partition, steps * reach).ok());
         let slabs = deep.map_or_else(|| Slabs::new(system, partition, reach), Ok)?;
         let shares = Shares::new(team, system, slabs);

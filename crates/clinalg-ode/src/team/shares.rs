@@ -46,25 +46,14 @@ pub(super) trait Ranks<T: Real>: std::fmt::Debug {
     /// What local rank `k` stores, halos included.
     fn vector(&self, slot: Slot, k: usize) -> &Vector<T>;
 
-    /// A norm of the own components of each rank: of its pieces, joined.
-    fn norms(
-        &self,
-        slot: Slot,
-        norm: impl Fn(&Vector<T>) -> clinalg::Result<T>,
-        join: impl Fn(f64, f64) -> f64,
-    ) -> Result<Vec<Vec<f64>>> {
-        self.shares().each(|k| {
-            let (vector, mut joined) = (self.vector(slot, k), 0.0);
-            for range in self.shares().slabs.own(self.shares().rank(k)) {
-                let norm = if range.len() == vector.len() {
-                    norm(vector)?
-                } else {
-                    norm(&Vector::from_view(vector.slice(range)?)?)?
-                };
-                joined = join(joined, norm.into_f64());
-            }
-            Ok(vec![joined])
-        })
+    /// What `of` gives for each piece that local rank `k` owns.
+    fn each_own<V>(&self, slot: Slot, k: usize, of: impl Fn(&Vector<T>) -> clinalg::Result<V>) -> Result<Vec<V>> {
+        let (shares, vector) = (self.shares(), self.vector(slot, k));
+        let of_piece = |range: std::ops::Range<usize>| match range.len() == vector.len() {
+            true => of(vector),
+            false => of(&Vector::from_view(vector.slice(range)?)?),
+        };
+        Ok(shares.slabs.own(shares.rank(k)).map(of_piece).collect::<clinalg::Result<_>>()?)
     }
 }
 
@@ -108,15 +97,22 @@ impl<T: Real, R: Ranks<T>> Parts<T> for R {
         Ok(whole)
     }
 
-    fn norm_inf(&self, slot: Slot) -> Result<f64> {
-        let larger = |a: f64, b: f64| if b > a || b.is_nan() { b } else { a };
-        let norms = self.norms(slot, |own| ops::norm_inf(own), larger)?;
-        Ok(self.shares().team.all_reduce(Reduction::Max, &norms)?[0])
+    fn all_finite(&self, slot: Slot) -> Result<bool> {
+        let shares = self.shares();
+        let is_finite = |vector: &Vector<T>| Ok(ops::norm_inf(vector)?.is_finite());
+        let faults = shares.each(|k| {
+            // Halos may hold anything, but most often they are finite too.
+            let all = is_finite(self.vector(slot, k))? || self.each_own(slot, k, is_finite)?.into_iter().all(|own| own);
+            Ok(vec![f64::from(u8::from(!all))])
+        })?;
+        Ok(shares.team.all_reduce(Reduction::Max, &faults)?[0] == 0.0)
     }
 
     fn norm2(&self, slot: Slot) -> Result<f64> {
-        let squares = self.norms(slot, |own| Ok(ops::norm2(own)?.powi(2)), |a, b| a + b)?;
-        Ok(self.shares().team.all_reduce(Reduction::Sum, &squares)?[0].sqrt())
+        let shares = self.shares();
+        let square = |own: &Vector<T>| Ok(ops::norm2(own)?.into_f64().powi(2));
+        let squares = shares.each(|k| Ok(vec![self.each_own(slot, k, square)?.into_iter().sum()]))?;
+        Ok(shares.team.all_reduce(Reduction::Sum, &squares)?[0].sqrt())
     }
 
     fn pick(&self, slot: Slot, components: &[usize]) -> Result<Vec<T>> {

@@ -92,6 +92,22 @@ impl Separable {
         separable::Program::<T>::new().fill_separable(context, range, nx, ny, nz, self.scale, factors.buffer(), out)
     }
 
+    /// Writes the values at consecutive points, whole rows along the last direction that has several points, to `out`.
+    ///
+    /// # Errors
+    /// [`Error::Value`] for points that are no whole rows of the grid; those of [`Separable::fill`].
+    pub fn fill_range<T: Real>(&self, points: std::ops::Range<usize>, out: &mut Vector<T>) -> Result<()> {
+        let n = self.points();
+        let axis = n.iter().rposition(|&n| n != 1).unwrap_or(0);
+        let width = n[..axis].iter().product::<usize>().max(1);
+        let rows = points.start / width..points.end / width;
+        if rows.start * width != points.start || rows.end * width != points.end || rows.end > n[axis] {
+            let expected = format!("some of {} rows of {width} points", n[axis]);
+            return Err(Error::value("points", expected, format!("{points:?}")));
+        }
+        self.part(axis, rows).fill(out)
+    }
+
     /// [`Separable::fill`] of an array of the host.
     ///
     /// # Errors

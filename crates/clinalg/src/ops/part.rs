@@ -128,7 +128,7 @@ pub fn take<T: Scalar>(
     program.take_listed(context, range, n, count, &row_at, &col_at, a.buffer(), to)
 }
 
-/// The elements at some positions, in their order, on the host: what lies between them is read only where they are near each other.
+/// The elements at some positions, in their order, on the host. What lies between them is read only where that is little.
 ///
 /// # Errors
 /// [`Error::Value`] for a position past the end; [`Error::Allocation`].
@@ -141,7 +141,7 @@ pub fn pick<T: Scalar>(a: &Vector<T>, positions: &[usize]) -> Result<Vec<T>> {
     if high >= a.len() {
         return Err(Error::value("positions", format!("below {}", a.len()), high));
     }
-    if high - low < NEAR {
+    if high - low < NEAR.max(2 * positions.len()) {
         let mut all = vec![T::zero(); high - low + 1];
         a.buffer().read_range(low, &mut all)?;
         return Ok(positions.iter().map(|k| all[k - low]).collect());

@@ -339,11 +339,7 @@ impl<T: Real> Poisson<T> {
     /// [`Error::NoFp64`].
     pub fn load_separable(&mut self, f: &Separable) -> Result<()> {
         f.check_points("f", self.sides())?;
-        let (axis, width) = (self.grid.dim() - 1, self.points() / self.partition().rows());
-        let mut values = |points: Range<usize>, strip: &mut Vector<T>| {
-            f.part(axis, points.start / width..points.end / width).fill(strip)
-        };
-        self.load_with(&mut values, &mut |_, _| Ok(()))
+        self.load_with(&mut |points, strip| f.fill_range(points, strip), &mut |_, _| Ok(()))
     }
 
     /// The 2-norms of f and u at all points. All processes call it.
