@@ -381,7 +381,7 @@ fn around_the_steps<T: Real>(context: &Context, problem: &Problem) {
     let bits = |v: Vec<T>| v.into_iter().map(|v| v.into_f64().to_bits()).collect::<Vec<_>>();
     let (values, error) = (bits(one.to_vec().unwrap()), problem.error(0.25, Stored::Device(&one)).unwrap());
     let invariants = problem.invariants_of(Stored::Device(&one)).unwrap();
-    for ranks in [1, 2, 3] {
+    for ranks in [2, 3] {
         let what = format!("{}, {ranks} ranks, {:?}, {:?}", problem.name, T::PRECISION, context.family());
         let method = Method::named("rk4").unwrap();
         let options = TeamOptions::default();
@@ -410,15 +410,10 @@ fn initial_values_and_errors_on_a_team_are_those_of_one_device() {
         Description::read(&text).unwrap().problem(layout, std::slice::from_ref(&data)).unwrap()
     };
     let mut problems = vec![of_text("interleaved"), of_text("field-wise")];
-    problems.extend(
-        [("heat2d", 33), ("wave1d", 100), ("heat2d", 200), ("bruss2d-mix", 140), ("heat3d", 33)]
-            .map(|(name, n)| problem(name, n).unwrap()),
-    );
+    problems.extend([("wave1d", 100), ("heat2d", 200), ("heat3d", 33)].map(|(name, n)| problem(name, n).unwrap()));
     for context in contexts() {
-        for problem in &problems {
-            around_the_steps::<f64>(&context, problem);
-            around_the_steps::<f32>(&context, problem);
-        }
+        around_the_steps::<f32>(&context, &problems[0]);
+        problems.iter().for_each(|problem| around_the_steps::<f64>(&context, problem));
     }
 }
 

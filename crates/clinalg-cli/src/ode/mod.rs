@@ -92,12 +92,11 @@ the exact solution conserves; kernels is the number of kernels per step,
 words_per_component_step the numbers that they read and write per component.
 seconds is the integration, from the initial values in device memory to the
 solution in device memory: the size of the first step, all steps including
-rejected ones, a check that the solution is finite; on several devices the
-transfer of the initial values too. devices lists all devices, device is the
-first; steps_per_exchange is null on one. seconds_upload and
-seconds_download are the transfers, for frames as well; seconds_setup is
-everything before, mostly kernel compilation, and the stability check of a fixed
-step. The reference and pictures are in none of them.
+rejected ones, a check that the solution is finite. devices lists all devices,
+device is the first; steps_per_exchange is null on one. seconds_upload and
+seconds_download are the transfers, for frames as well; seconds_upload is 0 where
+the devices compute the initial values. seconds_setup is everything before, mostly
+kernel compilation, and the stability check of a fixed step. The reference and pictures are in none of them.
 
 Examples:
   clinalg ode --problem bruss2d-mix --rtol 1e-8
