@@ -4,11 +4,15 @@ use crate::common::{contexts, contexts_like, contexts_of};
 use clinalg::runtime::DeviceKind;
 use clinalg::team::Team;
 use clinalg::{Context, KernelFamily, Real};
-use clinalg_ode::integrate::{Event, Integrator, Norm, Options, Stepper, Stored, Tolerance, integrate, integrate_fixed};
+use clinalg_ode::integrate::{
+    Event, Integrator, Norm, Options, Stepper, Stored, Tolerance, integrate, integrate_fixed,
+};
 use clinalg_ode::problems::{Problem, problem};
 use clinalg_ode::reference::Reference;
 use clinalg_ode::team::{TeamOptions, TeamStepper};
-use clinalg_ode::{Boundary, Description, DeviceOptions, DeviceStepper, Grid, Layout, METHODS, Method, Rhs, Side, System, Variant};
+use clinalg_ode::{
+    Boundary, Description, DeviceOptions, DeviceStepper, Grid, Layout, METHODS, Method, Rhs, Side, System, Variant,
+};
 use clinalg_testing::long;
 
 /// Reaction and diffusion of two fields, with boundary values that depend on time on one side.
@@ -398,7 +402,8 @@ fn around_the_steps<T: Real>(context: &Context, problem: &Problem) {
     }
 }
 
-/// Small systems, whose values the host computes, and large ones, of one field and several, on rings, in three dimensions, with data.
+/// Small systems, whose values the host computes, and large ones, of one field and several, on rings, in three
+/// dimensions, with data.
 #[test]
 fn initial_values_and_errors_on_a_team_are_those_of_one_device() {
     let text = "grid 120 160\nboundary periodic\norigin 1 2\nspacing 0.5 0.25\nparameter a = 3\ndata w\n\

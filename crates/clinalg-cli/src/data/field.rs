@@ -78,8 +78,8 @@ impl Lattice {
         (0..self.dim()).map(|axis| self.coordinates(axis)).collect()
     }
 
-    /// The points that a picture shows of the plane x, y, of three dimensions of that in the middle: all, or of each direction with
-    /// more than can be seen evenly distributed ones; and how many of them are in a row.
+    /// The points that a picture shows of the plane x, y, of three dimensions of that in the middle: all, or of each
+    /// direction with more than can be seen evenly distributed ones; and how many of them are in a row.
     pub(crate) fn shown(&self) -> (Vec<usize>, usize) {
         /// Most points along a direction.
         const MOST: usize = 2048;

@@ -90,8 +90,8 @@ impl InputField {
         &self.text
     }
 
-    /// The values of a formula at some of the points, for devices to compute; `None` for a file. That they are finite is for
-    /// [`InputField::at_points`] to find out.
+    /// The values of a formula at some of the points, for devices to compute; `None` for a file. That they are finite
+    /// is for [`InputField::at_points`] to find out.
     pub(crate) fn on_devices<T>(&self, lattice: &Lattice, places: Places) -> Option<GridValues<T>> {
         let Source::Formula(formula) = &self.source else { return None };
         Some(GridValues::Formula { function: (**formula).clone(), axes: lattice.axes(), places })

@@ -168,7 +168,11 @@ impl<T: Real> Integration<'_, T> {
     }
 
     /// Initial values on devices, and the time of their transfer, if the devices do not compute them.
-    fn initial<V>(&self, contexts: &[Context], y0: impl FnOnce() -> Result<V, Error>) -> Result<(V, Duration), Failure> {
+    fn initial<V>(
+        &self,
+        contexts: &[Context],
+        y0: impl FnOnce() -> Result<V, Error>,
+    ) -> Result<(V, Duration), Failure> {
         let start = Instant::now();
         let y0 = y0()?;
         contexts.iter().try_for_each(Context::finish)?;

@@ -122,8 +122,8 @@ impl BoundaryData {
         );
     }
 
-    /// The values on the sides of the grid. Where directions meet, those of the last direction hold. With `computed` devices compute
-    /// formulas for u.
+    /// The values on the sides of the grid. Where directions meet, those of the last direction hold. With `computed`
+    /// devices compute formulas for u.
     pub(super) fn values<T: Real>(
         &self,
         grid: &Grid,

@@ -246,7 +246,8 @@ impl Document {
         }
     }
 
-    /// Draws the solution at the points of [`Lattice::shown`], so many of them in a row, into `picture` and the residuals beside it.
+    /// Draws the solution at the points of [`Lattice::shown`], so many of them in a row, into `picture` and the
+    /// residuals beside it.
     pub(super) fn draw<T: Real>(
         &mut self,
         picture: &Picture,

@@ -72,7 +72,8 @@ impl<'a, T: Real> Solver<'a, T> {
                 let make = if global.balance { team::Poisson::balanced } else { team::Poisson::new };
                 let mut solver = make(team, grid, params)?;
                 let f = problem.right_side_values(executor)?;
-                solver.load_with(&mut |points, out| f.fill(points, out), &mut |points, out| boundary.fill(points, out))?;
+                let mut f_of = |points, out: &mut Vector<T>| f.fill(points, out);
+                solver.load_with(&mut f_of, &mut |points, out| boundary.fill(points, out))?;
                 Engine::Team { team, solver }
             }
         };

@@ -26,15 +26,16 @@ pub(crate) fn initial_values<T: Real>(system: &System, formulas: &[Expr], family
     GeneratedKernel::new("ode_initial_values", text, Precision::F64)
 }
 
-/// Adds formulas of the components in `y` up over all points, of a part of a grid over its own; the partial sums of the first come before those of the next. Its arguments
-/// are those of [`initial_values`], then the partial sums.
+/// Adds formulas of the components in `y` up over all points, of a part of a grid over its own; the partial sums of the
+/// first come before those of the next. Its arguments are those of [`initial_values`], then the partial sums.
 pub(crate) fn totals<T: Real>(system: &System, formulas: &[Expr], family: KernelFamily) -> GeneratedKernel {
     let of = values(system, &formulas.iter().collect::<Vec<_>>(), family);
     reduction::<T>(system, family, "ode_totals", "", &of, formulas.len(), "(a) + (b)")
 }
 
-/// The largest distance of a component of `y` from the `count` values of `line`, which repeats itself along the whole grid, NaN where one
-/// is; of a part of a grid at its own points. Its arguments are those of [`initial_values`], then `line` and the partial results.
+/// The largest distance of a component of `y` from the `count` values of `line`, which repeats itself along the whole
+/// grid, NaN where one is; of a part of a grid at its own points. Its arguments are those of [`initial_values`], then
+/// `line` and the partial results.
 pub(crate) fn largest_difference<T: Real>(system: &System, count: usize, family: KernelFamily) -> GeneratedKernel {
     assert_eq!(system.fields().len(), 1, "known solutions have one field");
     let begin = system.first_point() % count;
@@ -85,9 +86,9 @@ fn reduction<T: Real>(
     GeneratedKernel::new(name, text, Precision::F64)
 }
 
-/// Adds noise to `count` numbers of `from` and stores the sums in `to`, in both from element `begin` on: `distance` times the numbers of
-/// the generator of Park and Miller (1988) after the first `skipped`, from -1 to 1, in their order. Its arguments are `count`, `begin`,
-/// `skipped`, `distance`, `from` and `to`.
+/// Adds noise to `count` numbers of `from` and stores the sums in `to`, in both from element `begin` on: `distance`
+/// times the numbers of the generator of Park and Miller (1988) after the first `skipped`, from -1 to 1, in their
+/// order. Its arguments are `count`, `begin`, `skipped`, `distance`, `from` and `to`.
 pub(crate) fn add_noise<T: Real>(family: KernelFamily) -> GeneratedKernel {
     let (first, past, step) = share(family, 0, "count");
     let text = format!(
@@ -118,11 +119,12 @@ __kernel void ode_add_noise(const ulong count, const ulong begin, const ulong sk
     GeneratedKernel::new("ode_add_noise", text, Precision::F64)
 }
 
-/// Stores the values of a formula of coordinates, its parameters, at `count` points of a grid from number `begin` on, in `out`. Its
-/// arguments are `begin`, `count`, the points along each of the three axes, `held`, `wanted`, the coordinates along the axes, one axis
-/// after the other, and `out`. Bit 2 a of `held` is set where the low end of axis a is a side with points of its own, bit 2 a + 1 where
-/// its high end is; only points on the sides whose bits are set in `wanted` get a value, and those on no side where bit 6 is set. Of
-/// the sides on which a point lies that of the last axis counts.
+/// Stores the values of a formula of coordinates, its parameters, at `count` points of a grid from number `begin` on,
+/// in `out`. Its arguments are `begin`, `count`, the points along each of the three axes, `held`, `wanted`, the
+/// coordinates along the axes, one axis after the other, and `out`. Bit 2 a of `held` is set where the low end of axis
+/// a is a side with points of its own, bit 2 a + 1 where its high end is; only points on the sides whose bits are set
+/// in `wanted` get a value, and those on no side where bit 6 is set. Of the sides on which a point lies that of the
+/// last axis counts.
 pub(crate) fn function_values<T: Real>(formula: &Expr, variables: usize, family: KernelFamily) -> GeneratedKernel {
     let (first, past, step) = share(family, 0, "count");
     let value = formula.opencl::<f64>(&mut |leaf| match leaf {
@@ -186,7 +188,8 @@ fn share(family: KernelFamily, begin: usize, count: &str) -> (String, String, St
     }
 }
 
-/// What stands before the loop over these points, which is `EACH_POINT`; `arguments` follow the time and the parameters.
+/// What stands before the loop over these points, which is `EACH_POINT`; `arguments` follow the time and the
+/// parameters.
 fn opened<T: Real>(
     system: &System,
     family: KernelFamily,

@@ -5,9 +5,9 @@ use std::ops::Range;
 use clinalg::runtime::{Arg, Buffer};
 use clinalg::{Error, Real, Result, Vector};
 
+use crate::Function;
 use crate::codegen::points;
 use crate::run::whole::range;
-use crate::Function;
 
 /// Points of a box, by the sides on which they lie; of several sides that of the last direction counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,9 +26,9 @@ impl Places {
 }
 
 impl Function {
-    /// Writes its values at consecutive points of a grid to `out`, at time 0, where `places` has the points; other elements stay as they are.
-    /// The grid has the products of the numbers in `axes`, the first fastest, as points. Values are computed in double precision,
-    /// those of [`Function::at`] up to the rounding of the functions.
+    /// Writes its values at consecutive points of a grid to `out`, at time 0, where `places` has the points; other
+    /// elements stay as they are. The grid has the products of the numbers in `axes`, the first fastest, as points.
+    /// Values are computed in double precision, those of [`Function::at`] up to the rounding of the functions.
     ///
     /// ```
     /// use clinalg::{Context, Vector};
@@ -44,8 +44,8 @@ impl Function {
     /// ```
     ///
     /// # Errors
-    /// [`Error::Value`] for other numbers of axes than variables, for points that the grid does not have, and for another length of
-    /// `out`; [`Error::NoFp64`] and what else the device reports.
+    /// [`Error::Value`] for other numbers of axes than variables, for points that the grid does not have, and for
+    /// another length of `out`; [`Error::NoFp64`] and what else the device reports.
     pub fn fill<T: Real>(
         &self,
         axes: &[Vec<f64>],
@@ -78,8 +78,8 @@ impl Function {
         let (begin, count) = (Arg::size(points.start), Arg::size(points.len()));
         let (held, wanted) = (Arg::U32(bits(places.sides)), Arg::U32(wanted));
         let args = [begin, count, nx, ny, nz, held, wanted, axes.arg(), out.buffer().arg()];
-        // SAFETY: the arguments are those that `function_values` names; the points are of the grid of the axes, `out` has an element for
-        // each, and both buffers are of this context.
+        // SAFETY: the arguments are those that `function_values` names; the points are of the grid of the axes, `out`
+        // has an element for each, and both buffers are of this context.
         unsafe { context.launch_generated(&kernel, range(context, points.len()), &args)? };
         Ok(())
     }

@@ -44,7 +44,8 @@ impl Problem {
         matches!(self.initial, Initial::Formulas(_)) && self.is_large_for(context)
     }
 
-    /// Whether [`Problem::y0_of_part`] has the values: formulas give them, without sums over points that other parts have.
+    /// Whether [`Problem::y0_of_part`] has the values: formulas give them, without sums over points that other parts
+    /// have.
     pub(crate) fn has_y0_of_parts(&self) -> bool {
         let Initial::Formulas(formulas) = &self.initial else { return false };
         let mut sums = false;
@@ -76,8 +77,8 @@ impl Problem {
         Ok(self.y0()?.into_iter().map(T::from_f64).collect())
     }
 
-    /// [`Problem::invariants`] of a vector, computed where it is; only numbers are read back from devices with double precision.
-    /// Those of a team are summed per rank and then in the order of the ranks.
+    /// [`Problem::invariants`] of a vector, computed where it is; only numbers are read back from devices with double
+    /// precision. Those of a team are summed per rank and then in the order of the ranks.
     ///
     /// # Errors
     /// Those of the device.
@@ -187,8 +188,9 @@ impl Problem {
         let mut args = vec![Arg::F64(self.t0), parameters.arg(), y.buffer().arg()];
         args.extend(line.map(Buffer::arg));
         args.push(partial.arg());
-        // SAFETY: the arguments are those that `totals` and `largest_difference` name; `y` has the components of the part, `partial`
-        // a value for each result and each work-group or, on CPUs, item; all buffers are of this context.
+        // SAFETY: the arguments are those that `totals` and `largest_difference` name; `y` has the components of the
+        // part, `partial` a value for each result and each work-group or, on CPUs, item; all buffers are of this
+        // context.
         unsafe { context.launch_generated(kernel, range(context, points), &args)? };
         context.queue().flush()?;
         Ok(Partial::Device(partial))
@@ -230,7 +232,8 @@ impl<T: Real> Shared<'_, T> {
     }
 }
 
-/// The largest difference of a component from `line`, which repeats itself along the whole grid, at the points that a part owns.
+/// The largest difference of a component from `line`, which repeats itself along the whole grid, at the points that a
+/// part owns.
 fn largest_difference<T: Real>(part: &System, line: &[f64], y: &[T]) -> f64 {
     let begin = part.first_point() % line.len();
     let difference = |p: usize| (y[p].into_f64() - line[(begin + p) % line.len()]).abs();
@@ -256,7 +259,8 @@ pub(super) fn with_noise<T: Real>(y: Stored<'_, T>, distance: f64) -> Result<Noi
     }
 }
 
-/// Pieces of a vector on a device with noise: where they stand there, and in the whole vector. Other components are 0 or without noise.
+/// Pieces of a vector on a device with noise: where they stand there, and in the whole vector. Other components are 0
+/// or without noise.
 ///
 /// # Errors
 /// Those of the device.
@@ -277,7 +281,8 @@ pub(crate) fn with_noise_on<T: Real>(
         let [count, begin, skipped] = [own.len(), own.start, whole.start].map(Arg::size);
         let args = [count, begin, skipped, Arg::F64(distance), y.buffer().arg(), noisy.buffer().arg()];
         assert!(own.end <= y.len(), "a piece of the vector");
-        // SAFETY: the arguments are those that `add_noise` names, in double precision; both vectors have the components of the piece.
+        // SAFETY: the arguments are those that `add_noise` names, in double precision; both vectors have the components
+        // of the piece.
         unsafe { context.launch_generated(&kernel, range(context, own.len()), &args)? };
     }
     Ok(noisy)

@@ -183,11 +183,12 @@ impl<T: Real> TeamStepper<T> {
         self.shares.slabs.depth.checked_div(self.reach)
     }
 
-    /// The initial values of a problem for this system, for [`Integrator`](crate::integrate::Integrator). Where formulas give them, each
-    /// device computes those of its rows.
+    /// The initial values of a problem for this system, for [`Integrator`](crate::integrate::Integrator). Where
+    /// formulas give them, each device computes those of its rows.
     ///
     /// # Errors
-    /// [`Error::Value`] for a problem of another size; those of [`Problem::y0_on`], of a device as [`clinalg::Error::Rank`].
+    /// [`Error::Value`] for a problem of another size; those of [`Problem::y0_on`], of a device as
+    /// [`clinalg::Error::Rank`].
     pub fn y0(&self, problem: &Problem) -> Result<TeamVector<T>> {
         let (components, got) = (self.components(), problem.system.components());
         if components != got {
@@ -411,7 +412,8 @@ impl<T: Real> Stepper<T> for TeamStepper<T> {
 
     fn sibling(&self, method: &Method) -> Result<Self> {
         let options = DeviceOptions { variant: Variant::Fused, ..DeviceOptions::default() };
-        let mut stepper = TeamStepper::on(&self.shares.team, method, &self.shares.system, &self.shares.slabs.partition, &options, 1)?;
+        let Shares { team, system, slabs, .. } = &*self.shares;
+        let mut stepper = TeamStepper::on(team, method, system, &slabs.partition, &options, 1)?;
         stepper.limit_times(self.times);
         Ok(stepper)
     }

@@ -11,7 +11,8 @@
 //! | C = alpha op(A) op(B) + beta C | [`gemm`] |
 //! | out = a .* b, conj(a) | [`multiply`], [`conj`] |
 //! | parts of complex vectors | [`real_part`], [`imaginary_part`], [`abs`]; from parts [`complex`] |
-//! | out = a(rows, cols), a(rows, cols) = values, the transpose | [`take`], [`put`], [`transpose`]; some elements on the host [`pick`] |
+//! | out = a(rows, cols), a(rows, cols) = values, the transpose | [`take`], [`put`], [`transpose`] |
+//! | some elements, on the host | [`pick`] |
 //! | f(x), f(x, y) element by element; sums, extrema along a dimension | [`map`], [`map2`]; [`reduce_along`] |
 //! | A B, alpha A + beta B, A(p, q), triangles, diag(l) A diag(r) of sparse matrices | methods of [`Csr`](crate::Csr): `multiply`, `combine`, `select`, `band_part`, `scale` |
 //! | uniform random numbers; a 64-bit fingerprint of a vector | [`Uniform`]; [`fingerprint`] |

@@ -128,7 +128,8 @@ pub fn take<T: Scalar>(
     program.take_listed(context, range, n, count, &row_at, &col_at, a.buffer(), to)
 }
 
-/// The elements at some positions, in their order, on the host. What lies between them is read only where that is little.
+/// The elements at some positions, in their order, on the host. What lies between them is read only where that is
+/// little.
 ///
 /// # Errors
 /// [`Error::Value`] for a position past the end; [`Error::Allocation`].

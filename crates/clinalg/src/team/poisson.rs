@@ -305,8 +305,8 @@ impl<T: Real> Poisson<T> {
         self.solver.load(u, &mut self.u)
     }
 
-    /// In place of [`Poisson::load`]: `f` and `u` write the values at consecutive points of the grid, whose numbers they get, to a vector
-    /// on a device; they are called for each rank of this process. The vectors hold zeros.
+    /// In place of [`Poisson::load`]: `f` and `u` write the values at consecutive points of the grid, whose numbers
+    /// they get, to a vector on a device; they are called for each rank of this process. The vectors hold zeros.
     ///
     /// ```
     /// use clinalg::multigrid::{Grid, PoissonParams};
