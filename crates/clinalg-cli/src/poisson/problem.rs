@@ -172,11 +172,12 @@ impl Problem {
     }
 
     /// The values of u at the points of sides, 0 elsewhere.
-    pub(super) fn start<T: Real>(&self) -> Result<Vec<T>, Failure> {
-        match &self.boundary {
-            Some(data) if held(&self.grid)[..self.grid.dim()].as_flattened().iter().all(|is| *is) => {
-                data.at_points(&self.grid, &self.lattice)
-            }
+    pub(super) fn start<T: Real>(&self, boundary: &Boundary<T>) -> Result<Vec<T>, Failure> {
+        match (boundary, &self.boundary) {
+            (Boundary::Points(values), Some(data)) => match &values[..] {
+                [GridValues::Host(values)] => Ok(values.clone()),
+                _ => data.at_points(&self.grid, &self.lattice),
+            },
             _ => self.zeros(),
         }
     }
@@ -228,8 +229,8 @@ impl Problem {
     }
 
     /// An error that names the point where a formula has no finite value.
-    pub(super) fn check_finite<T: Real>(&self) -> Result<(), Failure> {
-        drop((self.right_side::<T>()?, self.start::<T>()?));
+    pub(super) fn check_finite<T: Real>(&self, boundary: &Boundary<T>) -> Result<(), Failure> {
+        drop((self.right_side::<T>()?, self.start(boundary)?));
         Ok(())
     }
 

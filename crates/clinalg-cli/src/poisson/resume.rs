@@ -28,7 +28,7 @@ pub(super) fn fingerprint<T: Real>(
     let options = options.option("--sides", side_names(problem)).option("--order", args.order);
     let options = options.option("--diffusion", params.diffusion).option("--mixed", params.mixed_derivatives);
     let options = match boundary {
-        Boundary::Points(_) => options.values("--boundary", Some(&problem.start::<T>()?)),
+        Boundary::Points(_) => options.values("--boundary", Some(&problem.start(boundary)?)),
         _ => options.option("--boundary", problem.boundary.as_ref().map(BoundaryData::text)),
     };
     let options = options.values("--f", Some(f));

@@ -51,7 +51,7 @@ impl<'a, T: Real> Solver<'a, T> {
                     Medium::Coefficient(faces) => Some(faces.borrowed()),
                     _ => None,
                 };
-                let (f, u) = (problem.right_side()?, problem.start()?);
+                let (f, u) = (problem.right_side()?, problem.start(boundary)?);
                 Engine::Host { solver: Poisson::reference(grid, params, faces)?, f, u }
             }
             Executor::Device(context) => {
@@ -82,7 +82,7 @@ impl<'a, T: Real> Solver<'a, T> {
             && executor.computes_values(points)
             && !solver.norms()?.iter().all(|norm| norm.is_finite())
         {
-            problem.check_finite::<T>()?;
+            problem.check_finite(boundary)?;
         }
         Ok(solver)
     }
