@@ -1536,8 +1536,8 @@ fn two_devices_share_a_problem() {
     assert_eq!(both.0["cycles"], one.0["cycles"]);
     assert!(both.1 == one.1, "the bits of one device");
     let done = pair("poisson --n 2049 --f 1/(x-0.5) --devices 0,1");
-    assert_eq!(done.code, 2, "{done:?}");
-    assert!(done.stderr.contains("x = 0.5"), "{done:?}");
+    assert_eq!(done.code, 2, "{}", done.stderr);
+    assert!(done.stderr.contains("x = 0.5"), "{}", done.stderr);
 
     let wave = |devices: &str| pair(&format!("wave --n 65 --steps 50 {devices} --json")).json();
     let (both, one) = (wave("--devices all --balance"), wave("--device 0"));

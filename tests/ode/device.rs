@@ -2,14 +2,14 @@
 
 use crate::common::{contexts, contexts_like, contexts_of};
 use clinalg::runtime::DeviceKind;
-use clinalg::team::Team;
+use clinalg::team::{Network, Team};
 use clinalg::{Context, KernelFamily, Real};
 use clinalg_ode::integrate::{
     Event, Integrator, Norm, Options, Stepper, Stored, Tolerance, integrate, integrate_fixed,
 };
 use clinalg_ode::problems::{Problem, problem};
 use clinalg_ode::reference::Reference;
-use clinalg_ode::team::{TeamOptions, TeamStepper};
+use clinalg_ode::team::{Link, TeamOptions, TeamStepper, simulate};
 use clinalg_ode::{
     Boundary, Description, DeviceOptions, DeviceStepper, Grid, Layout, METHODS, Method, Rhs, Side, System, Variant,
 };
@@ -419,6 +419,32 @@ fn initial_values_and_errors_on_a_team_are_those_of_one_device() {
     for context in contexts() {
         around_the_steps::<f32>(&context, &problems[0]);
         problems.iter().for_each(|problem| around_the_steps::<f64>(&context, problem));
+    }
+}
+
+/// Each process makes the values of its own rank; errors and single components are known to all.
+#[test]
+fn initial_values_in_several_processes_are_those_of_one_device() {
+    let problem = problem("heat2d", 200).unwrap();
+    for context in contexts() {
+        let one = problem.y0_on::<f64>(&context).unwrap();
+        let (values, error) = (one.to_vec().unwrap(), problem.error(0.25, Stored::Device(&one)).unwrap());
+        let some = [0, 39_999, 20_100];
+        let work = |network: Box<dyn Network>| {
+            let team = Team::with_network(contexts_like(&context, 1), network)?;
+            let (method, options) = (Method::named("rk4")?, TeamOptions::default());
+            let stepper = TeamStepper::<f64>::new(&team, &method, &problem.system, &options)?;
+            let y0 = stepper.y0(&problem)?;
+            let found = (problem.error(0.25, y0.stored())?, y0.stored().pick(&some)?, y0.stored().norm2()?);
+            Ok((found, y0.stored().to_vec()?))
+        };
+        let done = simulate(2, Link { latency: 0.0, bandwidth: 1e9 }, work).unwrap();
+        for (((got, picked, norm), _), _) in &done {
+            assert_eq!((*got, &picked[..]), (error, &some.map(|k| values[k])[..]));
+            let want = Stored::Device(&one).norm2().unwrap();
+            assert!((norm - want).abs() <= 1e-13 * want, "{norm} instead of {want}");
+        }
+        assert!(done[0].0.1 == values);
     }
 }
 
