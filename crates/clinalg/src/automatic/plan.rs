@@ -265,7 +265,7 @@ impl<S: Space> SetUp<'_, S> {
             last = self.of(failed, observe);
         }
         let mut is_fallback = false;
-        for &substitute in substitutes(failed) {
+        for &substitute in substitutes(failed, self.inspection.hermitian) {
             let error = match &last {
                 Err(error) if is_unsuited(error) => error.to_string(),
                 _ => break,
@@ -286,11 +286,12 @@ impl<S: Space> SetUp<'_, S> {
 }
 
 /// What is tried in place of a preconditioner, one after the other; LU stands for the factors of a last resort.
-fn substitutes(kind: PreconditionerKind) -> &'static [PreconditionerKind] {
-    use PreconditionerKind::{Ilu, Ilut, Jacobi, Lu, None as Plain};
+fn substitutes(kind: PreconditionerKind, hermitian: bool) -> &'static [PreconditionerKind] {
+    use PreconditionerKind::{Amg, Ilu, Ilut, Jacobi, Lu, None as Plain};
     match kind {
         Ilu => &[Ilut, Lu, Jacobi, Plain],
         Ilut => &[Lu, Jacobi, Plain],
+        Amg if !hermitian => &[Ilut, Lu, Jacobi, Plain],
         Jacobi => &[Plain],
         Plain => &[],
         _ => &[Jacobi, Plain],

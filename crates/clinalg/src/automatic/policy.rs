@@ -7,6 +7,11 @@ use crate::matrix::Inspection;
 const SMALL: usize = 1000;
 /// The ratio of the largest modulus of a diagonal entry to the smallest nonzero one.
 const SPREAD: f64 = 1e3;
+/// A matrix that is not symmetric counts as an M-matrix if at least this fraction of its off-diagonal entries is not positive, ...
+const SIGNS: f64 = 0.95;
+/// ... and the off-diagonal moduli of each row add up to at most this many times the diagonal entry. Conservative differences of a flow that is
+/// not free of divergence on the grid exceed 1 by a little.
+const WEAKLY_DOMINANT: f64 = 1.05;
 /// If the off-diagonal moduli of each row add up to at most this fraction of the diagonal entry, a few iterations suffice.
 const DOMINANT: f64 = 0.5;
 
@@ -52,6 +57,19 @@ impl Facts<'_> {
         self.matrix.negative_diagonal > 0 && self.needs_definite()
     }
 
+    /// Whether it has the signs and the diagonal of an M-matrix, as from diffusion with convection by upwind differences.
+    fn is_m_matrix(&self) -> bool {
+        let Inspection { rows, positive_diagonal, off_diagonal, nonpositive_off_diagonal, dominance, .. } = *self.matrix;
+        positive_diagonal == rows
+            && nonpositive_off_diagonal as f64 >= SIGNS * off_diagonal as f64
+            && dominance <= WEAKLY_DOMINANT
+    }
+
+    /// The fraction of the off-diagonal entries that are not positive, in percent.
+    fn percent_nonpositive(&self) -> f64 {
+        100.0 * self.matrix.nonpositive_off_diagonal as f64 / self.matrix.off_diagonal.max(1) as f64
+    }
+
     /// Whether it may be positive definite, by its symmetry and its diagonal.
     fn may_be_definite(&self) -> bool {
         self.matrix.hermitian && self.matrix.negative_diagonal == 0
@@ -82,7 +100,7 @@ const fn rule(kind: PreconditionerKind, applies: fn(&Facts<'_>) -> bool, reason:
 }
 
 /// The first rule that applies decides; the last one always does.
-const RULES: [Rule; 16] = [
+const RULES: [Rule; 17] = [
     rule(PreconditionerKind::None, |f| f.is_least_squares(), |_| "least squares".into()),
     rule(
         PreconditionerKind::None,
@@ -137,9 +155,9 @@ const RULES: [Rule; 16] = [
         PreconditionerKind::Amg,
         |f| f.may_be_definite(),
         |f| {
-            let share = 100.0 * f.matrix.nonpositive_off_diagonal as f64 / f.matrix.off_diagonal.max(1) as f64;
             format!(
-                "symmetric, a positive diagonal, {share:.0} % of the off-diagonal entries not positive, off-diagonal sums up to {:.2} times the diagonal",
+                "symmetric, a positive diagonal, {:.0} % of the off-diagonal entries not positive, off-diagonal sums up to {:.2} times the diagonal",
+                f.percent_nonpositive(),
                 f.matrix.dominance
             )
         },
@@ -151,8 +169,34 @@ const RULES: [Rule; 16] = [
         |f| f.needs_definite(),
         |_| "not symmetric, for a method that needs a symmetric matrix".into(),
     ),
-    rule(PreconditionerKind::Ilu, |_| true, |_| "not symmetric, no zero on the diagonal".into()),
+    rule(
+        PreconditionerKind::Amg,
+        |f| f.is_m_matrix() && !f.is_complex,
+        |f| {
+            format!(
+                "not symmetric, an M-matrix: a positive diagonal, {:.0} % of the off-diagonal entries not positive, off-diagonal sums up to {:.2} times the diagonal",
+                f.percent_nonpositive(),
+                f.matrix.dominance
+            )
+        },
+    ),
+    rule(PreconditionerKind::Ilu, |_| true, |f| format!("not symmetric, {}", why_no_multigrid(f))),
 ];
+
+/// What distinguishes a matrix without zeros on its diagonal from an M-matrix.
+fn why_no_multigrid(facts: &Facts<'_>) -> String {
+    let (negative, percent) = (facts.matrix.negative_diagonal, facts.percent_nonpositive());
+    if facts.is_complex {
+        return "complex, no zero on the diagonal".into();
+    }
+    if negative > 0 {
+        return format!("{negative} of {} diagonal entries are negative", facts.matrix.rows);
+    }
+    if percent < 100.0 * SIGNS {
+        return format!("{percent:.0} % of the off-diagonal entries not positive, too few for multigrid");
+    }
+    format!("off-diagonal sums up to {:.2} times the diagonal, too much for multigrid", facts.matrix.dominance)
+}
 
 fn indefinite(facts: &Facts<'_>) -> String {
     let (negative, n) = (facts.matrix.negative_diagonal, facts.matrix.rows);
@@ -232,8 +276,13 @@ mod tests {
         scaled.values.iter_mut().zip(places).for_each(|(value, size)| *value *= size);
         assert_eq!(kind(&scaled, None), Amg);
         assert_eq!(kind(&banded(2000, &[(-1, -1.0), (0, 9.0), (1, -1.0)]), None), Jacobi);
-        let flow = banded(2000, &[(-1, -3.0), (0, 4.0), (1, -1.0)]);
+        let upwind = banded(2000, &[(-1, -3.0), (0, 4.0), (1, -1.0)]);
+        assert_eq!(kind(&upwind, None), Amg);
+        assert_eq!(kind(&upwind, Some(Method::Cg)), Plain);
+        // Central differences beyond a cell Peclet number of 2, and a diagonal that is too small.
+        let flow = banded(2000, &[(-1, -3.0), (0, 4.0), (1, 1.0)]);
         assert_eq!(kind(&flow, None), Ilu);
+        assert_eq!(kind(&banded(2000, &[(-1, -3.0), (0, 3.6), (1, -1.0)]), None), Ilu);
         assert_eq!(kind(&flow, Some(Method::Cg)), Plain);
         assert_eq!(kind(&flow, Some(Method::Richardson)), Ilut);
         assert_eq!(kind(&banded(2000, &[(-1, 1.0), (1, 1.0)]), None), Ilut);
