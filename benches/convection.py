@@ -177,7 +177,7 @@ def main():
             if arguments.hypre:
                 runs = peer(arguments.hypre, f"{folder}/a", a, b)
                 good = [r for r in runs if r["converged"]] or runs
-                best = min(good, key=lambda r: r["seconds_setup"] + r["seconds_solve"])
+                best = min(good, key=lambda r: r["seconds_setup"] + r["seconds_solve"], default={"error": "hypre failed"})
                 found.append({"system": name, "half": half, "rows": a.shape[0], **best})
         print(f"| {name} | {half} | {a.shape[0]} | " + " | ".join(map(entry, found)) + " |", flush=True)
         if arguments.out:

@@ -242,6 +242,24 @@ __kernel void find_diagonal(ulong n, REAL least, __global const uint *offset, __
     }
 }
 
+// The moduli of each row before the diagonal and after it, divided by that of the diagonal entry, and 0 where this is 0.
+__kernel void sum_triangles(ulong n, __global const uint *offset, __global const uint *column,
+                            __global const SCALAR *value, __global REAL *lower, __global REAL *upper)
+{
+    FOR_EACH(i, 0, n)
+    {
+        REAL own = ZERO, before = ZERO, after = ZERO;
+        for (size_t p = offset[i]; p < offset[i + 1]; ++p) {
+            const REAL modulus = scalar_abs(value[p]);
+            own = column[p] == i ? modulus : own;
+            before += column[p] < i ? modulus : ZERO;
+            after += column[p] > i ? modulus : ZERO;
+        }
+        lower[i] = own > ZERO ? before / own : ZERO;
+        upper[i] = own > ZERO ? after / own : ZERO;
+    }
+}
+
 // A triangle of factors that take the positions of the entries of a matrix, its rows in the order of row[]: count[k] = the off-diagonal entries of
 // the k-th one.
 __kernel void count_triangle(ulong n, uint upper, __global const uint *row, __global const uint *offset,

@@ -86,6 +86,9 @@ impl<S: Space> Plan<S> {
             && !S::IS_TEAM
             && inspection.zero_diagonal + inspection.negative_diagonal > 0;
         let is_saddle = may_be_saddle && Split::find(space.parts()?).is_some();
+        let is_chosen = params.preconditioner.is_none() && params.multigrid_reason.is_none();
+        let lesser_triangle =
+            if is_system && is_chosen && !inspection.hermitian { space.lesser_triangle()? } else { None };
         let (kind, reason) = match (params.preconditioner, &params.multigrid_reason) {
             (Some(kind), _) => (kind, None),
             (None, Some(reason)) => (PreconditionerKind::Amg, Some(reason.clone())),
@@ -94,6 +97,7 @@ impl<S: Space> Plan<S> {
                     matrix: &inspection,
                     is_complex: S::Scalar::IS_COMPLEX,
                     is_saddle,
+                    lesser_triangle,
                     null_vectors: null_vectors.as_ref().map_or(0, NullVectors::count),
                     method: params.method,
                     on_team: S::IS_TEAM,

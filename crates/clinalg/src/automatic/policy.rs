@@ -12,6 +12,9 @@ const SIGNS: f64 = 0.95;
 /// ... and the off-diagonal moduli of each row add up to at most this many times the diagonal entry. Conservative differences of a flow that is
 /// not free of divergence on the grid exceed 1 by a little.
 const WEAKLY_DOMINANT: f64 = 1.05;
+/// Where the smaller triangle contributes at most this fraction of the off-diagonal entries, as where the flow along the numbering of the unknowns
+/// dominates, ILU(0) is nearly exact.
+const ONE_TRIANGLE: f64 = 0.05;
 /// If the off-diagonal moduli of each row add up to at most this fraction of the diagonal entry, a few iterations suffice.
 const DOMINANT: f64 = 0.5;
 
@@ -21,6 +24,8 @@ pub(super) struct Facts<'f> {
     pub(super) is_complex: bool,
     /// A saddle point whose second block has zeros or negative entries on the diagonal, known where the matrix is symmetric.
     pub(super) is_saddle: bool,
+    /// The fraction of the off-diagonal moduli, relative to the diagonal, in the smaller of the two triangles; known where a real matrix is not symmetric.
+    pub(super) lesser_triangle: Option<f64>,
     /// Null vectors that are constant on a connected component.
     pub(super) null_vectors: usize,
     /// The method that is prescribed.
@@ -171,7 +176,7 @@ const RULES: [Rule; 17] = [
     ),
     rule(
         PreconditionerKind::Amg,
-        |f| f.is_m_matrix() && !f.is_complex,
+        |f| f.is_m_matrix() && f.lesser_triangle.is_some_and(|share| share > ONE_TRIANGLE),
         |f| {
             format!(
                 "not symmetric, an M-matrix: a positive diagonal, {:.0} % of the off-diagonal entries not positive, off-diagonal sums up to {:.2} times the diagonal",
@@ -186,8 +191,9 @@ const RULES: [Rule; 17] = [
 /// What distinguishes a matrix without zeros on its diagonal from an M-matrix.
 fn why_no_multigrid(facts: &Facts<'_>) -> String {
     let (negative, percent) = (facts.matrix.negative_diagonal, facts.percent_nonpositive());
-    if facts.is_complex {
-        return "complex, no zero on the diagonal".into();
+    let Some(lesser) = facts.lesser_triangle else { return "no zero on the diagonal".into() };
+    if lesser <= ONE_TRIANGLE {
+        return format!("{:.0} % of the off-diagonal sums are on one side of the diagonal", 100.0 * (1.0 - lesser));
     }
     if negative > 0 {
         return format!("{negative} of {} diagonal entries are negative", facts.matrix.rows);
@@ -261,7 +267,21 @@ mod tests {
     fn of(parts: &CsrParts<f64>, method: Option<Method>, on_team: bool, null_vectors: usize) -> PreconditionerKind {
         let matrix = crate::automatic::inspection::inspect(parts).unwrap();
         let is_saddle = matrix.hermitian && Split::find(parts).is_some();
-        preconditioner(&Facts { matrix: &matrix, is_complex: false, is_saddle, null_vectors, method, on_team }).0
+        let sides: [f64; 2] = [-1_isize, 1].map(|side| {
+            let on_side = parts.triplets().filter(|&(i, j, _)| (j as isize - i as isize) * side > 0);
+            on_side.map(|entry| entry.2.abs()).sum()
+        });
+        let lesser_triangle = (!on_team).then(|| sides[0].min(sides[1]) / (sides[0] + sides[1]));
+        preconditioner(&Facts {
+            matrix: &matrix,
+            is_complex: false,
+            is_saddle,
+            lesser_triangle,
+            null_vectors,
+            method,
+            on_team,
+        })
+        .0
     }
 
     #[test]
@@ -279,6 +299,7 @@ mod tests {
         let upwind = banded(2000, &[(-1, -3.0), (0, 4.0), (1, -1.0)]);
         assert_eq!(kind(&upwind, None), Amg);
         assert_eq!(kind(&upwind, Some(Method::Cg)), Plain);
+        assert_eq!(kind(&banded(2000, &[(-1, -30.0), (0, 31.0), (1, -1.0)]), None), Ilu);
         // Central differences beyond a cell Peclet number of 2, and a diagonal that is too small.
         let flow = banded(2000, &[(-1, -3.0), (0, 4.0), (1, 1.0)]);
         assert_eq!(kind(&flow, None), Ilu);

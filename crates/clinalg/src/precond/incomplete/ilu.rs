@@ -8,8 +8,9 @@ use super::schedule::{Leveled, Part, Pattern, Schedule, Step};
 use super::triangle::{Entries, Factors, Numbering, Triangle};
 use super::{Ordering, UNSOUND, check_finite, check_square, failed_pivot, inverse_of, permuted};
 use crate::matrix::host::{SMALL_DIAGONAL, equilibrated, has_weak_diagonal, largest_product};
-use crate::matrix::{EntriesRef, Structure};
-use crate::runtime::KernelFamily;
+use crate::matrix::{EntriesRef, Structure, Values};
+use crate::ops::{self, items};
+use crate::runtime::{KernelFamily, Out};
 use crate::runtime::kernels::incomplete;
 use crate::solve::Preconditioner;
 use crate::{Buffer, Context, Csr, CsrParts, Error, Real, Result, Scalar, Vector};
@@ -186,6 +187,22 @@ struct OnDevice<'a, T: Scalar> {
     /// The row and the column of the given matrix that each step takes, if not its own number.
     rows: Option<&'a [usize]>,
     columns: Option<&'a [usize]>,
+}
+
+/// What the smaller of the two triangles of a matrix contributes to the sum of its off-diagonal moduli, each relative to the diagonal entry of the row: 0
+/// for a triangular matrix, whose ILU(0) is exact, 0.5 for a symmetric one.
+///
+/// # Errors
+/// Those of the device.
+pub(crate) fn lesser_triangle<T: Scalar>(a: &Csr<T>) -> Result<f64> {
+    let Structure { rows, offset, column, .. } = a.entries().structure;
+    let context = offset.context();
+    let vector = || Vector::<T::Real>::uninit(context, *rows);
+    let (lower, upper) = (vector()?, vector()?);
+    let (range, below, above) = (items(context, *rows), Out::shared(lower.buffer()), Out::shared(upper.buffer()));
+    incomplete::Program::<T>::new().sum_triangles(context, range, *rows, offset, column, a.values(), below, above)?;
+    let [lower, upper] = [ops::norm1(&lower)?.into_f64(), ops::norm1(&upper)?.into_f64()];
+    Ok(if lower + upper > 0.0 { lower.min(upper) / (lower + upper) } else { 0.0 })
 }
 
 /// Positions of the diagonal entries of a matrix, and what is wrong with its entries.
