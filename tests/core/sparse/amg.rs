@@ -4,8 +4,8 @@ use clinalg::amg::{Amg, AmgParams, Coarsening, Cycle, Smoother, rigid_motions};
 use clinalg::matrix::Values;
 use clinalg::runtime::devices;
 use clinalg::solve::{
-    BiCgStab, BiCgStabParams, Cg, CgParams, FlexibleCg, FlexibleCgParams, Gmres, GmresParams, Preconditioner, Richardson, RichardsonParams,
-    Solver, Stop,
+    BiCgStab, BiCgStabParams, Cg, CgParams, FlexibleCg, FlexibleCgParams, Gmres, GmresParams, Preconditioner,
+    Richardson, RichardsonParams, Solver, Stop,
 };
 use clinalg::{Complex, Context, ContextOptions, Csr, CsrParts, Real, Scalar, Vector, ops};
 
@@ -297,7 +297,8 @@ fn convection(n: usize, peclet: f64, turns: bool) -> CsrParts<f64> {
         let mut own = 0.0;
         for (d, step) in [(0, 1), (0, -1), (1, 1), (1, -1_i64)] {
             // The face in the direction of the step.
-            let half = |k: usize, along: bool| (k as f64 + 0.5 + if along { 0.5 * step as f64 } else { 0.0 }) / n as f64;
+            let half =
+                |k: usize, along: bool| (k as f64 + 0.5 + if along { 0.5 * step as f64 } else { 0.0 }) / n as f64;
             let out = peclet * step as f64 * velocity(half(i, d == 0), half(j, d == 1))[d];
             own += 1.0 + out.max(0.0);
             let at = if d == 0 { i } else { j } as i64 + step;

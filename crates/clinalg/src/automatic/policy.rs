@@ -64,7 +64,8 @@ impl Facts<'_> {
 
     /// Whether it has the signs and the diagonal of an M-matrix, as from diffusion with convection by upwind differences.
     fn is_m_matrix(&self) -> bool {
-        let Inspection { rows, positive_diagonal, off_diagonal, nonpositive_off_diagonal, dominance, .. } = *self.matrix;
+        let Inspection { rows, positive_diagonal, off_diagonal, nonpositive_off_diagonal, dominance, .. } =
+            *self.matrix;
         positive_diagonal == rows
             && nonpositive_off_diagonal as f64 >= SIGNS * off_diagonal as f64
             && dominance <= WEAKLY_DOMINANT

@@ -10,8 +10,8 @@ use super::{Ordering, UNSOUND, check_finite, check_square, failed_pivot, inverse
 use crate::matrix::host::{SMALL_DIAGONAL, equilibrated, has_weak_diagonal, largest_product};
 use crate::matrix::{EntriesRef, Structure, Values};
 use crate::ops::{self, items};
-use crate::runtime::{KernelFamily, Out};
 use crate::runtime::kernels::incomplete;
+use crate::runtime::{KernelFamily, Out};
 use crate::solve::Preconditioner;
 use crate::{Buffer, Context, Csr, CsrParts, Error, Real, Result, Scalar, Vector};
 
@@ -219,8 +219,17 @@ impl Found {
         let context = offset.context();
         let (mut diagonal, mut found) = (Buffer::uninit(context, *rows)?, Buffer::zeroed(context, 3)?);
         let (range, least) = (Schedule::range(context, 0, (*rows).max(1)), T::Real::from_f64(SMALL_DIAGONAL));
-        incomplete::Program::<T>::new()
-            .find_diagonal(context, range, *rows, least, offset, column, a.values, &mut diagonal, &mut found)?;
+        incomplete::Program::<T>::new().find_diagonal(
+            context,
+            range,
+            *rows,
+            least,
+            offset,
+            column,
+            a.values,
+            &mut diagonal,
+            &mut found,
+        )?;
         let found: Vec<u32> = found.to_vec()?;
         Ok(Found { diagonal, is_missing: found[0] != 0, is_weak: found[1] != 0, is_not_finite: found[2] != 0 })
     }
@@ -350,8 +359,7 @@ impl<T: Scalar> Ordered<T> {
         let Ordered { matrix: CsrParts { offsets, indices, values, .. }, rows, columns, .. } = self;
         let (n, nnz) = (rows.len(), values.len());
         crate::matrix::index32("a", nnz)?;
-        let upload =
-            |list: &[usize]| Buffer::from_slice(context, &list.iter().map(|&k| k as u32).collect::<Vec<_>>());
+        let upload = |list: &[usize]| Buffer::from_slice(context, &list.iter().map(|&k| k as u32).collect::<Vec<_>>());
         let structure = Structure { rows: n, cols: n, nnz, offset: upload(&offsets)?, column: upload(&indices)? };
         let values = Buffer::from_slice(context, &values)?;
         let a = EntriesRef { structure: &structure, values: &values };
@@ -474,9 +482,8 @@ impl<T: Scalar> OnDevice<'_, T> {
             std::mem::swap(&mut former, &mut value);
             let (unsound, middle, matrix) = (Self::unsound(), &self.diagonal, self.a.values);
             let (value, failed) = (&mut value, &mut failed);
-            program.sweep_lu_rows(
-                context, range, *n, unsound, offset, column, middle, matrix, &former, value, failed,
-            )?;
+            program
+                .sweep_lu_rows(context, range, *n, unsound, offset, column, middle, matrix, &former, value, failed)?;
         }
         self.check(&failed)?;
         Ok(value)
