@@ -270,7 +270,7 @@ def run(program, matrix, rhs, options, more=()):
     if done.returncode not in (0, 1) or not done.stdout.strip():
         return "-", None, (done.stderr.strip().splitlines() or [""])[-1].replace(str(pathlib.Path(matrix).parent) + "/", "")
     report = json.loads(done.stdout)
-    return str(report["iterations"]) if report["converged"] else "x", report, report["verdict"] or report["stop"]
+    return str(report["iterations"]) if report["converged"] else "x", report, report["singularity"] or report["stop"]
 
 
 def residual(a, b, x):

@@ -53,6 +53,30 @@ __kernel void count_one_sided(ulong rows, REAL strong, REAL weak, __global const
     }
 }
 
+// differs[s] = 1 if an entry of row s * every and its mirror image, which may be missing, differ by more than `tolerance` times the larger modulus.
+__kernel void compare_with_columns(ulong sampled, uint every, REAL tolerance, __global const uint *offset,
+                                   __global const uint *column, __global const REAL *value, __global uint *differs)
+{
+    FOR_EACH(s, sampled)
+    {
+        const uint i = (uint)(s * every);
+        uint any = 0;
+        for (uint k = offset[i]; k < offset[i + 1]; ++k) {
+            const uint j = column[k];
+            uint low = offset[j], high = offset[j + 1];
+            while (low < high) {
+                const uint middle = low + (high - low) / 2;
+                const bool below = column[middle] < i;
+                low = below ? middle + 1 : low;
+                high = below ? high : middle;
+            }
+            const REAL mirror = low < offset[j + 1] && column[low] == i ? value[low] : ZERO;
+            any |= fabs(value[k] - mirror) > tolerance * fmax(fabs(value[k]), fabs(mirror));
+        }
+        differs[s] = any;
+    }
+}
+
 // inverse[i] of a smoother: 0: 1 / a_ii; 1: 1 over the sum of |a_ij|, with the sign of a_ii (Baker, Falgout, Kolev and Yang 2011);
 // 2: a_ii over the sum of a_ij^2 (Broeker and Grote 2002). wrong[0] becomes the first row where it is zero or not finite.
 __kernel void fill_inverse(ulong rows, uint kind, __global const uint *offset, __global const uint *column,

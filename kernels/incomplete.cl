@@ -213,6 +213,87 @@ __kernel void sweep_cholesky_rows(ulong n, REAL unsound, __global const uint *of
     }
 }
 
+// The positions of the diagonal entries of a matrix with sorted rows, before a factorisation. found[0] = 1 if one is missing, found[1] = 1 if one is at
+// most `least` times the largest of its row, found[2] = 1 if an entry is not finite.
+__kernel void find_diagonal(ulong n, REAL least, __global const uint *offset, __global const uint *column,
+                            __global const SCALAR *value, __global uint *diagonal, __global uint *found)
+{
+    FOR_EACH(i, 0, n)
+    {
+        const size_t end = offset[i + 1];
+        size_t at = end;
+        REAL largest = ZERO;
+        bool finite = true;
+        for (size_t p = offset[i]; p < end; ++p) {
+            const REAL modulus = scalar_abs(value[p]);
+            at = column[p] == i ? p : at;
+            largest = fmax(largest, modulus);
+            finite = finite && isfinite(modulus);
+        }
+        diagonal[i] = (uint)at;
+        if (at == end) {
+            atomic_or(found, 1u);
+        } else if (scalar_abs(value[at]) <= least * largest) {
+            atomic_or(found + 1, 1u);
+        }
+        if (!finite) {
+            atomic_or(found + 2, 1u);
+        }
+    }
+}
+
+// The moduli of each row before the diagonal and after it, divided by that of the diagonal entry, and 0 where this is 0.
+__kernel void sum_triangles(ulong n, __global const uint *offset, __global const uint *column,
+                            __global const SCALAR *value, __global REAL *lower, __global REAL *upper)
+{
+    FOR_EACH(i, 0, n)
+    {
+        REAL own = ZERO, before = ZERO, after = ZERO;
+        for (size_t p = offset[i]; p < offset[i + 1]; ++p) {
+            const REAL modulus = scalar_abs(value[p]);
+            own = column[p] == i ? modulus : own;
+            before += column[p] < i ? modulus : ZERO;
+            after += column[p] > i ? modulus : ZERO;
+        }
+        lower[i] = own > ZERO ? before / own : ZERO;
+        upper[i] = own > ZERO ? after / own : ZERO;
+    }
+}
+
+// A triangle of factors that take the positions of the entries of a matrix, its rows in the order of row[]: count[k] = the off-diagonal entries of
+// the k-th one.
+__kernel void count_triangle(ulong n, uint upper, __global const uint *row, __global const uint *offset,
+                             __global const uint *diagonal, __global uint *count)
+{
+    FOR_EACH(k, 0, n)
+    {
+        const uint i = row[k];
+        count[k] = upper ? offset[i + 1] - diagonal[i] - 1 : diagonal[i] - offset[i];
+    }
+}
+
+// These entries, with the columns numbered by number[] if `numbered`, and for U the inverse of the diagonal entry.
+__kernel void fill_triangle(ulong n, uint upper, uint numbered, __global const uint *number, __global const uint *row,
+                            __global const uint *offset, __global const uint *column, __global const uint *diagonal,
+                            __global const SCALAR *value, __global const uint *start, __global uint *own_column,
+                            __global SCALAR *own_value, __global SCALAR *inverse)
+{
+    FOR_EACH(k, 0, n)
+    {
+        const size_t middle = diagonal[row[k]];
+        const size_t from = upper ? middle + 1 : offset[row[k]];
+        const size_t first = start[k], entries = start[k + 1] - first;
+        for (size_t e = 0; e < entries; ++e) {
+            const uint j = column[from + e];
+            own_column[first + e] = numbered ? number[j] : j;
+            own_value[first + e] = value[from + e];
+        }
+        if (upper) {
+            inverse[k] = scalar_div(SCALAR_ONE, value[middle]);
+        }
+    }
+}
+
 // out[k] = value[at[k]]; its conjugate with mode 1, its inverse with mode 2.
 __kernel void take_factor(ulong n, uint mode, __global const uint *at, __global const SCALAR *value, __global SCALAR *out)
 {

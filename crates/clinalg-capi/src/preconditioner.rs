@@ -164,7 +164,7 @@ unsafe impl Versioned for ClinalgPreconditionerOptions {
 unsafe impl Versioned for ClinalgAmgOptions {
     fn defaults() -> ClinalgAmgOptions {
         let defaults = AmgParams::default();
-        let Smoother::Chebyshev(steps) = defaults.smoother else { unreachable!("the default is Chebyshev") };
+        let Smoother::Chebyshev(steps) = Smoother::default() else { unreachable!("the default is Chebyshev") };
         ClinalgAmgOptions {
             struct_size: size_of::<ClinalgAmgOptions>(),
             theta: defaults.theta.unwrap_or(-1.0),

@@ -170,7 +170,7 @@ pub(crate) struct Args {
     /// Keep the hierarchy of amg in single precision
     #[arg(long)]
     single: bool,
-    /// Smoother of amg: what reduces the error on each level [default: chebyshev]
+    /// Smoother of amg: what reduces the error on each level [default: chebyshev, spai0 where A is far from symmetric]
     #[arg(long, value_enum)]
     smoother: Option<SmootherArg>,
     /// Smoother sweeps of amg before and after the coarse-level correction; for chebyshev, the polynomial degree [default: 2]

@@ -219,7 +219,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         params.cycle = serde_json::from_value(serde_json::json!(rest.get(at + 1)))?;
     }
     if let Some(degree) = number("--degree")? {
-        params.smoother = Smoother::Chebyshev(degree as usize);
+        params.smoother = Some(Smoother::Chebyshev(degree as usize));
     }
     let setting = Setting { name, parts: &parts, vectors: &vectors, count, params: &params };
     setting.time(&Context::global()?, 0..4)?;

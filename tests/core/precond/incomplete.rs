@@ -102,6 +102,10 @@ fn zero_fill_of<T: Real>() {
         assert_eq!(m.levels(), [33, 33], "the diagonals of the grid, {what}");
         assert!(m.launches() == 2 && !m.is_matched() && m.nnz() == a.nnz(), "{what}");
         assert_near(&applied(context, &mut m, &own), &want, 100.0 * eps::<T>(), &what);
+        // The same bits for a matrix that is already on the device.
+        let on_device = Ilu::new(&Csr::from_parts(context, &a).unwrap(), &IluParams::default()).unwrap();
+        assert_eq!(on_device.to_parts().unwrap(), m.to_parts().unwrap(), "{what}");
+        assert_eq!((on_device.levels(), on_device.launches()), (m.levels(), m.launches()), "{what}");
         let matrix = Csr::from_parts(context, &narrowed::<T>(&symmetric)).unwrap();
         let mut m = IncompleteCholesky::new(&matrix, &CholeskyParams::default()).unwrap();
         assert_eq!(m.shift(), 0.0);

@@ -4,8 +4,8 @@ use clinalg::amg::{Amg, AmgParams, Coarsening, Cycle, Smoother, rigid_motions};
 use clinalg::matrix::Values;
 use clinalg::runtime::devices;
 use clinalg::solve::{
-    Cg, CgParams, FlexibleCg, FlexibleCgParams, Gmres, GmresParams, Preconditioner, Richardson, RichardsonParams,
-    Solver, Stop,
+    BiCgStab, BiCgStabParams, Cg, CgParams, FlexibleCg, FlexibleCgParams, Gmres, GmresParams, Preconditioner,
+    Richardson, RichardsonParams, Solver, Stop,
 };
 use clinalg::{Complex, Context, ContextOptions, Csr, CsrParts, Real, Scalar, Vector, ops};
 
@@ -282,6 +282,64 @@ fn gauss_seidel_sweeps_reduce_more_than_jacobi_sweeps() {
         let mut gmres = Gmres::new(context, a.rows(), GmresParams::default().tolerance(1e-8)).unwrap();
         let report = gmres.solve(&a, Some(&mut m), &b, &mut x).unwrap();
         assert!(report.stop.is_success() && report.iterations <= 25, "{report}");
+    }
+}
+
+/// Convection and diffusion on n by n cells by upwind differences; the velocity has modulus at most 1 and is that of a roll if it turns.
+fn convection(n: usize, peclet: f64, turns: bool) -> CsrParts<f64> {
+    let velocity = |x: f64, y: f64| match turns {
+        true => [4.0 * x * (x - 1.0) * (1.0 - 2.0 * y), -4.0 * y * (y - 1.0) * (1.0 - 2.0 * x)],
+        false => [0.8, 0.6],
+    };
+    let mut entries = Vec::new();
+    for p in 0..n * n {
+        let (i, j) = (p % n, p / n);
+        let mut own = 0.0;
+        for (d, step) in [(0, 1), (0, -1), (1, 1), (1, -1_i64)] {
+            // The face in the direction of the step.
+            let half =
+                |k: usize, along: bool| (k as f64 + 0.5 + if along { 0.5 * step as f64 } else { 0.0 }) / n as f64;
+            let out = peclet * step as f64 * velocity(half(i, d == 0), half(j, d == 1))[d];
+            own += 1.0 + out.max(0.0);
+            let at = if d == 0 { i } else { j } as i64 + step;
+            if (0..n as i64).contains(&at) {
+                let q = if d == 0 { j * n + at as usize } else { at as usize * n + i };
+                entries.push((p, q, -1.0 + out.min(0.0)));
+            }
+        }
+        entries.push((p, p, own));
+    }
+    CsrParts::from_triplets(n * n, n * n, &entries).unwrap()
+}
+
+/// With smoothed aggregation and Chebyshev iteration, half of these do not converge.
+#[test]
+fn convection_takes_few_iterations() {
+    for context in capable::<f64>() {
+        for (peclet, turns) in [(1.0, false), (10.0, false), (100.0, false), (1.0, true), (10.0, true), (100.0, true)] {
+            let a = uploaded::<f64>(context, &convection(60, peclet, turns));
+            let mut m = Amg::new(&a, &AmgParams::default().coarse_size(60)).unwrap();
+            let report = m.report().clone();
+            assert!(report.classical && report.unsymmetric.is_some_and(|share| share > 0.9), "{report}");
+            assert!(report.to_string().contains("a_ij and a_ji differ"), "{report}");
+            let wanted = noise::<f64>(a.rows(), 9);
+            let mut b = Vector::zeros(context, a.rows()).unwrap();
+            ops::mv(1.0, &a, &Vector::from_slice(context, &wanted).unwrap(), 0.0, &mut b).unwrap();
+            let params = BiCgStabParams::default().tolerance(1e-10).max_iterations(100);
+            let mut solver = BiCgStab::new(context, a.rows(), params).unwrap();
+            let mut solved = || {
+                let mut x = Vector::zeros(context, a.rows()).unwrap();
+                (solver.solve(&a, Some(&mut m), &b, &mut x).unwrap(), x.to_vec().unwrap())
+            };
+            let ((found, x), (_, again)) = (solved(), solved());
+            assert!(found.stop.is_success() && found.iterations <= 11, "{peclet} {turns}: {found}\n{report}");
+            assert!(x.iter().zip(&wanted).all(|(x, wanted)| (x - wanted).abs() < 1e-7), "{peclet} {turns}");
+            assert_eq!(x, again, "{peclet} {turns}");
+        }
+        // Hardly any convection: as without.
+        let a = uploaded::<f64>(context, &convection(60, 0.05, false));
+        let report = Amg::new(&a, &AmgParams::default()).unwrap().report().clone();
+        assert!(!report.classical && report.unsymmetric.is_none(), "{report}");
     }
 }
 

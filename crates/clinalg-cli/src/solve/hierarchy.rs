@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use clinalg::Error;
-use clinalg::amg::{AmgParams, Coarsening, rigid_motions};
+use clinalg::amg::{AmgParams, Coarsening, Smoother, rigid_motions};
 
 use super::Args;
 use super::method::SmootherArg;
@@ -47,7 +47,7 @@ pub(super) fn params(args: &Args) -> AmgParams {
     // Only classical coarsening can be aggressive.
     let coarsening = if args.aggressive { Coarsening::Classical } else { Coarsening::Auto };
     let mut params = AmgParams::default().coarsening(coarsening).single(args.single).aggressive(args.aggressive);
-    let default = params.smoother;
+    let default = Smoother::default();
     params = match (args.smoother, args.steps) {
         (None, None) => params,
         (None, Some(steps)) => params.smoother(SmootherArg::Chebyshev.with(steps)),

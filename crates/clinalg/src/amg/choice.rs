@@ -2,10 +2,10 @@
 
 use std::ops::ControlFlow;
 
-use super::classical::{ONE_SIDED, SAME_SIGN, Shares};
+use super::classical::{ONE_SIDED, SAME_SIGN, Shares, UNSYMMETRIC};
 use super::prolongator::NearNull;
 use super::report::AmgTrial;
-use super::{Amg, AmgParams, Coarsening, Cycle};
+use super::{Amg, AmgParams, Coarsening, Cycle, Smoother};
 use crate::matrix::Values;
 use crate::runtime::Out;
 use crate::runtime::kernels::amg_setup;
@@ -17,13 +17,23 @@ const ITERATIONS: usize = 12;
 const UNCOUNTED: usize = 4;
 /// Aggregation is kept where an iteration reduces the residual to at most this fraction.
 pub(super) const GOOD: f64 = 0.35;
+/// The smoother for matrices that are far from symmetric, whose eigenvalues are complex: those of D^-1 A are bounded by no interval, as Chebyshev
+/// iteration needs it.
+const UNSYMMETRIC_SMOOTHER: Smoother = Smoother::Spai0(2);
 /// Classical coarsening has to promise this many times less work, as its set-up takes longer.
 const ADVANTAGE: f64 = 1.5;
 
 impl<T: Real> Amg<T> {
     /// The hierarchy by the kind of coarsening that suits `a`.
     pub(super) fn chosen(a: &Csr<T>, params: &AmgParams) -> Result<Amg<T>> {
-        let Shares { one_sided, same_sign } = Shares::of(a.entries())?;
+        let Shares { unsymmetric, one_sided, same_sign } = Shares::of(a.entries())?;
+        if unsymmetric > UNSYMMETRIC {
+            let mut params = params.clone().coarsening(Coarsening::Classical);
+            params.smoother.get_or_insert(UNSYMMETRIC_SMOOTHER);
+            let mut m = Amg::build(a.try_clone()?, NearNull::constant(a.context(), a.rows(), 1)?, &params)?;
+            m.report.unsymmetric = Some(unsymmetric);
+            return Ok(m);
+        }
         let by = |coarsening| {
             let params = params.clone().coarsening(coarsening);
             Amg::build(a.try_clone()?, NearNull::constant(a.context(), a.rows(), 1)?, &params)

@@ -41,8 +41,17 @@ fn peaks<T: Real>(a: EntriesRef<'_, T>) -> Result<Buffer<T>> {
     Ok(peak)
 }
 
-/// Fractions of the off-diagonal entries.
+/// In more than this fraction of the rows of a matrix that is far from symmetric, entries differ from their mirror images.
+pub(super) const UNSYMMETRIC: f64 = 0.25;
+/// Entries differ from their mirror images where the difference exceeds this fraction of the larger of the two.
+const DIFFERENT: f64 = 0.1;
+/// Of so many rows one is compared with the column of its number.
+const EVERY: usize = 16;
+
+/// Fractions of the off-diagonal entries and of the rows.
 pub(super) struct Shares {
+    /// Of the rows: those with entries that differ from their mirror images.
+    pub(super) unsymmetric: f64,
     /// Strong for their row and weak for their column.
     pub(super) one_sided: f64,
     /// Of the sign of the diagonal, and not small.
@@ -73,7 +82,22 @@ impl Shares {
         )?;
         let beside = s.nnz.saturating_sub(rows).max(1) as f64;
         let share = |count: &Buffer<u32>| -> Result<f64> { Ok(sparse::scan::<T>(context, count)?.1 as f64 / beside) };
-        Ok(Shares { one_sided: share(&counts[0])?, same_sign: share(&counts[1])? })
+        let sampled = rows.div_ceil(EVERY);
+        let mut differs = Buffer::uninit(context, sampled)?;
+        let (range, every, tolerance) = (items(context, sampled), EVERY as u32, T::from_f64(DIFFERENT));
+        amg_setup::Program::<T>::new().compare_with_columns(
+            context,
+            range,
+            sampled,
+            every,
+            tolerance,
+            &s.offset,
+            &s.column,
+            a.values,
+            &mut differs,
+        )?;
+        let unsymmetric = sparse::scan::<T>(context, &differs)?.1 as f64 / sampled.max(1) as f64;
+        Ok(Shares { unsymmetric, one_sided: share(&counts[0])?, same_sign: share(&counts[1])? })
     }
 }
 

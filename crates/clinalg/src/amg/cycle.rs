@@ -21,7 +21,7 @@ pub(super) struct Plan {
 
 impl Plan {
     pub(super) fn new(params: &AmgParams) -> Plan {
-        Plan { smoother: params.smoother, cycle: params.cycle }
+        Plan { smoother: params.relaxation(), cycle: params.cycle }
     }
 
     /// For each step, the factor by which it keeps the previous one, and its weight.

@@ -274,8 +274,8 @@ impl<T: Scalar> Amg<T> {
         let mut former = Buffer::uninit(a.context(), form.nnz())?;
         former.copy_from(levels[0].a.values())?;
         let was_mixed = std::mem::replace(&mut self.is_mixed, true);
-        if let Err(error) = setup::refill(levels, end, near, form.values(), self.params.smoother) {
-            setup::refill(levels, end, near, &former, self.params.smoother)?;
+        if let Err(error) = setup::refill(levels, end, near, form.values(), self.params.relaxation()) {
+            setup::refill(levels, end, near, &former, self.params.relaxation())?;
             self.is_mixed = was_mixed;
             return Err(of_entry(a, error)?);
         }

@@ -23,6 +23,12 @@ pub enum Smoother {
     GaussSeidel(usize),
 }
 
+impl Default for Smoother {
+    fn default() -> Smoother {
+        Smoother::Chebyshev(2)
+    }
+}
+
 impl Smoother {
     /// Its degree or number of sweeps.
     pub fn steps(self) -> usize {
@@ -56,6 +62,9 @@ pub enum Cycle {
 pub enum Coarsening {
     /// Chosen from the matrix.
     ///
+    /// [`Classical`](Coarsening::Classical) where A is far from symmetric, as with convection: in more than a quarter of the rows some a_ij and a_ji differ
+    /// by more than a tenth of the larger. One row in 16 is looked at.
+    ///
     /// [`Classical`](Coarsening::Classical) where more than 2 % of the off-diagonal entries are one-sided. An entry is one-sided if it is at least
     /// 0.25 times the largest in its row and less than 0.08 times the largest in the row of its column; only entries whose sign differs from that of the
     /// diagonal are considered for the largest. There are many where coefficients vary from point to point by orders of magnitude.
@@ -86,8 +95,8 @@ pub struct AmgParams {
     /// Classical: i depends strongly on j where |a_ij| is at least `theta` times the largest modulus of the row among entries whose sign is
     /// not that of the diagonal, and a_ij is one of these.
     pub theta: Option<f64>,
-    /// Default Chebyshev of degree 2.
-    pub smoother: Smoother,
+    /// Default: Chebyshev of degree 2, and two sweeps with SPAI-0 where [`Coarsening::Auto`] finds A to be far from symmetric.
+    pub smoother: Option<Smoother>,
     /// Default [`Cycle::V`].
     pub cycle: Cycle,
     /// Coarsen the finest level aggressively, with [`Coarsening::Classical`]: coarse unknowns are two strong connections apart, and others are
@@ -114,7 +123,7 @@ impl Default for AmgParams {
         AmgParams {
             coarsening: Coarsening::Auto,
             theta: None,
-            smoother: Smoother::Chebyshev(2),
+            smoother: None,
             cycle: Cycle::V,
             aggressive: false,
             coarse_size: 400,
@@ -142,7 +151,7 @@ impl AmgParams {
 
     /// With this smoother.
     pub fn smoother(mut self, smoother: Smoother) -> AmgParams {
-        self.smoother = smoother;
+        self.smoother = Some(smoother);
         self
     }
 
@@ -194,6 +203,11 @@ impl AmgParams {
         self
     }
 
+    /// The smoother, where none was chosen from the matrix.
+    pub(super) fn relaxation(&self) -> Smoother {
+        self.smoother.unwrap_or_default()
+    }
+
     /// The threshold of strong connections.
     pub(super) fn bound(&self) -> f64 {
         self.theta.unwrap_or(match self.coarsening {
@@ -218,7 +232,7 @@ impl AmgParams {
         if self.aggressive && self.coarsening != Coarsening::Classical {
             return Err(Error::value("aggressive", "false unless coarsening is classical", true));
         }
-        within("smoother_steps", "1 to 100", self.smoother.steps(), 1..=100)?;
+        within("smoother_steps", "1 to 100", self.relaxation().steps(), 1..=100)?;
         within("coarse_size", "1 to 4096", self.coarse_size, 1..=4096)?;
         within("max_levels", "1 to 100", self.max_levels, 1..=100)?;
         within("block", "1 to 64 unknowns per node", self.block, 1..=64)

@@ -48,7 +48,7 @@ pub(super) fn check(params: &AmgParams) -> Result<()> {
     if params.coarsening == Coarsening::Classical {
         return Err(Error::value("coarsening", "auto or aggregation for a complex matrix", "classical"));
     }
-    if matches!(params.smoother, Smoother::GaussSeidel(_)) {
+    if matches!(params.smoother, Some(Smoother::GaussSeidel(_))) {
         let expected = "chebyshev, l1-jacobi or spai0 for a complex matrix";
         return Err(Error::value("smoother", expected, "gauss-seidel"));
     }

@@ -56,6 +56,9 @@ pub struct AmgReport {
     /// Whether the finest level was coarsened aggressively ([`AmgParams::aggressive`](super::AmgParams::aggressive)).
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub aggressive: bool,
+    /// The fraction of the rows that are far from those of the transpose, where [`Coarsening::Auto`](super::Coarsening::Auto) chose by it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unsymmetric: Option<f64>,
     /// The fraction of the off-diagonal entries that are one-sided, where [`Coarsening::Auto`](super::Coarsening::Auto) chose by it.
     pub one_sided: Option<f64>,
     /// The trial by which [`Coarsening::Auto`](super::Coarsening::Auto) has chosen.
@@ -103,6 +106,9 @@ impl AmgReport {
                 "{kind} (a trial iteration with smoothed aggregation reduces the residual to {aggregation:.2}, {other})"
             );
         }
+        if let Some(share) = self.unsymmetric {
+            return format!("{kind} (in {:.0} % of the rows a_ij and a_ji differ by more than a tenth)", 100.0 * share);
+        }
         match self.one_sided {
             Some(share) => format!(
                 "{kind} ({:.1} % of the off-diagonal entries are strong in their row but weak in that of their column)",
@@ -124,9 +130,9 @@ impl AmgReport {
 
     /// Entries of matrices that a cycle from 0 reads.
     fn entries_of_cycle(&self, params: &AmgParams) -> f64 {
-        let steps = params.smoother.steps();
+        let steps = params.relaxation().steps();
         // The first step from 0 reads no matrix, but for Gauss-Seidel.
-        let saved = usize::from(!matches!(params.smoother, Smoother::GaussSeidel(_)));
+        let saved = usize::from(!matches!(params.relaxation(), Smoother::GaussSeidel(_)));
         let last = self.levels.len() - 1;
         let (mut entries, mut visits) = (0, 1);
         for (k, level) in self.levels.iter().enumerate() {
@@ -192,6 +198,7 @@ impl AmgReport {
             grid_complexity: over(|level| level.rows),
             classical: false,
             aggressive: false,
+            unsymmetric: None,
             one_sided: None,
             trial: None,
             levels,
@@ -245,6 +252,7 @@ mod tests {
         let mut report = AmgReport {
             classical: false,
             aggressive: false,
+            unsymmetric: None,
             one_sided: None,
             trial: None,
             levels: vec![level(1000, 5000, 2000), level(100, 900, 300), level(10, 80, 0)],

@@ -314,13 +314,13 @@ pub(super) fn build<T: Real>(
     let mut end = None;
     while let Some(a) = next.take() {
         clock.enter(levels.len());
-        let mut level = Level::coloured(a, params.smoother, None)?;
+        let mut level = Level::coloured(a, params.relaxation(), None)?;
         clock.mark("smoother")?;
         let rows = level.a.rows();
         if rows > params.coarse_size && levels.len() + 1 < params.max_levels {
             match coarsen(&level, &near, levels.is_empty(), params, clock)? {
                 Next::Level(made) => {
-                    level.colour(params.smoother)?;
+                    level.colour(params.relaxation())?;
                     let (mut coarser, coarse, coarse_near) = *made;
                     let finer = std::mem::replace(&mut near, coarse_near);
                     coarser.near = params.reusable.then_some(finer);
@@ -328,7 +328,7 @@ pub(super) fn build<T: Real>(
                     next = Some(coarse);
                 }
                 Next::NothingStrong => {
-                    level.colour(params.smoother)?;
+                    level.colour(params.relaxation())?;
                     end = Some(Coarsest::Smoothed);
                 }
                 Next::Stalls(_) if rows <= LARGEST_DENSE => {}
@@ -482,7 +482,7 @@ impl<T: Real> Level<T> {
     /// The level in single precision.
     pub(super) fn narrowed(self, params: &AmgParams) -> Result<Level<f32>> {
         let matrix = |a: &Csr<T>| a.with_values(super::narrow(a.values())?);
-        let mut level = Level::coloured(matrix(&self.a)?, params.smoother, self.colours)?;
+        let mut level = Level::coloured(matrix(&self.a)?, params.relaxation(), self.colours)?;
         if let Some(step) = &self.coarser {
             let context = self.a.context();
             level.coarser = Some(Coarser {

@@ -13,6 +13,7 @@
 //! | Hermitian with a positive diagonal and several null vectors | SSOR | CG |
 //! | symmetric (complex: Hermitian) with a positive diagonal | algebraic multigrid (complex: IC(0)) | CG |
 //! | Hermitian, with negative diagonal entries | ILUT | BiCGStab |
+//! | real, not symmetric, an M-matrix with entries on both sides of the diagonal | algebraic multigrid | BiCGStab |
 //! | others | ILU(0) | BiCGStab |
 //!
 //! CG is for Hermitian matrices with a positive diagonal. Where a preconditioner cannot be set up or is unstable, a more accurate one takes its place, then the

@@ -86,6 +86,9 @@ impl<S: Space> Plan<S> {
             && !S::IS_TEAM
             && inspection.zero_diagonal + inspection.negative_diagonal > 0;
         let is_saddle = may_be_saddle && Split::find(space.parts()?).is_some();
+        let is_chosen = params.preconditioner.is_none() && params.multigrid_reason.is_none();
+        let lesser_triangle =
+            if is_system && is_chosen && !inspection.hermitian { space.lesser_triangle()? } else { None };
         let (kind, reason) = match (params.preconditioner, &params.multigrid_reason) {
             (Some(kind), _) => (kind, None),
             (None, Some(reason)) => (PreconditionerKind::Amg, Some(reason.clone())),
@@ -94,6 +97,7 @@ impl<S: Space> Plan<S> {
                     matrix: &inspection,
                     is_complex: S::Scalar::IS_COMPLEX,
                     is_saddle,
+                    lesser_triangle,
                     null_vectors: null_vectors.as_ref().map_or(0, NullVectors::count),
                     method: params.method,
                     on_team: S::IS_TEAM,
@@ -265,7 +269,7 @@ impl<S: Space> SetUp<'_, S> {
             last = self.of(failed, observe);
         }
         let mut is_fallback = false;
-        for &substitute in substitutes(failed) {
+        for &substitute in substitutes(failed, self.inspection.hermitian) {
             let error = match &last {
                 Err(error) if is_unsuited(error) => error.to_string(),
                 _ => break,
@@ -286,11 +290,12 @@ impl<S: Space> SetUp<'_, S> {
 }
 
 /// What is tried in place of a preconditioner, one after the other; LU stands for the factors of a last resort.
-fn substitutes(kind: PreconditionerKind) -> &'static [PreconditionerKind] {
-    use PreconditionerKind::{Ilu, Ilut, Jacobi, Lu, None as Plain};
+fn substitutes(kind: PreconditionerKind, hermitian: bool) -> &'static [PreconditionerKind] {
+    use PreconditionerKind::{Amg, Ilu, Ilut, Jacobi, Lu, None as Plain};
     match kind {
         Ilu => &[Ilut, Lu, Jacobi, Plain],
         Ilut => &[Lu, Jacobi, Plain],
+        Amg if !hermitian => &[Ilut, Lu, Jacobi, Plain],
         Jacobi => &[Plain],
         Plain => &[],
         _ => &[Jacobi, Plain],

@@ -7,6 +7,14 @@ use crate::matrix::Inspection;
 const SMALL: usize = 1000;
 /// The ratio of the largest modulus of a diagonal entry to the smallest nonzero one.
 const SPREAD: f64 = 1e3;
+/// A matrix that is not symmetric counts as an M-matrix if at least this fraction of its off-diagonal entries is not positive, ...
+const SIGNS: f64 = 0.95;
+/// ... and the off-diagonal moduli of each row add up to at most this many times the diagonal entry. Conservative differences of a flow that is
+/// not free of divergence on the grid exceed 1 by a little.
+const WEAKLY_DOMINANT: f64 = 1.05;
+/// Where the smaller triangle contributes at most this fraction of the off-diagonal entries, as where the flow along the numbering of the unknowns
+/// dominates, ILU(0) is nearly exact.
+const ONE_TRIANGLE: f64 = 0.05;
 /// If the off-diagonal moduli of each row add up to at most this fraction of the diagonal entry, a few iterations suffice.
 const DOMINANT: f64 = 0.5;
 
@@ -16,6 +24,8 @@ pub(super) struct Facts<'f> {
     pub(super) is_complex: bool,
     /// A saddle point whose second block has zeros or negative entries on the diagonal, known where the matrix is symmetric.
     pub(super) is_saddle: bool,
+    /// The fraction of the off-diagonal moduli, relative to the diagonal, in the smaller of the two triangles; known where a real matrix is not symmetric.
+    pub(super) lesser_triangle: Option<f64>,
     /// Null vectors that are constant on a connected component.
     pub(super) null_vectors: usize,
     /// The method that is prescribed.
@@ -52,6 +62,20 @@ impl Facts<'_> {
         self.matrix.negative_diagonal > 0 && self.needs_definite()
     }
 
+    /// Whether it has the signs and the diagonal of an M-matrix, as from diffusion with convection by upwind differences.
+    fn is_m_matrix(&self) -> bool {
+        let Inspection { rows, positive_diagonal, off_diagonal, nonpositive_off_diagonal, dominance, .. } =
+            *self.matrix;
+        positive_diagonal == rows
+            && nonpositive_off_diagonal as f64 >= SIGNS * off_diagonal as f64
+            && dominance <= WEAKLY_DOMINANT
+    }
+
+    /// The fraction of the off-diagonal entries that are not positive, in percent.
+    fn percent_nonpositive(&self) -> f64 {
+        100.0 * self.matrix.nonpositive_off_diagonal as f64 / self.matrix.off_diagonal.max(1) as f64
+    }
+
     /// Whether it may be positive definite, by its symmetry and its diagonal.
     fn may_be_definite(&self) -> bool {
         self.matrix.hermitian && self.matrix.negative_diagonal == 0
@@ -82,7 +106,7 @@ const fn rule(kind: PreconditionerKind, applies: fn(&Facts<'_>) -> bool, reason:
 }
 
 /// The first rule that applies decides; the last one always does.
-const RULES: [Rule; 16] = [
+const RULES: [Rule; 17] = [
     rule(PreconditionerKind::None, |f| f.is_least_squares(), |_| "least squares".into()),
     rule(
         PreconditionerKind::None,
@@ -137,9 +161,9 @@ const RULES: [Rule; 16] = [
         PreconditionerKind::Amg,
         |f| f.may_be_definite(),
         |f| {
-            let share = 100.0 * f.matrix.nonpositive_off_diagonal as f64 / f.matrix.off_diagonal.max(1) as f64;
             format!(
-                "symmetric, a positive diagonal, {share:.0} % of the off-diagonal entries not positive, off-diagonal sums up to {:.2} times the diagonal",
+                "symmetric, a positive diagonal, {:.0} % of the off-diagonal entries not positive, off-diagonal sums up to {:.2} times the diagonal",
+                f.percent_nonpositive(),
                 f.matrix.dominance
             )
         },
@@ -151,8 +175,35 @@ const RULES: [Rule; 16] = [
         |f| f.needs_definite(),
         |_| "not symmetric, for a method that needs a symmetric matrix".into(),
     ),
-    rule(PreconditionerKind::Ilu, |_| true, |_| "not symmetric, no zero on the diagonal".into()),
+    rule(
+        PreconditionerKind::Amg,
+        |f| f.is_m_matrix() && f.lesser_triangle.is_some_and(|share| share > ONE_TRIANGLE),
+        |f| {
+            format!(
+                "not symmetric, an M-matrix: a positive diagonal, {:.0} % of the off-diagonal entries not positive, off-diagonal sums up to {:.2} times the diagonal",
+                f.percent_nonpositive(),
+                f.matrix.dominance
+            )
+        },
+    ),
+    rule(PreconditionerKind::Ilu, |_| true, |f| format!("not symmetric, {}", why_no_multigrid(f))),
 ];
+
+/// What distinguishes a matrix without zeros on its diagonal from an M-matrix.
+fn why_no_multigrid(facts: &Facts<'_>) -> String {
+    let (negative, percent) = (facts.matrix.negative_diagonal, facts.percent_nonpositive());
+    let Some(lesser) = facts.lesser_triangle else { return "no zero on the diagonal".into() };
+    if lesser <= ONE_TRIANGLE {
+        return format!("{:.0} % of the off-diagonal sums are on one side of the diagonal", 100.0 * (1.0 - lesser));
+    }
+    if negative > 0 {
+        return format!("{negative} of {} diagonal entries are negative", facts.matrix.rows);
+    }
+    if percent < 100.0 * SIGNS {
+        return format!("{percent:.0} % of the off-diagonal entries not positive, too few for multigrid");
+    }
+    format!("off-diagonal sums up to {:.2} times the diagonal, too much for multigrid", facts.matrix.dominance)
+}
 
 fn indefinite(facts: &Facts<'_>) -> String {
     let (negative, n) = (facts.matrix.negative_diagonal, facts.matrix.rows);
@@ -217,7 +268,21 @@ mod tests {
     fn of(parts: &CsrParts<f64>, method: Option<Method>, on_team: bool, null_vectors: usize) -> PreconditionerKind {
         let matrix = crate::automatic::inspection::inspect(parts).unwrap();
         let is_saddle = matrix.hermitian && Split::find(parts).is_some();
-        preconditioner(&Facts { matrix: &matrix, is_complex: false, is_saddle, null_vectors, method, on_team }).0
+        let sides: [f64; 2] = [-1_isize, 1].map(|side| {
+            let on_side = parts.triplets().filter(|&(i, j, _)| (j as isize - i as isize) * side > 0);
+            on_side.map(|entry| entry.2.abs()).sum()
+        });
+        let lesser_triangle = (!on_team).then(|| sides[0].min(sides[1]) / (sides[0] + sides[1]));
+        preconditioner(&Facts {
+            matrix: &matrix,
+            is_complex: false,
+            is_saddle,
+            lesser_triangle,
+            null_vectors,
+            method,
+            on_team,
+        })
+        .0
     }
 
     #[test]
@@ -232,8 +297,14 @@ mod tests {
         scaled.values.iter_mut().zip(places).for_each(|(value, size)| *value *= size);
         assert_eq!(kind(&scaled, None), Amg);
         assert_eq!(kind(&banded(2000, &[(-1, -1.0), (0, 9.0), (1, -1.0)]), None), Jacobi);
-        let flow = banded(2000, &[(-1, -3.0), (0, 4.0), (1, -1.0)]);
+        let upwind = banded(2000, &[(-1, -3.0), (0, 4.0), (1, -1.0)]);
+        assert_eq!(kind(&upwind, None), Amg);
+        assert_eq!(kind(&upwind, Some(Method::Cg)), Plain);
+        assert_eq!(kind(&banded(2000, &[(-1, -30.0), (0, 31.0), (1, -1.0)]), None), Ilu);
+        // Central differences beyond a cell Peclet number of 2, and a diagonal that is too small.
+        let flow = banded(2000, &[(-1, -3.0), (0, 4.0), (1, 1.0)]);
         assert_eq!(kind(&flow, None), Ilu);
+        assert_eq!(kind(&banded(2000, &[(-1, -3.0), (0, 3.6), (1, -1.0)]), None), Ilu);
         assert_eq!(kind(&flow, Some(Method::Cg)), Plain);
         assert_eq!(kind(&flow, Some(Method::Richardson)), Ilut);
         assert_eq!(kind(&banded(2000, &[(-1, 1.0), (1, 1.0)]), None), Ilut);

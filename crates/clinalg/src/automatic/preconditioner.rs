@@ -277,7 +277,7 @@ impl<T: SystemScalar> Source<'_, T> {
                 (Box::new(m), description)
             }
             PreconditionerKind::Ilu | PreconditionerKind::Ilut => {
-                let m = Ilu::from_parts(context, (self.parts)()?, &params.ilu(kind))?;
+                let m = Ilu::new(a, &params.ilu(kind))?;
                 return Ok(factors(m, a.nnz()));
             }
             PreconditionerKind::Lu => return complete_factors(a, &FactorsParams::default()),

@@ -12,7 +12,7 @@ use crate::amg::Coarsening;
 use crate::direct::FactorsParams;
 use crate::matrix::{Inspection, Values as _, unknowns_per_node};
 use crate::ops::{SpaceVector as _, conj_transpose};
-use crate::precond::{self, Jacobi, NullVectors, fallback_factors, is_unsuited};
+use crate::precond::{self, Jacobi, NullVectors, fallback_factors, is_unsuited, lesser_triangle};
 use crate::solve::{
     BiCgStab, Cg, FlexibleCg, Gmres, GmresParams, Idr, IdrParams, KrylovMemory, KrylovVector, LeastSquares,
     LeastSquaresMethod, LeastSquaresParams, Minres, Operator, Preconditioner, Progress, Report, Resumable, Richardson,
@@ -62,6 +62,13 @@ pub trait Space {
     /// # Errors
     /// Those of the device.
     fn unknowns_per_node(&self) -> Result<Option<usize>>;
+
+    /// The fraction of the off-diagonal moduli, relative to the diagonal entry of the row, in the smaller of the two triangles of a square
+    /// matrix; `None` for complex ones and on a team.
+    ///
+    /// # Errors
+    /// Those of the device.
+    fn lesser_triangle(&self) -> Result<Option<f64>>;
 
     /// The context for what is done on one device; `None` on a team.
     fn context(&self) -> Option<&Context>;
@@ -279,6 +286,10 @@ impl<T: SystemScalar> Space for OneDevice<'_, T> {
         unknowns_per_node(self.a())
     }
 
+    fn lesser_triangle(&self) -> Result<Option<f64>> {
+        if T::IS_COMPLEX { Ok(None) } else { lesser_triangle(self.a()).map(Some) }
+    }
+
     fn context(&self) -> Option<&Context> {
         Some(self.a().context())
     }
@@ -457,6 +468,10 @@ impl<T: Real + SystemScalar> Space for OnTeam<'_, T> {
 
     fn unknowns_per_node(&self) -> Result<Option<usize>> {
         Ok(precond::unknowns_per_node(self.parts))
+    }
+
+    fn lesser_triangle(&self) -> Result<Option<f64>> {
+        Ok(None)
     }
 
     fn context(&self) -> Option<&Context> {

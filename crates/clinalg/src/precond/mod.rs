@@ -30,6 +30,7 @@ pub use approximate::{Fsai, Spai0};
 pub use diagnosis::{diagnose_singularity, singularity};
 pub(crate) use equations::check_finite_columns;
 pub use equations::{check_finite, check_zeros};
+pub(crate) use incomplete::lesser_triangle;
 pub use incomplete::{
     CholeskyParams, Ilu, IluKind, IluParams, IncompleteCholesky, Matching, Ordering, Ssor, SsorParams, Triangle,
 };

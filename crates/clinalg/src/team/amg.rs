@@ -141,7 +141,7 @@ impl<T: Real> Amg<T> {
         params: &AmgParams,
         rows: usize,
     ) -> Result<Amg<T>> {
-        let sweeps = matches!(params.smoother, Smoother::GaussSeidel(_));
+        let sweeps = matches!(params.smoother, Some(Smoother::GaussSeidel(_)));
         let refused = [
             (sweeps, "smoother", "chebyshev, l1-jacobi or spai0 on several devices", "gauss-seidel"),
             (params.cycle == Cycle::K, "cycle", "v or w on several devices", "k"),

@@ -38,14 +38,14 @@ impl Ord for Key {
 }
 
 /// A diagonal entry below this fraction of its row's largest needs a matching.
-const SMALL: f64 = 1e-6;
+pub(crate) const SMALL_DIAGONAL: f64 = 1e-6;
 
 /// Whether a diagonal entry is missing, zero or small beside the largest of its row.
 pub(crate) fn has_weak_diagonal<T: Scalar>(a: &CsrParts<T>) -> bool {
     (0..a.rows).any(|i| {
         let largest = a.row(i).map(|e| e.1.modulus().into_f64()).fold(0.0, f64::max);
         let diagonal: T = a.row(i).filter(|e| e.0 == i).map(|e| e.1).sum();
-        diagonal.modulus().into_f64() <= SMALL * largest
+        diagonal.modulus().into_f64() <= SMALL_DIAGONAL * largest
     })
 }
 

@@ -7,7 +7,7 @@ mod reordering;
 pub use band::BandParts;
 pub use csr::CsrParts;
 pub(crate) use csr::{check_offsets, check_rows};
-pub(crate) use matching::{equilibrated, has_weak_diagonal, largest_product, matching, unmatched_row};
+pub(crate) use matching::{SMALL_DIAGONAL, equilibrated, has_weak_diagonal, largest_product, matching, unmatched_row};
 pub use reordering::Reordering;
 pub(crate) use reordering::{cuthill_mckee, inverse_of, permuted};
 

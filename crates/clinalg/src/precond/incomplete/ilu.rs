@@ -4,12 +4,14 @@ use num_traits::Float;
 use serde::{Deserialize, Serialize};
 
 use super::ilut::{self, Rules};
-use super::schedule::{Part, Pattern, Schedule, Step};
-use super::triangle::{Entries, Numbering, Triangle};
+use super::schedule::{Leveled, Part, Pattern, Schedule, Step};
+use super::triangle::{Entries, Factors, Numbering, Triangle};
 use super::{Ordering, UNSOUND, check_finite, check_square, failed_pivot, inverse_of, permuted};
-use crate::matrix::host::{equilibrated, has_weak_diagonal, largest_product};
-use crate::runtime::KernelFamily;
+use crate::matrix::host::{SMALL_DIAGONAL, equilibrated, has_weak_diagonal, largest_product};
+use crate::matrix::{EntriesRef, Structure, Values};
+use crate::ops::{self, items};
 use crate::runtime::kernels::incomplete;
+use crate::runtime::{KernelFamily, Out};
 use crate::solve::Preconditioner;
 use crate::{Buffer, Context, Csr, CsrParts, Error, Real, Result, Scalar, Vector};
 
@@ -174,9 +176,63 @@ struct Ordered<T> {
     /// The row and the column of the given matrix that each step takes.
     rows: Vec<usize>,
     columns: Vec<usize>,
-    /// The factors by which rows and columns were multiplied, as logarithms, for each step.
-    row_log: Vec<f64>,
-    column_log: Vec<f64>,
+    /// The factors by which a matching multiplies rows and columns, as logarithms, for each step.
+    logs: Option<[Vec<f64>; 2]>,
+}
+
+/// A matrix on the device whose rows have a diagonal entry each, in the order of elimination.
+struct OnDevice<'a, T: Scalar> {
+    a: EntriesRef<'a, T>,
+    diagonal: Buffer<u32>,
+    /// The row and the column of the given matrix that each step takes, if not its own number.
+    rows: Option<&'a [usize]>,
+    columns: Option<&'a [usize]>,
+}
+
+/// What the smaller of the two triangles of a matrix contributes to the sum of its off-diagonal moduli, each relative to the diagonal entry of the row: 0
+/// for a triangular matrix, whose ILU(0) is exact, 0.5 for a symmetric one.
+///
+/// # Errors
+/// Those of the device.
+pub(crate) fn lesser_triangle<T: Scalar>(a: &Csr<T>) -> Result<f64> {
+    let Structure { rows, offset, column, .. } = a.entries().structure;
+    let context = offset.context();
+    let vector = || Vector::<T::Real>::uninit(context, *rows);
+    let (lower, upper) = (vector()?, vector()?);
+    let (range, below, above) = (items(context, *rows), Out::shared(lower.buffer()), Out::shared(upper.buffer()));
+    incomplete::Program::<T>::new().sum_triangles(context, range, *rows, offset, column, a.values(), below, above)?;
+    let [lower, upper] = [ops::norm1(&lower)?.into_f64(), ops::norm1(&upper)?.into_f64()];
+    Ok(if lower + upper > 0.0 { lower.min(upper) / (lower + upper) } else { 0.0 })
+}
+
+/// Positions of the diagonal entries of a matrix, and what is wrong with its entries.
+struct Found {
+    diagonal: Buffer<u32>,
+    is_missing: bool,
+    is_weak: bool,
+    is_not_finite: bool,
+}
+
+impl Found {
+    fn of<T: Scalar>(a: EntriesRef<'_, T>) -> Result<Found> {
+        let Structure { rows, offset, column, .. } = a.structure;
+        let context = offset.context();
+        let (mut diagonal, mut found) = (Buffer::uninit(context, *rows)?, Buffer::zeroed(context, 3)?);
+        let (range, least) = (Schedule::range(context, 0, (*rows).max(1)), T::Real::from_f64(SMALL_DIAGONAL));
+        incomplete::Program::<T>::new().find_diagonal(
+            context,
+            range,
+            *rows,
+            least,
+            offset,
+            column,
+            a.values,
+            &mut diagonal,
+            &mut found,
+        )?;
+        let found: Vec<u32> = found.to_vec()?;
+        Ok(Found { diagonal, is_missing: found[0] != 0, is_weak: found[1] != 0, is_not_finite: found[2] != 0 })
+    }
 }
 
 impl<T: Scalar> Ilu<T> {
@@ -186,6 +242,21 @@ impl<T: Scalar> Ilu<T> {
     /// [`Error::Shape`]; [`Error::Unsuitable`] that names the row whose pivot is zero or not finite or an entry that is not finite, or for a
     /// structurally singular matrix; [`Error::Allocation`].
     pub fn new(a: &Csr<T>, params: &IluParams) -> Result<Ilu<T>> {
+        params.check()?;
+        let may_stay = params.kind == IluKind::Zero
+            && params.ordering == Ordering::Natural
+            && params.matching != Matching::Always
+            && a.rows() == a.cols();
+        if may_stay {
+            let Found { diagonal, is_missing, is_weak, is_not_finite } = Found::of(a.entries())?;
+            let is_matched = is_weak && params.matching == Matching::WhereNeeded;
+            if !is_missing && !is_matched && !is_not_finite {
+                let own = OnDevice { a: a.entries(), diagonal, rows: None, columns: None };
+                let (lower, upper) = own.factorise(params.sweeps)?;
+                let work = Vector::uninit(a.context(), a.rows())?;
+                return Ok(Ilu { lower, upper, work, kind: params.kind, is_matched: false, replaced_pivots: 0 });
+            }
+        }
         Ilu::from_parts(a.context(), &a.to_parts()?, params)
     }
 
@@ -263,11 +334,11 @@ impl<T: Scalar> Ilu<T> {
 impl<T: Scalar> Ordered<T> {
     fn new(a: &CsrParts<T>, is_matched: bool, ordering: Ordering) -> Result<Ordered<T>> {
         let n = a.rows;
-        let (row_of, [row_log, column_log]) = if is_matched {
+        let (row_of, logs) = if is_matched {
             let matched = largest_product(a)?;
-            (matched.row_of, [matched.row_log, matched.column_log])
+            (matched.row_of, Some([matched.row_log, matched.column_log]))
         } else {
-            ((0..n).collect(), equilibrated(a))
+            ((0..n).collect(), None)
         };
         let natural: Vec<usize> = (0..n).collect();
         let mut rows = row_of.clone();
@@ -277,81 +348,29 @@ impl<T: Scalar> Ordered<T> {
             rows = columns.iter().map(|&j| row_of[j]).collect();
         }
         let matrix = permuted(a, &rows, &inverse_of(&columns))?;
-        let row_log = rows.iter().map(|&i| row_log[i]).collect();
-        let column_log = columns.iter().map(|&j| column_log[j]).collect();
-        Ok(Ordered { matrix, rows, columns, row_log, column_log })
+        let logs = logs.map(|[row_log, column_log]| {
+            [rows.iter().map(|&i| row_log[i]).collect(), columns.iter().map(|&j| column_log[j]).collect()]
+        });
+        Ok(Ordered { matrix, rows, columns, logs })
     }
 
-    /// ILU(0) on the device, by sweeps or by levels.
+    /// ILU(0) on the device.
     fn factorise(self, context: &Context, sweeps: usize) -> Result<(Triangle<T>, Triangle<T>)> {
         let Ordered { matrix: CsrParts { offsets, indices, values, .. }, rows, columns, .. } = self;
-        let n = rows.len();
-        let lower = Pattern::part(Part::Lower, &offsets, &indices)?;
-        let diagonal: Vec<u32> =
-            (0..n).map(|i| (offsets[i] + lower.offsets[i + 1] - lower.offsets[i]) as u32).collect();
-        let narrow = |list: &[usize]| -> Result<Buffer<u32>> {
-            crate::matrix::index32("a", list.last().copied().unwrap_or(0))?;
-            Buffer::from_slice(context, &list.iter().map(|&k| k as u32).collect::<Vec<_>>())
-        };
-        let offset = narrow(&offsets)?;
-        let column = Buffer::from_slice(context, &indices.iter().map(|&j| j as u32).collect::<Vec<_>>())?;
-        let middle = Buffer::from_slice(context, &diagonal)?;
-        let mut value = Buffer::from_slice(context, &values)?;
-        let mut failed = Buffer::from_slice(context, &[u32::MAX])?;
-        let unsound = <T::Real as Real>::nearest(UNSOUND) * T::Real::epsilon();
-        let program = incomplete::Program::<T>::new();
-        if sweeps > 0 {
-            let matrix = Buffer::from_slice(context, &values)?;
-            let (range, mut former) = (Schedule::range(context, 0, n), Buffer::uninit(context, values.len())?);
-            for _ in 0..sweeps {
-                // Intermediate sweeps may leave values out of range.
-                failed.fill(u32::MAX)?;
-                std::mem::swap(&mut former, &mut value);
-                let (value, failed) = (&mut value, &mut failed);
-                program.sweep_lu_rows(
-                    context, range, n, unsound, &offset, &column, &middle, &matrix, &former, value, failed,
-                )?;
-            }
-        } else {
-            let schedule = Schedule::new(context, Part::Lower, &lower)?;
-            let row = Buffer::from_slice(context, &schedule.rows)?;
-            for &step in &schedule.steps {
-                let (level, value, failed) = (&schedule.level, &mut value, &mut failed);
-                let (range, first, end) = match step {
-                    Step::Levels(from, to) if context.family() == KernelFamily::Gpu => {
-                        let range = Schedule::one_group(context);
-                        program.factor_lu_levels(
-                            context, range, from, to, level, &row, unsound, &offset, &column, &middle, value, failed,
-                        )?;
-                        continue;
-                    }
-                    Step::Levels(first, end) => (Schedule::one_group(context), first as usize, end as usize),
-                    Step::Rows(first, end) => (Schedule::range(context, first, end), first, end),
-                };
-                program.factor_lu_rows(
-                    context, range, first, end, &row, unsound, &offset, &column, &middle, value, failed,
-                )?;
-            }
-        }
-        if let [step] = failed.to_vec()?[..]
-            && step != u32::MAX
-        {
-            let advice = "let rows be permuted (matching), use ILUT or another order of elimination";
-            return Err(failed_pivot(rows[step as usize], "zero to working precision or not finite", advice));
-        }
-        let upper = Pattern::part(Part::Upper, &offsets, &indices)?;
-        let of = |part, pattern, numbering, diagonal| {
-            Triangle::of(context, part, pattern, numbering, Entries::Device(&value, diagonal, false))
-        };
-        Ok((
-            of(Part::Lower, &lower, Numbering { source: Some(&rows), target: None }, None)?,
-            of(Part::Upper, &upper, Numbering { source: None, target: Some(&columns) }, Some(&diagonal))?,
-        ))
+        let (n, nnz) = (rows.len(), values.len());
+        crate::matrix::index32("a", nnz)?;
+        let upload = |list: &[usize]| Buffer::from_slice(context, &list.iter().map(|&k| k as u32).collect::<Vec<_>>());
+        let structure = Structure { rows: n, cols: n, nnz, offset: upload(&offsets)?, column: upload(&indices)? };
+        let values = Buffer::from_slice(context, &values)?;
+        let a = EntriesRef { structure: &structure, values: &values };
+        let diagonal = Found::of(a)?.diagonal;
+        OnDevice { a, diagonal, rows: Some(&rows), columns: Some(&columns) }.factorise(sweeps)
     }
 
     /// ILUT on the host, in double precision and for the scaled matrix, so that which entries are dropped does not depend on units.
     fn factorise_on_host(self, context: &Context, rules: Rules) -> Result<(Triangle<T>, Triangle<T>, usize)> {
-        let Ordered { matrix, rows, columns, row_log, column_log } = self;
+        let Ordered { matrix, rows, columns, logs } = self;
+        let [row_log, column_log] = logs.unwrap_or_else(|| equilibrated(&matrix));
         let wide = <T::Wide as Scalar>::from_f64;
         let mut scaled = CsrParts {
             rows: matrix.rows,
@@ -400,6 +419,98 @@ impl<T: Scalar> Ordered<T> {
             of(Part::Upper, &u, Numbering { source: None, target }, Entries::Host(&upper, Some(&diagonal)))?,
             factors.replaced,
         ))
+    }
+}
+
+impl<T: Scalar> OnDevice<'_, T> {
+    /// ILU(0), by sweeps or by levels.
+    fn factorise(&self, sweeps: usize) -> Result<(Triangle<T>, Triangle<T>)> {
+        let (n, context) = (self.diagonal.len(), self.diagonal.context());
+        let Structure { offset, column, .. } = self.a.structure;
+        let (offsets, columns, diagonal) = (offset.to_vec()?, column.to_vec()?, self.diagonal.to_vec()?);
+        let before = |i: usize| &columns[offsets[i] as usize..diagonal[i] as usize];
+        let after = |i: usize| &columns[diagonal[i] as usize + 1..offsets[i + 1] as usize];
+        // The device computes the factors while this thread waits for the levels of U.
+        let (upper, (lower, row, values)) = std::thread::scope(|scope| -> Result<_> {
+            let upper = scope.spawn(|| Leveled::new(Part::Upper, n, after));
+            let lower = Leveled::new(Part::Lower, n, before)?;
+            let lower = Schedule::of(context, Part::Lower, lower, |i| before(i).len())?;
+            let row = Buffer::from_slice(context, &lower.rows)?;
+            let values = if sweeps > 0 { self.by_sweeps(sweeps)? } else { self.by_levels(&lower, &row)? };
+            let upper = upper.join().expect("levels are found without a panic")?;
+            Ok((upper, (lower, row, values)))
+        })?;
+        let upper = Schedule::of(context, Part::Upper, upper, |i| after(i).len())?;
+        let factors = Factors { structure: self.a.structure, values: &values, diagonal: &self.diagonal };
+        let numbering = Numbering { source: self.rows, target: None };
+        let lower = Triangle::of_factors(Part::Lower, lower, row, numbering, &factors)?;
+        let row = Buffer::from_slice(context, &upper.rows)?;
+        let numbering = Numbering { source: None, target: self.columns };
+        Ok((lower, Triangle::of_factors(Part::Upper, upper, row, numbering, &factors)?))
+    }
+
+    fn copy(&self) -> Result<Buffer<T>> {
+        let mut values = Buffer::uninit(self.a.values.context(), self.a.values.len())?;
+        values.copy_from(self.a.values)?;
+        Ok(values)
+    }
+
+    fn unsound() -> T::Real {
+        <T::Real as Real>::nearest(UNSOUND) * T::Real::epsilon()
+    }
+
+    /// An error where a pivot has failed.
+    fn check(&self, failed: &Buffer<u32>) -> Result<()> {
+        let step = failed.to_vec()?[0];
+        if step == u32::MAX {
+            return Ok(());
+        }
+        let row = self.rows.map_or(step as usize, |rows| rows[step as usize]);
+        let advice = "let rows be permuted (matching), use ILUT or another order of elimination";
+        Err(failed_pivot(row, "zero to working precision or not finite", advice))
+    }
+
+    fn by_sweeps(&self, sweeps: usize) -> Result<Buffer<T>> {
+        let Structure { rows: n, offset, column, .. } = self.a.structure;
+        let context = offset.context();
+        let (mut value, mut former) = (self.copy()?, Buffer::uninit(context, self.a.values.len())?);
+        let mut failed = Buffer::from_slice(context, &[u32::MAX])?;
+        let (program, range) = (incomplete::Program::<T>::new(), Schedule::range(context, 0, (*n).max(1)));
+        for _ in 0..sweeps {
+            // Intermediate sweeps may leave values out of range.
+            failed.fill(u32::MAX)?;
+            std::mem::swap(&mut former, &mut value);
+            let (unsound, middle, matrix) = (Self::unsound(), &self.diagonal, self.a.values);
+            let (value, failed) = (&mut value, &mut failed);
+            program
+                .sweep_lu_rows(context, range, *n, unsound, offset, column, middle, matrix, &former, value, failed)?;
+        }
+        self.check(&failed)?;
+        Ok(value)
+    }
+
+    fn by_levels(&self, schedule: &Schedule, row: &Buffer<u32>) -> Result<Buffer<T>> {
+        let Structure { offset, column, .. } = self.a.structure;
+        let (context, unsound, middle) = (offset.context(), Self::unsound(), &self.diagonal);
+        let (mut value, mut failed) = (self.copy()?, Buffer::from_slice(context, &[u32::MAX])?);
+        let program = incomplete::Program::<T>::new();
+        for &step in &schedule.steps {
+            let (level, value, failed) = (&schedule.level, &mut value, &mut failed);
+            let (range, first, end) = match step {
+                Step::Levels(from, to) if context.family() == KernelFamily::Gpu => {
+                    let range = Schedule::one_group(context);
+                    program.factor_lu_levels(
+                        context, range, from, to, level, row, unsound, offset, column, middle, value, failed,
+                    )?;
+                    continue;
+                }
+                Step::Levels(first, end) => (Schedule::one_group(context), first as usize, end as usize),
+                Step::Rows(first, end) => (Schedule::range(context, first, end), first, end),
+            };
+            program.factor_lu_rows(context, range, first, end, row, unsound, offset, column, middle, value, failed)?;
+        }
+        self.check(&failed)?;
+        Ok(value)
     }
 }
 

@@ -9,6 +9,7 @@ mod ssor;
 mod triangle;
 
 pub use cholesky::{CholeskyParams, IncompleteCholesky};
+pub(crate) use ilu::lesser_triangle;
 pub use ilu::{Ilu, IluKind, IluParams, Matching};
 pub use order::Ordering;
 pub use ssor::{Ssor, SsorParams};

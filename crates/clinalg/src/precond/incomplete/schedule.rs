@@ -87,36 +87,57 @@ const ROWS_PER_ITEM: usize = 4;
 /// On a CPU, levels with fewer entries and rows than this are computed by one item: a launch costs about as much as this many of them.
 const WORTH_A_LAUNCH: usize = 1 << 14;
 
-impl Schedule {
-    pub(super) fn new(context: &Context, part: Part, pattern: &Pattern) -> Result<Schedule> {
-        let n = pattern.offsets.len() - 1;
+/// Rows in the order of their levels, and where each level starts.
+pub(super) struct Leveled {
+    rows: Vec<u32>,
+    starts: Vec<usize>,
+}
+
+impl Leveled {
+    /// For a triangle of `n` rows; `needs` gives the rows on which a row depends.
+    pub(super) fn new<'p>(part: Part, n: usize, needs: impl Fn(usize) -> &'p [u32]) -> Result<Leveled> {
         let mut level: Vec<u32> = host::filled("a", Some(n), 0)?;
-        let mut levels = 0;
-        let mut enter = |i: usize| {
-            let needs = &pattern.columns[pattern.offsets[i]..pattern.offsets[i + 1]];
-            let own = needs.iter().map(|&j| level[j as usize] + 1).max().unwrap_or(0);
+        let in_turn = |k: usize| if part == Part::Lower { k } else { n - 1 - k };
+        let mut starts = vec![0];
+        for i in (0..n).map(in_turn) {
+            let own = needs(i).iter().map(|&j| level[j as usize] + 1).max().unwrap_or(0);
             level[i] = own;
-            levels = levels.max(own as usize + 1);
-        };
-        let in_turn: Vec<u32> = match part {
-            Part::Lower => (0..n as u32).collect(),
-            Part::Upper => (0..n as u32).rev().collect(),
-        };
-        in_turn.iter().for_each(|&i| enter(i as usize));
-        let mut starts = vec![0; levels + 1];
-        level.iter().for_each(|&l| starts[l as usize + 1] += 1);
-        (0..levels).for_each(|l| starts[l + 1] += starts[l]);
+            let at = own as usize + 1;
+            if at == starts.len() {
+                starts.push(0);
+            }
+            starts[at] += 1;
+        }
+        (1..starts.len()).for_each(|l| starts[l] += starts[l - 1]);
         let mut next = starts.clone();
-        let mut rows = vec![0; n];
-        for &i in &in_turn {
-            let to = &mut next[level[i as usize] as usize];
-            rows[*to] = i;
+        let mut rows = host::filled("a", Some(n), 0)?;
+        for i in (0..n).map(in_turn) {
+            let to = &mut next[level[i] as usize];
+            rows[*to] = i as u32;
             *to += 1;
         }
-        let work = |l: usize| -> usize {
-            let of_row = |&i: &u32| 1 + pattern.offsets[i as usize + 1] - pattern.offsets[i as usize];
-            rows[starts[l]..starts[l + 1]].iter().map(of_row).sum()
-        };
+        Ok(Leveled { rows, starts })
+    }
+}
+
+impl Schedule {
+    pub(super) fn new(context: &Context, part: Part, pattern: &Pattern) -> Result<Schedule> {
+        let needs = |i: usize| &pattern.columns[pattern.offsets[i]..pattern.offsets[i + 1]];
+        let leveled = Leveled::new(part, pattern.offsets.len() - 1, needs)?;
+        Schedule::of(context, part, leveled, |i| needs(i).len())
+    }
+
+    /// `entries` gives the number of off-diagonal entries of a row.
+    pub(super) fn of(
+        context: &Context,
+        part: Part,
+        leveled: Leveled,
+        entries: impl Fn(usize) -> usize,
+    ) -> Result<Schedule> {
+        let Leveled { mut rows, starts } = leveled;
+        let levels = starts.len() - 1;
+        let work =
+            |l: usize| -> usize { rows[starts[l]..starts[l + 1]].iter().map(|&i| 1 + entries(i as usize)).sum() };
         let is_large = |l: usize| match context.family() {
             KernelFamily::Gpu => starts[l + 1] - starts[l] > ROWS_PER_ITEM * context.local(),
             KernelFamily::Cpu => context.units() > 1 && work(l) >= WORTH_A_LAUNCH,
@@ -140,7 +161,10 @@ impl Schedule {
         }
         if context.family() == KernelFamily::Cpu && steps.len() == 1 && levels > 1 {
             // One item takes all rows: their own order reads memory in sequence.
-            rows = in_turn;
+            rows = (0..rows.len() as u32).collect();
+            if part == Part::Upper {
+                rows.reverse();
+            }
         }
         let narrow: Vec<u32> = starts.iter().map(|&start| start as u32).collect();
         Ok(Schedule { rows, level: Buffer::from_slice(context, &narrow)?, steps, levels })

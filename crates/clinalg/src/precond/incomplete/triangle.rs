@@ -1,6 +1,8 @@
 //! Sparse triangular matrices whose systems are solved by levels.
 
 use super::schedule::{Part, Pattern, Schedule, Step};
+use crate::matrix::Structure;
+use crate::ops::sparse;
 use crate::runtime::kernels::incomplete;
 use crate::runtime::{KernelFamily, Out};
 use crate::{Buffer, Context, CsrParts, Error, Result, Scalar, Vector};
@@ -27,6 +29,13 @@ pub struct Triangle<T: Scalar> {
 pub(super) struct Numbering<'a> {
     pub(super) source: Option<&'a [usize]>,
     pub(super) target: Option<&'a [usize]>,
+}
+
+/// LU factors on the device at the positions of the entries of a matrix, with the positions of the diagonal entries.
+pub(super) struct Factors<'a, T: Scalar> {
+    pub(super) structure: &'a Structure,
+    pub(super) values: &'a Buffer<T>,
+    pub(super) diagonal: &'a Buffer<u32>,
 }
 
 /// Where the values of a triangle come from.
@@ -99,6 +108,53 @@ impl<T: Scalar> Triangle<T> {
         };
         let (source, row) = (upload(&source)?, upload(&row)?);
         Ok(Triangle { source, row, offset: upload(&offset)?, column: upload(&column)?, value, inverse, schedule })
+    }
+
+    /// L or U; `row` has the rows of the schedule.
+    pub(super) fn of_factors(
+        part: Part,
+        schedule: Schedule,
+        row: Buffer<u32>,
+        numbering: Numbering<'_>,
+        factors: &Factors<'_, T>,
+    ) -> Result<Triangle<T>> {
+        let Factors { structure, values, diagonal } = *factors;
+        let (context, n, upper) = (row.context(), row.len(), part == Part::Upper);
+        let (program, range) = (incomplete::Program::<T>::new(), Schedule::range(context, 0, n.max(1)));
+        let mut count = Buffer::uninit(context, n)?;
+        program.count_triangle(context, range, n, u32::from(upper), &row, &structure.offset, diagonal, &mut count)?;
+        let (offset, nnz) = sparse::scan::<T>(context, &count)?;
+        let outside = |list: &[usize]| -> Vec<u32> { list.iter().map(|&i| i as u32).collect() };
+        let number = numbering.target.map(|list| Buffer::from_slice(context, &outside(list))).transpose()?;
+        let (mut column, mut value) = (Buffer::uninit(context, nnz)?, Buffer::uninit(context, nnz)?);
+        let mut inverse = Buffer::uninit(context, if upper { n } else { 0 })?;
+        program.fill_triangle(
+            context,
+            range,
+            n,
+            u32::from(upper),
+            u32::from(number.is_some()),
+            number.as_ref().unwrap_or(&row),
+            &row,
+            &structure.offset,
+            &structure.column,
+            diagonal,
+            values,
+            &offset,
+            &mut column,
+            &mut value,
+            &mut inverse,
+        )?;
+        let numbered = |list: Option<&[usize]>| -> Result<Buffer<u32>> {
+            let Some(list) = list else {
+                let mut same = Buffer::uninit(context, n)?;
+                same.copy_from(&row)?;
+                return Ok(same);
+            };
+            Buffer::from_slice(context, &schedule.rows.iter().map(|&k| list[k as usize] as u32).collect::<Vec<_>>())
+        };
+        let (source, row) = (numbered(numbering.source)?, numbered(numbering.target)?);
+        Ok(Triangle { source, row, offset, column, value, inverse: upper.then_some(inverse), schedule })
     }
 
     /// Number of rows.
