@@ -33,10 +33,13 @@
 #define ALPHA ((REAL)0.6403882032022076)
 // The most pivots of a front that factor_fronts eliminates.
 #define MOST_PIVOTS 96
+// What items share while they eliminate, and on GPUs also need for that.
 #ifdef CPU
 #define SHARED
+#define OF_GROUP
 #else
 #define SHARED __local
+#define OF_GROUP , sizes, rows
 #endif
 
 // Element k of a row of L D, or from INVERSE on of L inv(D), where the row of L has elements from `begin` to `end`.
@@ -102,6 +105,7 @@ inline void share_largest(__local REAL *sizes, __local uint *rows, REAL most, ui
     sizes[ITEM] = most;
     rows[ITEM] = found;
     WAIT;
+#pragma unroll 1
     for (uint step = ITEMS / 2; step > 0; step /= 2) {
         if (ITEM < step) {
             const REAL other = sizes[ITEM + step];
@@ -116,46 +120,43 @@ inline void share_largest(__local REAL *sizes, __local uint *rows, REAL most, ui
 }
 #endif
 
-// The pivots of a panel: its first, the next one, whether the last column is left to the next panel; what `info` counts.
+// The pivots of a panel: its first, the next one, and whether the last column is left to the next panel.
 typedef struct {
-    size_t from, next;
+    uint from, next;
     bool is_full;
-    uint replaced, zeros, negative;
 } panel_type;
 
-inline panel_type panel_from(size_t from)
+inline panel_type panel_from(uint from)
 {
     panel_type panel;
     panel.from = from;
     panel.next = from;
     panel.is_full = false;
-    panel.replaced = 0;
-    panel.zeros = 0;
-    panel.negative = 0;
     return panel;
 }
 
 // Eliminates the next pivot, or pair of pivots, of a panel of up to `size` columns in the rows of the pivots. The last column is left where it begins
 // a pair. The columns on the right of the panel change only by exchanges.
-inline void eliminate(panel_type *panel, const front_type *at, size_t size, REAL tiny, REAL zero, __global SCALAR *a, __global SCALAR *blocks,
-                      __global SCALAR *columns, __global uint *pivot_of, SHARED SCALAR *row, SHARED SCALAR *other_row
+inline void eliminate(panel_type *panel, const front_type *at, uint size, REAL tiny, REAL zero, __global SCALAR *a, __global SCALAR *blocks,
+                      __global SCALAR *columns, __global uint *pivot_of, __global volatile uint *info, SHARED SCALAR *row, SHARED SCALAR *other_row
 #ifndef CPU
                       ,
                       __local REAL *sizes, __local uint *rows
 #endif
 )
 {
-    const size_t pivots = at->pivots, order = at->order, from = panel->from, k = panel->next;
+    const uint pivots = (uint)at->pivots, from = panel->from, k = panel->next;
+    const size_t order = at->order;
     const REAL least = at->rest == 0 ? zero : tiny;
-    __global SCALAR *first = columns, *second = columns + pivots, *left = a + from * order;
+    __global SCALAR *first = columns, *second = columns + pivots, *left = a + (size_t)from * order;
     const bool is_active = k < min(pivots, from + size) && !panel->is_full;
-    const size_t begin = is_active ? k : pivots, before = is_active ? k - from : 0;
-    for (size_t q = ITEM; q < before; q += ITEMS) {
+    const uint begin = is_active ? k : pivots, before = is_active ? k - from : 0;
+    for (uint q = ITEM; q < before; q += ITEMS) {
         row[q] = scalar_mirror(times_blocks(a + k, order, blocks, from + q, from, k));
     }
     WAIT;
-    for (size_t i = begin + ITEM; i < pivots; i += ITEMS) {
-        first[i] = a[k * order + i];
+    for (uint i = begin + ITEM; i < pivots; i += ITEMS) {
+        first[i] = a[(size_t)k * order + i];
     }
     subtract_columns(left, order, before, row, begin, pivots, first);
     uint found = UINT_MAX;
@@ -168,13 +169,13 @@ inline void eliminate(panel_type *panel, const front_type *at, size_t size, REAL
     most = fmax(most, ZERO);
     const REAL own = is_active ? pivot_size(of_diagonal(first[k])) : ZERO;
     const bool is_weak = is_active && fmax(own, most) >= least && own < ALPHA * most;
-    const size_t r = is_weak ? found : k, begin_other = is_weak ? k : pivots, before_other = is_weak ? before : 0;
-    for (size_t q = ITEM; q < before_other; q += ITEMS) {
+    const uint r = is_weak ? found : k, begin_other = is_weak ? k : pivots, before_other = is_weak ? before : 0;
+    for (uint q = ITEM; q < before_other; q += ITEMS) {
         other_row[q] = scalar_mirror(times_blocks(a + r, order, blocks, from + q, from, k));
     }
     WAIT;
-    for (size_t i = begin_other + ITEM; i < pivots; i += ITEMS) {
-        second[i] = i < r ? scalar_mirror(a[i * order + r]) : a[r * order + i];
+    for (uint i = begin_other + ITEM; i < pivots; i += ITEMS) {
+        second[i] = i < r ? scalar_mirror(a[(size_t)i * order + r]) : a[(size_t)r * order + i];
     }
     subtract_columns(left, order, before_other, other_row, begin_other, pivots, second);
     REAL most_other = largest_of(second, begin_other, pivots, r, &found);
@@ -185,21 +186,21 @@ inline void eliminate(panel_type *panel, const front_type *at, size_t size, REAL
     const bool is_own = !is_weak || own >= ALPHA * most * (most / most_other);
     const bool is_pair = !is_own && pivot_size(of_diagonal(second[r])) < ALPHA * most_other;
     const bool is_full = is_pair && before + 1 == size, is_taken = is_active && !is_full;
-    const size_t target = is_pair ? k + 1 : k, chosen = is_own ? k : r;
+    const uint target = is_pair ? k + 1 : k, chosen = is_own ? k : r;
     const bool moves = is_taken && chosen != target;
     WAIT;
-    for (size_t q = moves ? ITEM : before; q < before; q += ITEMS) {
-        exchange(left + q * order, target, chosen);
+    for (uint q = moves ? ITEM : before; q < before; q += ITEMS) {
+        exchange(left + (size_t)q * order, target, chosen);
     }
     // What the row and column `target` had goes to `chosen`; the candidates have what was there.
-    for (size_t i = moves ? target + ITEM : pivots; i < pivots; i += ITEMS) {
-        const SCALAR value = a[target * order + i];
+    for (uint i = moves ? target + ITEM : pivots; i < pivots; i += ITEMS) {
+        const SCALAR value = a[(size_t)target * order + i];
         if (i == target) {
-            a[chosen * order + chosen] = value;
+            a[(size_t)chosen * order + chosen] = value;
         } else if (i < chosen) {
-            a[i * order + chosen] = scalar_mirror(value);
+            a[(size_t)i * order + chosen] = scalar_mirror(value);
         } else if (i > chosen) {
-            a[chosen * order + i] = value;
+            a[(size_t)chosen * order + i] = value;
         }
     }
     if (moves && ITEM == 0) {
@@ -214,14 +215,14 @@ inline void eliminate(panel_type *panel, const front_type *at, size_t size, REAL
         const SCALAR d = of_diagonal(first[k]), of_next = of_diagonal(second[k + 1]);
         const SCALAR u = scalar_div(of_next, between), v = scalar_div(d, mirrored), less = scalar_mul(u, v) - SCALAR_ONE;
         const SCALAR scale = scalar_div(scalar_div(SCALAR_ONE, mirrored), less), scale_next = scalar_div(scalar_div(SCALAR_ONE, between), less);
-        for (size_t i = k + 2 + ITEM; i < pivots; i += ITEMS) {
-            a[k * order + i] = scalar_mul(scale, scalar_mul(u, first[i]) - second[i]);
-            a[(k + 1) * order + i] = scalar_mul(scale_next, scalar_mul(v, second[i]) - first[i]);
+        for (uint i = k + 2 + ITEM; i < pivots; i += ITEMS) {
+            a[(size_t)k * order + i] = scalar_mul(scale, scalar_mul(u, first[i]) - second[i]);
+            a[((size_t)k + 1) * order + i] = scalar_mul(scale_next, scalar_mul(v, second[i]) - first[i]);
         }
         if (ITEM == 0) {
-            a[k * order + k] = a[(k + 1) * order + k + 1] = SCALAR_ONE;
-            a[k * order + k + 1] = SCALAR_ZERO;
-            __global SCALAR *block = blocks + STEP * k;
+            a[(size_t)k * order + k] = a[((size_t)k + 1) * order + k + 1] = SCALAR_ONE;
+            a[(size_t)k * order + k + 1] = SCALAR_ZERO;
+            __global SCALAR *block = blocks + STEP * (size_t)k;
             block[0] = d;
             block[1] = between;
             block[INVERSE] = of_diagonal(scalar_mul(u, scale));
@@ -232,41 +233,37 @@ inline void eliminate(panel_type *panel, const front_type *at, size_t size, REAL
             block[STEP + INVERSE + 1] = SCALAR_ZERO;
             pivot_of[at->first + k] = (uint)(at->first + k);
             pivot_of[at->first + k + 1] = (uint)(at->first + chosen);
-            ++panel->negative;
+            atomic_inc(info + 2);
         }
     }
     if (is_taken && !is_pair) {
         __global const SCALAR *column = is_own ? first : second;
         const SCALAR value = of_diagonal(column[k]), divisor = sound_pivot(value, least, tiny), inverse = scalar_div(SCALAR_ONE, divisor);
-        for (size_t i = k + 1 + ITEM; i < pivots; i += ITEMS) {
-            a[k * order + i] = scalar_mul(inverse, column[i]);
+        for (uint i = k + 1 + ITEM; i < pivots; i += ITEMS) {
+            a[(size_t)k * order + i] = scalar_mul(inverse, column[i]);
         }
         if (ITEM == 0) {
             const bool is_replaced = is_tiny(value, least), is_zero = is_replaced && at->rest == 0;
-            a[k * order + k] = SCALAR_ONE;
-            __global SCALAR *block = blocks + STEP * k;
+            a[(size_t)k * order + k] = SCALAR_ONE;
+            __global SCALAR *block = blocks + STEP * (size_t)k;
             block[0] = is_zero ? SCALAR_ZERO : divisor;
             block[1] = SCALAR_ZERO;
             block[INVERSE] = inverse;
             block[INVERSE + 1] = SCALAR_ZERO;
             pivot_of[at->first + k] = (uint)(at->first + chosen);
-            panel->replaced += is_replaced ? 1 : 0;
-            panel->zeros += is_zero ? 1 : 0;
-            panel->negative += !is_zero && scalar_re(divisor) < ZERO ? 1 : 0;
+            if (is_replaced) {
+                atomic_inc(info);
+            }
+            if (is_zero) {
+                atomic_inc(info + 1);
+            } else if (scalar_re(divisor) < ZERO) {
+                atomic_inc(info + 2);
+            }
         }
     }
     panel->is_full = panel->is_full || is_full;
     panel->next += !is_taken ? 0 : is_pair ? 2 : 1;
     WAIT;
-}
-
-inline void count_pivots(const panel_type *panel, __global volatile uint *info)
-{
-    if (ITEM == 0 && panel->next > panel->from) {
-        atomic_add(info, panel->replaced);
-        atomic_add(info + 1, panel->zeros);
-        atomic_add(info + 2, panel->negative);
-    }
 }
 
 // Where the other rows of a front, from `begin` to `end` among all, have L in a panel: A inv(L') inv(D), after the exchanges of the panel.
@@ -334,18 +331,28 @@ __kernel GROUP void factor_fronts(uint first_front, __global const uint *list, _
                                   __global SCALAR *columns_of, __global uint *pivot_of, __global volatile uint *info)
 {
     const size_t position = list[first_front + TASK], pivots = PIVOTS_OF(position);
+    panel_type panel = panel_from(0);
+#ifdef CPU
+    SCALAR row[MOST_PIVOTS], other_row[MOST_PIVOTS];
+#else
+    // Fronts have an order of at most 64, and rest times pivots is at most 32 squared.
+    __local SCALAR row[MOST_PIVOTS], other_row[MOST_PIVOTS], scaled[TILE * TILE];
+    __local REAL sizes[ITEMS];
+    __local uint rows[ITEMS];
+#endif
+    for (size_t step = 0; step < pivots; ++step) {
+        const front_type at = front_at(fronts, position);
+        eliminate(&panel, &at, (uint)pivots, tiny, zero, factors_of + at.factors, blocks_of + STEP * at.first, columns_of + 2 * at.first, pivot_of,
+                  info, row, other_row OF_GROUP);
+    }
+    WAIT;
     const front_type front = front_at(fronts, position);
     const size_t order = front.order, rest = front.rest;
     __global SCALAR *a = factors_of + front.factors, *contribution = contributions + front.contribution;
-    __global SCALAR *blocks = blocks_of + STEP * front.first, *columns = columns_of + 2 * front.first;
-#ifdef CPU
-    SCALAR row[MOST_PIVOTS], other_row[MOST_PIVOTS];
-    panel_type panel = panel_from(0);
-    for (size_t step = 0; step < pivots; ++step) {
-        eliminate(&panel, &front, pivots, tiny, zero, a, blocks, columns, pivot_of, row, other_row);
-    }
-    count_pivots(&panel, info);
+    __global const SCALAR *blocks = blocks_of + STEP * front.first;
     scale_rows(&front, 0, pivots, pivots, order, pivot_of, blocks, a);
+    WAIT;
+#ifdef CPU
     for (size_t j = 0; j < rest; ++j) {
         for (size_t k = 0; k < pivots; ++k) {
             const SCALAR factor = scalar_mirror(times_blocks(a + pivots + j, order, blocks, k, 0, pivots));
@@ -353,18 +360,6 @@ __kernel GROUP void factor_fronts(uint first_front, __global const uint *list, _
         }
     }
 #else
-    // Fronts have an order of at most 64, and rest times pivots is at most 32 squared.
-    __local SCALAR row[MOST_PIVOTS], other_row[MOST_PIVOTS], scaled[TILE * TILE];
-    __local REAL sizes[ITEMS];
-    __local uint rows[ITEMS];
-    panel_type panel = panel_from(0);
-    for (size_t step = 0; step < pivots; ++step) {
-        eliminate(&panel, &front, pivots, tiny, zero, a, blocks, columns, pivot_of, row, other_row, sizes, rows);
-    }
-    count_pivots(&panel, info);
-    WAIT;
-    scale_rows(&front, 0, pivots, pivots, order, pivot_of, blocks, a);
-    WAIT;
     for (size_t e = ITEM; e < rest * pivots; e += ITEMS) {
         const size_t k = e / rest, j = e - k * rest;
         scaled[e] = scalar_mirror(times_blocks(a + pivots + j, order, blocks, k, 0, pivots));
@@ -391,26 +386,26 @@ __kernel GROUP void factor_panels(ulong first_front, __global const uint *list, 
                                   __global uint *pivot_of, __global uint *progress, __global SCALAR *inverses, __global volatile uint *info)
 {
     const size_t position = list[first_front + TASK];
-    const front_type front = front_at(fronts, position);
-    __global SCALAR *a = factors + front.factors, *blocks = blocks_of + STEP * front.first, *columns = columns_of + 2 * front.first;
-    const size_t from = progress[2 * position + 1];
+    const uint from = progress[2 * position + 1];
     panel_type panel = panel_from(from);
 #ifdef CPU
     (void)inverses;
     SCALAR row[TILE], other_row[TILE];
-    for (size_t step = 0; step < TILE; ++step) {
-        eliminate(&panel, &front, TILE, tiny, zero, a, blocks, columns, pivot_of, row, other_row);
-    }
-    const size_t until = panel.next;
 #else
     __local SCALAR row[TILE], other_row[TILE], tile[TILE * TILE];
     __local REAL sizes[ITEMS];
     __local uint rows[ITEMS];
+#endif
     for (size_t step = 0; step < TILE; ++step) {
-        eliminate(&panel, &front, TILE, tiny, zero, a, blocks, columns, pivot_of, row, other_row, sizes, rows);
+        const front_type at = front_at(fronts, position);
+        eliminate(&panel, &at, TILE, tiny, zero, factors + at.factors, blocks_of + STEP * at.first, columns_of + 2 * at.first, pivot_of, info, row,
+                  other_row OF_GROUP);
     }
-    const size_t until = panel.next;
+    const uint until = panel.next;
+#ifndef CPU
     WAIT;
+    const front_type front = front_at(fronts, position);
+    __global const SCALAR *a = factors + front.factors;
     for (size_t e = ITEM; e < TILE * TILE; e += ITEMS) {
         const size_t i = e % TILE, k = e / TILE;
         tile[e] = from + max(i, k) < until ? a[(from + k) * front.order + from + i] : SCALAR_ZERO;
@@ -418,10 +413,9 @@ __kernel GROUP void factor_panels(ulong first_front, __global const uint *list, 
     WAIT;
     invert_tile(ITEM, until - from, TILE, tile, inverses + TILE * TILE * TASK);
 #endif
-    count_pivots(&panel, info);
     if (ITEM == 0) {
-        progress[2 * position] = (uint)from;
-        progress[2 * position + 1] = (uint)until;
+        progress[2 * position] = from;
+        progress[2 * position + 1] = until;
     }
 }
 

@@ -117,8 +117,15 @@ pub struct Inertia {
     pub positive: usize,
     /// Negative ones.
     pub negative: usize,
-    /// Those that are zero up to rounding.
+    /// Those found to be zero up to rounding. One that is as small may be counted by its sign as well: [`Factors::reciprocal_condition`] shows it.
     pub zero: usize,
+}
+
+impl Inertia {
+    /// That of the negative of the matrix.
+    pub fn negated(self) -> Inertia {
+        Inertia { positive: self.negative, negative: self.positive, ..self }
+    }
 }
 
 /// How well a system was solved.
