@@ -2,11 +2,12 @@
 //! on the host among them), of a second one with new values, of solves without refinement, and what they make of the device.
 //!
 //! `cargo bench -p clinalg-benches --bench direct -- [SYSTEM N]...`, where SYSTEM is one of `poisson2`, `poisson3`,
-//! `flow2`, `flow3`, `helmholtz2`, `elasticity2` and N the points along a side; `--kernels` adds the time of each kernel.
+//! `flow2`, `flow3`, `shifted2`, `shifted3`, `helmholtz2`, `elasticity2` and N the points along a side; `--kernels` adds the time of each kernel,
+//! `--lu` takes LU factors of all.
 
 use std::time::Instant;
 
-use clinalg::direct::{Factors, FactorsParams};
+use clinalg::direct::{Factors, FactorsParams, Kind};
 use clinalg::solve::Preconditioner;
 use clinalg::{Complex, Context, ContextOptions, Csr, Dense, Device, Result, Scalar, Vector};
 
@@ -30,6 +31,12 @@ fn stencil(n: usize, axes: u32, lower: f64, upper: f64) -> Vec<(usize, usize, f6
             }
         }
     }
+    entries
+}
+
+/// Less a multiple of the identity, so that some eigenvalues are negative.
+fn shifted(mut entries: Vec<(usize, usize, f64)>, shift: f64) -> Vec<(usize, usize, f64)> {
+    entries.iter_mut().filter(|entry| entry.0 == entry.1).for_each(|entry| entry.2 -= shift);
     entries
 }
 
@@ -71,7 +78,7 @@ fn measure<T: Scalar>(
     context: &Context,
     name: &str,
     n: usize,
-    kernels: bool,
+    (kernels, params): (bool, &FactorsParams),
     entries: &[(usize, usize, T)],
     rows: usize,
 ) -> Result<()> {
@@ -88,7 +95,7 @@ fn measure<T: Scalar>(
     let a = Csr::from_triplets(context, rows, rows, entries)?;
     let mut made = None;
     let first = seconds(&mut || {
-        made = Some(Factors::new(&a, &FactorsParams::default())?);
+        made = Some(Factors::new(&a, params)?);
         Ok(())
     })?;
     let mut factors = made.expect("just made");
@@ -124,9 +131,9 @@ fn measure<T: Scalar>(
         report.levels,
         report.largest_front,
         each * report.operations / again / 1e9,
-        // The triangles of Cholesky factors are read twice, those of LU factors once each.
+        // The triangles of symmetric factors are read twice, those of LU factors once each.
         (report.entries * size_of::<T>()) as f64
-            * if report.kind == clinalg::direct::Kind::Cholesky { 2.0 } else { 1.0 }
+            * if report.kind == Kind::Lu { 1.0 } else { 2.0 }
             / apply
             / 1e9,
         solved.backward_error,
@@ -153,6 +160,8 @@ fn run() -> Result<()> {
         true => SYSTEMS.to_vec(),
         false => named.chunks(2).map(|pair| (pair[0].as_str(), number(pair[1]))).collect(),
     };
+    let usual = FactorsParams::default();
+    let params = if arguments.iter().any(|argument| argument == "--lu") { usual.kind(Kind::Lu) } else { usual };
     let options = ContextOptions { profiling: kernels, ..ContextOptions::default() };
     let context = Context::new(&Device::default_device()?, &options)?;
     eprintln!("{}", context.device().name);
@@ -162,12 +171,14 @@ fn run() -> Result<()> {
         .map(|&(name, _)| (name, if name.ends_with('3') { 12 } else { 120 }))
         .chain(systems.iter().copied())
     {
-        let of = |entries: &[(usize, usize, f64)], rows| measure(&context, name, n, kernels, entries, rows);
+        let of = |entries: &[(usize, usize, f64)], rows| measure(&context, name, n, (kernels, &params), entries, rows);
         match name {
             "poisson2" => of(&stencil(n, 2, -1.0, -1.0), n * n)?,
             "poisson3" => of(&stencil(n, 3, -1.0, -1.0), n.pow(3))?,
             "flow2" => of(&stencil(n, 2, -1.4, -0.6), n * n)?,
             "flow3" => of(&stencil(n, 3, -1.4, -0.6), n.pow(3))?,
+            "shifted2" => of(&shifted(stencil(n, 2, -1.0, -1.0), 0.5), n * n)?,
+            "shifted3" => of(&shifted(stencil(n, 3, -1.0, -1.0), 0.5), n.pow(3))?,
             "elasticity2" => of(&elasticity(n), 2 * n * n)?,
             "helmholtz2" => {
                 let shift = (20.0 / n as f64).powi(2);
@@ -177,7 +188,7 @@ fn run() -> Result<()> {
                     (row, column, value)
                 };
                 let entries: Vec<_> = stencil(n, 2, -1.0, -1.0).into_iter().map(complex).collect();
-                measure(&context, name, n, kernels, &entries, n * n)?;
+                measure(&context, name, n, (kernels, &params), &entries, n * n)?;
             }
             other => panic!("no system is called {other:?}"),
         }

@@ -267,11 +267,6 @@ __kernel GROUP void factor_fronts(uint first_front, __global const uint *list, _
 // diagonal or its rows of pivots, what is below and on the right of it, then what remains but the contribution; last the contributions. Fronts of
 // `list` with the most pivots come first.
 //
-// Rows and columns of the products' blocks, their steps, and the rows and columns that an item has of one, SIDE apart.
-#define BLOCK 64
-#define DEPTH 16
-#define SIDE 16
-#define OWN (BLOCK / SIDE)
 // Items of a work-group that has the rows of pivots of a panel.
 #define PANEL_ITEMS 256
 
@@ -479,9 +474,8 @@ __kernel GROUP void scale_tiles(ulong first_front, ulong from, __global const ui
 // Subtracts L L' or L U of a panel from what is on its right and below it but the contribution, or with `last` that of all pivots from the
 // contribution, of fronts for which that takes less than `most` operations. A work-group has a block, of which there are `across` in a row of
 // them; those without elements do nothing.
-__kernel __attribute__((reqd_work_group_size(SIDE * SIDE, 1, 1)))
-void subtract_products(ulong first_front, ulong from, uint last, ulong most, uint across, __global const uint *list, __global const ulong *fronts,
-                       __global SCALAR *factors, __global SCALAR *contributions)
+__kernel BLOCK_GROUP void subtract_products(ulong first_front, ulong from, uint last, ulong most, uint across, __global const uint *list,
+                                            __global const ulong *fronts, __global SCALAR *factors, __global SCALAR *contributions)
 {
     __local SCALAR left[DEPTH * BLOCK], right[DEPTH * BLOCK];
     const size_t position = list[first_front + get_group_id(1)], pivots = PIVOTS_OF(position);
@@ -516,16 +510,7 @@ void subtract_products(ulong first_front, ulong from, uint last, ulong most, uin
             }
         }
         barrier(CLK_LOCAL_MEM_FENCE);
-        for (size_t k = 0; k < DEPTH; ++k) {
-            SCALAR rows[OWN], cols[OWN];
-            for (size_t e = 0; e < OWN; ++e) {
-                rows[e] = left[k * BLOCK + x + e * SIDE];
-                cols[e] = right[k * BLOCK + y + e * SIDE];
-            }
-            for (size_t e = 0; e < OWN * OWN; ++e) {
-                sums[e] = scalar_mad(rows[e % OWN], cols[e / OWN], sums[e]);
-            }
-        }
+        add_block(left, right, x, y, sums);
         barrier(CLK_LOCAL_MEM_FENCE);
     }
     barrier(CLK_LOCAL_MEM_FENCE);

@@ -1,26 +1,36 @@
 // Systems with multifrontal factors, by substitution on CPUs and by products with the inverses of the pivots' triangles on GPUs, and their backward
 // errors; fronts.clh has the layout of fronts.
 //
-// With ADJOINT the systems are those with the adjoint of LU factors.
+// With ADJOINT the systems are those with the adjoint of LU factors. With SYMMETRIC the factors are Cholesky's, or with INDEFINITE L D L', which
+// multifrontal_ldl.cl describes.
 //
 // Traffic: the factors once for each RIGHT right-hand sides, or on CPUs for each one.
 //@ build
 //@ build SYMMETRIC=1
+//@ build SYMMETRIC=1 INDEFINITE=1
 //@ build ADJOINT=1
 //@ build CPU=1
 //@ build CPU=1 SYMMETRIC=1
+//@ build CPU=1 SYMMETRIC=1 INDEFINITE=1
 //@ build CPU=1 ADJOINT=1
 //@ build RIGHT=8
 //@ build RIGHT=8 SYMMETRIC=1
+//@ build RIGHT=8 SYMMETRIC=1 INDEFINITE=1
 //@ build RIGHT=8 ADJOINT=1
 //@ build SCALAR_COMPLEX=1
 //@ build SCALAR_COMPLEX=1 SYMMETRIC=1
+//@ build SCALAR_COMPLEX=1 SYMMETRIC=1 INDEFINITE=1
+//@ build SCALAR_COMPLEX=1 SYMMETRIC=1 INDEFINITE=1 TRANSPOSED=1
 //@ build SCALAR_COMPLEX=1 ADJOINT=1
 //@ build SCALAR_COMPLEX=1 CPU=1
 //@ build SCALAR_COMPLEX=1 CPU=1 SYMMETRIC=1
+//@ build SCALAR_COMPLEX=1 CPU=1 SYMMETRIC=1 INDEFINITE=1
+//@ build SCALAR_COMPLEX=1 CPU=1 SYMMETRIC=1 INDEFINITE=1 TRANSPOSED=1
 //@ build SCALAR_COMPLEX=1 CPU=1 ADJOINT=1
 //@ build SCALAR_COMPLEX=1 RIGHT=8
 //@ build SCALAR_COMPLEX=1 RIGHT=8 SYMMETRIC=1
+//@ build SCALAR_COMPLEX=1 RIGHT=8 SYMMETRIC=1 INDEFINITE=1
+//@ build SCALAR_COMPLEX=1 RIGHT=8 SYMMETRIC=1 INDEFINITE=1 TRANSPOSED=1
 //@ build SCALAR_COMPLEX=1 RIGHT=8 ADJOINT=1
 #include "common.clh"
 #include "scalar.clh"
@@ -40,6 +50,14 @@
 #define AT(i, r, length, columns) ((i) * (columns) + (r))
 #endif
 
+// Where the rows of pivots were exchanged, and where they are put back in the second step.
+#if !defined(SYMMETRIC) || defined(INDEFINITE)
+#define HAS_EXCHANGES
+#endif
+#if defined(ADJOINT) || defined(INDEFINITE)
+#define PUTS_BACK
+#endif
+
 // Where the second step of a solve is with the adjoint of columns of L.
 #if defined(SYMMETRIC) || defined(ADJOINT)
 #define BY_COLUMNS
@@ -48,23 +66,23 @@
 #define IS_BY_COLUMNS false
 #endif
 
-// y = the scaled columns of b in the order of elimination, and back.
-__kernel void permute(ulong n, ulong count, __global const uint *place, __global const REAL *scale,
+// y = the scaled columns of b in the order of elimination, and back, where `conjugates` is not 0 their conjugates.
+__kernel void permute(ulong n, ulong count, uint conjugates, __global const uint *place, __global const REAL *scale,
                       __global const SCALAR *b, __global SCALAR *y)
 {
     for (size_t e = get_global_id(0); e < n * count; e += get_global_size(0)) {
         const size_t r = e / n, i = e - r * n;
-        y[AT(place[i], r, n, count)] = scalar_scale(scale[i], b[e]);
+        y[AT(place[i], r, n, count)] = scalar_scale(scale[i], conjugates ? scalar_conj(b[e]) : b[e]);
     }
 }
 
-__kernel void permute_back(ulong n, ulong count, __global const uint *place, __global const REAL *scale,
+__kernel void permute_back(ulong n, ulong count, uint conjugates, __global const uint *place, __global const REAL *scale,
                            __global const SCALAR *y, __global SCALAR *x)
 {
     for (size_t e = get_global_id(0); e < n * count; e += get_global_size(0)) {
         const size_t r = e / n, i = e - r * n;
         const SCALAR value = y[AT(place[i], r, n, count)];
-        x[e] = scalar_scale(scale[i], value);
+        x[e] = scalar_scale(scale[i], conjugates ? scalar_conj(value) : value);
     }
 }
 
@@ -106,6 +124,32 @@ __kernel GROUP void gather_forward(ulong first_front, ulong n, ulong width, ulon
     }
 }
 
+#ifdef INDEFINITE
+// The numbers of a step in `blocks` and where those of the inverse of D begin.
+#define STEP 4
+#define INVERSE 2
+
+// x = inv(D) x in the order of the steps. An item has a block of a right-hand side.
+__kernel void solve_blocks(ulong n, ulong columns, __global const SCALAR *blocks, __global SCALAR *x)
+{
+    for (size_t e = get_global_id(0); e < n * columns; e += get_global_size(0)) {
+        const size_t r = e / n, k = e - r * n;
+        __global const SCALAR *block = blocks + STEP * k;
+        const bool is_second = k > 0 && !scalar_is_zero(blocks[STEP * (k - (k > 0)) + 1]), is_pair = k + 1 < n && !scalar_is_zero(block[1]);
+        if (!is_second) {
+            const SCALAR first = x[AT(k, r, n, columns)];
+            SCALAR solution = scalar_mul(block[INVERSE], first);
+            if (is_pair) {
+                const SCALAR second = x[AT(k + 1, r, n, columns)], below = block[INVERSE + 1];
+                solution = scalar_mad(scalar_mirror(below), second, solution);
+                x[AT(k + 1, r, n, columns)] = scalar_mad(below, first, scalar_mul(block[STEP + INVERSE], second));
+            }
+            x[AT(k, r, n, columns)] = solution;
+        }
+    }
+}
+#endif
+
 #ifdef CPU
 // The solutions at the other rows of a level.
 __kernel void gather_backward(ulong begin, ulong count, ulong columns, ulong n, ulong width, __global const uint *row_of,
@@ -115,13 +159,6 @@ __kernel void gather_backward(ulong begin, ulong count, ulong columns, ulong n, 
         const size_t r = e / count, i = e - r * count;
         known[r * width + i] = y[r * n + row_of[begin + i]];
     }
-}
-
-inline void exchange(__global SCALAR *x, size_t k, size_t other)
-{
-    const SCALAR moved = x[k];
-    x[k] = x[other];
-    x[other] = moved;
 }
 
 // Solves with the triangles L of fronts, or the adjoint of U, and adds minus the product of its other rows with the solution to `sums`.
@@ -142,16 +179,16 @@ __kernel void forward(ulong first_front, ulong n, ulong width, ulong begin, __gl
         own[j] = subtract_dot(front.pivots, a + (front.order + j) * front.pivots, x, own[j]);
     }
 #else
-#ifdef SYMMETRIC
-    (void)pivot_of;
-#else
+#ifdef HAS_EXCHANGES
     for (size_t k = 0; k < front.pivots; ++k) {
         exchange(x, k, pivot_of[front.first + k] - front.first);
     }
+#else
+    (void)pivot_of;
 #endif
     for (size_t k = 0; k < front.pivots; ++k) {
         __global const SCALAR *column = a + k * front.order;
-#ifdef SYMMETRIC
+#ifndef HAS_EXCHANGES
         x[k] = scalar_div(x[k], column[k]);
 #endif
         subtract_multiple(front.pivots - k - 1, x[k], column + k + 1, x + k + 1);
@@ -184,14 +221,14 @@ __kernel void backward(ulong first_front, ulong n, ulong width, ulong begin, __g
 #ifdef BY_COLUMNS
         x[k] = subtract_dot(back, column + k + 1, x + k + 1, x[k]);
 #endif
-#ifndef ADJOINT
+#ifndef PUTS_BACK
         x[k] = scalar_div(x[k], column[k]);
 #endif
 #ifndef BY_COLUMNS
         subtract_multiple(k, x[k], column, x);
 #endif
     }
-#ifdef ADJOINT
+#ifdef PUTS_BACK
     for (size_t back = 0; back < pivots; ++back) {
         const size_t k = pivots - 1 - back;
         exchange(x, k, pivot_of[front.first + k] - front.first);
@@ -233,7 +270,7 @@ inline void share_products(const task_type *at, size_t share, size_t of_shares, 
         sums[r] = SCALAR_ZERO;
     }
     for (size_t k = share; k < count; k += of_shares) {
-        const SCALAR value = adjoint ? scalar_conj(a[k * stride]) : a[k * stride];
+        const SCALAR value = adjoint ? scalar_mirror(a[k * stride]) : a[k * stride];
         __global const SCALAR *row = x + (list ? list[k] : first + k) * at->columns;
         for (size_t r = 0; r < RIGHT; ++r) {
             sums[r] = scalar_mad(value, row[min(at->right + r, at->columns - 1)], sums[r]);
@@ -285,7 +322,9 @@ __kernel GROUP void forward_pivots(ulong first_task, ulong columns, __global con
     }
 #else
     const size_t i = ROW_OF(at);
-#ifdef SYMMETRIC
+#ifdef INDEFINITE
+    share_products(&at, SHARE, SHARES, i < pivots ? i + 1 : 0, a + i, order, false, row_of_pivot + first, 0, y, shares);
+#elif defined(SYMMETRIC)
     (void)row_of_pivot;
     share_products(&at, SHARE, SHARES, i < pivots ? i + 1 : 0, a + i, order, false, 0, first, y, shares);
 #else
@@ -366,7 +405,7 @@ __kernel GROUP void backward_rest(ulong first_task, ulong columns, __global cons
     }
 }
 
-// z = inv(U) y, or inv(L') y, for some of the pivots of a front; with ADJOINT in the rows that its exchanges brought to them.
+// z = inv(U) y, or inv(L') y, for some of the pivots of a front; with ADJOINT or INDEFINITE in the rows that its exchanges brought to them.
 __kernel GROUP void backward_pivots(ulong first_task, ulong columns, __global const uint *task, __global const ulong *fronts,
                                     __global const SCALAR *factors, __global const uint *row_of_pivot,
                                     __global const SCALAR *y, __global SCALAR *z)
@@ -394,6 +433,8 @@ __kernel GROUP void backward_pivots(ulong first_task, ulong columns, __global co
             const size_t column = at.right + r;
 #ifdef ADJOINT
             z[row_of_pivot[first + k] * columns + column] = y[(first + k) * columns + column] + SUM_OF_COLUMN(r);
+#elif defined(INDEFINITE)
+            z[row_of_pivot[first + k] * columns + column] = SUM_OF_COLUMN(r);
 #elif defined(SYMMETRIC)
             z[(first + k) * columns + column] = SUM_OF_COLUMN(r);
 #else

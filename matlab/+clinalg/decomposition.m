@@ -2,15 +2,16 @@ classdef decomposition < handle
 %clinalg.decomposition  Factors of a matrix for many right-hand sides.
 %   dA = decomposition(A [, type]) of a clinalg.array, or clinalg.decomposition(A [, type]) of any matrix
 %
-%   type is 'auto' (default), 'lu', 'chol' or, for a full matrix, 'qr'. 'auto' is Cholesky for a sparse Hermitian positive definite matrix, QR
-%   for a full one that is not square, else LU. A sparse matrix is factorised once, by the sparse direct solver; solutions are refined.
+%   type is 'auto' (default), 'lu', 'chol', for a sparse matrix 'ldl' or for a full one 'qr'. 'auto' is Cholesky for a sparse Hermitian positive
+%   definite matrix, LDL for one that is Hermitian or complex symmetric, QR for a full one that is not square, else LU. A sparse matrix
+%   is factorised once, by the sparse direct solver; solutions are refined.
 %
 %   dA \ b, b / dA        solutions, as with A; dA' and dA.' stand for those of A' and A.'
 %   rcond(dA)             an estimate of the reciprocal condition number in the 1-norm, of LU and sparse matrices
 %   isIllConditioned(dA)  whether that is below eps
-%   det(dA)               the determinant, of LU and Cholesky
+%   det(dA)               the determinant, of LU, LDL and Cholesky
 %   refill(dA, A)         new values at the positions of a sparse A, faster than a new decomposition
-%   info(dA)              of a sparse matrix: kind and entries of the factors, backward error of the last solution
+%   info(dA)              of a sparse matrix: kind and entries of the factors, inertia (not of LU), backward error of the last solution
 %   dA.CheckCondition     whether the first solution warns where A is ill-conditioned (default true, for LU and sparse matrices)
 %
 %   Example:
@@ -26,7 +27,7 @@ classdef decomposition < handle
   end
 
   properties (SetAccess = private)
-    Type          % 'lu', 'chol' or 'qr'
+    Type          % 'lu', 'ldl', 'chol' or 'qr'
     MatrixSize    % rows and columns of A
     IsReal        % whether A is real
     IsSparse      % whether A is sparse
@@ -53,10 +54,10 @@ classdef decomposition < handle
         given = clinalg.operands.arguments('clinalg.decomposition', varargin, {}, {'CheckCondition'});
         if ~isempty(given.checkcondition), o.CheckCondition = given.checkcondition; end
       end
-      kinds = struct('auto', 'auto', 'lu', 'lu', 'chol', 'cholesky', 'qr', 'qr');
+      kinds = struct('auto', 'auto', 'lu', 'lu', 'ldl', 'ldl', 'chol', 'cholesky', 'qr', 'qr');
       if ~ischar(type) || ~isfield(kinds, lower(type))
-        error('clinalg:argument:value', ['clinalg.decomposition: type is ''auto'', ''lu'', ''chol'' or ''qr''; for ''ldl'' use ''lu'', ' ...
-          'for a triangle A \\ b']);
+        error('clinalg:argument:value', ['clinalg.decomposition: type is ''auto'', ''lu'', ''ldl'', ''chol'' or ''qr''; for a triangle ' ...
+          'use A \\ b']);
       end
       if ~isa(A, 'clinalg.array'), A = clinalg.matrix(A); end
       if ndims(A) > 2
@@ -69,7 +70,7 @@ classdef decomposition < handle
       o.IsSparse = issparse(A);
       o.Datatype = underlyingType(A);
       o.kept = clinalg.array(clinalg_mex('MexFactorisation', 0, A.h, kinds.(lower(type))));
-      names = struct('cholesky', 'chol', 'lu', 'lu');
+      names = struct('cholesky', 'chol', 'ldl', 'ldl', 'lu', 'lu');
       if o.IsSparse
         s = info(o);
         o.Type = names.(s.kind);

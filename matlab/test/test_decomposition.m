@@ -1,6 +1,6 @@
 function tests = test_decomposition()
 % Decompositions, determinants and condition numbers of matrices on the device against MATLAB's own solutions.
-tests = {@sparse_systems, @full_systems, @transposes, @new_values, @ill_conditioned_matrices_warn_once, @large_determinants_and_conditions, ...
+tests = {@sparse_systems, @indefinite_systems, @full_systems, @transposes, @new_values, @ill_conditioned_matrices_warn_once, @large_determinants_and_conditions, ...
   @what_has_none};
 end
 
@@ -33,6 +33,34 @@ for as = {@double, @complex}
 end
 x = clinalg.decomposition(single(3) * eye(2)) \ [3; 6];
 check_close(gather(x), single([1; 2]), 1e-6);
+end
+
+function indefinite_systems()
+% [H B'; B 0] has as many negative eigenvalues as B has rows.
+n = 80;
+m = 20;
+B = sparse(1 : m, 1 : m, 1, m, n) + sprand(m, n, 0.05);
+K = [gallery('tridiag', n) + speye(n), B.'; B, sparse(m, m)];
+b = rand(n + m, 2);
+for type = {'auto', 'ldl'}
+  dK = decomposition(clinalg.matrix(K), type{1});
+  check(strcmp(dK.Type, 'ldl'));
+  check_close(gather(dK \ b), K \ b, 1e-9);
+  check_close(gather(dK' \ b), K \ b, 1e-9);
+  check_close(det(dK), det(K), 1e-9 * abs(det(K)));
+  s = info(dK);
+  check(isequal(s.inertia, [n, m, 0]) && s.matched);
+end
+check_close(gather(clinalg.matrix(K) \ b), K \ b, 1e-9);
+% Complex symmetric, which has no inertia; LU does not show it.
+H = gallery('poisson', 12) - (3 - 0.2i) * speye(144);
+dH = decomposition(clinalg.matrix(H));
+b = rand(144, 1) + 1i * rand(144, 1);
+check(strcmp(dH.Type, 'ldl') && isempty(getfield(info(dH), 'inertia')));
+check_close(gather(dH \ b), H \ b, 1e-10);
+check_close(gather(dH' \ b), H' \ b, 1e-10);
+check_close(gather(dH.' \ b), H.' \ b, 1e-10);
+check(isempty(getfield(info(decomposition(clinalg.matrix(K), 'lu')), 'inertia')));
 end
 
 function full_systems()
@@ -130,7 +158,8 @@ end
 
 function what_has_none()
 check_error('clinalg:argument:count', 'clinalg.decomposition(A, type)', @() clinalg.decomposition());
-check_error('clinalg:argument:value', 'ldl', @() clinalg.decomposition(speye(3), 'ldl'));
+check_error('clinalg:argument:value', 'ldl is for sparse ones', @() clinalg.decomposition(eye(3), 'ldl'));
+check_error('clinalg:argument:value', 'not symmetric', @() clinalg.decomposition(sparse([1 2; 3 4]), 'ldl'));
 check_error('clinalg:argument:value', 'lsmr', @() clinalg.decomposition(speye(3), 'qr'));
 check_error('clinalg:matrix:notPositiveDefinite', 'positive', @() clinalg.decomposition(-speye(3), 'chol'));
 check_error('clinalg:argument:shape', '2 x 3', @() clinalg.decomposition(sparse(ones(2, 3))));

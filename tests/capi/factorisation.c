@@ -343,6 +343,8 @@ static void sparse_systems(void)
     const uint64_t offsets[] = {0, 1, 3, 5}, columns[] = {1, 0, 1, 1, 2};
     const double values[] = {2, 1, 3, 1, 4}, right[] = {2, 4, 5, 4, 8, 10};
     const double laplacian[] = {2, -1, -1, 2, -1, -1, 2}, singular[] = {1, -1, -1, 2, -1, -1, 1};
+    /* Its determinant is -1 and its trace 1: one eigenvalue is negative. */
+    const double indefinite[] = {0, 1, 1, 0, 1, 1, 1};
     const uint64_t rows[] = {0, 2, 5, 7}, of_rows[] = {0, 1, 0, 1, 2, 1, 2};
     const double sums[] = {1, 0, 1};
     clinalg_sparse_solve_report report;
@@ -402,8 +404,23 @@ static void sparse_systems(void)
     OK(clinalg_sparse_from_csr(CLINALG_PRECISION_F64, 3, 3, rows, of_rows, laplacian, &a));
     OK(clinalg_vector_create(CLINALG_PRECISION_F64, sums, 3, &b));
     OK(clinalg_sparse_solve(a, b, 1, &x, &report));
-    CHECK(report.is_cholesky != 0 && report.backward_error < 1e-15);
+    CHECK(report.is_cholesky != 0 && report.backward_error < 1e-15 && report.has_inertia != 0 && report.positive_eigenvalues == 3);
     OK(clinalg_object_release(x));
+    OK(clinalg_object_release(a));
+    OK(clinalg_sparse_from_csr(CLINALG_PRECISION_F64, 3, 3, rows, of_rows, indefinite, &a));
+    OK(clinalg_factorisation_create(CLINALG_FACTORISATION_LDL, a, &factors));
+    CHECK(residual(a, factors, AS_IT_IS, several) < 1e-14 && residual(a, factors, TRANSPOSED, several) < 1e-14);
+    OK(clinalg_factorisation_get_report(factors, &report));
+    CHECK(report.is_ldl != 0 && report.is_cholesky == 0 && report.backward_error < 1e-15 && report.has_inertia != 0);
+    CHECK(report.positive_eigenvalues == 2 && report.negative_eigenvalues == 1 && report.zero_eigenvalues == 0);
+    OK(clinalg_factorisation_determinant(factors, &determinant));
+    CHECK(fabs(determinant.re + 1) < 1e-14);
+    OK(clinalg_object_release(factors));
+    OK(clinalg_factorisation_create(CLINALG_FACTORISATION_LU, a, &factors));
+    OK(clinalg_factorisation_get_report(factors, &report));
+    CHECK(report.is_ldl == 0 && report.has_inertia == 0 && report.positive_eigenvalues == 0);
+    OK(clinalg_object_release(factors));
+    FAILS(clinalg_factorisation_create(CLINALG_FACTORISATION_LDL, several, &x), CLINALG_STATUS_VALUE);
     OK(clinalg_object_release(a));
     OK(clinalg_sparse_from_csr(CLINALG_PRECISION_F64, 3, 3, rows, of_rows, singular, &a));
     FAILS(clinalg_sparse_solve(a, b, 0, &x, NULL), CLINALG_STATUS_VALUE);

@@ -624,6 +624,43 @@ fn replaced_pivots_and_complete_factors_are_reported() {
     assert!(words("explanation").contains("complete factorisation: ILUT cannot be computed"), "{report:#}");
 }
 
+/// A shifted Laplacian of the line, with eigenvalues 2 - 2 cos(pi k / (n + 1)) less the shift.
+#[test]
+fn direct_solves_report_inertia_and_determinant() {
+    if !device() {
+        return;
+    }
+    let folder = folder();
+    let n = 60;
+    for (name, diagonal) in [("a.mtx", 1.3), ("negative.mtx", -1.3)] {
+        let lines: String = (1..=n)
+            .map(|i| format!("{i} {i} {diagonal}\n") + &if i > 1 { format!("{i} {} -1\n", i - 1) } else { String::new() })
+            .collect();
+        let header = "%%MatrixMarket matrix coordinate real symmetric";
+        file(&folder, name, &format!("{header}\n{n} {n} {}\n{lines}", 2 * n - 1));
+        let eigenvalue = |k: usize| diagonal - 2.0 * (std::f64::consts::PI * k as f64 / (n + 1) as f64).cos();
+        let spectrum: Vec<f64> = (1..=n).map(eigenvalue).collect();
+        let negative = spectrum.iter().filter(|&&value| value < 0.0).count();
+        let line = format!("solve {name} --method direct --inertia --determinant");
+        let report = inside(folder.path(), &format!("{line} --json")).json();
+        let counts = ["positive", "negative", "zero"].map(|key| report["inertia"][key].as_u64().unwrap() as usize);
+        assert_eq!(counts, [n - negative, negative, 0], "{report:#}");
+        assert!(report["precond_description"].as_str().unwrap().starts_with("LDL factors"), "{report:#}");
+        let ln_modulus: f64 = spectrum.iter().map(|value| value.abs().ln()).sum();
+        assert!((number(&report["determinant"], "ln_modulus") - ln_modulus).abs() < 1e-9, "{report:#}");
+        let sign = if negative % 2 == 0 { 1.0 } else { -1.0 };
+        assert_eq!(number(&report["determinant"], "sign"), sign, "{report:#}");
+        let text = inside(folder.path(), &line).stdout;
+        assert!(text.contains(&format!("{} positive, {negative} negative, 0 zero", n - negative)), "{text}");
+    }
+    let unsymmetric = "%%MatrixMarket matrix coordinate real general\n2 2 3\n1 1 1\n1 2 1\n2 2 1\n";
+    file(&folder, "u.mtx", unsymmetric);
+    let done = inside(folder.path(), "solve u.mtx --method direct --inertia");
+    assert!(done.code != 0 && done.stderr.contains("use LDL factors"), "{}", done.stderr);
+    let done = inside(folder.path(), "solve a.mtx --inertia --method minres");
+    assert!(done.code == 2 && done.stderr.contains("--method direct"), "{}", done.stderr);
+}
+
 /// A matrix for which no incomplete factors are close: random entries without a pattern.
 #[test]
 fn a_direct_solver_needs_no_tolerance() {

@@ -3,6 +3,7 @@
 mod common;
 
 mod direct;
+mod direct_indefinite;
 mod eigen;
 mod heat_sink;
 mod histories;

@@ -406,10 +406,14 @@ typedef enum {
    */
   CLINALG_FACTORISATION_QR = 2,
   /**
-   * The one that suits: QR of a dense matrix that is not square; Cholesky of a sparse Hermitian positive definite matrix; else LU. With
-   * `clinalg_dense_solve` also substitution for a triangle and Cholesky.
+   * The one that suits: QR of a dense matrix that is not square; Cholesky of a sparse Hermitian positive definite matrix, L D L' of one that is
+   * Hermitian or complex symmetric; else LU. With `clinalg_dense_solve` also substitution for a triangle and Cholesky.
    */
   CLINALG_FACTORISATION_AUTO = 3,
+  /**
+   * L D L' with blocks of up to two rows in D: sparse Hermitian or complex symmetric matrices, definite or not.
+   */
+  CLINALG_FACTORISATION_LDL = 4,
 } clinalg_factorisation;
 
 /**
@@ -468,7 +472,7 @@ typedef enum {
    */
   CLINALG_PRECONDITIONER_AMG = 8,
   /**
-   * A complete factorisation, Cholesky or LU: with GMRES a direct solver.
+   * A complete factorisation, Cholesky, L D L' or LU: with GMRES a direct solver.
    */
   CLINALG_PRECONDITIONER_LU = 9,
 } clinalg_preconditioner;
@@ -1265,13 +1269,34 @@ typedef struct {
    */
   size_t replaced_pivots;
   /**
-   * Not 0 for Cholesky factors, 0 for those of LU.
+   * Not 0 for Cholesky factors, 0 for others.
    */
   int32_t is_cholesky;
   /**
-   * Not 0 where rows were permuted for a large diagonal.
+   * Not 0 where rows were permuted for a large diagonal, or with L D L' factors pairs of rows kept together.
    */
   int32_t is_matched;
+  /**
+   * Not 0 for L D L' factors.
+   */
+  int32_t is_ldl;
+  /**
+   * Not 0 where the factors show the inertia: Cholesky, and L D L' of Hermitian matrices without replaced pivots but zeros. LU factors do not:
+   * create those of `CLINALG_FACTORISATION_LDL`.
+   */
+  int32_t has_inertia;
+  /**
+   * Positive eigenvalues of the matrix; 0 without inertia.
+   */
+  size_t positive_eigenvalues;
+  /**
+   * Negative eigenvalues of the matrix; 0 without inertia.
+   */
+  size_t negative_eigenvalues;
+  /**
+   * Eigenvalues of the matrix that are zero up to rounding; 0 without inertia.
+   */
+  size_t zero_eigenvalues;
 } clinalg_sparse_solve_report;
 
 /**
@@ -2600,7 +2625,7 @@ clinalg_status clinalg_factorisation_factors(clinalg_handle factorisation,
                                              size_t capacity);
 
 /**
- * The determinant of the matrix, from LU or Cholesky; infinite or zero where it leaves the range of the numbers. For a sparse matrix that is
+ * The determinant of the matrix, from LU, Cholesky or L D L'; infinite or zero where it leaves the range of the numbers. For a sparse matrix that is
  * singular to working precision `CLINALG_STATUS_VALUE`.
  *
  * # Safety
@@ -2644,7 +2669,7 @@ clinalg_status clinalg_dense_solve_triangular(uint32_t triangle,
 
 /**
  * Solves A X = b for a square sparse A, real or complex, and a vector or dense b of the same type, by a complete factorisation: Cholesky where
- * A is Hermitian positive definite, else LU, with iterative refinement. There is no tolerance. X is a new object of the kind of b; A and b stay
+ * A is Hermitian positive definite, L D L' where it is Hermitian or complex symmetric, else LU, with iterative refinement. There is no tolerance. X is a new object of the kind of b; A and b stay
  * as they are. Where `is_limited` is not 0, a matrix whose factorisation takes longer than seconds is `CLINALG_STATUS_VALUE`, as is one that
  * is singular to working precision unless b lies in its range. `report` may be null. For many right-hand sides one after the other keep the
  * factors: `clinalg_factorisation_create`.

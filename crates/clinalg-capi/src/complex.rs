@@ -31,9 +31,11 @@ pub enum ClinalgFactorisation {
     Cholesky = 1,
     /// QR, for least squares; `clinalg_factorisation_create` takes a dense matrix with at least as many rows as columns and full column rank.
     Qr = 2,
-    /// The one that suits: QR of a dense matrix that is not square; Cholesky of a sparse Hermitian positive definite matrix; else LU. With
-    /// `clinalg_dense_solve` also substitution for a triangle and Cholesky.
+    /// The one that suits: QR of a dense matrix that is not square; Cholesky of a sparse Hermitian positive definite matrix, L D L' of one that is
+    /// Hermitian or complex symmetric; else LU. With `clinalg_dense_solve` also substitution for a triangle and Cholesky.
     Auto = 3,
+    /// L D L' with blocks of up to two rows in D: sparse Hermitian or complex symmetric matrices, definite or not.
+    Ldl = 4,
 }
 
 /// The form that a code names.
@@ -53,6 +55,7 @@ pub(crate) fn factorisation_of(code: u32) -> Result<Factorisation, Fault> {
         (ClinalgFactorisation::Cholesky, Factorisation::Cholesky),
         (ClinalgFactorisation::Qr, Factorisation::Qr),
         (ClinalgFactorisation::Auto, Factorisation::Auto),
+        (ClinalgFactorisation::Ldl, Factorisation::Ldl),
     ];
     choice("factorisation", code, &known)
 }

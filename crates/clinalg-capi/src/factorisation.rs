@@ -115,7 +115,7 @@ pub unsafe extern "C" fn clinalg_factorisation_factors(
     })
 }
 
-/// The determinant of the matrix, from LU or Cholesky; infinite or zero where it leaves the range of the numbers. For a sparse matrix that is
+/// The determinant of the matrix, from LU, Cholesky or L D L'; infinite or zero where it leaves the range of the numbers. For a sparse matrix that is
 /// singular to working precision `CLINALG_STATUS_VALUE`.
 ///
 /// # Safety
@@ -203,10 +203,21 @@ pub struct ClinalgSparseSolveReport {
     pub operations: f64,
     /// Pivots that were too small and were replaced.
     pub replaced_pivots: usize,
-    /// Not 0 for Cholesky factors, 0 for those of LU.
+    /// Not 0 for Cholesky factors, 0 for others.
     pub is_cholesky: i32,
-    /// Not 0 where rows were permuted for a large diagonal.
+    /// Not 0 where rows were permuted for a large diagonal, or with L D L' factors pairs of rows kept together.
     pub is_matched: i32,
+    /// Not 0 for L D L' factors.
+    pub is_ldl: i32,
+    /// Not 0 where the factors show the inertia: Cholesky, and L D L' of Hermitian matrices without replaced pivots but zeros. LU factors do not:
+    /// create those of `CLINALG_FACTORISATION_LDL`.
+    pub has_inertia: i32,
+    /// Positive eigenvalues of the matrix; 0 without inertia.
+    pub positive_eigenvalues: usize,
+    /// Negative eigenvalues of the matrix; 0 without inertia.
+    pub negative_eigenvalues: usize,
+    /// Eigenvalues of the matrix that are zero up to rounding; 0 without inertia.
+    pub zero_eigenvalues: usize,
 }
 
 impl ClinalgSparseSolveReport {
@@ -220,12 +231,17 @@ impl ClinalgSparseSolveReport {
             replaced_pivots: factors.replaced_pivots,
             is_cholesky: (factors.kind == Kind::Cholesky).into(),
             is_matched: factors.is_matched.into(),
+            is_ldl: (factors.kind == Kind::Ldl).into(),
+            has_inertia: factors.inertia.is_some().into(),
+            positive_eigenvalues: factors.inertia.map_or(0, |inertia| inertia.positive),
+            negative_eigenvalues: factors.inertia.map_or(0, |inertia| inertia.negative),
+            zero_eigenvalues: factors.inertia.map_or(0, |inertia| inertia.zero),
         }
     }
 }
 
 /// Solves A X = b for a square sparse A, real or complex, and a vector or dense b of the same type, by a complete factorisation: Cholesky where
-/// A is Hermitian positive definite, else LU, with iterative refinement. There is no tolerance. X is a new object of the kind of b; A and b stay
+/// A is Hermitian positive definite, L D L' where it is Hermitian or complex symmetric, else LU, with iterative refinement. There is no tolerance. X is a new object of the kind of b; A and b stay
 /// as they are. Where `is_limited` is not 0, a matrix whose factorisation takes longer than seconds is `CLINALG_STATUS_VALUE`, as is one that
 /// is singular to working precision unless b lies in its range. `report` may be null. For many right-hand sides one after the other keep the
 /// factors: `clinalg_factorisation_create`.

@@ -59,7 +59,7 @@ pub enum ClinalgPreconditioner {
     Fsai = 7,
     /// Algebraic multigrid.
     Amg = 8,
-    /// A complete factorisation, Cholesky or LU: with GMRES a direct solver.
+    /// A complete factorisation, Cholesky, L D L' or LU: with GMRES a direct solver.
     Lu = 9,
 }
 

@@ -59,7 +59,7 @@ Methods:
   fcg       as cg, for preconditioners that vary or are not quite symmetric; the default
             with --cycle k
   direct    gmres with --precond lu: a complete factorisation, and an iteration or two that
-            refine the solution
+            refine the solution; --inertia and --determinant report what the factors show
   lsmr      least squares, for rectangular A; the default if A is not square
   lsqr      as lsmr; its residual never grows
   richardson
@@ -85,7 +85,9 @@ Preconditioners:
                  approximate inverse (no triangular systems)
   ilu            ILU(0); rows are permuted where the diagonal has zeros
   ilut           ILU with --drop and --fill, for difficult matrices
-  lu             complete factorisation, Cholesky or LU: needs more memory than the others
+  lu             complete factorisation: Cholesky for positive definite, LDL for other
+                 symmetric (also complex symmetric), LU for any other A; needs more memory
+                 than the others
   saddle         blocks for saddle points [A B'; B -C] (Stokes, constraints): multigrid
                  for A, a diagonal or multigrid for the Schur complement; minres
                  where the matrix is symmetric, else gmres
@@ -102,7 +104,8 @@ complex, rhs, null_vectors (number of null vectors found), null_part_removed (wh
 component was removed from b), singularity (what the residual of a failed solve shows about A),
 advice (options with which a failed solve may succeed, or null),
 seed, method, failed_method (the method that failed before this one, or null), precond,
-precond_description, order, sweeps, reorder, reorder_description, explanation (why auto chose it, and in
+precond_description, inertia (positive, negative and zero eigenvalues), determinant (sign,
+the real part of det A / |det A|, sign_imaginary, ln_modulus, the logarithm of |det A|), order, sweeps, reorder, reorder_description, explanation (why auto chose it, and in
 further lines what took its place, or null), restart, idr_dimension, precision, tolerance,
 device, devices, kernel_family, stop, converged, iterations, iterate (the number of the
 iterate that is returned as x: the best one where the solve did not converge),
@@ -123,6 +126,7 @@ Examples:
   clinalg solve A.mtx --rhs b.mtx --out x.mtx --tol 1e-12
   clinalg solve A.mtx --method gmres --restart 50 --plot residuals.svg
   clinalg solve A.mtx --solver cg,amg,tol=1e-8
+  clinalg solve A.mtx --method direct --inertia --determinant
   clinalg solve A.mtx --reorder rcm --plot-pattern pattern.png
   clinalg solve circuit.mat --method gmres --precond ilut --out x.mat
   clinalg solve A.npz --rhs b.npy --x0 x0.npy --precond ic --out x.npy
@@ -191,6 +195,12 @@ pub(crate) struct Args {
     /// Report the hierarchy of amg: levels, complexities, memory, convergence factor
     #[arg(long)]
     report: bool,
+    /// Report how many eigenvalues of a symmetric A are positive, negative and zero, with --method direct
+    #[arg(long)]
+    inertia: bool,
+    /// Report the sign and the logarithm of the determinant of A, with --method direct
+    #[arg(long)]
+    determinant: bool,
     /// Order in which ilu, ilut and ic eliminate and ssor sweeps; the matrix keeps its numbering, unlike with --reorder [default: natural; ssor: multicolour]
     #[arg(long, value_enum)]
     order: Option<Order>,

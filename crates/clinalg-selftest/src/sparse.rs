@@ -25,7 +25,12 @@ pub(super) fn run<T: Real>(suite: &mut Suite<'_>) {
     suite.check("sparse_part", Some(T::PRECISION), |worst| parts::<T>(context, worst));
     suite.check("sparse_inspection", Some(T::PRECISION), |worst| inspection::<T>(context, worst));
     preconditioners::<T>(suite);
-    for (name, kind) in [("direct_fronts_cholesky", Kind::Cholesky), ("direct_fronts_lu", Kind::Lu)] {
+    let kinds = [
+        ("direct_fronts_cholesky", Kind::Cholesky),
+        ("direct_fronts_ldl", Kind::Ldl),
+        ("direct_fronts_lu", Kind::Lu),
+    ];
+    for (name, kind) in kinds {
         suite.check(name, Some(T::PRECISION), |worst| fronts::<T>(context, worst, kind));
     }
 }
@@ -44,8 +49,11 @@ fn fronts<T: Real>(context: &Context, worst: &mut Worst, kind: Kind) -> Result<(
             let value = scale * rng.random_range(-1.0..1.0);
             match kind {
                 Kind::Cholesky if i == j => entries.push((i, i, T::from_f64(n as f64))),
-                Kind::Cholesky if j < i => entries.extend([(i, j, T::from_f64(value)), (j, i, T::from_f64(value))]),
+                Kind::Cholesky | Kind::Ldl if j < i => {
+                    entries.extend([(i, j, T::from_f64(value)), (j, i, T::from_f64(value))]);
+                }
                 Kind::Cholesky => {}
+                Kind::Ldl if j > i => {}
                 _ => entries.push((i, j, T::from_f64(value))),
             }
         }

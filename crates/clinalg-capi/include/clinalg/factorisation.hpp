@@ -11,7 +11,7 @@ CLINALG_NODISCARD B solve_dense(const Object &a, const B &b, clinalg_factorisati
     return detail::made<B>(clinalg_dense_solve, static_cast<std::uint32_t>(factorisation), a.get(), b.get());
 }
 
-// X with A X = b for a square sparse A by a complete factorisation, Cholesky or LU, with iterative refinement; `report` may be null. With
+// X with A X = b for a square sparse A by a complete factorisation, Cholesky, L D L' or LU, with iterative refinement; `report` may be null. With
 // `is_limited` a factorisation that takes longer than seconds is an error.
 template <class B>
 CLINALG_NODISCARD B solve_sparse(const Object &a, const B &b, clinalg_sparse_solve_report *report = nullptr, bool is_limited = false) {
@@ -65,7 +65,7 @@ public:
         check(clinalg_factorisation_factors(get(), made.first.out(), made.second.out(), made.rows.data(), made.rows.size()));
         return made;
     }
-    // Of LU and Cholesky; infinite or zero where it leaves the range of the numbers.
+    // Of LU, Cholesky and L D L'; infinite or zero where it leaves the range of the numbers.
     CLINALG_NODISCARD std::complex<double> determinant() const {
         const clinalg_complex result = detail::given<clinalg_complex>(clinalg_factorisation_determinant, get());
         return {result.re, result.im};

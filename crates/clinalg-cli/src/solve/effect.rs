@@ -19,6 +19,8 @@ impl Args {
             (self.sweeps.map(|_| "--sweeps"), one_of(&[Ilu, Ic]), "ilu or ic"),
             (self.order.map(|_| "--order"), one_of(&[Ilu, Ilut, Ic, Ssor]), "ilu, ilut, ic or ssor"),
             (self.given_drop.map(|_| "--drop"), one_of(&[Ilut]), "ilut"),
+            (self.inertia.then_some("--inertia"), one_of(&[Precond::Lu]), "lu (--method direct)"),
+            (self.determinant.then_some("--determinant"), one_of(&[Precond::Lu]), "lu (--method direct)"),
             (self.given_fill.map(|_| "--fill"), one_of(&[Ilut]), "ilut"),
         ];
         for (option, has_effect, preconds) in options {

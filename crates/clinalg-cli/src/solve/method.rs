@@ -108,7 +108,7 @@ pub(crate) enum Precond {
     Ilu,
     /// Incomplete LU factorisation with a threshold
     Ilut,
-    /// Complete factorisation, Cholesky or LU: a sparse direct solver
+    /// Complete factorisation, Cholesky, LDL or LU: a sparse direct solver
     Lu,
     /// Incomplete Cholesky factorisation, IC(0)
     Ic,

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use clinalg::direct::Inertia;
 use clinalg::solve::{self, IdrParams, Stop};
 use clinalg::{Precision, Scalar, counted, shown};
 use schemars::JsonSchema;
@@ -37,6 +38,8 @@ pub(crate) struct Document {
     failed_method: Option<Method>,
     precond: Precond,
     precond_description: Option<String>,
+    inertia: Option<InertiaCounts>,
+    determinant: Option<DeterminantParts>,
     order: Option<Order>,
     sweeps: Option<usize>,
     reorder: Reorder,
@@ -79,6 +82,39 @@ pub(crate) struct Document {
     /// How the matrix is stored.
     #[serde(skip)]
     storage: String,
+}
+
+/// How many eigenvalues have which sign.
+#[derive(Clone, Copy, Serialize, JsonSchema)]
+struct InertiaCounts {
+    positive: usize,
+    negative: usize,
+    zero: usize,
+}
+
+/// The determinant over its modulus, and the logarithm of that.
+#[derive(Clone, Copy, Serialize, JsonSchema)]
+struct DeterminantParts {
+    sign: f64,
+    sign_imaginary: f64,
+    ln_modulus: f64,
+}
+
+impl DeterminantParts {
+    fn text(self, is_complex: bool) -> String {
+        let DeterminantParts { sign, sign_imaginary, ln_modulus } = self;
+        let exponential = format!("exp({})", number(ln_modulus, 6));
+        match is_complex {
+            true => format!(
+                "({} {} {}i) {exponential}",
+                number(sign, 6),
+                if sign_imaginary < 0.0 { "-" } else { "+" },
+                number(sign_imaginary.abs(), 6)
+            ),
+            false if sign < 0.0 => format!("-{exponential}"),
+            false => exponential,
+        }
+    }
 }
 
 /// The outcome for one of several right-hand sides.
@@ -124,6 +160,16 @@ impl Document {
             failed_method: solved.failed_method,
             precond: solved.precond,
             precond_description: Some(solved.precond_description.clone()).filter(|description| !description.is_empty()),
+            inertia: solved.facts.inertia.map(|Inertia { positive, negative, zero, .. }| InertiaCounts {
+                positive,
+                negative,
+                zero,
+            }),
+            determinant: solved.facts.determinant.map(|(unit, ln_modulus)| DeterminantParts {
+                sign: unit.re,
+                sign_imaginary: unit.im,
+                ln_modulus,
+            }),
             order: args.order,
             sweeps: args.sweeps,
             reorder: args.reorder,
@@ -232,6 +278,12 @@ impl Report for Document {
             let mut lines = about.trim_start().lines();
             out.field("preconditioner", lines.next().unwrap_or_default())?;
             lines.try_for_each(|line| out.line(line))?;
+        }
+        if let Some(InertiaCounts { positive, negative, zero }) = self.inertia {
+            out.field("inertia", format!("{positive} positive, {negative} negative, {zero} zero eigenvalues"))?;
+        }
+        if let Some(determinant) = self.determinant {
+            out.field("determinant", determinant.text(self.complex))?;
         }
         if let Some(columns) = &self.columns {
             let met = columns.iter().filter(|column| column.stop.is_success()).count();

@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
 use clinalg::automatic::{
-    Automatic, AutomaticParams, Decision, Event, NEAR, OneDevice, Plan, PreconditionerKind, Space,
+    Automatic, AutomaticParams, Decision, Event, FactorFacts, NEAR, OneDevice, Plan, PreconditionerKind, Space,
 };
 use clinalg::ops::SpaceVector;
 use clinalg::precond::{NullVectors, Split};
@@ -56,6 +56,8 @@ pub(super) struct Outcome<T> {
     pub(super) failed_method: Option<Method>,
     pub(super) precond: Precond,
     pub(super) precond_description: String,
+    /// Of A, not of -A.
+    pub(super) facts: FactorFacts,
     pub(super) explanation: Option<String>,
     pub(super) storage: String,
     pub(super) columns: Vec<Column>,
@@ -109,6 +111,8 @@ impl Args {
         own.near_null = near_null.map(|near| near.vectors.clone());
         own.finds_unknowns_per_node = self.node_options().is_none();
         own.reports_levels = self.report;
+        own.reports_inertia = self.inertia;
+        own.reports_determinant = self.determinant;
         params
     }
 
@@ -379,15 +383,21 @@ fn outcome<S: Space>(
     });
     let decisions = system.decisions().iter().filter(|decision| !matches!(decision, Decision::Singular(_)));
     let lines: Vec<String> = decisions.map(ToString::to_string).collect();
+    let is_negated = system.decisions().contains(&Decision::Negated);
+    let mut facts = system.factor_facts();
+    if is_negated {
+        facts = facts.negated(job.parts.rows);
+    }
     Outcome {
         symmetric: system.inspection().hermitian,
-        is_negated: system.decisions().contains(&Decision::Negated),
+        is_negated,
         null_vectors: null.map_or(0, NullVectors::count),
         null_part_removed,
         method: system.method().into(),
         failed_method: system.failed_method().map(Into::into),
         precond,
         precond_description: system.preconditioner_description().into(),
+        facts,
         explanation: (!lines.is_empty()).then(|| lines.join("\n")),
         storage: system.space().storage(),
         columns,

@@ -21,6 +21,13 @@ pub enum Factorisation {
     Qr,
     /// The one that suits the structure of the matrix, substitution for a triangle: [`clinalg::ops::left_divide`].
     Auto,
+    /// L D L', for sparse Hermitian or complex symmetric matrices.
+    Ldl,
+}
+
+/// What takes no dense matrix.
+pub(super) fn no_dense_ldl() -> clinalg::Error {
+    clinalg::Error::value("factorisation", "lu or auto for a dense matrix; ldl is for sparse ones", "ldl")
 }
 
 impl Factorisation {
@@ -34,6 +41,7 @@ impl Factorisation {
                 Ok(ops::DenseSolve { x, reciprocal_condition: None, rank, tolerance })
             }
             Factorisation::Auto => ops::left_divide(a, b),
+            Factorisation::Ldl => Err(no_dense_ldl()),
         }
     }
 }

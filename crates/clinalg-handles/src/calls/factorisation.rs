@@ -8,7 +8,7 @@ use clinalg::ops::factor::{Determinant, Diagonal, Side, Triangle};
 use clinalg::ops::{self, Cholesky, Lu, Qr, Transpose};
 use clinalg::{Complex, Csr, Dense, Error, Real as _, Result, Scalar, Vector};
 
-use crate::calls::dense::{Factorisation, dense};
+use crate::calls::dense::{Factorisation, dense, no_dense_ldl};
 use crate::calls::sparse::sparse;
 use crate::kind::Kind;
 use crate::object::{Factored, Factors, Object, SparseFactors, Stored, typed};
@@ -77,9 +77,10 @@ impl<T: Scalar> SparseFactors<T> {
             Factorisation::Auto => params,
             Factorisation::Lu => params.kind(direct::Kind::Lu),
             Factorisation::Cholesky => params.kind(direct::Kind::Cholesky),
+            Factorisation::Ldl => params.kind(direct::Kind::Ldl),
             Factorisation::Qr => {
                 let expected =
-                    "auto, lu or cholesky for a sparse matrix; lsmr and lsqr solve its least-squares problems";
+                    "auto, lu, ldl or cholesky for a sparse matrix; lsmr and lsqr solve its least-squares problems";
                 return Err(Error::value(ARGUMENT, expected, "qr"));
             }
         };
@@ -102,6 +103,7 @@ impl<T: Scalar> Factored<T> {
             (a, Factorisation::Lu) => Factors::Lu(Lu::new(dense(a).try_clone()?)?),
             (a, Factorisation::Cholesky) => Factors::Cholesky(Cholesky::new(dense(a).try_clone()?)?),
             (a, Factorisation::Qr) => Factors::Qr(Qr::new(dense(a).try_clone()?)?),
+            (_, Factorisation::Ldl) => return Err(no_dense_ldl()),
             (a, Factorisation::Auto) => {
                 let one = if rows == cols { Factorisation::Lu } else { Factorisation::Qr };
                 return Factored::new(one, a);
@@ -210,8 +212,8 @@ fn factored<T: Scalar>(object: &Object) -> &Factored<T> {
 
 impl Registry {
     /// The factors of a dense or square sparse matrix, for many right-hand sides; later changes of `a` do not reach them. [`Factorisation::Auto`] is
-    /// QR for a dense matrix that is not square and LU for another; for a sparse matrix Cholesky if it is Hermitian positive definite, else LU. Gives
-    /// their handle, which [`Registry::release`] takes with [`Kind::FACTORISATION`].
+    /// QR for a dense matrix that is not square and LU for another; for a sparse matrix Cholesky if it is Hermitian positive definite, L D L' if it is
+    /// Hermitian or complex symmetric, else LU. Gives their handle, which [`Registry::release`] takes with [`Kind::FACTORISATION`].
     ///
     /// # Errors
     /// [`Error::Handle`]; [`Error::Value`] for QR of a sparse matrix; those of the factorisation, among them [`Error::NotPositiveDefinite`]. A
@@ -305,6 +307,17 @@ impl Registry {
             })
         })?;
         Ok((self.insert(first), second.map(|second| self.insert(second)), rows))
+    }
+
+    /// The inertia of a sparse Hermitian matrix, from its Cholesky or L D L' factors.
+    ///
+    /// # Errors
+    /// [`Error::Handle`]; [`Error::Value`] for the factors of a dense matrix; those of [`inertia`](direct::Factors::inertia).
+    pub fn factorisation_inertia(&self, factorisation: u64) -> Result<direct::Inertia> {
+        self.with_factors(
+            factorisation,
+            |object| typed!(object, T => factored::<T>(object).sparse("the inertia")?.factors.inertia()),
+        )
     }
 
     /// The determinant of the matrix; infinite or zero where it leaves the range.

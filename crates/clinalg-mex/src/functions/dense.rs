@@ -1,13 +1,12 @@
 //! Dense and sparse matrices by factorisation.
 
-use super::factorisation::FACTORISATIONS;
+use super::factorisation::{FACTORISATIONS, name_of};
 use super::grid::choice;
 use super::{GPU, handle, handle_as, number_of};
 use crate::args::{Input, Kind};
 use crate::emit::{Answer, Out};
 use crate::function::Function;
 use clinalg::Error;
-use clinalg::direct::Kind as Factors;
 
 pub(super) const FUNCTIONS: &[Function] = &[
     Function {
@@ -52,11 +51,11 @@ MexHandleMatrix(gpu, x)",
         outputs: &["x", "info"],
         text: "\
 x = A \\ b for a square sparse matrix A and a full b of one or more columns, real or complex, all of the same precision;
-x is a new object. There is no tolerance: Cholesky factors where A is Hermitian positive definite, else those of LU, and
-iterative refinement. A matrix that is singular to working precision is an error unless b lies in its range.
+x is a new object. There is no tolerance: Cholesky factors where A is Hermitian positive definite, LDL where it is
+Hermitian or complex symmetric, else those of LU, and iterative refinement. A matrix that is singular to working precision is an error unless b lies in its range.
   limited   whether a factorisation that takes longer than seconds is an error (default false)
 info is a structure with the fields
-  kind             'cholesky' or 'lu'
+  kind             'cholesky', 'ldl' or 'lu'
   backwardError    the largest abs(b - A*x) ./ (abs(A)*abs(x) + abs(b))
   refinements      steps of iterative refinement
   entries          stored numbers of the factors
@@ -86,7 +85,7 @@ info.kind",
                 c"rcond",
             ];
             let record = vec![
-                Out::Text(if factors.kind == Factors::Cholesky { "cholesky" } else { "lu" }.to_owned()),
+                Out::Text(name_of(factors.kind)),
                 Out::Real(solved.backward_error),
                 Out::Real(solved.refinements as f64),
                 Out::Real(factors.entries as f64),

@@ -13,12 +13,23 @@ use crate::function::Function;
 const FACTORISATION: Input = handle_as("F", "factorisation");
 
 /// The factorisations by name; the first is the default.
-pub(super) const FACTORISATIONS: [(&str, Factorisation); 4] = [
+pub(super) const FACTORISATIONS: [(&str, Factorisation); 5] = [
     ("auto", Factorisation::Auto),
     ("lu", Factorisation::Lu),
     ("cholesky", Factorisation::Cholesky),
     ("qr", Factorisation::Qr),
+    ("ldl", Factorisation::Ldl),
 ];
+
+/// The name of sparse factors.
+pub(super) fn name_of(kind: Factors) -> String {
+    let found = match kind {
+        Factors::Cholesky => "cholesky",
+        Factors::Ldl => "ldl",
+        _ => "lu",
+    };
+    found.to_owned()
+}
 
 pub(super) const FUNCTIONS: &[Function] = &[
     Function {
@@ -29,8 +40,9 @@ pub(super) const FUNCTIONS: &[Function] = &[
         outputs: &["F"],
         text: "\
 A is a full or square sparse matrix, real or complex. Later changes of A do not reach F. kind is 'auto' (default):
-Cholesky for a sparse Hermitian positive definite matrix, QR for a full one that is not square, else LU; or 'lu',
-'cholesky' or, for a full matrix, 'qr'. MexRelease frees F.",
+Cholesky for a sparse Hermitian positive definite matrix, LDL for one that is Hermitian or complex symmetric, QR for a
+full one that is not square, else LU; or 'lu', 'cholesky', for a sparse matrix 'ldl' or for a full one 'qr'. MexRelease
+frees F.",
         example: "\
 gpu = MexInitOpenCL();
 F = MexFactorisation(gpu, MexSparseMatrix(gpu, gallery('poisson', 20)));
@@ -96,14 +108,15 @@ MexFactorisationRefill(gpu, F, MexSparseMatrix(gpu, A + speye(400)));",
         outputs: &["info"],
         text: "\
 info is a structure with the fields
-  kind             'cholesky' or 'lu'
+  kind             'cholesky', 'ldl' or 'lu'
   entries          stored numbers of the factors
   operations       multiplications and additions of the factorisation
   fronts           dense matrices in which pivots are eliminated
   largestFront     rows of the largest of them
   bytes            memory of the factors on the device
   replacedPivots   pivots that were too small and were replaced
-  matched          whether rows were permuted for a large diagonal
+  matched          whether rows were permuted for a large diagonal, or with LDL pairs of rows kept together
+  inertia          positive, negative and zero eigenvalues, a row; empty where the factors do not show them, as LU
   backwardError    of the last solve: the largest abs(b - A*x) ./ (abs(A)*abs(x) + abs(b)); NaN before the first
   refinements      of the last solve: steps of iterative refinement",
         example: "\
@@ -114,6 +127,8 @@ info.kind",
         see: &["MexFactorisation", "MexFactorisationCondition"],
         run: |args| {
             let (factors, solved) = args.objects()?.factorisation_report(args.handle(1))?;
+            let counts = factors.inertia.map(|found| [found.positive, found.negative, found.zero]);
+            let inertia: Vec<f64> = counts.into_iter().flatten().map(|count| count as f64).collect();
             let fields = vec![
                 c"kind",
                 c"entries",
@@ -123,11 +138,12 @@ info.kind",
                 c"bytes",
                 c"replacedPivots",
                 c"matched",
+                c"inertia",
                 c"backwardError",
                 c"refinements",
             ];
             let record = vec![
-                Out::Text(if factors.kind == Factors::Cholesky { "cholesky" } else { "lu" }.to_owned()),
+                Out::Text(name_of(factors.kind)),
                 Out::Real(factors.entries as f64),
                 Out::Real(factors.operations),
                 Out::Real(factors.fronts as f64),
@@ -135,6 +151,7 @@ info.kind",
                 Out::Real(factors.bytes as f64),
                 Out::Real(factors.replaced_pivots as f64),
                 Out::Flag(factors.is_matched),
+                Out::Reals { rows: inertia.len().min(1), values: inertia },
                 Out::Real(solved.map_or(f64::NAN, |solved| solved.backward_error)),
                 Out::Real(solved.map_or(0.0, |solved| solved.refinements as f64)),
             ];
@@ -166,7 +183,7 @@ condition = 1 / MexFactorisationCondition(gpu, F)",
         required: 2,
         outputs: &["d"],
         text: "\
-d is the determinant, from LU or Cholesky; infinite or zero where it leaves the range. A sparse matrix that is singular
+d is the determinant, from LU, Cholesky or LDL; infinite or zero where it leaves the range. A sparse matrix that is singular
 to working precision is an error.",
         example: "\
 gpu = MexInitOpenCL();

@@ -54,7 +54,7 @@ pub use conflict::Conflict;
 pub use decision::{Decision, Event};
 pub use method::Method;
 pub use plan::Plan;
-pub use preconditioner::{Boxed, PreconditionerKind, PreconditionerParams, Prepared};
+pub use preconditioner::{Boxed, FactorFacts, PreconditionerKind, PreconditionerParams, Prepared};
 pub use scalar::SystemScalar;
 pub use space::{MethodSolver, OnTeam, OneDevice, PreparedFor, Space};
 pub use stages::{Automatic, Suspended};

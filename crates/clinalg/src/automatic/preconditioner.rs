@@ -6,12 +6,12 @@ use super::decision::{Decision, Event};
 use super::scalar::{SystemScalar, hierarchy};
 use super::{Method, Observer};
 use crate::amg::{AmgParams, AmgReport, Coarsening};
-use crate::direct::{Factors, FactorsParams};
+use crate::direct::{Factors, FactorsParams, Inertia};
 use crate::precond::{
     CholeskyParams, Fsai, Ilu, IluKind, IluParams, IncompleteCholesky, Jacobi, Ordering, Preconditioner, Spai0, Ssor,
     SsorParams, is_unsuited,
 };
-use crate::{Csr, CsrParts, Result, Scalar, Vector, number};
+use crate::{Complex, Csr, CsrParts, Error, Result, Scalar, Vector, number};
 
 /// A preconditioner.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -29,7 +29,7 @@ pub enum PreconditionerKind {
     Ilu,
     /// [`Ilu`] with a threshold.
     Ilut,
-    /// A complete factorisation: Cholesky or LU [`Factors`], whose solution a method refines.
+    /// A complete factorisation: Cholesky, LDL or LU [`Factors`], whose solution a method refines.
     Lu,
     /// [`IncompleteCholesky`].
     Cholesky,
@@ -113,6 +113,10 @@ pub struct PreconditionerParams {
     pub finds_unknowns_per_node: bool,
     /// Whether the convergence factor of algebraic multigrid is measured, and described with all levels. Default false.
     pub reports_levels: bool,
+    /// Whether complete factors report the inertia, which is an error of those that do not show it. Default false.
+    pub reports_inertia: bool,
+    /// Whether complete factors report the determinant, which is an error of a singular matrix. Default false.
+    pub reports_determinant: bool,
 }
 
 impl Default for PreconditionerParams {
@@ -127,6 +131,8 @@ impl Default for PreconditionerParams {
             near_null: None,
             finds_unknowns_per_node: true,
             reports_levels: false,
+            reports_inertia: false,
+            reports_determinant: false,
         }
     }
 }
@@ -161,15 +167,39 @@ pub struct Prepared<M> {
     pub preconditioner: Option<M>,
     /// Sizes and levels; may be empty.
     pub description: String,
+    /// What complete factors show about the matrix.
+    pub facts: FactorFacts,
+}
+
+/// What complete factors show about the matrix, as far as [`PreconditionerParams`] asks for it.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+#[non_exhaustive]
+pub struct FactorFacts {
+    /// How many eigenvalues have which sign.
+    pub inertia: Option<Inertia>,
+    /// The determinant over its modulus, and the natural logarithm of that.
+    pub determinant: Option<(Complex<f64>, f64)>,
+}
+
+impl FactorFacts {
+    /// Those of the negative of a matrix of so many rows.
+    pub fn negated(self, rows: usize) -> FactorFacts {
+        let sign = if rows.is_multiple_of(2) { 1.0 } else { -1.0 };
+        FactorFacts {
+            inertia: self.inertia.map(Inertia::negated),
+            determinant: self.determinant.map(|(unit, ln_modulus)| (unit * sign, ln_modulus)),
+        }
+    }
 }
 
 impl<M> Prepared<M> {
     pub(super) fn none() -> Prepared<M> {
-        Prepared { kind: PreconditionerKind::None, preconditioner: None, description: String::new() }
+        let (kind, facts) = (PreconditionerKind::None, FactorFacts::default());
+        Prepared { kind, preconditioner: None, description: String::new(), facts }
     }
 
     pub(super) fn new(kind: PreconditionerKind, preconditioner: M, description: String) -> Prepared<M> {
-        Prepared { kind, preconditioner: Some(preconditioner), description }
+        Prepared { kind, preconditioner: Some(preconditioner), description, facts: FactorFacts::default() }
     }
 }
 
@@ -204,9 +234,23 @@ pub(super) fn factors<T: Scalar>(m: Ilu<T>, nnz: usize) -> Prepared<Boxed<T>> {
 }
 
 /// Complete factors with their description.
-pub(super) fn complete_factors<T: Scalar>(a: &Csr<T>, params: &FactorsParams) -> Result<Prepared<Boxed<T>>> {
+pub(super) fn complete_factors<T: Scalar>(
+    a: &Csr<T>,
+    params: &FactorsParams,
+    of: &PreconditionerParams,
+) -> Result<Prepared<Boxed<T>>> {
     let factors = Factors::new(a, params)?;
     let report = factors.report();
+    let determinant = || {
+        let determinant = factors.determinant()?;
+        let mantissa = determinant.mantissa.widen();
+        let (re, im, size) = (mantissa.re(), mantissa.im(), mantissa.modulus());
+        Ok::<_, Error>((Complex::new(re / size, im / size), determinant.ln_modulus()))
+    };
+    let facts = FactorFacts {
+        inertia: of.reports_inertia.then(|| factors.inertia()).transpose()?,
+        determinant: of.reports_determinant.then(determinant).transpose()?,
+    };
     let remarks = remarks(report.is_matched, report.replaced_pivots);
     let description = format!(
         "{} factors, {} entries ({:.1} times those of the matrix), {} operations, fronts of at most {} rows{remarks}",
@@ -216,7 +260,7 @@ pub(super) fn complete_factors<T: Scalar>(a: &Csr<T>, params: &FactorsParams) ->
         number(report.operations, 2),
         report.largest_front,
     );
-    Ok(Prepared::new(PreconditionerKind::Lu, Box::new(factors), description))
+    Ok(Prepared { facts, ..Prepared::new(PreconditionerKind::Lu, Box::new(factors), description) })
 }
 
 /// A hierarchy in a line.
@@ -280,7 +324,7 @@ impl<T: SystemScalar> Source<'_, T> {
                 let m = Ilu::new(a, &params.ilu(kind))?;
                 return Ok(factors(m, a.nnz()));
             }
-            PreconditionerKind::Lu => return complete_factors(a, &FactorsParams::default()),
+            PreconditionerKind::Lu => return complete_factors(a, &FactorsParams::default(), params),
             PreconditionerKind::Cholesky => {
                 let ordering = params.ordering.unwrap_or(Ordering::Natural);
                 let cholesky = CholeskyParams::default().ordering(ordering).sweeps(params.sweeps);

@@ -361,13 +361,14 @@ impl<T: SystemScalar> Space for OneDevice<'_, T> {
     }
 
     fn fallback(&self, params: &AutomaticParams) -> Result<Prepared<Boxed<T>>> {
-        let params = params.preconditioner_params.ilu(PreconditionerKind::Ilut);
+        let own = &params.preconditioner_params;
         let (a, context) = (self.a(), self.a().context());
-        match complete_factors(a, &FactorsParams::within_seconds(context)) {
+        match complete_factors(a, &FactorsParams::within_seconds(context), own) {
             Err(error) if is_unsuited(&error) => {}
             made => return made,
         }
-        Ok(factors(fallback_factors(context, self.parts()?, &params)?, a.nnz()))
+        let ilut = own.ilu(PreconditionerKind::Ilut);
+        Ok(factors(fallback_factors(context, self.parts()?, &ilut)?, a.nnz()))
     }
 
     fn least_squares(

@@ -6,7 +6,7 @@ use num_traits::One as _;
 
 use super::decision::{Decision, Event};
 use super::plan::Plan;
-use super::preconditioner::{Boxed, Prepared};
+use super::preconditioner::{Boxed, FactorFacts, Prepared};
 use super::space::{MethodSolver, OneDevice, PreparedFor, Space};
 use super::{AutomaticParams, Method, NEAR, Observer, PreconditionerKind, SystemScalar};
 use crate::matrix::Inspection;
@@ -118,6 +118,11 @@ impl<S: Space> Automatic<S> {
     /// Sizes and levels of the preconditioner in use; may be empty.
     pub fn preconditioner_description(&self) -> &str {
         &self.prepared_for(self.stage).description
+    }
+
+    /// What complete factors in use show about the matrix, or its negative where that is solved with ([`Decision::Negated`]).
+    pub fn factor_facts(&self) -> FactorFacts {
+        self.prepared_for(self.stage).facts
     }
 
     /// What was chosen and replaced, one step after the other.

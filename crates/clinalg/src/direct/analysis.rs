@@ -1,6 +1,8 @@
 //! Fronts, their places in memory, and the order in which they are computed.
 
+use super::kind::Kind;
 use super::ordering::{Adjacency, NONE, order};
+use super::pairs::Pairs;
 use super::products::Products;
 use super::tree::Tree;
 use crate::matrix::host::inverse_of;
@@ -35,7 +37,7 @@ impl Front {
         self.pivots + self.rest
     }
 
-    /// Multiplications and additions of LU factors; those of Cholesky factors are half as many.
+    /// Multiplications and additions of LU factors; those of symmetric factors are half as many.
     fn operations(&self) -> f64 {
         (0..self.pivots).map(|k| ((self.order() - k - 1) as f64).powi(2) + (self.order() - k - 1) as f64).sum()
     }
@@ -99,8 +101,10 @@ pub(super) struct Pattern<'a> {
     pub(super) offsets: &'a [u32],
     pub(super) columns: &'a [u32],
     pub(super) matched: Option<&'a [usize]>,
-    /// Only the entries on and below the diagonal are used.
-    pub(super) symmetric: bool,
+    /// Of symmetric kinds only the entries on and below the diagonal are used.
+    pub(super) kind: Kind,
+    /// The row that stays beside each in the order of elimination, itself for none; of rows that are not matched.
+    pub(super) partner: Option<&'a [usize]>,
 }
 
 impl Pattern<'_> {
@@ -117,22 +121,30 @@ impl Analysis {
         let matched = pattern.matched.unwrap_or(&natural);
         // Row j of the permuted matrix is the one that is matched with column j.
         let row_of = inverse_of(matched);
-        let tree = {
-            let graph = Adjacency::of(n, |j| pattern.row(row_of[j]));
-            Tree::new(&graph, &order(&graph)?)
+        let tree = match pattern.partner {
+            None => {
+                let graph = Adjacency::of(n, |j| pattern.row(row_of[j]));
+                Tree::new(&graph, &order(&graph)?)
+            }
+            Some(partner) => {
+                let pairs = Pairs::new(partner);
+                let compressed = pairs.compressed(|i| pattern.row(i));
+                Tree::new(&pairs.expanded(&compressed), &pairs.members(&order(&compressed)?))
+            }
         };
         let column_place = inverse_of(&tree.order);
         let row_place: Vec<usize> = matched.iter().map(|&j| column_place[j]).collect();
         let (structures, parent) = structures(&tree);
         let (positions, depths) = by_depth(&parent);
         let place = inverse_of(&positions);
-        let mut analysis = Layout::new(&tree, &structures, &parent, &positions, &depths, pattern.symmetric);
+        let symmetric = pattern.kind != Kind::Lu;
+        let mut analysis = Layout::new(&tree, &structures, &parent, &positions, &depths, symmetric);
         let front_of = |column: usize| place[tree.first.partition_point(|&first| first <= column) - 1];
         let target = (0..n).flat_map(|i| {
             let (row_place, column_place, fronts, rows) = (&row_place, &column_place, &analysis.fronts, &analysis.rows);
             pattern.row(i).map(move |j| {
                 let (row, column) = (row_place[i], column_place[j]);
-                if pattern.symmetric && column > row {
+                if symmetric && column > row {
                     return u64::MAX;
                 }
                 let front = &fronts[front_of(row.min(column))];
@@ -164,10 +176,10 @@ impl Analysis {
             target: Buffer::from_slice(context, &target)?,
             row_place: Buffer::from_slice(context, &narrow(&row_place))?,
             column_place: Buffer::from_slice(context, &narrow(&column_place))?,
-            products: Products::new(context, &analysis.fronts, &analysis.levels, pattern.symmetric)?,
+            products: Products::new(context, &analysis.fronts, &analysis.levels, pattern.kind)?,
         };
         let operations: f64 = analysis.fronts.iter().map(Front::operations).sum();
-        let operations = if pattern.symmetric { operations / 2.0 } else { operations };
+        let operations = if symmetric { operations / 2.0 } else { operations };
         let Layout { fronts, levels, factors, contributions, .. } = analysis;
         let widest = levels.iter().map(|level| level.rows.len()).max().unwrap_or(0);
         Ok(Analysis { n, fronts, levels, column_place, factors, contributions, widest, operations, device })

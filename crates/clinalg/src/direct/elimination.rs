@@ -3,7 +3,8 @@
 use num_traits::Float;
 
 use super::analysis::{Front, Level};
-use super::factors::{Kind, Parts};
+use super::factors::{Counts, Parts};
+use super::kind::Kind;
 use crate::matrix::Values;
 use crate::ops::factor::{CholeskyFactoriser, Diagonal, LuFactoriser, Side, Triangle, Triangular};
 use crate::ops::gemm::{Block, Product, Transpose};
@@ -22,9 +23,9 @@ const ITEMS: usize = 128;
 
 /// `TILE` and `BLOCK` of the kernels for GPUs.
 pub(super) const TILE: usize = 32;
-const BLOCK: usize = 64;
+pub(super) const BLOCK: usize = 64;
 /// Items of a work-group that has such a block.
-const BLOCK_ITEMS: usize = 256;
+pub(super) const BLOCK_ITEMS: usize = 256;
 /// `PANEL_ITEMS`.
 const PANEL_ITEMS: usize = 256;
 
@@ -32,7 +33,11 @@ const PANEL_ITEMS: usize = 256;
 const MOST_BATCHED: [usize; 2] = [2048, 1024];
 
 /// Operations for a contribution from which on a front has a product of its own.
-const HEAVY: usize = 1 << 30;
+pub(super) const HEAVY: usize = 1 << 30;
+
+pub(super) fn is_heavy(front: &Front) -> bool {
+    front.rest * front.rest * front.pivots >= HEAVY
+}
 
 /// Work-groups of one kernel, with an item each on CPUs.
 pub(super) fn groups(context: &Context, count: usize) -> Range {
@@ -59,34 +64,36 @@ pub(super) fn is_small(context: &Context, front: &Front) -> bool {
 }
 
 /// Whether the pivots of a front are eliminated together with those of other fronts of its level.
-pub(super) fn is_batched(context: &Context, front: &Front, symmetric: bool) -> bool {
-    let is_gpu = context.family() == KernelFamily::Gpu;
-    is_gpu && !is_small(context, front) && front.pivots <= MOST_BATCHED[usize::from(!symmetric)]
+pub(super) fn is_batched(context: &Context, front: &Front, kind: Kind) -> bool {
+    let most = match kind {
+        Kind::Cholesky => MOST_BATCHED[0],
+        Kind::Ldl => usize::MAX,
+        Kind::Lu => MOST_BATCHED[1],
+    };
+    context.family() == KernelFamily::Gpu && !is_small(context, front) && front.pivots <= most
 }
 
 /// The kernels.
 fn program<T: Scalar>(kind: Kind) -> Program<T> {
-    match kind {
-        Kind::Cholesky => Program::new().symmetric(1),
-        Kind::Lu => Program::new(),
-    }
+    if kind == Kind::Lu { Program::new() } else { Program::new().symmetric(1) }
 }
 
 /// The numbers that a factorisation on the device works on.
-struct Elimination<'a, T: Scalar> {
-    context: &'a Context,
+pub(super) struct Elimination<'a, T: Scalar> {
+    pub(super) context: &'a Context,
     program: Program<T>,
-    parts: &'a Parts<'a, T>,
+    pub(super) parts: &'a Parts<'a, T>,
     /// The contributions of two levels.
     contributions: [Buffer<T>; 2],
-    info: Buffer<u32>,
-    tiny: T::Real,
+    /// Counts of the kernels, three with L D L' factors and else one.
+    pub(super) info: Buffer<u32>,
+    pub(super) tiny: T::Real,
     /// Below what a pivot of the last front is rounding.
-    zero: T::Real,
+    pub(super) zero: T::Real,
 }
 
 impl<'a, T: Scalar> Elimination<'a, T> {
-    fn new(parts: &'a Parts<'a, T>, a: &'a Csr<T>, tiny: f64) -> Result<Elimination<'a, T>> {
+    pub(super) fn new(parts: &'a Parts<'a, T>, a: &'a Csr<T>, tiny: f64) -> Result<Elimination<'a, T>> {
         let &Parts { kind, analysis, scales, values, .. } = parts;
         let program = program(kind);
         let (context, structure, n) = (a.context(), a.structure(), analysis.n);
@@ -106,7 +113,7 @@ impl<'a, T: Scalar> Elimination<'a, T> {
             &scales.columns,
             Out::shared(values),
         )?;
-        let info = Buffer::zeroed(context, 1)?;
+        let info = Buffer::zeroed(context, 3)?;
         let zero = <T::Real as Real>::nearest(ROUNDING) * T::Real::epsilon();
         Ok(Elimination { context, program, parts, contributions, info, tiny: T::Real::nearest(tiny), zero })
     }
@@ -114,39 +121,23 @@ impl<'a, T: Scalar> Elimination<'a, T> {
     /// All levels; `large` eliminates a front that is not small or batched.
     fn run(&self, mut large: impl FnMut(&Front, Fronts<T>) -> Result<()>) -> Result<()> {
         let &Parts { kind, analysis, values, .. } = self.parts;
-        let tables = &analysis.device;
         let mut product = Product::<T>::new(self.context);
         for (number, level) in analysis.levels.iter().enumerate() {
-            let [own, children] = [number, number + 1].map(|k| &self.contributions[k % 2]);
-            self.program.assemble(
-                self.context,
-                groups(self.context, level.tasks.len()),
-                level.tasks.start as u32,
-                &tables.tasks,
-                &tables.fronts,
-                &tables.map,
-                children,
-                Out::shared(values),
-                Out::shared(own),
-            )?;
+            let own = self.assemble(number)?;
             self.small(level, own)?;
             panels(self, level, own)?;
             for front in level.large.iter().map(|&position| &analysis.fronts[position]) {
-                let (parts, alone) =
-                    (Fronts::new(front, values, own), !is_batched(self.context, front, kind == Kind::Cholesky));
+                let (parts, alone) = (Fronts::new(front, values, own), !is_batched(self.context, front, kind));
                 if alone {
                     large(front, parts)?;
                 }
-                if alone || front.rest * front.rest * front.pivots >= HEAVY {
+                if alone || is_heavy(front) {
                     let Fronts { below, right, rest, .. } = parts;
-                    match kind {
-                        Kind::Cholesky => {
-                            let adjoint = (Transpose::Conjugate, below);
-                            product.run_lower(-T::one(), (Transpose::No, below), adjoint, T::one(), rest)?;
-                        }
-                        Kind::Lu => {
-                            product.run(-T::one(), (Transpose::No, below), (Transpose::No, right), T::one(), rest)?;
-                        }
+                    if kind == Kind::Lu {
+                        product.run(-T::one(), (Transpose::No, below), (Transpose::No, right), T::one(), rest)?;
+                    } else {
+                        let adjoint = (Transpose::Conjugate, below);
+                        product.run_lower(-T::one(), (Transpose::No, below), adjoint, T::one(), rest)?;
                     }
                 }
             }
@@ -154,8 +145,27 @@ impl<'a, T: Scalar> Elimination<'a, T> {
         Ok(())
     }
 
+    /// Adds the contributions of the children to the fronts of a level; where their own contributions are.
+    pub(super) fn assemble(&self, number: usize) -> Result<&Buffer<T>> {
+        let &Parts { analysis, values, .. } = self.parts;
+        let (tables, level) = (&analysis.device, &analysis.levels[number]);
+        let [own, children] = [number, number + 1].map(|k| &self.contributions[k % 2]);
+        self.program.assemble(
+            self.context,
+            groups(self.context, level.tasks.len()),
+            level.tasks.start as u32,
+            &tables.tasks,
+            &tables.fronts,
+            &tables.map,
+            children,
+            Out::shared(values),
+            Out::shared(own),
+        )?;
+        Ok(own)
+    }
+
     /// Prepares solves.
-    fn finish(&self) -> Result<()> {
+    pub(super) fn finish(&self) -> Result<()> {
         match &self.parts.analysis.device.products {
             Some(products) => products.invert(self.context, self.parts, &self.contributions[0]),
             None => Ok(()),
@@ -189,21 +199,24 @@ impl<'a, T: Scalar> Elimination<'a, T> {
     }
 }
 
+/// A part of a column-major matrix.
+pub(super) fn block<T: Scalar>(memory: &Buffer<T>, offset: usize, rows: usize, cols: usize, ld: usize) -> Block<T> {
+    Block { memory: Out::unbound(memory), offset, rows, cols, ld }
+}
+
 /// The parts of a front.
 #[derive(Clone, Copy)]
-struct Fronts<T: Scalar> {
+pub(super) struct Fronts<T: Scalar> {
     /// Pivots by pivots, other rows by pivots, pivots by other columns, and what remains.
-    square: Block<T>,
-    below: Block<T>,
+    pub(super) square: Block<T>,
+    pub(super) below: Block<T>,
     right: Block<T>,
-    rest: Block<T>,
+    pub(super) rest: Block<T>,
 }
 
 impl<T: Scalar> Fronts<T> {
-    fn new(front: &Front, values: &Buffer<T>, contributions: &Buffer<T>) -> Fronts<T> {
+    pub(super) fn new(front: &Front, values: &Buffer<T>, contributions: &Buffer<T>) -> Fronts<T> {
         let (pivots, rest, order) = (front.pivots, front.rest, front.order());
-        let block =
-            |memory: &Buffer<T>, offset, rows, cols, ld| Block { memory: Out::unbound(memory), offset, rows, cols, ld };
         Fronts {
             square: block(values, front.factors, pivots, pivots, order),
             below: block(values, front.factors + pivots, rest, pivots, order),
@@ -219,7 +232,7 @@ fn panels<T: Scalar>(elimination: &Elimination<'_, T>, level: &Level, contributi
     let (context, program, symmetric) = (elimination.context, &elimination.program, kind == Kind::Cholesky);
     let (list, fronts) = (&analysis.device.list, &analysis.device.fronts);
     let large: Vec<&Front> = level.large.iter().map(|&position| &analysis.fronts[position]).collect();
-    let before = large.partition_point(|front| !is_batched(context, front, symmetric));
+    let before = large.partition_point(|front| !is_batched(context, front, kind));
     let (first, large, out) = (level.small.end + before, &large[before..], Out::shared(values));
     let subtract = |from: usize, last: bool, [across, down]: [usize; 2], count: usize| {
         let range = Range::d1(across * down * BLOCK_ITEMS, BLOCK_ITEMS).times(count);
@@ -254,8 +267,8 @@ fn panels<T: Scalar>(elimination: &Elimination<'_, T>, level: &Level, contributi
     subtract(0, true, [blocks, blocks], large.len())
 }
 
-/// Cholesky factors; 0, as no pivots are replaced.
-pub(super) fn cholesky<T: Scalar>(parts: &Parts<'_, T>, a: &Csr<T>) -> Result<usize> {
+/// Cholesky factors; no pivots are replaced.
+pub(super) fn cholesky<T: Scalar>(parts: &Parts<'_, T>, a: &Csr<T>) -> Result<Counts> {
     let (context, analysis) = (a.context(), parts.analysis);
     // What rounding leaves of a pivot that is zero, of a matrix with ones on its diagonal.
     let tiny = LEFT * (analysis.n as f64).sqrt() * T::Real::epsilon().into_f64();
@@ -272,11 +285,11 @@ pub(super) fn cholesky<T: Scalar>(parts: &Parts<'_, T>, a: &Csr<T>) -> Result<us
     checked(&elimination)
 }
 
-/// 0, or an error where a pivot is not positive.
-fn checked<T: Scalar>(elimination: &Elimination<'_, T>) -> Result<usize> {
+/// An error where a pivot is not positive.
+fn checked<T: Scalar>(elimination: &Elimination<'_, T>) -> Result<Counts> {
     let analysis = elimination.parts.analysis;
     match elimination.info.to_vec()?[0] as usize {
-        0 => elimination.finish().map(|()| 0),
+        0 => elimination.finish().map(|()| Counts::default()),
         found => {
             let step = analysis.n - found;
             let row = analysis.column_place.iter().position(|&place| place == step).expect("each step has a row");
@@ -285,8 +298,8 @@ fn checked<T: Scalar>(elimination: &Elimination<'_, T>) -> Result<usize> {
     }
 }
 
-/// LU factors; the number of replaced pivots.
-pub(super) fn lu<T: Scalar>(parts: &Parts<'_, T>, a: &Csr<T>) -> Result<usize> {
+/// LU factors.
+pub(super) fn lu<T: Scalar>(parts: &Parts<'_, T>, a: &Csr<T>) -> Result<Counts> {
     let context = a.context();
     let tiny = T::Real::epsilon().into_f64().sqrt();
     let elimination = Elimination::new(parts, a, tiny)?;
@@ -308,7 +321,8 @@ pub(super) fn lu<T: Scalar>(parts: &Parts<'_, T>, a: &Csr<T>) -> Result<usize> {
     elimination.finish()?;
     let of_dense = dense.info.to_vec()?;
     dense.check(&of_dense)?;
-    Ok(elimination.info.to_vec()?[0] as usize + of_dense[2] as usize)
+    let replaced = elimination.info.to_vec()?[0] as usize + of_dense[2] as usize;
+    Ok(Counts { replaced, ..Counts::default() })
 }
 
 /// The pivots by their steps: the diagonal of L of Cholesky factors, or of U.

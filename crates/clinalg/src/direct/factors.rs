@@ -6,127 +6,21 @@ use num_traits::Float;
 
 use super::analysis::{Analysis, Pattern};
 use super::elimination;
+use super::kind::{FactorsParams, FactorsReport, Inertia, Kind, Solved};
+use super::ldl::{self, STEP};
+use super::pairs::partners;
 use super::substitution::{Substitution, program};
 use crate::error::check_length;
 use crate::matrix::host::{equilibrated, has_weak_diagonal, inverse_of, matching};
 use crate::matrix::{Inspection, Structure, Values};
 use crate::ops::factor::{Determinant, estimate_by};
 use crate::ops::{Transpose, conj, conj_transpose, norm1_of_columns};
-use crate::runtime::{KernelFamily, Out, Range};
+use crate::runtime::{Out, Range};
 use crate::solve::Preconditioner;
-use crate::{Buffer, Context, Csr, Dense, Error, Precision, Real, Result, Scalar, Vector, number};
+use crate::{Buffer, Context, Csr, CsrParts, Dense, Error, Precision, Real, Result, Scalar, Vector, number};
 
 /// Right-hand sides that are solved for at once.
 const COLUMNS: usize = 32;
-
-/// Which factors.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum Kind {
-    /// L L' of a Hermitian positive definite matrix: half the operations and half the memory.
-    Cholesky,
-    /// L U with pivots from the rows of each front.
-    Lu,
-}
-
-impl Kind {
-    /// The name of the factorisation: `Cholesky` or `LU`.
-    pub fn name(self) -> &'static str {
-        match self {
-            Kind::Cholesky => "Cholesky",
-            Kind::Lu => "LU",
-        }
-    }
-}
-
-/// Parameters of [`Factors`].
-#[derive(Debug, Clone, Copy, PartialEq)]
-#[non_exhaustive]
-pub struct FactorsParams {
-    /// Which factors. Default `None`: Cholesky's for a Hermitian matrix with positive diagonal entries, if all its pivots are positive;
-    /// otherwise those of LU.
-    pub kind: Option<Kind>,
-    /// The most steps of iterative refinement in a solve. Default 10; they end when the backward error no longer halves.
-    pub refinements: usize,
-    /// The most multiplications and additions of a factorisation; a matrix that needs more is an error before memory is allocated.
-    /// Default: no limit.
-    pub operations: f64,
-}
-
-impl Default for FactorsParams {
-    fn default() -> FactorsParams {
-        FactorsParams { kind: None, refinements: 10, operations: f64::INFINITY }
-    }
-}
-
-impl FactorsParams {
-    /// With these factors.
-    pub fn kind(mut self, kind: Kind) -> FactorsParams {
-        self.kind = Some(kind);
-        self
-    }
-
-    /// With as many multiplications and additions as a device makes in seconds.
-    pub fn within_seconds(context: &Context) -> FactorsParams {
-        let operations = match context.family() {
-            KernelFamily::Cpu => 2e11,
-            KernelFamily::Gpu => 5e12,
-        };
-        FactorsParams::default().operations(operations)
-    }
-
-    /// With at most so many multiplications and additions.
-    pub fn operations(mut self, most: f64) -> FactorsParams {
-        self.operations = most;
-        self
-    }
-
-    /// With at most so many steps of iterative refinement.
-    pub fn refinements(mut self, steps: usize) -> FactorsParams {
-        self.refinements = steps;
-        self
-    }
-}
-
-/// What a factorisation is.
-#[derive(Debug, Clone, Copy, PartialEq)]
-#[non_exhaustive]
-pub struct FactorsReport {
-    /// Which factors.
-    pub kind: Kind,
-    /// Rows of the matrix.
-    pub rows: usize,
-    /// Stored numbers of the factors, with the zeros that joining supernodes adds.
-    pub entries: usize,
-    /// Multiplications and additions of a factorisation; complex ones count as one.
-    pub operations: f64,
-    /// Dense matrices in which pivots are eliminated.
-    pub fronts: usize,
-    /// The order of the largest front.
-    pub largest_front: usize,
-    /// Depths of the tree: steps that follow each other.
-    pub levels: usize,
-    /// Bytes of the device that the factors take.
-    pub bytes: u64,
-    /// More bytes of the device that a factorisation needs.
-    pub work_bytes: u64,
-    /// Pivots that were replaced by sqrt(eps), relative to the scaled matrix: those below that, or in the last front those that are zero up to
-    /// rounding.
-    pub replaced_pivots: usize,
-    /// Whether rows were permuted for a large diagonal.
-    pub is_matched: bool,
-}
-
-/// How well a system was solved.
-#[derive(Debug, Clone, Copy, PartialEq)]
-#[non_exhaustive]
-pub struct Solved {
-    /// The componentwise backward error max |b - A x| / (|A| |x| + |b|) over the rows (Oettli and Prager 1964): the solution is that of a
-    /// matrix and a right-hand side whose entries differ by this share.
-    pub backward_error: f64,
-    /// Steps of iterative refinement.
-    pub refinements: usize,
-}
 
 /// Factors of rows and columns.
 pub(super) struct Scales<T: Scalar> {
@@ -175,6 +69,17 @@ fn is_odd(place: &[usize]) -> bool {
     (place.len() - cycles) % 2 == 1
 }
 
+/// Whether a matrix equals its transpose up to rounding, as [`Inspection::hermitian`] says it of the conjugate transpose.
+fn is_symmetric<T: Scalar>(a: &CsrParts<T>) -> Result<bool> {
+    let mirrored = a.transpose()?;
+    if (&mirrored.offsets, &mirrored.indices) != (&a.offsets, &a.indices) {
+        return Ok(false);
+    }
+    let most = 64.0 * T::Real::epsilon().into_f64();
+    let mut pairs = a.values.iter().zip(&mirrored.values);
+    Ok(pairs.all(|(&x, &y)| (x - y).modulus().into_f64() <= most * x.modulus().into_f64().max(y.modulus().into_f64())))
+}
+
 /// The numbers become their conjugates.
 fn conjugate<T: Scalar, V: Values<T>>(values: &mut V) -> Result<()> {
     if T::IS_COMPLEX {
@@ -184,15 +89,56 @@ fn conjugate<T: Scalar, V: Values<T>>(values: &mut V) -> Result<()> {
     Ok(())
 }
 
+/// What a factorisation has found.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Counts {
+    /// Pivots that were replaced, and those of them that are zeros.
+    pub(super) replaced: usize,
+    pub(super) zeros: usize,
+    /// Negative eigenvalues of D.
+    pub(super) negative: usize,
+}
+
 /// What kernels need of factors.
 pub(super) struct Parts<'a, T: Scalar> {
     pub(super) kind: Kind,
+    /// Which transpose L' of L D L' is.
+    pub(super) op: Transpose,
     pub(super) analysis: &'a Analysis,
     pub(super) scales: &'a Scales<T>,
     pub(super) values: &'a Buffer<T>,
     pub(super) pivots: &'a Buffer<u32>,
-    /// The row that each pivot of LU factors stands in, on GPUs.
+    /// D of L D L' and its inverse.
+    pub(super) blocks: &'a Buffer<T>,
+    /// The row that each pivot of LU and L D L' factors stands in, on GPUs.
     pub(super) rows_of_pivots: &'a Buffer<u32>,
+}
+
+/// A block of D.
+enum Block<T: Scalar> {
+    One(T),
+    /// By columns.
+    Two([T; 4]),
+}
+
+impl<T: Scalar> Block<T> {
+    fn determinant(&self) -> T {
+        match *self {
+            Block::One(d) => d,
+            Block::Two([first, below, above, second]) => first * second - below * above,
+        }
+    }
+
+    /// About the moduli of its eigenvalues.
+    fn sizes(&self) -> Vec<f64> {
+        match self {
+            Block::One(d) => vec![d.modulus().into_f64()],
+            Block::Two(elements) => {
+                let largest = elements.iter().map(|d| d.modulus().into_f64()).fold(0.0, f64::max);
+                vec![largest, self.determinant().modulus().into_f64() / largest]
+            }
+        }
+    }
 }
 
 /// The memory of solves with a number of right-hand sides.
@@ -229,7 +175,7 @@ impl<T: Scalar> Work<T> {
         let range = elimination::groups(context, count).times(self.columns);
         let (residual, largest) = (Out::shared(&self.residual), Out::shared(&self.largest));
         let (offset, column, value) = (&structure.offset, &structure.column, a.values());
-        let program = program(parts.kind);
+        let program = program(parts);
         program.backward_errors(context, range, n, offset, column, value, x, b, residual, largest)?;
         let largest = self.largest.to_vec()?;
         let of_column = |of_parts: &[T::Real]| of_parts.iter().map(|error| error.into_f64()).fold(0.0, larger);
@@ -241,14 +187,16 @@ impl<T: Scalar> Work<T> {
 pub struct Factors<T: Scalar> {
     params: FactorsParams,
     kind: Kind,
+    op: Transpose,
     structure: Arc<Structure>,
     analysis: Analysis,
     scales: Scales<T>,
     is_matched: bool,
     values: Buffer<T>,
+    blocks: Buffer<T>,
     pivots: Buffer<u32>,
     rows_of_pivots: Buffer<u32>,
-    replaced: usize,
+    counts: Counts,
     work: Work<T>,
 }
 
@@ -266,31 +214,49 @@ impl<T: Scalar> Factors<T> {
     /// singular matrix; [`Error::NotPositiveDefinite`] where Cholesky factors were asked for, with the number of the row, counted from 1,
     /// whose pivot is not positive; [`Error::Allocation`].
     pub fn new(a: &Csr<T>, params: &FactorsParams) -> Result<Factors<T>> {
-        let context = a.context();
         if a.rows() != a.cols() {
             let got = format!("{} x {}", a.rows(), a.cols());
             return Err(Error::Shape { argument: "a", expected: "a square matrix".into(), got });
         }
         let inspection = inspected(a)?;
         let looks_definite = inspection.hermitian && inspection.positive_diagonal == a.rows();
+        let is_symmetric = || Ok(T::IS_COMPLEX && is_symmetric(&a.to_parts()?)?);
+        let indefinite = || -> Result<(Kind, Transpose)> {
+            Ok(match inspection.hermitian {
+                true => (Kind::Ldl, Transpose::Conjugate),
+                false if is_symmetric()? => (Kind::Ldl, Transpose::Yes),
+                false => (Kind::Lu, Transpose::Conjugate),
+            })
+        };
         match params.kind {
             Some(Kind::Cholesky) if !inspection.hermitian => {
                 Err(Error::unsuitable("a", "it is not Hermitian, as Cholesky factors need; use those of LU"))
             }
-            Some(kind) => Factors::of(context, a, params, kind),
-            None if looks_definite => match Factors::of(context, a, params, Kind::Cholesky) {
-                Err(Error::NotPositiveDefinite { .. }) => Factors::of(context, a, params, Kind::Lu),
+            Some(Kind::Ldl) => match indefinite()? {
+                (Kind::Ldl, op) => Factors::of(a, params, Kind::Ldl, op),
+                _ if T::IS_COMPLEX => {
+                    let reason = "it is neither Hermitian nor symmetric, as LDL factors need; use those of LU";
+                    Err(Error::unsuitable("a", reason))
+                }
+                _ => Err(Error::unsuitable("a", "it is not symmetric, as LDL factors need; use those of LU")),
+            },
+            Some(kind) => Factors::of(a, params, kind, Transpose::Conjugate),
+            None if looks_definite => match Factors::of(a, params, Kind::Cholesky, Transpose::Conjugate) {
+                Err(Error::NotPositiveDefinite { .. }) => Factors::of(a, params, Kind::Ldl, Transpose::Conjugate),
                 made => made,
             },
-            None => Factors::of(context, a, params, Kind::Lu),
+            None => {
+                let (kind, op) = indefinite()?;
+                Factors::of(a, params, kind, op)
+            }
         }
     }
 
-    fn of(context: &Context, a: &Csr<T>, params: &FactorsParams, kind: Kind) -> Result<Factors<T>> {
-        let n = a.rows();
+    fn of(a: &Csr<T>, params: &FactorsParams, kind: Kind, op: Transpose) -> Result<Factors<T>> {
+        let (context, n) = (a.context(), a.rows());
         let structure = a.structure().clone();
         let (offsets, columns) = (structure.offset.to_vec()?, structure.column.to_vec()?);
-        let mut matched = None;
+        let (mut matched, mut partner) = (None, None);
         let scales = if kind == Kind::Cholesky {
             // Ones on the diagonal.
             let logs: Vec<f64> = a.diagonal()?.to_vec()?.iter().map(|d| -0.5 * d.modulus().into_f64().ln()).collect();
@@ -299,17 +265,33 @@ impl<T: Scalar> Factors<T> {
             let parts = a.to_parts()?;
             // The rows of a structurally singular matrix cannot be matched; its zero pivots are replaced.
             let found = if has_weak_diagonal(&parts) { matching(&parts)?.ok() } else { None };
-            match found {
-                Some(found) => {
-                    matched = Some(inverse_of(&found.row_of));
-                    [found.row_log, found.column_log]
-                }
+            let [rows, columns] = match &found {
+                Some(found) => [found.row_log.clone(), found.column_log.clone()],
                 None => equilibrated(&parts),
+            };
+            if kind == Kind::Ldl {
+                // The mean of both, with which entries stay at most 1 as well.
+                let logs: Vec<f64> = rows.iter().zip(columns).map(|(row, column)| 0.5 * (row + column)).collect();
+                if let Some(found) = found {
+                    let diagonal = a.diagonal()?.to_vec()?;
+                    let size = |i: usize| diagonal[i].modulus().into_f64().ln() + 2.0 * logs[i];
+                    partner = Some(partners(&found.row_of, size));
+                }
+                [logs.clone(), logs]
+            } else {
+                matched = found.map(|found| inverse_of(&found.row_of));
+                [rows, columns]
             }
         };
         let scales = Scales::of_logarithms(context, scales)?;
-        let symmetric = kind == Kind::Cholesky;
-        let pattern = Pattern { offsets: &offsets, columns: &columns, matched: matched.as_deref(), symmetric };
+        let has_exchanges = kind != Kind::Cholesky;
+        let pattern = Pattern {
+            offsets: &offsets,
+            columns: &columns,
+            matched: matched.as_deref(),
+            kind,
+            partner: partner.as_deref(),
+        };
         let analysis = Analysis::new(context, &pattern, |front| elimination::is_small(context, front))?;
         if analysis.operations > params.operations {
             let (needed, most) = (analysis.operations, params.operations);
@@ -324,16 +306,18 @@ impl<T: Scalar> Factors<T> {
         let mut factors = Factors {
             params: *params,
             kind,
+            op,
             structure,
             scales,
-            is_matched: matched.is_some(),
+            is_matched: matched.is_some() || partner.is_some(),
             values: Buffer::uninit(context, analysis.factors)?,
-            pivots: Buffer::zeroed(context, if symmetric { 0 } else { n })?,
+            blocks: Buffer::zeroed(context, if kind == Kind::Ldl { STEP * n } else { 0 })?,
+            pivots: Buffer::zeroed(context, if has_exchanges { n } else { 0 })?,
             rows_of_pivots: Buffer::zeroed(
                 context,
-                if symmetric || analysis.device.products.is_none() { 0 } else { n },
+                if has_exchanges && analysis.device.products.is_some() { n } else { 0 },
             )?,
-            replaced: 0,
+            counts: Counts::default(),
             work: Work::new(context, &analysis, 1)?,
             analysis,
         };
@@ -358,6 +342,15 @@ impl<T: Scalar> Factors<T> {
         if self.kind == Kind::Cholesky && !inspection.hermitian {
             return Err(Error::unsuitable("a", "it is not Hermitian, as Cholesky factors need; make new factors"));
         }
+        let keeps_symmetry = || match self.op {
+            Transpose::Yes => is_symmetric(&a.to_parts()?),
+            _ => Ok(inspection.hermitian),
+        };
+        if self.kind == Kind::Ldl && !keeps_symmetry()? {
+            let kind = if self.op == Transpose::Conjugate { "Hermitian" } else { "symmetric" };
+            let reason = format!("it is not {kind}, as the matrix of the LDL factors was; make new factors");
+            return Err(Error::unsuitable("a", reason));
+        }
         self.eliminate(a)
     }
 
@@ -375,10 +368,11 @@ impl<T: Scalar> Factors<T> {
     fn eliminate(&mut self, a: &Csr<T>) -> Result<()> {
         let eliminate = match self.kind {
             Kind::Cholesky => elimination::cholesky,
+            Kind::Ldl => ldl::ldl,
             Kind::Lu => elimination::lu,
         };
         self.values.fill(T::zero())?;
-        self.replaced = eliminate(&self.parts(), a)?;
+        self.counts = eliminate(&self.parts(), a)?;
         Ok(())
     }
 
@@ -393,16 +387,41 @@ impl<T: Scalar> Factors<T> {
             fronts: fronts.len(),
             largest_front: fronts.iter().map(|front| front.order()).max().unwrap_or(0),
             levels: self.analysis.levels.len(),
-            bytes: self.analysis.factors as u64 * size + self.analysis.device.bytes(),
+            bytes: (self.analysis.factors + self.blocks.len()) as u64 * size + self.analysis.device.bytes(),
             work_bytes: self.analysis.contributions.iter().sum::<usize>() as u64 * size,
-            replaced_pivots: self.replaced,
+            replaced_pivots: self.counts.replaced,
             is_matched: self.is_matched,
+            inertia: self.inertia().ok(),
         }
     }
 
     fn parts(&self) -> Parts<'_, T> {
-        let Factors { analysis, scales, values, pivots, rows_of_pivots, .. } = self;
-        Parts { kind: self.kind, analysis, scales, values, pivots, rows_of_pivots }
+        let Factors { kind, op, analysis, scales, values, blocks, pivots, rows_of_pivots, .. } = self;
+        Parts { kind: *kind, op: *op, analysis, scales, values, pivots, blocks, rows_of_pivots }
+    }
+
+    /// How many eigenvalues of A are positive, negative and zero, by Sylvester's law of inertia: as many as of D.
+    ///
+    /// # Errors
+    /// [`Error::Unsuitable`] for LU factors, for a complex symmetric matrix, and where pivots were replaced that other pivots depend on.
+    pub fn inertia(&self) -> Result<Inertia> {
+        let (n, Counts { replaced, zeros, negative }) = (self.analysis.n, self.counts);
+        let reason = match self.kind {
+            Kind::Cholesky => return Ok(Inertia { positive: n, negative: 0, zero: 0 }),
+            Kind::Lu => {
+                "LU factors do not show the signs of its eigenvalues; use LDL factors, if it is Hermitian".into()
+            }
+            Kind::Ldl if self.op == Transpose::Yes && T::IS_COMPLEX => {
+                "it is complex symmetric but not Hermitian, so that its eigenvalues have no signs".into()
+            }
+            Kind::Ldl if replaced > zeros => format!(
+                "{} of its pivots were too small and were replaced, so that the signs of the others are those of a matrix that differs from it; \
+                 use an eigensolver, or LDL factors of the matrix with a small multiple of the identity added",
+                replaced - zeros
+            ),
+            Kind::Ldl => return Ok(Inertia { positive: n - negative - zeros, negative, zero: zeros }),
+        };
+        Err(Error::unsuitable("a", reason))
     }
 
     /// x with A x = b, refined until the backward error no longer halves. `a` is the matrix of these factors. Waits for the device.
@@ -521,19 +540,25 @@ impl<T: Scalar> Factors<T> {
     /// # Errors
     /// [`Error::Unsuitable`] where pivots were replaced: the matrix is singular to working precision or nearly so.
     pub fn determinant(&self) -> Result<Determinant<T>> {
-        if self.replaced > 0 {
+        if self.counts.replaced > 0 {
             let reason = format!(
-                "{} of its pivots were too small and were replaced, so that their product is not the determinant:                  it is singular to working precision, or nearly so",
-                self.replaced
+                "{} of its pivots were too small and were replaced, so that their product is not the determinant: \
+                 it is singular to working precision, or nearly so",
+                self.counts.replaced
             );
             return Err(Error::unsuitable("a", reason));
         }
-        let mut factors = elimination::pivots(self.context(), &self.parts())?;
+        let mut factors = match self.kind {
+            Kind::Ldl => self.blocks_of_d()?.into_iter().map(|block| block.determinant()).collect(),
+            _ => elimination::pivots(self.context(), &self.parts())?,
+        };
         let is_odd = match self.kind {
             Kind::Cholesky => {
                 factors.extend_from_within(..);
                 false
             }
+            // Rows and columns are permuted alike.
+            Kind::Ldl => false,
             Kind::Lu => {
                 let exchanges = self.pivots.to_vec()?.iter().enumerate().filter(|&(k, &p)| k != p as usize).count();
                 let rows: Vec<usize> =
@@ -548,14 +573,35 @@ impl<T: Scalar> Factors<T> {
         Ok(Determinant::of_diagonal(&factors, is_odd))
     }
 
+    fn blocks_of_d(&self) -> Result<Vec<Block<T>>> {
+        let steps = self.blocks.to_vec()?;
+        let mut blocks = Vec::new();
+        let mut k = 0;
+        while k < self.analysis.n {
+            let [first, below] = [steps[STEP * k], steps[STEP * k + 1]];
+            if below == T::zero() {
+                blocks.push(Block::One(first));
+                k += 1;
+            } else {
+                let above = if self.op == Transpose::Yes { below } else { below.conj() };
+                blocks.push(Block::Two([first, below, above, steps[STEP * (k + 1)]]));
+                k += 2;
+            }
+        }
+        Ok(blocks)
+    }
+
     /// [`Factors::reciprocal_condition`] where the pivots differ by more than eps^(-2/3), which suggests a nearly singular matrix; else `None`.
     /// Waits for the device.
     ///
     /// # Errors
     /// As [`Factors::reciprocal_condition`].
     pub fn condition_if_suspect(&self, a: &Csr<T>) -> Result<Option<f64>> {
-        let pivots = elimination::pivots(self.context(), &self.parts())?;
-        let moduli = pivots.into_iter().map(|pivot| pivot.modulus().into_f64());
+        let moduli: Vec<f64> = match self.kind {
+            Kind::Ldl => self.blocks_of_d()?.iter().flat_map(Block::sizes).collect(),
+            _ => elimination::pivots(self.context(), &self.parts())?.iter().map(|p| p.modulus().into_f64()).collect(),
+        };
+        let moduli = moduli.into_iter();
         let [least, most] = moduli.fold([f64::INFINITY, 0.0], |[least, most], size| [least.min(size), most.max(size)]);
         // Those of Cholesky factors are roots.
         let power = if self.kind == Kind::Cholesky { 1.0 / 3.0 } else { 2.0 / 3.0 };
@@ -581,7 +627,7 @@ impl<T: Scalar> Factors<T> {
 
     /// Refines as many columns of x as `work` is for, each until its error no longer halves.
     fn refine(&self, work: &Work<T>, adjoint: bool, a: &Csr<T>, b: &Buffer<T>, x: &Buffer<T>) -> Result<Solved> {
-        let (n, parts, context, program) = (self.analysis.n, self.parts(), a.context(), program::<T>(self.kind));
+        let (n, parts, context, program) = (self.analysis.n, self.parts(), a.context(), program(&self.parts()));
         let floor = T::Real::epsilon().into_f64();
         let mut errors = work.backward_errors(&parts, a, b, x)?;
         let mut goes_on: Vec<bool> = errors.iter().map(|&error| error > floor).collect();
@@ -618,7 +664,7 @@ impl<T: Scalar> Factors<T> {
             "the backward error of the solution stays at {}: the matrix is singular to working precision, or the factors with {} \
              replaced pivots are too inaccurate; use GMRES with them as preconditioner, or least squares",
             number(error, 2),
-            self.replaced
+            self.counts.replaced
         );
         Err(Error::unsuitable("a", reason))
     }

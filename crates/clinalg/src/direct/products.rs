@@ -2,8 +2,9 @@
 
 use super::analysis::{Front, Level};
 use super::elimination::{TILE, groups, is_batched};
-use super::factors::{Kind, Parts};
-use super::substitution::{gather_children, program, program_of};
+use super::factors::Parts;
+use super::kind::Kind;
+use super::substitution::{gather_children, program, program_of, solve_blocks};
 use crate::runtime::kernels::multifrontal_inverse;
 use crate::runtime::kernels::multifrontal_solve::Program;
 use crate::runtime::{KernelFamily, Out, Range};
@@ -64,12 +65,7 @@ pub(super) struct Products {
 
 impl Products {
     /// `None` on CPUs.
-    pub(super) fn new(
-        context: &Context,
-        fronts: &[Front],
-        levels: &[Level],
-        symmetric: bool,
-    ) -> Result<Option<Products>> {
+    pub(super) fn new(context: &Context, fronts: &[Front], levels: &[Level], kind: Kind) -> Result<Option<Products>> {
         if context.family() == KernelFamily::Cpu {
             return Ok(None);
         }
@@ -88,10 +84,11 @@ impl Products {
             pivots: tasks(TILE, |front| front.pivots)?,
             rest: tasks(TILE, |front| front.rest)?,
             tiles: Tasks::new(context, fronts, levels, TILE, |front| {
-                if is_batched(context, front, symmetric) { 0 } else { front.pivots }
+                // Those of L D L' factors end where their panels do.
+                if kind != Kind::Ldl && is_batched(context, front, kind) { 0 } else { front.pivots }
             })?,
             columns: tasks(COLUMNS, |front| front.pivots)?,
-            columns_of_rest: (!symmetric).then(|| tasks(COLUMNS, |front| front.rest)).transpose()?,
+            columns_of_rest: (kind == Kind::Lu).then(|| tasks(COLUMNS, |front| front.rest)).transpose()?,
             wide: Buffer::from_slice(context, &wide)?,
             scratch_of: Buffer::from_slice(context, &scratch_of)?,
             wide_pivots,
@@ -110,7 +107,7 @@ impl Products {
     pub(super) fn invert<T: Scalar>(&self, context: &Context, parts: &Parts<'_, T>, scratch: &Buffer<T>) -> Result<()> {
         let &Parts { kind, analysis, values, pivots, rows_of_pivots, .. } = parts;
         let program = multifrontal_inverse::Program::new();
-        let program = if kind == Kind::Cholesky { program.symmetric(1) } else { program };
+        let program = if kind == Kind::Lu { program } else { program.symmetric(1) };
         let (fronts, count) = (&analysis.device.fronts, analysis.fronts.len());
         let tiles = self.tiles.list.len() / 2;
         program.invert_tiles(
@@ -120,7 +117,7 @@ impl Products {
             fronts,
             Out::shared(values),
         )?;
-        let triangles = if kind == Kind::Cholesky { 0..1 } else { 0..2 };
+        let triangles = if kind == Kind::Lu { 0..2 } else { 0..1 };
         for half in halves(self.wide_pivots.first().copied().unwrap_or(0)) {
             let (most, side) = (self.wide_pivots[0], half / TILE);
             let pairs = (most - half).div_ceil(2 * half);
@@ -132,13 +129,12 @@ impl Products {
                 program.join_tiles(context, range, half, upper, second, list, scratch_of, fronts, values, scratch)?;
             }
         }
-        match kind {
-            Kind::Cholesky => Ok(()),
-            Kind::Lu => {
-                let range = Range::d1(count, context.local());
-                program.order_pivots(context, range, count, fronts, pivots, Out::shared(rows_of_pivots))
-            }
+        if kind == Kind::Cholesky {
+            return Ok(());
         }
+        let range = Range::d1(count, context.local());
+        let program = multifrontal_inverse::Program::<T>::new();
+        program.order_pivots(context, range, count, fronts, pivots, Out::shared(rows_of_pivots))
     }
 
     /// z with A z = y, or A' z = y where `adjoint`, for scaled and permuted columns of y, which is overwritten; `sums` are what the fronts of
@@ -152,11 +148,11 @@ impl Products {
         [y, z]: [&Buffer<T>; 2],
         sums: &[Buffer<T>; 2],
     ) -> Result<()> {
-        let &Parts { kind, analysis, values, rows_of_pivots, .. } = parts;
+        let &Parts { analysis, values, rows_of_pivots, .. } = parts;
         let of_columns = |program: Program<T>| if columns > 1 { program.right(RIGHT as u64) } else { program };
-        let (gather, program) = (of_columns(program(kind)), of_columns(program_of(kind, adjoint)));
+        let (gather, program) = (of_columns(program(parts)), of_columns(program_of(parts, adjoint)));
         let tables = &analysis.device;
-        // The adjoint of LU factors is taken by columns in both steps, Cholesky's in the second.
+        // The adjoint of LU factors is taken by columns in both steps, that of symmetric ones in the second.
         let (forward, forward_rest, backward) = match (&self.columns_of_rest, adjoint) {
             (Some(columns_of_rest), true) => (&self.columns, columns_of_rest, &self.columns),
             (Some(_), false) => (&self.pivots, &self.rest, &self.pivots),
@@ -178,6 +174,7 @@ impl Products {
             let (list, out) = (&forward_rest.list, Out::shared(own));
             program.forward_rest(context, range, first, columns, begin, list, fronts, values, z, out)?;
         }
+        solve_blocks(parts, columns, z)?;
         for number in (0..analysis.levels.len()).rev() {
             let (range, first) = of_level(backward, number);
             let (list, fronts, rows) = (&backward.list, &tables.fronts, &tables.rows);

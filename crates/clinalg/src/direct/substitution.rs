@@ -2,22 +2,36 @@
 
 use super::analysis::Analysis;
 use super::elimination::groups;
-use super::factors::{Kind, Parts};
+use super::factors::Parts;
+use super::kind::Kind;
+use crate::ops::Transpose;
 use crate::runtime::kernels::multifrontal_solve::Program;
 use crate::runtime::{Out, Range};
 use crate::{Buffer, Context, Result, Scalar};
 
 /// The kernels.
-pub(super) fn program<T: Scalar>(kind: Kind) -> Program<T> {
-    match kind {
-        Kind::Cholesky => Program::new().symmetric(1),
-        Kind::Lu => Program::new(),
+pub(super) fn program<T: Scalar>(parts: &Parts<'_, T>) -> Program<T> {
+    match (parts.kind, parts.op) {
+        (Kind::Cholesky, _) => Program::new().symmetric(1),
+        (Kind::Ldl, Transpose::Yes) => Program::new().symmetric(1).indefinite(1).transposed(1),
+        (Kind::Ldl, _) => Program::new().symmetric(1).indefinite(1),
+        (Kind::Lu, _) => Program::new(),
     }
 }
 
-/// Those of systems with A, or where `adjoint` with A'. The factors of Cholesky serve both.
-pub(super) fn program_of<T: Scalar>(kind: Kind, adjoint: bool) -> Program<T> {
-    if adjoint && kind == Kind::Lu { program(kind).adjoint(1) } else { program(kind) }
+/// Those of systems with A, or where `adjoint` with A'. Symmetric factors serve both.
+pub(super) fn program_of<T: Scalar>(parts: &Parts<'_, T>, adjoint: bool) -> Program<T> {
+    if adjoint && parts.kind == Kind::Lu { program(parts).adjoint(1) } else { program(parts) }
+}
+
+/// Solves with D of L D L' factors, in the order of the steps.
+pub(super) fn solve_blocks<T: Scalar>(parts: &Parts<'_, T>, columns: usize, x: &Buffer<T>) -> Result<()> {
+    if parts.kind != Kind::Ldl {
+        return Ok(());
+    }
+    let (context, n) = (x.context(), parts.analysis.n);
+    let range = Range::d1(n * columns, context.local());
+    program(parts).solve_blocks(context, range, n, columns, parts.blocks, Out::shared(x))
 }
 
 /// The memory of solves with up to a number of right-hand sides.
@@ -51,13 +65,15 @@ impl<T: Scalar> Substitution<T> {
         x: &Buffer<T>,
     ) -> Result<()> {
         let &Parts { analysis, scales, .. } = parts;
-        let (context, n, tables, program) = (&self.context, analysis.n, &analysis.device, program(parts.kind));
+        let (context, n, tables, program) = (&self.context, analysis.n, &analysis.device, program(parts));
+        // The adjoint of a complex symmetric matrix is its conjugate.
+        let conjugates = u32::from(adjoint && parts.kind == Kind::Ldl && parts.op == Transpose::Yes);
         let flat = Range::d1(n * columns, context.local());
         let y = Out::shared(&self.y);
         let rows = (&tables.row_place, &scales.rows);
         let cols = (&tables.column_place, &scales.columns);
         let (of_equations, of_unknowns) = if adjoint { (cols, rows) } else { (rows, cols) };
-        program.permute(context, flat, n, columns, of_equations.0, of_equations.1, b, y)?;
+        program.permute(context, flat, n, columns, conjugates, of_equations.0, of_equations.1, b, y)?;
         let solution = match &tables.products {
             Some(products) => {
                 products.solve(context, parts, adjoint, columns, [&self.y, &self.z], &self.sums)?;
@@ -68,13 +84,14 @@ impl<T: Scalar> Substitution<T> {
                 &self.y
             }
         };
-        program.permute_back(context, flat, n, columns, of_unknowns.0, of_unknowns.1, solution, Out::shared(x))
+        let (place, scale) = of_unknowns;
+        program.permute_back(context, flat, n, columns, conjugates, place, scale, solution, Out::shared(x))
     }
 
     /// The solutions take the place of y.
     fn substitute(&self, parts: &Parts<'_, T>, adjoint: bool, columns: usize) -> Result<()> {
-        let &Parts { kind, analysis, values, pivots, .. } = parts;
-        let (gather, program) = (program(kind), program_of(kind, adjoint));
+        let &Parts { analysis, values, pivots, .. } = parts;
+        let (gather, program) = (program(parts), program_of(parts, adjoint));
         let (context, n, width, tables) = (&self.context, analysis.n, analysis.widest, &analysis.device);
         let y = Out::shared(&self.y);
         for (number, level) in analysis.levels.iter().enumerate() {
@@ -83,6 +100,7 @@ impl<T: Scalar> Substitution<T> {
             let range = self.groups(level.fronts.len(), columns);
             program.forward(context, range, first, n, width, begin, &tables.fronts, values, pivots, y, sums)?;
         }
+        solve_blocks(parts, columns, &self.y)?;
         let known = &self.sums[0];
         for level in analysis.levels.iter().rev() {
             let (first, begin, count) = (level.fronts.start, level.rows.start, level.rows.len());
