@@ -14,6 +14,7 @@ mod sides;
 mod solver;
 mod stencil;
 mod stencil_device;
+mod stencil_strips;
 mod strips;
 mod sweep;
 mod tables;
