@@ -1,7 +1,8 @@
 // The operators of boxes_stencil.cl in two dimensions by strips, for GPUs: all relaxations of a visit to a level and the residual after them in
 // one pass over memory. A work-group goes up a strip of columns, an item per pair of columns. In the step in which row t arrives, stage s
 // relaxes the points of its colour in row t - 2 s - 2: both rows beside it have been through the stages before, and no row that the
-// stage reads is written in that step. Rows of u are kept in local memory; what else a stage reads comes from cache.
+// stage reads is written in that step. Rows of u are kept in local memory. What else a stage reads is loaded a step ahead, once from memory
+// and later from cache.
 //
 // Traffic per point, f64, beside the halos: 8 B for each offset and the mass, and 24 B (given u, no residual), 16 B (from zero, no
 // residual), 24 B (from zero, residual).
@@ -12,11 +13,11 @@
 //   START     what u is before: GIVEN or FROM_ZERO
 //   RESIDUAL  1 where d = f - A u is written after the last stage
 //   ITEMS     items of a work-group
-//@ build FULL=0 SWEEPS=2 REVERSED=0 START=1 RESIDUAL=1 ITEMS=64
-//@ build FULL=0 SWEEPS=2 REVERSED=1 START=0 RESIDUAL=0 ITEMS=64
+//@ build FULL=0 SWEEPS=2 REVERSED=0 START=1 RESIDUAL=1 ITEMS=128
+//@ build FULL=0 SWEEPS=2 REVERSED=1 START=0 RESIDUAL=0 ITEMS=128
 //@ build FULL=1 SWEEPS=2 REVERSED=0 START=1 RESIDUAL=1 ITEMS=64
 //@ build FULL=1 SWEEPS=2 REVERSED=1 START=0 RESIDUAL=0 ITEMS=64
-//@ build FULL=1 SWEEPS=1 REVERSED=0 START=0 RESIDUAL=1 ITEMS=32
+//@ build FULL=1 SWEEPS=1 REVERSED=0 START=0 RESIDUAL=1 ITEMS=64
 #include "common.clh"
 #include "grid.clh"
 
@@ -24,6 +25,8 @@
 
 #define COLOURS (FULL ? 4 : 2)
 #define STAGES (COLOURS * SWEEPS)
+// Stages that relax points in the same step.
+#define ACTIVE (FULL ? STAGES / 2 : STAGES)
 // Columns of halo on either side of a strip, and rows on either side of a band: even, so that colours are those of the box.
 #define HALO ((STAGES + RESIDUAL + 1) / 2 * 2)
 // Rows between the newest one and the one whose stages are done.
@@ -125,56 +128,84 @@ relax_strip(ulong nx, ulong ny, uint wraps, uint band, __global const REAL *c, _
     for (int k = item; k < ROWS * 2 * (ITEMS + 2); k += ITEMS) {
         held[k] = ZERO;
     }
-    barrier(CLK_LOCAL_MEM_FENCE);
     const int from = low - HALO, top = high - 1 + HALO, to = high - 1 + DONE + RESIDUAL;
-    for (int t = from; t <= to; ++t) {
-        const bool given = START != FROM_ZERO && t <= top && (across || (t >= 0 && t < height));
-        const size_t newest = (size_t)WRAPPED(t, height) * nx;
+    // Loaded a step ahead: the newest row of u, and what the stages read.
+    REAL newest[2] = {ZERO, ZERO};
+    Point ahead[ACTIVE];
 #pragma unroll
-        for (int k = 0; k < 2; ++k) {
-            const int column = item + k * ITEMS;
-            VALUES(t, column & 1)[column >> 1] = given && loaded[k] ? u[newest + at[k]] : ZERO;
-        }
+    for (int k = 0; k < ACTIVE; ++k) {
+        ahead[k] = point_at(c, mass, f, points, 0, 0, at_a, at_a, at_a);
+    }
+    // The first row arrives in step `from`.
+    for (int t = from - 2; t <= to; t += 2) {
 #pragma unroll
-        for (int s = 0; s < STAGES; ++s) {
-            const int r = t - 2 * s - 2, colour = COLOUR(s);
-            const bool relaxed = (across || (r >= 0 && r < height)) && r > from && r < top && (!FULL || (r & 1) == colour >> 1);
-            const int odd = FULL ? colour & 1 : (r + colour) & 1;
-            if (relaxed && (odd ? relaxes_b : relaxes_a)) {
-                const size_t row = (size_t)WRAPPED(r, height) * nx, below = (size_t)WRAPPED(r - 1, height) * nx;
-                const Point p = point_at(c, mass, f, points, row, below, odd ? at_b : at_a, odd ? at_a : at_west, odd ? at_east : at_b);
-                __local REAL *values = VALUES(r, 0);
-                const REAL defect = p.f - product_of(&p, VALUES(r - 1, 0), values, VALUES(r + 1, 0), item, odd);
-                values[odd * (ITEMS + 2) + item] += defect / diagonal_of(&p);
-            }
-        }
-        barrier(CLK_LOCAL_MEM_FENCE);
-        const int done = t - DONE;
-        if (done >= low && done < high) {
-            const size_t row = (size_t)done * nx;
+        for (int turn = 0; turn < 2; ++turn) {
+            barrier(CLK_LOCAL_MEM_FENCE);
+            const int now = t + turn;
 #pragma unroll
             for (int k = 0; k < 2; ++k) {
                 const int column = item + k * ITEMS;
-                if (stored[k]) {
-                    out[row + at[k]] = VALUES(done, column & 1)[column >> 1];
+                VALUES(now, column & 1)[column >> 1] = newest[k];
+            }
+#pragma unroll
+            for (int s = 0; s < STAGES; ++s) {
+                const int r = now - 2 * s - 2, colour = COLOUR(s);
+                if (!FULL || turn == colour >> 1) {
+                    const int odd = FULL ? colour & 1 : (turn + colour) & 1;
+                    const bool relaxed = (across || (r >= 0 && r < height)) && r > from && r < top && (odd ? relaxes_b : relaxes_a);
+                    const Point *p = &ahead[FULL ? s / 2 : s];
+                    __local REAL *value = VALUES(r, odd) + item;
+                    const REAL old = *value;
+                    const REAL defect = p->f - product_of(p, VALUES(r - 1, 0), VALUES(r, 0), VALUES(r + 1, 0), item, odd);
+                    const REAL changed = old + defect / diagonal_of(p);
+                    *value = relaxed ? changed : old;
                 }
             }
-        }
-#if RESIDUAL
-        // Both rows beside it are done.
-        const int last = t - DONE - 1;
-        if (last >= low && last < high) {
-            const size_t row = (size_t)last * nx, below = (size_t)WRAPPED(last - 1, height) * nx;
+            const int next = now + 1;
+            const bool given = START != FROM_ZERO && next >= from && next <= top && (across || (next >= 0 && next < height));
+            const size_t newest_row = (size_t)WRAPPED(next, height) * nx;
 #pragma unroll
             for (int k = 0; k < 2; ++k) {
-                const int column = item + k * ITEMS, i = left + column;
-                if (stored[k]) {
-                    const Point p = point_at(c, mass, f, points, row, below, i, WRAPPED(i - 1, n), WRAPPED(i + 1, n));
-                    d[row + i] = p.f - product_of(&p, VALUES(last - 1, 0), VALUES(last, 0), VALUES(last + 1, 0), column >> 1, column & 1);
+                newest[k] = given && loaded[k] ? u[newest_row + at[k]] : ZERO;
+            }
+#pragma unroll
+            for (int s = 0; s < STAGES; ++s) {
+                const int r = next - 2 * s - 2, colour = COLOUR(s);
+                if (!FULL || (1 - turn) == colour >> 1) {
+                    const int odd = FULL ? colour & 1 : (1 - turn + colour) & 1;
+                    const size_t row = (size_t)WRAPPED(r, height) * nx, below = (size_t)WRAPPED(r - 1, height) * nx;
+                    ahead[FULL ? s / 2 : s] =
+                        point_at(c, mass, f, points, row, below, odd ? at_b : at_a, odd ? at_a : at_west, odd ? at_east : at_b);
                 }
             }
-        }
+            barrier(CLK_LOCAL_MEM_FENCE);
+            const int done = now - DONE;
+            if (done >= low && done < high) {
+                const size_t row = (size_t)done * nx;
+#pragma unroll
+                for (int k = 0; k < 2; ++k) {
+                    const int column = item + k * ITEMS;
+                    if (stored[k]) {
+                        out[row + at[k]] = VALUES(done, column & 1)[column >> 1];
+                    }
+                }
+            }
+#if RESIDUAL
+            // Both rows beside it are done.
+            const int last = now - DONE - 1;
+            if (last >= low && last < high) {
+                const size_t row = (size_t)last * nx, below = (size_t)WRAPPED(last - 1, height) * nx;
+#pragma unroll
+                for (int k = 0; k < 2; ++k) {
+                    const int column = item + k * ITEMS, i = left + column;
+                    if (stored[k]) {
+                        const Point p = point_at(c, mass, f, points, row, below, i, WRAPPED(i - 1, n), WRAPPED(i + 1, n));
+                        d[row + i] = p.f - product_of(&p, VALUES(last - 1, 0), VALUES(last, 0), VALUES(last + 1, 0), column >> 1, column & 1);
+                    }
+                }
+            }
 #endif
+        }
     }
 #if !RESIDUAL
     (void)d;

@@ -156,6 +156,11 @@ impl<T: Real> OnDevice<T> {
         self.counts.iter().product()
     }
 
+    /// A grid of its unknowns.
+    pub(super) fn zeros(&self) -> Result<Vector<T>> {
+        Vector::zeros(&self.context, self.unknowns())
+    }
+
     fn items(&self, width: usize, rows: usize) -> Range {
         launch::items(&self.context, [width, rows], rows)
     }

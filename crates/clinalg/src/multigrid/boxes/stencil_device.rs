@@ -29,12 +29,17 @@ impl<T: Real> Stencils<T> {
         let inverse = levels::inverse(context, coarsest.unknowns(), coarsest.dense()?, singular)?;
         let work =
             levels.iter().map(|level| Vector::zeros(context, level.operator.unknowns())).collect::<Result<_>>()?;
-        let strips = levels.iter().map(|level| {
-            let strips = StencilStrips::new(context, level);
-            strips.map(|strips| Ok((strips, Vector::zeros(context, level.operator.unknowns())?))).transpose()
-        });
+        let strips = levels.iter().map(|level| with_spare(StencilStrips::new(context, level), level));
         let strips = strips.collect::<Result<_>>()?;
         Ok(Stencils { context: context.clone(), levels: Arc::clone(levels), work, strips, inverse })
+    }
+
+    /// With strips on all levels that can be cut into them, whatever their size.
+    #[cfg(test)]
+    pub(super) fn in_strips(mut self) -> Result<Stencils<T>> {
+        let strips = self.levels.iter().map(|level| with_spare(StencilStrips::of_any(&self.context, level), level));
+        self.strips = strips.collect::<Result<_>>()?;
+        Ok(self)
     }
 
     fn transfer(&self, level: usize) -> &Transfer<T> {
@@ -49,6 +54,14 @@ impl<T: Real> Stencils<T> {
         let (context, fine) = (&self.context, fine.buffer());
         program.restrict_stencil(context, range, mx, my, mz, nx, ny, *coarsened, to, wx, wy, wz, fine, out)
     }
+}
+
+/// The strips of a level with the grid that their passes write.
+fn with_spare<T: Real>(
+    strips: Option<StencilStrips>,
+    level: &StencilLevel<T>,
+) -> Result<Option<(StencilStrips, Vector<T>)>> {
+    strips.map(|strips| Ok((strips, level.operator.zeros()?))).transpose()
 }
 
 impl<T: Real> Space<T> for Stencils<T> {
