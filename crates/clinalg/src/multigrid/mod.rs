@@ -344,6 +344,62 @@ mod tests {
         }
     }
 
+    /// Fails unless visits in one pass give the bits of single kernels on each level, and write inside of their grids.
+    fn strips_are_single_kernels<T: Real>(context: &Context, grid: &Grid, mixed_derivatives: [f64; 3]) {
+        let cells = (0..grid.dim()).map(|axis| grid.intervals(axis)).product();
+        let k: Vec<_> = (0..cells).map(|i| T::from_f64(10f64.powi((i * i % 7) as i32 - 3))).collect();
+        let params = PoissonParams { shift: 0.7, mixed_derivatives, ..PoissonParams::default() };
+        let ([mut single, mut strips], counts) = boxes::stencil_strip_components(context, grid, &params, &k).unwrap();
+        let wave = |count: usize, speed: f64| {
+            let values: Vec<_> = (0..count).map(|i| T::from_f64((speed * (i as f64).powf(1.5)).sin())).collect();
+            Vector::from_slice(context, &values).unwrap()
+        };
+        for level in 0..counts.len() - 1 {
+            let (count, f) = (counts[level], wave(counts[level], 0.7));
+            for (zero, order, sweeps) in [
+                (true, Order::RedFirst, 2),
+                (false, Order::RedFirst, 1),
+                (false, Order::BlackFirst, 2),
+                (true, Order::BlackFirst, 3),
+            ] {
+                let sweeps = Sweeps { count: sweeps, order };
+                let [mut u, mut v] = [1.3, 1.3].map(|speed| wave(count, speed));
+                let [mut coarse, mut other] = [0.2, 0.3].map(|speed| wave(counts[level + 1], speed));
+                single.descend(level, &mut u, &f, zero, sweeps, &mut coarse).unwrap();
+                strips.descend(level, &mut v, &f, zero, sweeps, &mut other).unwrap();
+                single.ascend(level, &coarse, &mut u, &f, sweeps).unwrap();
+                strips.ascend(level, &other, &mut v, &f, sweeps).unwrap();
+                let same = |a: &Vector<T>, b: &Vector<T>| a.to_vec().unwrap() == b.to_vec().unwrap();
+                assert!(same(&coarse, &other) && same(&u, &v), "{grid:?}, level {level}, {sweeps:?}, zero: {zero}");
+            }
+        }
+        let counts = [counts[0], counts[1], counts[counts.len() - 1]];
+        stay_inside(&format!("{grid:?}"), context, &mut strips, counts);
+    }
+
+    #[test]
+    fn a_pass_over_strips_of_a_coefficient_has_the_bits_of_single_kernels() {
+        let full = [0.3, 0.0, 0.0];
+        on_every_device(|context| {
+            if context.family() != KernelFamily::Gpu {
+                return;
+            }
+            // More and fewer columns than a strip has, several bands, seams.
+            for (grid, mixed) in [
+                (Grid::new(&[530, 41]), [0.0; 3]),
+                (Grid::new(&[300, 37]).periodic(0), [0.0; 3]),
+                (Grid::new(&[9, 150]).sides(Condition::Neumann), full),
+                (Grid::new(&[7, 5]).periodic(0).periodic(1), full),
+                (Grid::new(&[67, 64]).periodic(1).centring(Centring::Cell), [0.0; 3]),
+            ] {
+                strips_are_single_kernels::<f32>(context, &grid, mixed);
+                if context.require::<f64>().is_ok() {
+                    strips_are_single_kernels::<f64>(context, &grid, mixed);
+                }
+            }
+        });
+    }
+
     #[test]
     fn coarse_operators_of_coefficients_are_galerkin_products() {
         let full = [0.3, 0.2, -0.4];

@@ -14,6 +14,7 @@ mod sides;
 mod solver;
 mod stencil;
 mod stencil_device;
+mod stencil_strips;
 mod strips;
 mod sweep;
 mod tables;
@@ -57,4 +58,20 @@ pub(crate) fn stencil_components<T: crate::Real>(
     let problem::Levels::Coupled(levels, _) = &problem.levels else { unreachable!("a coefficient couples points") };
     let matrices = levels.iter().map(|level| level.operator.dense()).collect::<crate::Result<_>>()?;
     Ok((stencil_device::Stencils::new(context, levels, problem.singular)?, matrices))
+}
+
+/// The components of GPUs for a coefficient in each cell, by single kernels and in strips, and the number of unknowns by level.
+#[cfg(test)]
+pub(crate) fn stencil_strip_components<T: crate::Real>(
+    context: &crate::Context,
+    grid: &Grid,
+    params: &super::PoissonParams,
+    cells: &[T],
+) -> crate::Result<([impl super::cycle::Components<Grid = crate::Vector<T>>; 2], Vec<usize>)> {
+    let varying = Varying::Coefficient(super::Coefficient::Cells(cells));
+    let problem = Problem::new(context, grid, params, Some(varying))?;
+    let problem::Levels::Coupled(levels, _) = &problem.levels else { unreachable!("a coefficient couples points") };
+    let single = || stencil_device::Stencils::new(context, levels, problem.singular);
+    let counts = levels.iter().map(|level| level.operator.unknowns()).collect();
+    Ok(([single()?, single()?.in_strips()?], counts))
 }

@@ -66,12 +66,21 @@ impl<T: Real> OnDevice<T> {
         self.counts
     }
 
+    pub(super) fn dim(&self) -> usize {
+        self.dim
+    }
+
+    /// Whether all periodic directions have an even number of points, so that colours alternate across their ends.
+    pub(super) fn wraps_evenly(&self) -> bool {
+        self.wraps.iter().zip(self.counts).all(|(&wraps, count)| !wraps || count % 2 == 0)
+    }
+
     /// How many offsets have couplings.
     fn used(&self) -> u32 {
         (self.couplings.len() / self.unknowns()) as u32
     }
 
-    fn is_full(&self) -> bool {
+    pub(super) fn is_full(&self) -> bool {
         self.used() as usize > self.dim
     }
 
@@ -147,6 +156,11 @@ impl<T: Real> OnDevice<T> {
         self.counts.iter().product()
     }
 
+    /// A grid of its unknowns.
+    pub(super) fn zeros(&self) -> Result<Vector<T>> {
+        Vector::zeros(&self.context, self.unknowns())
+    }
+
     fn items(&self, width: usize, rows: usize) -> Range {
         launch::items(&self.context, [width, rows], rows)
     }
@@ -156,7 +170,7 @@ impl<T: Real> OnDevice<T> {
     }
 
     /// A bit for each periodic direction.
-    fn wrap_bits(&self) -> u32 {
+    pub(super) fn wrap_bits(&self) -> u32 {
         self.wraps.iter().rev().fold(0, |bits, &wraps| 2 * bits + u32::from(wraps))
     }
 

@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use super::levels;
 use super::stencil::{StencilLevel, Transfer};
+use super::stencil_strips::StencilStrips;
 use crate::multigrid::conjugate::Space;
-use crate::multigrid::cycle::{Components, Hierarchy, Order, Sweeps};
+use crate::multigrid::cycle::{Components, Hierarchy, Order, Start, Sweeps};
 use crate::runtime::Out;
 use crate::{Context, Dense, Real, Result, Vector, ops};
 
@@ -15,6 +16,8 @@ pub(super) struct Stencils<T: Real> {
     levels: Arc<Vec<StencilLevel<T>>>,
     /// Residuals by level.
     work: Vec<Vector<T>>,
+    /// How levels are visited in one pass, and what a pass writes before it takes the place of u; `None` where kernels follow each other.
+    strips: Vec<Option<(StencilStrips, Vector<T>)>>,
     /// Of the matrix of the coarsest level; with 1 added to the eigenvalue 0 of a constant.
     inverse: Dense<T>,
 }
@@ -26,7 +29,17 @@ impl<T: Real> Stencils<T> {
         let inverse = levels::inverse(context, coarsest.unknowns(), coarsest.dense()?, singular)?;
         let work =
             levels.iter().map(|level| Vector::zeros(context, level.operator.unknowns())).collect::<Result<_>>()?;
-        Ok(Stencils { context: context.clone(), levels: Arc::clone(levels), work, inverse })
+        let strips = levels.iter().map(|level| with_spare(StencilStrips::new(context, level), level));
+        let strips = strips.collect::<Result<_>>()?;
+        Ok(Stencils { context: context.clone(), levels: Arc::clone(levels), work, strips, inverse })
+    }
+
+    /// With strips on all levels that can be cut into them, whatever their size.
+    #[cfg(test)]
+    pub(super) fn in_strips(mut self) -> Result<Stencils<T>> {
+        let strips = self.levels.iter().map(|level| with_spare(StencilStrips::of_any(&self.context, level), level));
+        self.strips = strips.collect::<Result<_>>()?;
+        Ok(self)
     }
 
     fn transfer(&self, level: usize) -> &Transfer<T> {
@@ -41,6 +54,14 @@ impl<T: Real> Stencils<T> {
         let (context, fine) = (&self.context, fine.buffer());
         program.restrict_stencil(context, range, mx, my, mz, nx, ny, *coarsened, to, wx, wy, wz, fine, out)
     }
+}
+
+/// The strips of a level with the grid that their passes write.
+fn with_spare<T: Real>(
+    strips: Option<StencilStrips>,
+    level: &StencilLevel<T>,
+) -> Result<Option<(StencilStrips, Vector<T>)>> {
+    strips.map(|strips| Ok((strips, level.operator.zeros()?))).transpose()
 }
 
 impl<T: Real> Space<T> for Stencils<T> {
@@ -112,6 +133,9 @@ impl<T: Real> Components for Stencils<T> {
 
     fn smooth(&mut self, level: usize, u: &mut Vector<T>, f: &Vector<T>, sweeps: Sweeps) -> Result<()> {
         let StencilLevel { operator, parts, .. } = &self.levels[level];
+        if let Some((strips, spare)) = &mut self.strips[level] {
+            return strips.relax(operator, (Start::Current, sweeps), u, f, spare, None);
+        }
         let colours = operator.colours();
         let steps = parts.iter().flat_map(|part| colours.iter().map(move |&colour| (part, colour)));
         let mut steps: Vec<_> = steps.collect();
@@ -122,6 +146,27 @@ impl<T: Real> Components for Stencils<T> {
             steps.iter().try_for_each(|(part, colour)| operator.relax(part, *colour, u, f))?;
         }
         Ok(())
+    }
+
+    fn descend(
+        &mut self,
+        level: usize,
+        u: &mut Vector<T>,
+        f: &Vector<T>,
+        zero: bool,
+        sweeps: Sweeps,
+        coarse: &mut Vector<T>,
+    ) -> Result<()> {
+        if let Some((strips, spare)) = self.strips[level].as_mut().filter(|_| sweeps.count > 0) {
+            let (operator, work) = (&self.levels[level].operator, &self.work[level]);
+            strips.relax(operator, (Start::zero_if(zero), sweeps), u, f, spare, Some(work))?;
+            return self.restrict(level, work, coarse);
+        }
+        if zero {
+            self.clear(u)?;
+        }
+        self.smooth(level, u, f, sweeps)?;
+        self.restrict_defect(level, u, f, coarse)
     }
 
     fn restrict_defect(&mut self, level: usize, u: &Vector<T>, f: &Vector<T>, coarse: &mut Vector<T>) -> Result<()> {
