@@ -1,11 +1,11 @@
-// The operators of boxes_stencil.cl in two dimensions by strips, for GPUs: all relaxations of a visit to a level and the residual after them in
-// one pass over memory. A work-group goes up a strip of columns, an item per pair of columns. In the step in which row t arrives, stage s
-// relaxes the points of its colour in row t - 2 s - 2: both rows beside it have been through the stages before, and no row that the
-// stage reads is written in that step. Rows of u are kept in local memory. What else a stage reads is loaded a step ahead, once from memory
-// and later from cache.
+// The operators of boxes_stencil.cl in two dimensions by strips, for GPUs: all relaxations of a visit to a level and
+// the residual after them in one pass over memory. A work-group goes up a strip of columns, an item per pair of
+// columns. In the step in which row t arrives, stage s relaxes the points of its colour in row t - 2 s - 2: both rows
+// beside it have been through the stages before, and no row that the stage reads is written in that step. Rows of u
+// are kept in local memory. What else a stage reads is loaded a step ahead, once from memory and later from cache.
 //
-// Traffic per point, f64, beside the halos: 8 B for each offset and the mass, and 24 B (given u, no residual), 16 B (from zero, no
-// residual), 24 B (from zero, residual).
+// Traffic per point, f64, beside the halos: 8 B for each offset and the mass, and 24 B (given u, no residual), 16 B
+// (from zero, no residual), 24 B (from zero, residual).
 //
 //   FULL      1 where there are neighbours along the diagonals too: four colours instead of two
 //   SWEEPS    sweeps of a visit
@@ -27,7 +27,8 @@
 #define STAGES (COLOURS * SWEEPS)
 // Stages that relax points in the same step.
 #define ACTIVE (FULL ? STAGES / 2 : STAGES)
-// Columns of halo on either side of a strip, and rows on either side of a band: even, so that colours are those of the box.
+// Columns of halo on either side of a strip, and rows on either side of a band: even, so that colours are those of
+// the box.
 #define HALO ((STAGES + RESIDUAL + 1) / 2 * 2)
 // Rows between the newest one and the one whose stages are done.
 #define DONE (2 * STAGES)
@@ -42,11 +43,13 @@
 // The place of row or column i of n, which wraps around.
 #define WRAPPED(i, n) ((i) < 0 ? (i) % (n) + ((i) % (n) < 0 ? (n) : 0) : (i) < (n) ? (i) : (i) % (n))
 
-// The colour of a stage: FULL = 0 that of points whose indices have an even or odd sum; FULL = 1 a bit for each direction.
+// The colour of a stage: FULL = 0 that of points whose indices have an even or odd sum; FULL = 1 a bit for each
+// direction.
 #define POSITION(s) (REVERSED ? COLOURS - 1 - (s) % COLOURS : (s) % COLOURS)
 #define COLOUR(s) (FULL ? (POSITION(s) == 0 ? 0 : POSITION(s) == 1 ? 3 : POSITION(s) == 2 ? 1 : 2) : POSITION(s))
 
-// What a stage reads of a point beside u: couplings to the east and west, north and south, and along the diagonals; the mass and f.
+// What a stage reads of a point beside u: couplings to the east and west, north and south, and along the diagonals;
+// the mass and f.
 typedef struct {
     REAL east, west, north, south;
 #if FULL
@@ -55,9 +58,10 @@ typedef struct {
     REAL mass, f;
 } Point;
 
-// At column `at` of the row that begins at `row`, between columns `back` and `on`, above the row that begins at `below`.
-inline Point point_at(__global const REAL *c, __global const REAL *mass, __global const REAL *f, size_t points, size_t row, size_t below,
-                      int at, int back, int on)
+// At column `at` of the row that begins at `row`, between columns `back` and `on`, above the row that begins at
+// `below`.
+inline Point point_at(__global const REAL *c, __global const REAL *mass, __global const REAL *f, size_t points,
+                      size_t row, size_t below, int at, int back, int on)
 {
     Point p;
     p.east = c[row + at], p.west = c[row + back];
@@ -73,7 +77,8 @@ inline Point point_at(__global const REAL *c, __global const REAL *mass, __globa
 }
 
 // (A u) at the point of item `item` in columns of parity `odd`, of the rows below, of the point and above.
-inline REAL product_of(const Point *p, __local const REAL *below, __local const REAL *row, __local const REAL *above, int item, int odd)
+inline REAL product_of(const Point *p, __local const REAL *below, __local const REAL *row, __local const REAL *above,
+                       int item, int odd)
 {
     // Columns of a parity lie beside each other; the neighbours to the west and east have the other one.
     const int own = odd * (ITEMS + 2) + item, west = (1 - odd) * (ITEMS + 2) + item - 1 + odd, east = west + 1;
@@ -100,11 +105,11 @@ inline REAL diagonal_of(const Point *p)
     return sum;
 }
 
-// `wraps` has a bit for each periodic direction, whose points are even in number. u and out are different grids; u is not read from zero. A band has
-// `band` rows, an even number.
+// `wraps` has a bit for each periodic direction, whose points are even in number. u and out are different grids; u is
+// not read from zero. A band has `band` rows, an even number.
 __kernel __attribute__((reqd_work_group_size(ITEMS, 1, 1))) void
-relax_strip(ulong nx, ulong ny, uint wraps, uint band, __global const REAL *c, __global const REAL *mass, __global const REAL *f,
-            __global const REAL *u, __global REAL *out, __global REAL *d)
+relax_strip(ulong nx, ulong ny, uint wraps, uint band, __global const REAL *c, __global const REAL *mass,
+            __global const REAL *f, __global const REAL *u, __global REAL *out, __global REAL *d)
 {
     __local REAL held[ROWS * 2 * (ITEMS + 2)];
     const int item = (int)get_local_id(0), n = (int)nx, height = (int)ny;
@@ -112,9 +117,11 @@ relax_strip(ulong nx, ulong ny, uint wraps, uint band, __global const REAL *c, _
     const int low = (int)(get_group_id(1) * band), high = min(low + (int)band, height);
     const int left = (int)get_group_id(0) * (WIDTH - 2 * HALO) - HALO;
     const bool along = (wraps & 1) != 0, across = (wraps & 2) != 0;
-    // The columns that the item relaxes, and those that it loads and stores: neighbours of those of the items beside it.
+    // The columns that the item relaxes, and those that it loads and stores: neighbours of those of the items beside
+    // it.
     const int first = left + 2 * item;
-    const int at_west = WRAPPED(first - 1, n), at_a = WRAPPED(first, n), at_b = WRAPPED(first + 1, n), at_east = WRAPPED(first + 2, n);
+    const int at_west = WRAPPED(first - 1, n), at_a = WRAPPED(first, n);
+    const int at_b = WRAPPED(first + 1, n), at_east = WRAPPED(first + 2, n);
     const bool relaxes_a = along || (first >= 0 && first < n), relaxes_b = along || (first + 1 >= 0 && first + 1 < n);
     int at[2];
     bool loaded[2], stored[2];
@@ -152,17 +159,20 @@ relax_strip(ulong nx, ulong ny, uint wraps, uint band, __global const REAL *c, _
                 const int r = now - 2 * s - 2, colour = COLOUR(s);
                 if (!FULL || turn == colour >> 1) {
                     const int odd = FULL ? colour & 1 : (turn + colour) & 1;
-                    const bool relaxed = (across || (r >= 0 && r < height)) && r > from && r < top && (odd ? relaxes_b : relaxes_a);
+                    const bool inside = across || (r >= 0 && r < height);
+                    const bool relaxed = inside && r > from && r < top && (odd ? relaxes_b : relaxes_a);
                     const Point *p = &ahead[FULL ? s / 2 : s];
                     __local REAL *value = VALUES(r, odd) + item;
                     const REAL old = *value;
-                    const REAL defect = p->f - product_of(p, VALUES(r - 1, 0), VALUES(r, 0), VALUES(r + 1, 0), item, odd);
+                    __local const REAL *below = VALUES(r - 1, 0), *row = VALUES(r, 0), *above = VALUES(r + 1, 0);
+                    const REAL defect = p->f - product_of(p, below, row, above, item, odd);
                     const REAL changed = old + defect / diagonal_of(p);
                     *value = relaxed ? changed : old;
                 }
             }
             const int next = now + 1;
-            const bool given = START != FROM_ZERO && next >= from && next <= top && (across || (next >= 0 && next < height));
+            const bool inside = next >= from && next <= top && (across || (next >= 0 && next < height));
+            const bool given = START != FROM_ZERO && inside;
             const size_t newest_row = (size_t)WRAPPED(next, height) * nx;
 #pragma unroll
             for (int k = 0; k < 2; ++k) {
@@ -174,8 +184,8 @@ relax_strip(ulong nx, ulong ny, uint wraps, uint band, __global const REAL *c, _
                 if (!FULL || (1 - turn) == colour >> 1) {
                     const int odd = FULL ? colour & 1 : (1 - turn + colour) & 1;
                     const size_t row = (size_t)WRAPPED(r, height) * nx, below = (size_t)WRAPPED(r - 1, height) * nx;
-                    ahead[FULL ? s / 2 : s] =
-                        point_at(c, mass, f, points, row, below, odd ? at_b : at_a, odd ? at_a : at_west, odd ? at_east : at_b);
+                    const int own = odd ? at_b : at_a, back = odd ? at_a : at_west, on = odd ? at_east : at_b;
+                    ahead[FULL ? s / 2 : s] = point_at(c, mass, f, points, row, below, own, back, on);
                 }
             }
             barrier(CLK_LOCAL_MEM_FENCE);
@@ -194,13 +204,15 @@ relax_strip(ulong nx, ulong ny, uint wraps, uint band, __global const REAL *c, _
             // Both rows beside it are done.
             const int last = now - DONE - 1;
             if (last >= low && last < high) {
-                const size_t row = (size_t)last * nx, below = (size_t)WRAPPED(last - 1, height) * nx;
+                const size_t at_row = (size_t)last * nx, at_below = (size_t)WRAPPED(last - 1, height) * nx;
+                __local const REAL *below = VALUES(last - 1, 0), *row = VALUES(last, 0), *above = VALUES(last + 1, 0);
 #pragma unroll
                 for (int k = 0; k < 2; ++k) {
                     const int column = item + k * ITEMS, i = left + column;
+                    const int back = WRAPPED(i - 1, n), on = WRAPPED(i + 1, n);
                     if (stored[k]) {
-                        const Point p = point_at(c, mass, f, points, row, below, i, WRAPPED(i - 1, n), WRAPPED(i + 1, n));
-                        d[row + i] = p.f - product_of(&p, VALUES(last - 1, 0), VALUES(last, 0), VALUES(last + 1, 0), column >> 1, column & 1);
+                        const Point p = point_at(c, mass, f, points, at_row, at_below, i, back, on);
+                        d[at_row + i] = p.f - product_of(&p, below, row, above, column >> 1, column & 1);
                     }
                 }
             }
