@@ -198,7 +198,7 @@ mod tests {
     fn noise_on_a_team_has_the_bits_of_one_device() {
         let Some(device) = clinalg_testing::found(Device::default_device()) else { return };
         let context = || Context::new(&device, &ContextOptions::default()).unwrap();
-        let text = "grid 5 23\nboundary periodic\nu' = v[0,1]\nv' = u[0,-2]\nlayout LAYOUT\n\
+        let text = "grid 5 43\nboundary periodic\nu' = v[0,1]\nv' = u[0,-2]\nlayout LAYOUT\n\
                     initial u = x + y\ninitial v = i - j\n";
         for layout in ["interleaved", "field-wise"] {
             let text = text.replace("LAYOUT", layout);
