@@ -294,7 +294,7 @@ fn add_noise<T: Real>(y: &mut [T], skipped: usize, distance: f64) {
     let mut seed = (0..skipped).fold(1, |seed, _| next(seed));
     for v in y {
         seed = next(seed);
-        *v = *v + T::from_f64(distance * (seed as f64 / points::NOISE_HALF - 1.0));
+        *v += T::from_f64(distance * (seed as f64 / points::NOISE_HALF - 1.0));
     }
 }
 
