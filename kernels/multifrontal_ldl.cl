@@ -147,15 +147,16 @@ inline void eliminate(panel_type *panel, const front_type *at, uint size, REAL t
 {
     const uint pivots = (uint)at->pivots, from = panel->from, k = panel->next;
     const size_t order = at->order;
+    const uint item = (uint)ITEM;
     const REAL least = at->rest == 0 ? zero : tiny;
     __global SCALAR *first = columns, *second = columns + pivots, *left = a + (size_t)from * order;
     const bool is_active = k < min(pivots, from + size) && !panel->is_full;
     const uint begin = is_active ? k : pivots, before = is_active ? k - from : 0;
-    for (uint q = ITEM; q < before; q += ITEMS) {
+    for (uint q = item; q < before; q += ITEMS) {
         row[q] = scalar_mirror(times_blocks(a + k, order, blocks, from + q, from, k));
     }
     WAIT;
-    for (uint i = begin + ITEM; i < pivots; i += ITEMS) {
+    for (uint i = begin + item; i < pivots; i += ITEMS) {
         first[i] = a[(size_t)k * order + i];
     }
     subtract_columns(left, order, before, row, begin, pivots, first);
@@ -170,11 +171,11 @@ inline void eliminate(panel_type *panel, const front_type *at, uint size, REAL t
     const REAL own = is_active ? pivot_size(of_diagonal(first[k])) : ZERO;
     const bool is_weak = is_active && fmax(own, most) >= least && own < ALPHA * most;
     const uint r = is_weak ? found : k, begin_other = is_weak ? k : pivots, before_other = is_weak ? before : 0;
-    for (uint q = ITEM; q < before_other; q += ITEMS) {
+    for (uint q = item; q < before_other; q += ITEMS) {
         other_row[q] = scalar_mirror(times_blocks(a + r, order, blocks, from + q, from, k));
     }
     WAIT;
-    for (uint i = begin_other + ITEM; i < pivots; i += ITEMS) {
+    for (uint i = begin_other + item; i < pivots; i += ITEMS) {
         second[i] = i < r ? scalar_mirror(a[(size_t)i * order + r]) : a[(size_t)r * order + i];
     }
     subtract_columns(left, order, before_other, other_row, begin_other, pivots, second);
@@ -189,11 +190,11 @@ inline void eliminate(panel_type *panel, const front_type *at, uint size, REAL t
     const uint target = is_pair ? k + 1 : k, chosen = is_own ? k : r;
     const bool moves = is_taken && chosen != target;
     WAIT;
-    for (uint q = moves ? ITEM : before; q < before; q += ITEMS) {
+    for (uint q = moves ? item : before; q < before; q += ITEMS) {
         exchange(left + (size_t)q * order, target, chosen);
     }
     // What the row and column `target` had goes to `chosen`; the candidates have what was there.
-    for (uint i = moves ? target + ITEM : pivots; i < pivots; i += ITEMS) {
+    for (uint i = moves ? target + item : pivots; i < pivots; i += ITEMS) {
         const SCALAR value = a[(size_t)target * order + i];
         if (i == target) {
             a[(size_t)chosen * order + chosen] = value;
@@ -215,7 +216,7 @@ inline void eliminate(panel_type *panel, const front_type *at, uint size, REAL t
         const SCALAR d = of_diagonal(first[k]), of_next = of_diagonal(second[k + 1]);
         const SCALAR u = scalar_div(of_next, between), v = scalar_div(d, mirrored), less = scalar_mul(u, v) - SCALAR_ONE;
         const SCALAR scale = scalar_div(scalar_div(SCALAR_ONE, mirrored), less), scale_next = scalar_div(scalar_div(SCALAR_ONE, between), less);
-        for (uint i = k + 2 + ITEM; i < pivots; i += ITEMS) {
+        for (uint i = k + 2 + item; i < pivots; i += ITEMS) {
             a[(size_t)k * order + i] = scalar_mul(scale, scalar_mul(u, first[i]) - second[i]);
             a[((size_t)k + 1) * order + i] = scalar_mul(scale_next, scalar_mul(v, second[i]) - first[i]);
         }
@@ -239,7 +240,7 @@ inline void eliminate(panel_type *panel, const front_type *at, uint size, REAL t
     if (is_taken && !is_pair) {
         __global const SCALAR *column = is_own ? first : second;
         const SCALAR value = of_diagonal(column[k]), divisor = sound_pivot(value, least, tiny), inverse = scalar_div(SCALAR_ONE, divisor);
-        for (uint i = k + 1 + ITEM; i < pivots; i += ITEMS) {
+        for (uint i = k + 1 + item; i < pivots; i += ITEMS) {
             a[(size_t)k * order + i] = scalar_mul(inverse, column[i]);
         }
         if (ITEM == 0) {
