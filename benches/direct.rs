@@ -132,10 +132,7 @@ fn measure<T: Scalar>(
         report.largest_front,
         each * report.operations / again / 1e9,
         // The triangles of symmetric factors are read twice, those of LU factors once each.
-        (report.entries * size_of::<T>()) as f64
-            * if report.kind == Kind::Lu { 1.0 } else { 2.0 }
-            / apply
-            / 1e9,
+        (report.entries * size_of::<T>()) as f64 * if report.kind == Kind::Lu { 1.0 } else { 2.0 } / apply / 1e9,
         solved.backward_error,
         solved.refinements,
     );

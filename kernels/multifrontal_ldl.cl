@@ -6,7 +6,7 @@
 // `columns` has two numbers per step: two columns that are candidates. `progress` has two numbers per front: the panel of its last launch.
 //
 // Pivots below `tiny`, or in the last front, whose rows have no others to grow, below `zero`, are replaced by one of the modulus `tiny`; those of the last
-// front count as zeros. `info` has the number of pivots that were replaced, of zeros, and of negative eigenvalues of D.
+// front count as zeros. `info` has the number of other pivots that were replaced, of zeros, and of negative eigenvalues of D.
 //
 // Traffic: factor_fronts reads and writes its front once per pivot from cache; a panel is read once per pivot from cache, what remains once per panel.
 //
@@ -120,24 +120,23 @@ inline void share_largest(__local REAL *sizes, __local uint *rows, REAL most, ui
 }
 #endif
 
-// The pivots of a panel: its first, the next one, and whether the last column is left to the next panel.
+// The pivots of a panel: its first, the next one, and where it ends unless those of the front end before.
 typedef struct {
-    uint from, next;
-    bool is_full;
+    uint from, next, end;
 } panel_type;
 
-inline panel_type panel_from(uint from)
+inline panel_type panel_from(uint from, uint size)
 {
     panel_type panel;
     panel.from = from;
     panel.next = from;
-    panel.is_full = false;
+    panel.end = from + size;
     return panel;
 }
 
-// Eliminates the next pivot, or pair of pivots, of a panel of up to `size` columns in the rows of the pivots. The last column is left where it begins
+// Eliminates the next pivot, or pair of pivots, of a panel in the rows of the pivots. The last column is left where it begins
 // a pair. The columns on the right of the panel change only by exchanges.
-inline void eliminate(panel_type *panel, const front_type *at, uint size, REAL tiny, REAL zero, __global SCALAR *a, __global SCALAR *blocks,
+inline void eliminate(panel_type *panel, const front_type *at, REAL tiny, REAL zero, __global SCALAR *a, __global SCALAR *blocks,
                       __global SCALAR *columns, __global uint *pivot_of, __global volatile uint *info, SHARED SCALAR *row, SHARED SCALAR *other_row
 #ifndef CPU
                       ,
@@ -145,17 +144,18 @@ inline void eliminate(panel_type *panel, const front_type *at, uint size, REAL t
 #endif
 )
 {
-    const uint pivots = (uint)at->pivots, from = panel->from, k = panel->next;
+    const uint origin = (uint)at->first, pivots = (uint)at->pivots, from = panel->from, k = panel->next;
     const size_t order = at->order;
+    const uint item = (uint)ITEM;
     const REAL least = at->rest == 0 ? zero : tiny;
     __global SCALAR *first = columns, *second = columns + pivots, *left = a + (size_t)from * order;
-    const bool is_active = k < min(pivots, from + size) && !panel->is_full;
+    const bool is_active = k < min(pivots, panel->end);
     const uint begin = is_active ? k : pivots, before = is_active ? k - from : 0;
-    for (uint q = ITEM; q < before; q += ITEMS) {
+    for (uint q = item; q < before; q += ITEMS) {
         row[q] = scalar_mirror(times_blocks(a + k, order, blocks, from + q, from, k));
     }
     WAIT;
-    for (uint i = begin + ITEM; i < pivots; i += ITEMS) {
+    for (uint i = begin + item; i < pivots; i += ITEMS) {
         first[i] = a[(size_t)k * order + i];
     }
     subtract_columns(left, order, before, row, begin, pivots, first);
@@ -170,11 +170,11 @@ inline void eliminate(panel_type *panel, const front_type *at, uint size, REAL t
     const REAL own = is_active ? pivot_size(of_diagonal(first[k])) : ZERO;
     const bool is_weak = is_active && fmax(own, most) >= least && own < ALPHA * most;
     const uint r = is_weak ? found : k, begin_other = is_weak ? k : pivots, before_other = is_weak ? before : 0;
-    for (uint q = ITEM; q < before_other; q += ITEMS) {
+    for (uint q = item; q < before_other; q += ITEMS) {
         other_row[q] = scalar_mirror(times_blocks(a + r, order, blocks, from + q, from, k));
     }
     WAIT;
-    for (uint i = begin_other + ITEM; i < pivots; i += ITEMS) {
+    for (uint i = begin_other + item; i < pivots; i += ITEMS) {
         second[i] = i < r ? scalar_mirror(a[(size_t)i * order + r]) : a[(size_t)r * order + i];
     }
     subtract_columns(left, order, before_other, other_row, begin_other, pivots, second);
@@ -185,15 +185,15 @@ inline void eliminate(panel_type *panel, const front_type *at, uint size, REAL t
 #endif
     const bool is_own = !is_weak || own >= ALPHA * most * (most / most_other);
     const bool is_pair = !is_own && pivot_size(of_diagonal(second[r])) < ALPHA * most_other;
-    const bool is_full = is_pair && before + 1 == size, is_taken = is_active && !is_full;
+    const bool is_full = is_pair && k + 1 == panel->end, is_taken = is_active && !is_full;
     const uint target = is_pair ? k + 1 : k, chosen = is_own ? k : r;
     const bool moves = is_taken && chosen != target;
     WAIT;
-    for (uint q = moves ? ITEM : before; q < before; q += ITEMS) {
+    for (uint q = moves ? item : before; q < before; q += ITEMS) {
         exchange(left + (size_t)q * order, target, chosen);
     }
     // What the row and column `target` had goes to `chosen`; the candidates have what was there.
-    for (uint i = moves ? target + ITEM : pivots; i < pivots; i += ITEMS) {
+    for (uint i = moves ? target + item : pivots; i < pivots; i += ITEMS) {
         const SCALAR value = a[(size_t)target * order + i];
         if (i == target) {
             a[(size_t)chosen * order + chosen] = value;
@@ -215,7 +215,7 @@ inline void eliminate(panel_type *panel, const front_type *at, uint size, REAL t
         const SCALAR d = of_diagonal(first[k]), of_next = of_diagonal(second[k + 1]);
         const SCALAR u = scalar_div(of_next, between), v = scalar_div(d, mirrored), less = scalar_mul(u, v) - SCALAR_ONE;
         const SCALAR scale = scalar_div(scalar_div(SCALAR_ONE, mirrored), less), scale_next = scalar_div(scalar_div(SCALAR_ONE, between), less);
-        for (uint i = k + 2 + ITEM; i < pivots; i += ITEMS) {
+        for (uint i = k + 2 + item; i < pivots; i += ITEMS) {
             a[(size_t)k * order + i] = scalar_mul(scale, scalar_mul(u, first[i]) - second[i]);
             a[((size_t)k + 1) * order + i] = scalar_mul(scale_next, scalar_mul(v, second[i]) - first[i]);
         }
@@ -231,15 +231,15 @@ inline void eliminate(panel_type *panel, const front_type *at, uint size, REAL t
             block[STEP + 1] = SCALAR_ZERO;
             block[STEP + INVERSE] = of_diagonal(scalar_mul(v, scale_next));
             block[STEP + INVERSE + 1] = SCALAR_ZERO;
-            pivot_of[at->first + k] = (uint)(at->first + k);
-            pivot_of[at->first + k + 1] = (uint)(at->first + chosen);
+            pivot_of[origin + k] = origin + k;
+            pivot_of[origin + k + 1] = origin + chosen;
             atomic_inc(info + 2);
         }
     }
     if (is_taken && !is_pair) {
         __global const SCALAR *column = is_own ? first : second;
         const SCALAR value = of_diagonal(column[k]), divisor = sound_pivot(value, least, tiny), inverse = scalar_div(SCALAR_ONE, divisor);
-        for (uint i = k + 1 + ITEM; i < pivots; i += ITEMS) {
+        for (uint i = k + 1 + item; i < pivots; i += ITEMS) {
             a[(size_t)k * order + i] = scalar_mul(inverse, column[i]);
         }
         if (ITEM == 0) {
@@ -250,18 +250,16 @@ inline void eliminate(panel_type *panel, const front_type *at, uint size, REAL t
             block[1] = SCALAR_ZERO;
             block[INVERSE] = inverse;
             block[INVERSE + 1] = SCALAR_ZERO;
-            pivot_of[at->first + k] = (uint)(at->first + chosen);
+            pivot_of[origin + k] = origin + chosen;
             if (is_replaced) {
-                atomic_inc(info);
+                atomic_inc(is_zero ? info + 1 : info);
             }
-            if (is_zero) {
-                atomic_inc(info + 1);
-            } else if (scalar_re(divisor) < ZERO) {
+            if (!is_zero && scalar_re(divisor) < ZERO) {
                 atomic_inc(info + 2);
             }
         }
     }
-    panel->is_full = panel->is_full || is_full;
+    panel->end = is_full ? k : panel->end;
     panel->next += !is_taken ? 0 : is_pair ? 2 : 1;
     WAIT;
 }
@@ -330,8 +328,8 @@ __kernel GROUP void factor_fronts(uint first_front, __global const uint *list, _
                                   __global SCALAR *factors_of, __global SCALAR *contributions, __global SCALAR *blocks_of,
                                   __global SCALAR *columns_of, __global uint *pivot_of, __global volatile uint *info)
 {
-    const size_t position = list[first_front + TASK], pivots = PIVOTS_OF(position);
-    panel_type panel = panel_from(0);
+    const uint position = list[first_front + TASK], pivots = (uint)PIVOTS_OF(position);
+    panel_type panel = panel_from(0, pivots);
 #ifdef CPU
     SCALAR row[MOST_PIVOTS], other_row[MOST_PIVOTS];
 #else
@@ -340,9 +338,9 @@ __kernel GROUP void factor_fronts(uint first_front, __global const uint *list, _
     __local REAL sizes[ITEMS];
     __local uint rows[ITEMS];
 #endif
-    for (size_t step = 0; step < pivots; ++step) {
+    for (uint step = 0; step < pivots; ++step) {
         const front_type at = front_at(fronts, position);
-        eliminate(&panel, &at, (uint)pivots, tiny, zero, factors_of + at.factors, blocks_of + STEP * at.first, columns_of + 2 * at.first, pivot_of,
+        eliminate(&panel, &at, tiny, zero, factors_of + at.factors, blocks_of + STEP * at.first, columns_of + 2 * at.first, pivot_of,
                   info, row, other_row OF_GROUP);
     }
     WAIT;
@@ -387,7 +385,7 @@ __kernel GROUP void factor_panels(ulong first_front, __global const uint *list, 
 {
     const size_t position = list[first_front + TASK];
     const uint from = progress[2 * position + 1];
-    panel_type panel = panel_from(from);
+    panel_type panel = panel_from(from, TILE);
 #ifdef CPU
     (void)inverses;
     SCALAR row[TILE], other_row[TILE];
@@ -398,7 +396,7 @@ __kernel GROUP void factor_panels(ulong first_front, __global const uint *list, 
 #endif
     for (size_t step = 0; step < TILE; ++step) {
         const front_type at = front_at(fronts, position);
-        eliminate(&panel, &at, TILE, tiny, zero, factors + at.factors, blocks_of + STEP * at.first, columns_of + 2 * at.first, pivot_of, info, row,
+        eliminate(&panel, &at, tiny, zero, factors + at.factors, blocks_of + STEP * at.first, columns_of + 2 * at.first, pivot_of, info, row,
                   other_row OF_GROUP);
     }
     const uint until = panel.next;

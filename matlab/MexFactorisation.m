@@ -3,8 +3,9 @@ function F = MexFactorisation(gpu, A, kind)
 %   F = MexFactorisation(gpu, A [, kind])
 %
 %   A is a full or square sparse matrix, real or complex. Later changes of A do not reach F. kind is 'auto' (default):
-%   Cholesky for a sparse Hermitian positive definite matrix, QR for a full one that is not square, else LU; or 'lu',
-%   'cholesky' or, for a full matrix, 'qr'. MexRelease frees F.
+%   Cholesky for a sparse Hermitian positive definite matrix, LDL for one that is Hermitian or complex symmetric, QR for a
+%   full one that is not square, else LU; or 'lu', 'cholesky', for a sparse matrix 'ldl' or for a full one 'qr'. MexRelease
+%   frees F.
 %
 %   Example:
 %     gpu = MexInitOpenCL();

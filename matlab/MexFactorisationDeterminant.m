@@ -2,7 +2,7 @@ function d = MexFactorisationDeterminant(gpu, F)
 %MexFactorisationDeterminant  Determinant of a matrix, from its factors.
 %   d = MexFactorisationDeterminant(gpu, F)
 %
-%   d is the determinant, from LU or Cholesky; infinite or zero where it leaves the range. A sparse matrix that is singular
+%   d is the determinant, from LU, Cholesky or LDL; infinite or zero where it leaves the range. A sparse matrix that is singular
 %   to working precision is an error.
 %
 %   Example:

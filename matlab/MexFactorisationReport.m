@@ -3,14 +3,15 @@ function info = MexFactorisationReport(gpu, F)
 %   info = MexFactorisationReport(gpu, F)
 %
 %   info is a structure with the fields
-%     kind             'cholesky' or 'lu'
+%     kind             'cholesky', 'ldl' or 'lu'
 %     entries          stored numbers of the factors
 %     operations       multiplications and additions of the factorisation
 %     fronts           dense matrices in which pivots are eliminated
 %     largestFront     rows of the largest of them
 %     bytes            memory of the factors on the device
 %     replacedPivots   pivots that were too small and were replaced
-%     matched          whether rows were permuted for a large diagonal
+%     matched          whether rows were permuted for a large diagonal, or with LDL pairs of rows kept together
+%     inertia          positive, negative and zero eigenvalues, a row; empty where the factors do not show them, as LU
 %     backwardError    of the last solve: the largest abs(b - A*x) ./ (abs(A)*abs(x) + abs(b)); NaN before the first
 %     refinements      of the last solve: steps of iterative refinement
 %

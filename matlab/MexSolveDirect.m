@@ -3,11 +3,12 @@ function [x, info] = MexSolveDirect(gpu, A, b, limited)
 %   [x, info] = MexSolveDirect(gpu, A, b [, limited])
 %
 %   x = A \ b for a square sparse matrix A and a full b of one or more columns, real or complex, all of the same precision;
-%   x is a new object. There is no tolerance: Cholesky factors where A is Hermitian positive definite, else those of LU, and
-%   iterative refinement. A matrix that is singular to working precision is an error unless b lies in its range.
+%   x is a new object. There is no tolerance: Cholesky factors where A is Hermitian positive definite, LDL where it is
+%   Hermitian or complex symmetric, else those of LU, and iterative refinement. A matrix that is singular to working
+%   precision is an error unless b lies in its range.
 %     limited   whether a factorisation that takes longer than seconds is an error (default false)
 %   info is a structure with the fields
-%     kind             'cholesky' or 'lu'
+%     kind             'cholesky', 'ldl' or 'lu'
 %     backwardError    the largest abs(b - A*x) ./ (abs(A)*abs(x) + abs(b))
 %     refinements      steps of iterative refinement
 %     entries          stored numbers of the factors

@@ -634,7 +634,9 @@ fn direct_solves_report_inertia_and_determinant() {
     let n = 60;
     for (name, diagonal) in [("a.mtx", 1.3), ("negative.mtx", -1.3)] {
         let lines: String = (1..=n)
-            .map(|i| format!("{i} {i} {diagonal}\n") + &if i > 1 { format!("{i} {} -1\n", i - 1) } else { String::new() })
+            .map(|i| {
+                format!("{i} {i} {diagonal}\n") + &if i > 1 { format!("{i} {} -1\n", i - 1) } else { String::new() }
+            })
             .collect();
         let header = "%%MatrixMarket matrix coordinate real symmetric";
         file(&folder, name, &format!("{header}\n{n} {n} {}\n{lines}", 2 * n - 1));

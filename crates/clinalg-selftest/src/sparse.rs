@@ -25,11 +25,8 @@ pub(super) fn run<T: Real>(suite: &mut Suite<'_>) {
     suite.check("sparse_part", Some(T::PRECISION), |worst| parts::<T>(context, worst));
     suite.check("sparse_inspection", Some(T::PRECISION), |worst| inspection::<T>(context, worst));
     preconditioners::<T>(suite);
-    let kinds = [
-        ("direct_fronts_cholesky", Kind::Cholesky),
-        ("direct_fronts_ldl", Kind::Ldl),
-        ("direct_fronts_lu", Kind::Lu),
-    ];
+    let kinds =
+        [("direct_fronts_cholesky", Kind::Cholesky), ("direct_fronts_ldl", Kind::Ldl), ("direct_fronts_lu", Kind::Lu)];
     for (name, kind) in kinds {
         suite.check(name, Some(T::PRECISION), |worst| fronts::<T>(context, worst, kind));
     }

@@ -52,7 +52,8 @@ MexHandleMatrix(gpu, x)",
         text: "\
 x = A \\ b for a square sparse matrix A and a full b of one or more columns, real or complex, all of the same precision;
 x is a new object. There is no tolerance: Cholesky factors where A is Hermitian positive definite, LDL where it is
-Hermitian or complex symmetric, else those of LU, and iterative refinement. A matrix that is singular to working precision is an error unless b lies in its range.
+Hermitian or complex symmetric, else those of LU, and iterative refinement. A matrix that is singular to working
+precision is an error unless b lies in its range.
   limited   whether a factorisation that takes longer than seconds is an error (default false)
 info is a structure with the fields
   kind             'cholesky', 'ldl' or 'lu'

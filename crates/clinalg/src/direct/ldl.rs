@@ -39,8 +39,8 @@ pub(super) fn ldl<T: Scalar>(parts: &Parts<'_, T>, a: &Csr<T>) -> Result<Counts>
     }
     elimination.finish()?;
     let counts = elimination.info.to_vec()?;
-    let [replaced, zeros, negative] = [0, 1, 2].map(|k| counts[k] as usize);
-    Ok(Counts { replaced, zeros, negative })
+    let [others, zeros, negative] = [0, 1, 2].map(|k| counts[k] as usize);
+    Ok(Counts { replaced: others + zeros, zeros, negative })
 }
 
 /// The memory of an elimination by panels.
