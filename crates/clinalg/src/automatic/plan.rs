@@ -10,7 +10,7 @@ use crate::amg::Cycle;
 use crate::matrix::Inspection;
 use crate::precond::{NullVectors, Split, check_finite, check_finite_columns, check_zeros, is_unsuited};
 use crate::team::Team;
-use crate::{Csr, CsrParts, Real, Result, Scalar, number};
+use crate::{Csr, CsrParts, KernelFamily, Real, Result, Scalar, number};
 
 /// The method and the preconditioner for a matrix, before anything is set up.
 pub struct Plan<S: Space> {
@@ -98,6 +98,7 @@ impl<S: Space> Plan<S> {
                     is_complex: S::Scalar::IS_COMPLEX,
                     is_saddle,
                     lesser_triangle,
+                    on_cpu: space.context().is_some_and(|context| context.family() == KernelFamily::Cpu),
                     null_vectors: null_vectors.as_ref().map_or(0, NullVectors::count),
                     method: params.method,
                     on_team: S::IS_TEAM,

@@ -15,6 +15,9 @@ const WEAKLY_DOMINANT: f64 = 1.05;
 /// Where the smaller triangle contributes at most this fraction of the off-diagonal entries, as where the flow along the numbering of the unknowns
 /// dominates, ILU(0) is nearly exact.
 const ONE_TRIANGLE: f64 = 0.05;
+/// On CPUs the set-up of multigrid takes longer than the iterations with ILU(0) for matrices with more off-diagonal entries per row than this, as from
+/// three dimensions (two cores, 60^3 unknowns, cell Peclet numbers from 0.1 to 100: 1.3 to 6 times as long).
+const MOST_ON_CPU: usize = 5;
 /// If the off-diagonal moduli of each row add up to at most this fraction of the diagonal entry, a few iterations suffice.
 const DOMINANT: f64 = 0.5;
 
@@ -26,6 +29,7 @@ pub(super) struct Facts<'f> {
     pub(super) is_saddle: bool,
     /// The fraction of the off-diagonal moduli, relative to the diagonal, in the smaller of the two triangles; known where a real matrix is not symmetric.
     pub(super) lesser_triangle: Option<f64>,
+    pub(super) on_cpu: bool,
     /// Null vectors that are constant on a connected component.
     pub(super) null_vectors: usize,
     /// The method that is prescribed.
@@ -69,6 +73,11 @@ impl Facts<'_> {
         positive_diagonal == rows
             && nonpositive_off_diagonal as f64 >= SIGNS * off_diagonal as f64
             && dominance <= WEAKLY_DOMINANT
+    }
+
+    /// Whether the set-up of multigrid for an M-matrix that is not symmetric would take longer than it saves.
+    fn has_long_rows_for_cpu(&self) -> bool {
+        self.on_cpu && self.matrix.off_diagonal > MOST_ON_CPU * self.matrix.rows
     }
 
     /// The fraction of the off-diagonal entries that are not positive, in percent.
@@ -177,7 +186,10 @@ const RULES: [Rule; 17] = [
     ),
     rule(
         PreconditionerKind::Amg,
-        |f| f.is_m_matrix() && f.lesser_triangle.is_some_and(|share| share > ONE_TRIANGLE),
+        |f| {
+            let both = f.lesser_triangle.is_some_and(|share| share > ONE_TRIANGLE);
+            both && f.is_m_matrix() && !f.has_long_rows_for_cpu()
+        },
         |f| {
             format!(
                 "not symmetric, an M-matrix: a positive diagonal, {:.0} % of the off-diagonal entries not positive, off-diagonal sums up to {:.2} times the diagonal",
@@ -198,6 +210,12 @@ fn why_no_multigrid(facts: &Facts<'_>) -> String {
     }
     if negative > 0 {
         return format!("{negative} of {} diagonal entries are negative", facts.matrix.rows);
+    }
+    if facts.is_m_matrix() {
+        let entries = facts.matrix.off_diagonal as f64 / facts.matrix.rows as f64;
+        return format!(
+            "an M-matrix of {entries:.1} off-diagonal entries per row, for which multigrid is set up slowly on a CPU"
+        );
     }
     if percent < 100.0 * SIGNS {
         return format!("{percent:.0} % of the off-diagonal entries not positive, too few for multigrid");
@@ -266,6 +284,16 @@ mod tests {
     }
 
     fn of(parts: &CsrParts<f64>, method: Option<Method>, on_team: bool, null_vectors: usize) -> PreconditionerKind {
+        with(parts, method, on_team, null_vectors, false)
+    }
+
+    fn with(
+        parts: &CsrParts<f64>,
+        method: Option<Method>,
+        on_team: bool,
+        null_vectors: usize,
+        on_cpu: bool,
+    ) -> PreconditionerKind {
         let matrix = crate::automatic::inspection::inspect(parts).unwrap();
         let is_saddle = matrix.hermitian && Split::find(parts).is_some();
         let sides: [f64; 2] = [-1_isize, 1].map(|side| {
@@ -278,6 +306,7 @@ mod tests {
             is_complex: false,
             is_saddle,
             lesser_triangle,
+            on_cpu,
             null_vectors,
             method,
             on_team,
@@ -300,6 +329,11 @@ mod tests {
         let upwind = banded(2000, &[(-1, -3.0), (0, 4.0), (1, -1.0)]);
         assert_eq!(kind(&upwind, None), Amg);
         assert_eq!(kind(&upwind, Some(Method::Cg)), Plain);
+        // On CPUs only with short rows.
+        let on_cpu = |parts: &CsrParts<f64>| with(parts, None, false, 0, true);
+        let long = [(-900, -1.0), (-30, -1.0), (-1, -2.0), (0, 8.0), (1, -1.0), (30, -1.0), (900, -2.0)];
+        assert_eq!((on_cpu(&upwind), kind(&banded(9000, &long), None)), (Amg, Amg));
+        assert_eq!(on_cpu(&banded(9000, &long)), Ilu);
         assert_eq!(kind(&banded(2000, &[(-1, -30.0), (0, 31.0), (1, -1.0)]), None), Ilu);
         // Central differences beyond a cell Peclet number of 2, and a diagonal that is too small.
         let flow = banded(2000, &[(-1, -3.0), (0, 4.0), (1, 1.0)]);
