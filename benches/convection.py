@@ -5,11 +5,13 @@
                                   [--hypre PROGRAM] [--turns 1] [--out FILE.jsonl] [--options TEXT ...]
     python3 benches/convection.py --write NAME FILE.npz [--points2 1400]
 
--div(k grad u) + v . grad u on the unit square (5 points) and cube (7 points) by finite volumes with Dirichlet conditions, upwind or central
-differences, times h^(d-2). |v| is at most 1 and the cell Peclet number is |v| h / k at its largest; central differences are used where they are
-stable, below 2. The velocity is along x, diagonal, or recirculating; with *varying* diffusion, k is a smooth random field from 0.03 to 30
-times its middle. The systems are halved like a chessboard: the parameters of the library were chosen on one half (tuned), the other half
-(held-back) only measures them. b is random. Each --options is a column, given as options of `clinalg solve`; the default is one without options.
+-div(k grad u) + div(v u) on the unit square (5 points) and cube (7 points) by finite volumes with Dirichlet conditions,
+upwind or central differences, scaled by h^2. The cell Peclet number is the largest |v| h / k for k = 1; central
+differences are used only below 2, where they are stable. The velocity is along x, diagonal, or recirculating. With
+*varying* diffusion, k is a smooth random field between 0.03 and 30. The systems are split like the squares of a
+chessboard: the parameters of the library were chosen on one half (tuned); the other half (held-back) was used only for
+measurements. b is random. Each --options adds a column with these options of `clinalg solve`; the default is one
+column without options.
 An entry is iterations, set-up + solve in seconds; `x` did not reach 1e-8. With --hypre, the program built from benches/peers/hypre_convection.c
 solves the same systems. Needs NumPy and SciPy.
 """

@@ -4,9 +4,10 @@
     cargo build --release -p clinalg-cli
     python3 benches/several.py --devices 0,1 [--turns K] [--only NAMES] [--out FILE.jsonl] PROGRAM [PROGRAM ...]
 
-Needs numpy and scipy. Every row runs on the first device, on the first two, and so on, once before the turns that count and then in turns, so
-that all counts see the same machine. The time is that of the solve, from the first kernel to the last, as the program's report has it; `around` is
-the rest of the command. Efficiency is T1 / (p Tp), from medians.
+Needs NumPy and SciPy. Every row runs on the first device, on the first two, and so on: one warm-up run each, then
+--turns rounds in which the device counts alternate, so that all of them see the same state of the machine. The time is
+that of the solve in the program's report; `around` is the rest of the wall time of the command. Efficiency is
+T1 / (p Tp), from medians. The exit status is not 0 if a row takes more than 3 % longer than on one device.
 """
 
 import argparse

@@ -1,23 +1,21 @@
-// The operators of boxes_stencil.cl in two dimensions by strips, for GPUs: all relaxations of a visit to a level and
-// the residual after them in one pass over memory. A work-group goes up a strip of columns, an item per pair of
+// The operators of boxes_stencil.cl in two dimensions by strips, for GPUs: all relaxations of a visit to a level in
+// one pass over memory. A work-group goes up a strip of columns, an item per pair of
 // columns. In the step in which row t arrives, stage s relaxes the points of its colour in row t - 2 s - 2: both rows
 // beside it have been through the stages before, and no row that the stage reads is written in that step. Rows of u
 // are kept in local memory. What else a stage reads is loaded a step ahead, once from memory and later from cache.
 //
-// Traffic per point, f64, beside the halos: 8 B for each offset and the mass, and 24 B (given u, no residual), 16 B
-// (from zero, no residual), 24 B (from zero, residual).
+// Traffic per point, f64, beside the halos: 8 B for each offset and the mass, and 24 B (given u) or 16 B (from zero).
 //
 //   FULL      1 where there are neighbours along the diagonals too: four colours instead of two
 //   SWEEPS    sweeps of a visit
 //   REVERSED  1 for the colours in the opposite order
 //   START     what u is before: GIVEN or FROM_ZERO
-//   RESIDUAL  1 where d = f - A u is written after the last stage
 //   ITEMS     items of a work-group
-//@ build FULL=0 SWEEPS=2 REVERSED=0 START=1 RESIDUAL=1 ITEMS=128
-//@ build FULL=0 SWEEPS=2 REVERSED=1 START=0 RESIDUAL=0 ITEMS=128
-//@ build FULL=1 SWEEPS=2 REVERSED=0 START=1 RESIDUAL=1 ITEMS=64
-//@ build FULL=1 SWEEPS=2 REVERSED=1 START=0 RESIDUAL=0 ITEMS=64
-//@ build FULL=1 SWEEPS=1 REVERSED=0 START=0 RESIDUAL=1 ITEMS=64
+//@ build FULL=0 SWEEPS=2 REVERSED=0 START=1 ITEMS=128
+//@ build FULL=0 SWEEPS=2 REVERSED=1 START=0 ITEMS=128
+//@ build FULL=1 SWEEPS=2 REVERSED=0 START=1 ITEMS=64
+//@ build FULL=1 SWEEPS=2 REVERSED=1 START=0 ITEMS=64
+//@ build FULL=1 SWEEPS=1 REVERSED=0 START=0 ITEMS=64
 #include "common.clh"
 #include "grid.clh"
 
@@ -29,11 +27,11 @@
 #define ACTIVE (FULL ? STAGES / 2 : STAGES)
 // Columns of halo on either side of a strip, and rows on either side of a band: even, so that colours are those of
 // the box.
-#define HALO ((STAGES + RESIDUAL + 1) / 2 * 2)
+#define HALO STAGES
 // Rows between the newest one and the one whose stages are done.
 #define DONE (2 * STAGES)
 // Rows in local memory.
-#define ROWS (2 * STAGES + 2 + 2 * RESIDUAL)
+#define ROWS (2 * STAGES + 2)
 #define WIDTH (2 * ITEMS)
 
 // The values of row r in columns of parity `odd`, that of item -1 first.
@@ -109,10 +107,11 @@ inline REAL diagonal_of(const Point *p)
 // not read from zero. A band has `band` rows, an even number.
 __kernel __attribute__((reqd_work_group_size(ITEMS, 1, 1))) void
 relax_strip(ulong nx, ulong ny, uint wraps, uint band, __global const REAL *c, __global const REAL *mass,
-            __global const REAL *f, __global const REAL *u, __global REAL *out, __global REAL *d)
+            __global const REAL *f, __global const REAL *u, __global REAL *out)
 {
     __local REAL held[ROWS * 2 * (ITEMS + 2)];
-    const int item = (int)get_local_id(0), n = (int)nx, height = (int)ny;
+    const int item = (int)get_local_id(0);
+    const int n = (int)nx, height = (int)ny;
     const size_t points = (size_t)nx * ny;
     const int low = (int)(get_group_id(1) * band), high = min(low + (int)band, height);
     const int left = (int)get_group_id(0) * (WIDTH - 2 * HALO) - HALO;
@@ -135,7 +134,7 @@ relax_strip(ulong nx, ulong ny, uint wraps, uint band, __global const REAL *c, _
     for (int k = item; k < ROWS * 2 * (ITEMS + 2); k += ITEMS) {
         held[k] = ZERO;
     }
-    const int from = low - HALO, top = high - 1 + HALO, to = high - 1 + DONE + RESIDUAL;
+    const int from = low - HALO, top = high - 1 + HALO, to = high - 1 + DONE;
     // Loaded a step ahead: the newest row of u, and what the stages read.
     REAL newest[2] = {ZERO, ZERO};
     Point ahead[ACTIVE];
@@ -200,26 +199,6 @@ relax_strip(ulong nx, ulong ny, uint wraps, uint band, __global const REAL *c, _
                     }
                 }
             }
-#if RESIDUAL
-            // Both rows beside it are done.
-            const int last = now - DONE - 1;
-            if (last >= low && last < high) {
-                const size_t at_row = (size_t)last * nx, at_below = (size_t)WRAPPED(last - 1, height) * nx;
-                __local const REAL *below = VALUES(last - 1, 0), *row = VALUES(last, 0), *above = VALUES(last + 1, 0);
-#pragma unroll
-                for (int k = 0; k < 2; ++k) {
-                    const int column = item + k * ITEMS, i = left + column;
-                    const int back = WRAPPED(i - 1, n), on = WRAPPED(i + 1, n);
-                    if (stored[k]) {
-                        const Point p = point_at(c, mass, f, points, at_row, at_below, i, back, on);
-                        d[at_row + i] = p.f - product_of(&p, below, row, above, column >> 1, column & 1);
-                    }
-                }
-            }
-#endif
         }
     }
-#if !RESIDUAL
-    (void)d;
-#endif
 }

@@ -353,7 +353,7 @@ fn new_values_and_repeated_runs_have_the_same_bits() {
     fn run<T: Scalar>(context: &Context, parts: &CsrParts<T>) {
         let a = Csr::from_parts(context, parts).unwrap();
         let mut other = parts.clone();
-        other.values.iter_mut().for_each(|value| *value = *value * T::from_f64(1.25));
+        other.values.iter_mut().for_each(|value| *value *= T::from_f64(1.25));
         let other = Csr::from_parts(context, &other).unwrap();
         let n = parts.rows;
         let b: Vec<T> = (0..n).map(|i| T::from_f64((i as f64).sin())).collect();

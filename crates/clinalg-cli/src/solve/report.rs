@@ -92,7 +92,7 @@ struct InertiaCounts {
     zero: usize,
 }
 
-/// The determinant over its modulus, and the logarithm of that.
+/// det A / |det A|, and the natural logarithm of |det A|.
 #[derive(Clone, Copy, Serialize, JsonSchema)]
 struct DeterminantParts {
     sign: f64,

@@ -13,12 +13,12 @@
 //! | Hermitian with a positive diagonal and several null vectors | SSOR | CG |
 //! | symmetric (complex: Hermitian) with a positive diagonal | algebraic multigrid (complex: IC(0)) | CG |
 //! | Hermitian, with negative diagonal entries | ILUT | BiCGStab |
-//! | real, not symmetric, an M-matrix with entries on both sides of the diagonal | algebraic multigrid | BiCGStab |
+//! | real, not symmetric, nearly an M-matrix, neither triangle negligible | algebraic multigrid (on CPUs with long rows: ILU(0)) | BiCGStab |
 //! | others | ILU(0) | BiCGStab |
 //!
 //! CG is for Hermitian matrices with a positive diagonal. Where a preconditioner cannot be set up or is unstable, a more accurate one takes its place, then the
-//! diagonal, then none. Where CG, MINRES or BiCGStab was chosen and fails or reaches the limit of iterations, GMRES continues from its best iterate with complete LU
-//! factors, if these take at most about ten seconds, or with ILUT; for Hermitian matrices MINRES without a preconditioner continues after it. The next
+//! diagonal, then none. Where CG, MINRES or BiCGStab was chosen and fails or reaches the limit of iterations, GMRES continues from its best iterate with complete
+//! factors (Cholesky, LDL or LU), if these take at most about ten seconds, or with ILUT; for Hermitian matrices MINRES without a preconditioner continues after it. The next
 //! right-hand side begins with the method that solved the last one. [`Automatic::explanation`] says what was done and why.
 //!
 //! ```

@@ -15,8 +15,8 @@ const WEAKLY_DOMINANT: f64 = 1.05;
 /// Where the smaller triangle contributes at most this fraction of the off-diagonal entries, as where the flow along the numbering of the unknowns
 /// dominates, ILU(0) is nearly exact.
 const ONE_TRIANGLE: f64 = 0.05;
-/// On CPUs the set-up of multigrid takes longer than the iterations with ILU(0) for matrices with more off-diagonal entries per row than this, as from
-/// three dimensions (two cores, 60^3 unknowns: 1.4 to 4.8 times as long as a whole solve with ILU(0)).
+/// On CPUs multigrid, with its slow set-up, takes longer than ILU(0) for matrices with more off-diagonal entries per row
+/// than this on average, as in three dimensions (two cores, 60^3 unknowns: 1.4 to 4.8 times as long).
 const MOST_ON_CPU: usize = 5;
 /// If the off-diagonal moduli of each row add up to at most this fraction of the diagonal entry, a few iterations suffice.
 const DOMINANT: f64 = 0.5;
@@ -192,7 +192,7 @@ const RULES: [Rule; 17] = [
         },
         |f| {
             format!(
-                "not symmetric, an M-matrix: a positive diagonal, {:.0} % of the off-diagonal entries not positive, off-diagonal sums up to {:.2} times the diagonal",
+                "not symmetric, nearly an M-matrix: a positive diagonal, {:.0} % of the off-diagonal entries not positive, off-diagonal sums up to {:.2} times the diagonal",
                 f.percent_nonpositive(),
                 f.matrix.dominance
             )
@@ -214,7 +214,7 @@ fn why_no_multigrid(facts: &Facts<'_>) -> String {
     if facts.is_m_matrix() {
         let entries = facts.matrix.off_diagonal as f64 / facts.matrix.rows as f64;
         return format!(
-            "an M-matrix of {entries:.1} off-diagonal entries per row, for which multigrid is set up slowly on a CPU"
+            "nearly an M-matrix, but with {entries:.1} off-diagonal entries per row multigrid is slow to set up on a CPU"
         );
     }
     if percent < 100.0 * SIGNS {

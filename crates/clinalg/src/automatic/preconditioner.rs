@@ -113,9 +113,9 @@ pub struct PreconditionerParams {
     pub finds_unknowns_per_node: bool,
     /// Whether the convergence factor of algebraic multigrid is measured, and described with all levels. Default false.
     pub reports_levels: bool,
-    /// Whether complete factors report the inertia, which is an error of those that do not show it. Default false.
+    /// Whether to report the inertia; set-up fails if the complete factors do not give it. Default false.
     pub reports_inertia: bool,
-    /// Whether complete factors report the determinant, which is an error of a singular matrix. Default false.
+    /// Whether to report the determinant; set-up fails if the matrix is singular to working precision. Default false.
     pub reports_determinant: bool,
 }
 
@@ -177,7 +177,7 @@ pub struct Prepared<M> {
 pub struct FactorFacts {
     /// How many eigenvalues have which sign.
     pub inertia: Option<Inertia>,
-    /// The determinant over its modulus, and the natural logarithm of that.
+    /// det A / |det A|, and the natural logarithm of |det A|.
     pub determinant: Option<(Complex<f64>, f64)>,
 }
 

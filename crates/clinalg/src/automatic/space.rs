@@ -63,8 +63,8 @@ pub trait Space {
     /// Those of the device.
     fn unknowns_per_node(&self) -> Result<Option<usize>>;
 
-    /// The fraction of the off-diagonal moduli, relative to the diagonal entry of the row, in the smaller of the two triangles of a square
-    /// matrix; `None` for complex ones and on a team.
+    /// Of the sum of |a_ij| / |a_ii| over all off-diagonal entries of a square matrix, the fraction in the strict lower or
+    /// the strict upper triangle, whichever is smaller; `None` for complex matrices and on a team.
     ///
     /// # Errors
     /// Those of the device.

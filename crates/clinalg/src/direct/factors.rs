@@ -235,10 +235,13 @@ impl<T: Scalar> Factors<T> {
             Some(Kind::Ldl) => match indefinite()? {
                 (Kind::Ldl, op) => Factors::of(a, params, Kind::Ldl, op),
                 _ if T::IS_COMPLEX => {
-                    let reason = "it is neither Hermitian nor symmetric, as LDL factors need; use those of LU";
+                    let reason = "it is neither Hermitian nor symmetric; LDL factors need one of these, use LU factors";
                     Err(Error::unsuitable("a", reason))
                 }
-                _ => Err(Error::unsuitable("a", "it is not symmetric, as LDL factors need; use those of LU")),
+                _ => Err(Error::unsuitable(
+                    "a",
+                    "it is not symmetric; LDL factors need a symmetric matrix, use LU factors",
+                )),
             },
             Some(kind) => Factors::of(a, params, kind, Transpose::Conjugate),
             None if looks_definite => match Factors::of(a, params, Kind::Cholesky, Transpose::Conjugate) {
@@ -348,7 +351,7 @@ impl<T: Scalar> Factors<T> {
         };
         if self.kind == Kind::Ldl && !keeps_symmetry()? {
             let kind = if self.op == Transpose::Conjugate { "Hermitian" } else { "symmetric" };
-            let reason = format!("it is not {kind}, as the matrix of the LDL factors was; make new factors");
+            let reason = format!("it is not {kind}, but the LDL factors are of a {kind} matrix; make new factors");
             return Err(Error::unsuitable("a", reason));
         }
         self.eliminate(a)
@@ -409,14 +412,16 @@ impl<T: Scalar> Factors<T> {
         let reason = match self.kind {
             Kind::Cholesky => return Ok(Inertia { positive: n, negative: 0, zero: 0 }),
             Kind::Lu => {
-                "LU factors do not show the signs of its eigenvalues; use LDL factors, if it is Hermitian".into()
+                "LU factors do not give the inertia; only a Hermitian matrix has one, and its LDL factors give it"
+                    .into()
             }
             Kind::Ldl if self.op == Transpose::Yes && T::IS_COMPLEX => {
-                "it is complex symmetric but not Hermitian, so that its eigenvalues have no signs".into()
+                "it is complex symmetric but not Hermitian: its eigenvalues need not be real, so it has no inertia"
+                    .into()
             }
             Kind::Ldl if replaced > zeros => format!(
-                "{} of its pivots were too small and were replaced, so that the signs of the others are those of a matrix that differs from it; \
-                 use an eigensolver, or LDL factors of the matrix with a small multiple of the identity added",
+                "{} of its pivots were too small and were replaced, so the factors give the inertia of a perturbed matrix; \
+                 use an eigensolver, or add a small multiple of the identity to the matrix",
                 replaced - zeros
             ),
             Kind::Ldl => return Ok(Inertia { positive: n - negative - zeros, negative, zero: zeros }),

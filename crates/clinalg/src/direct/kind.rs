@@ -9,10 +9,10 @@ use crate::runtime::KernelFamily;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Kind {
-    /// L L' of a Hermitian positive definite matrix: half the operations and half the memory.
+    /// L L' of a Hermitian positive definite matrix: half the operations and half the memory of LU.
     Cholesky,
-    /// L D L' of a Hermitian or complex symmetric matrix, as many as Cholesky's, with pivots of one or two rows from those of each front. L' is the
-    /// conjugate transpose of L for Hermitian matrices and the transpose for others.
+    /// L D L' of a Hermitian or complex symmetric matrix, with the operations and memory of Cholesky, and 1-by-1 and 2-by-2
+    /// pivots chosen within each front. L' is the conjugate transpose of L for Hermitian matrices, otherwise its transpose.
     Ldl,
     /// L U with pivots from the rows of each front.
     Lu,

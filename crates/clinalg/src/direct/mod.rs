@@ -10,9 +10,9 @@
 //! (Duff and Reid 1983), which are assembled and eliminated on the device: small ones by a work-group each; larger ones of a level together by
 //! panels on GPUs; the largest, and on CPUs all larger ones, by the factorisations and products of [`ops`](crate::ops). LU factors take their pivots
 //! from the rows of the front, after rows were permuted for a large diagonal where it is weak (Duff and Koster 2001); a pivot that is too small is
-//! replaced by sqrt(eps), and [`Factors::solve`] refines the solution (Arioli, Demmel and Duff 1989). L D L' factors take pivots of one or two rows
-//! from those of the front (Bunch and Kaufman 1977); where the diagonal is weak, the same matching finds pairs of rows that are eliminated together,
-//! and the scaling (Duff and Pralet 2005). On GPUs the triangles of the pivots are
+//! replaced by sqrt(eps), and [`Factors::solve`] refines the solution (Arioli, Demmel and Duff 1989). L D L' factors take
+//! 1-by-1 and 2-by-2 pivots within the front (Bunch and Kaufman 1977); where the diagonal is weak, the same matching gives
+//! the scaling and pairs of rows that are kept together (Duff and Pralet 2005). On GPUs the triangles of the pivots are
 //! inverted after the factorisation, so that solves are products (Alvarado and Schreiber 1993).
 //!
 //! ```

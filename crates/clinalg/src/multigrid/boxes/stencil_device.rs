@@ -134,7 +134,7 @@ impl<T: Real> Components for Stencils<T> {
     fn smooth(&mut self, level: usize, u: &mut Vector<T>, f: &Vector<T>, sweeps: Sweeps) -> Result<()> {
         let StencilLevel { operator, parts, .. } = &self.levels[level];
         if let Some((strips, spare)) = &mut self.strips[level] {
-            return strips.relax(operator, (Start::Current, sweeps), u, f, spare, None);
+            return strips.relax(operator, (Start::Current, sweeps), u, f, spare);
         }
         let colours = operator.colours();
         let steps = parts.iter().flat_map(|part| colours.iter().map(move |&colour| (part, colour)));
@@ -157,15 +157,18 @@ impl<T: Real> Components for Stencils<T> {
         sweeps: Sweeps,
         coarse: &mut Vector<T>,
     ) -> Result<()> {
-        if let Some((strips, spare)) = self.strips[level].as_mut().filter(|_| sweeps.count > 0) {
-            let (operator, work) = (&self.levels[level].operator, &self.work[level]);
-            strips.relax(operator, (Start::zero_if(zero), sweeps), u, f, spare, Some(work))?;
-            return self.restrict(level, work, coarse);
+        match self.strips[level].as_mut().filter(|_| sweeps.count > 0) {
+            Some((strips, spare)) => {
+                let operator = &self.levels[level].operator;
+                strips.relax(operator, (Start::zero_if(zero), sweeps), u, f, spare)?;
+            }
+            None => {
+                if zero {
+                    self.clear(u)?;
+                }
+                self.smooth(level, u, f, sweeps)?;
+            }
         }
-        if zero {
-            self.clear(u)?;
-        }
-        self.smooth(level, u, f, sweeps)?;
         self.restrict_defect(level, u, f, coarse)
     }
 

@@ -1,4 +1,4 @@
-//! Visits to a level of two dimensions in one pass, for operators by their couplings, on GPUs.
+//! On GPUs, all relaxations of a visit to a 2-D level in one pass (streaming tiles), for operators stored as couplings.
 
 use super::stencil::{OnDevice, StencilLevel};
 use crate::multigrid::cycle::{Order, Start, Sweeps};
@@ -6,9 +6,9 @@ use crate::runtime::kernels::boxes_stencil_strip;
 use crate::runtime::{KernelFamily, Out, Range};
 use crate::{Context, Real, Result, Vector};
 
-/// Fewest unknowns of a level that is cut into strips: smaller ones take longer so than by one kernel after the
-/// other, as a step waits for the one before (NVIDIA H200, with eight neighbours and the residual: 1023^2 points 0.22
-/// ms instead of 0.16, 2047^2 points 0.43 instead of 0.52).
+/// Fewest unknowns of a level that is cut into strips. On smaller levels separate kernels are about as fast, since each
+/// step of a strip waits for the one before (NVIDIA H200, two sweeps: on 1023^2 points with four neighbours strips take
+/// 0.058 ms and separate kernels 0.060 ms, on 2047^2 points 0.165 and 0.206 ms).
 const LEAST_UNKNOWNS: usize = 1 << 21;
 /// Fewest rows of a band: shorter ones spend most of their time on halos.
 const LEAST_ROWS: usize = 16;
@@ -21,13 +21,12 @@ pub(super) struct StencilStrips {
     items: usize,
 }
 
-/// A pass: what u is before it, and whether the residual is written after it.
+/// A pass, and what u is before it.
 #[derive(Clone, Copy)]
 struct Pass {
     start: Start,
     sweeps: usize,
     order: Order,
-    residual: bool,
 }
 
 impl StencilStrips {
@@ -47,14 +46,14 @@ impl StencilStrips {
             return None;
         }
         let items = if operator.is_full() { 64 } else { 128 };
-        let most = Pass { start: Start::Current, sweeps: TOGETHER, order: Order::RedFirst, residual: true };
+        let most = Pass { start: Start::Current, sweeps: TOGETHER, order: Order::RedFirst };
         let bytes = most.rows(operator) * 2 * (items + 2) * size_of::<T>();
         let device = context.device();
         let fits = bytes as u64 <= device.local_mem && items <= device.max_work_group;
         fits.then(|| StencilStrips { context: context.clone(), items })
     }
 
-    /// `sweeps`, at least one, of `u` from `start`; `spare` is another grid. Then `residual`, if given, is f - A u.
+    /// `sweeps`, at least one, of `u` from `start`; `spare` is another grid.
     pub(super) fn relax<T: Real>(
         &self,
         operator: &OnDevice<T>,
@@ -62,14 +61,11 @@ impl StencilStrips {
         u: &mut Vector<T>,
         f: &Vector<T>,
         spare: &mut Vector<T>,
-        residual: Option<&Vector<T>>,
     ) -> Result<()> {
         let mut start = start;
         for done in (0..sweeps.count).step_by(TOGETHER) {
-            let now = TOGETHER.min(sweeps.count - done);
-            let residual = residual.filter(|_| done + now == sweeps.count);
-            let pass = Pass { start, sweeps: now, order: sweeps.order, residual: residual.is_some() };
-            self.run(operator, pass, u, f, spare, residual.unwrap_or(f))?;
+            let pass = Pass { start, sweeps: TOGETHER.min(sweeps.count - done), order: sweeps.order };
+            self.run(operator, pass, u, f, spare)?;
             std::mem::swap(u, spare);
             start = Start::Current;
         }
@@ -83,12 +79,11 @@ impl StencilStrips {
         u: &Vector<T>,
         f: &Vector<T>,
         out: &Vector<T>,
-        d: &Vector<T>,
     ) -> Result<()> {
-        let ([nx, ny, _], halo) = (operator.counts(), pass.halo(operator));
+        let ([nx, ny, _], halo) = (operator.counts(), pass.stages(operator));
         let strips = nx.div_ceil(2 * (self.items - halo));
         // Fastest on an NVIDIA H200, from 2047^2 to 8191^2 points.
-        let groups = if operator.is_full() && !pass.residual { 4 } else { 8 };
+        let groups = if operator.is_full() { 4 } else { 8 };
         let bands = (self.context.units() * groups).div_ceil(strips);
         let band = ny.div_ceil(bands).max(LEAST_ROWS).next_multiple_of(2);
         let range = Range::d2([strips * self.items, ny.div_ceil(band)], [self.items, 1]);
@@ -97,27 +92,22 @@ impl StencilStrips {
             .sweeps(pass.sweeps as u64)
             .reversed((pass.order == Order::BlackFirst).into())
             .start(pass.start as u64)
-            .residual(pass.residual.into())
             .items(self.items as u64);
-        let [out, d] = [out, d].map(|grid| Out::shared(grid.buffer()));
+        let out = Out::shared(out.buffer());
         let (wraps, couplings, mass) = (operator.wrap_bits(), operator.couplings(), operator.mass());
         let (f, u) = (f.buffer(), u.buffer());
-        program.relax_strip(&self.context, range, nx, ny, wraps, band as u32, couplings, mass, f, u, out, d)
+        program.relax_strip(&self.context, range, nx, ny, wraps, band as u32, couplings, mass, f, u, out)
     }
 }
 
 impl Pass {
+    /// Half-sweeps, or sweeps over a colour; as many columns or rows on either side a group works on for itself.
     fn stages<T: Real>(&self, operator: &OnDevice<T>) -> usize {
         self.sweeps * operator.colours().len()
     }
 
-    /// Columns or rows on either side that a group works on for itself, as in the kernel.
-    fn halo<T: Real>(&self, operator: &OnDevice<T>) -> usize {
-        (self.stages(operator) + usize::from(self.residual)).next_multiple_of(2)
-    }
-
     /// Rows in local memory, as in the kernel.
     fn rows<T: Real>(&self, operator: &OnDevice<T>) -> usize {
-        2 * self.stages(operator) + 2 + 2 * usize::from(self.residual)
+        2 * self.stages(operator) + 2
     }
 }
