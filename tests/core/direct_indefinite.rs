@@ -335,16 +335,16 @@ fn what_has_no_inertia_says_so() {
         let of = |entries: &[(usize, usize, f64)]| Csr::from_triplets(context, 2, 2, entries).unwrap();
         let unsymmetric = of(&[(0, 0, 1.0), (0, 1, 1.0), (1, 1, 1.0)]);
         let error = Factors::new(&unsymmetric, &params()).unwrap_err().to_string();
-        assert!(error.contains("not symmetric, as LDL factors need; use those of LU"), "{error}");
+        assert!(error.contains("it is not symmetric; LDL factors need a symmetric matrix, use LU factors"), "{error}");
         let error = Factors::new(&unsymmetric, &FactorsParams::default()).unwrap().inertia().unwrap_err().to_string();
-        assert!(error.contains("use LDL factors"), "{error}");
+        assert!(error.contains("LU factors do not give the inertia"), "{error}");
         let definite = of(&[(0, 0, 1.0), (1, 1, 3.0)]);
         let found = Factors::new(&definite, &FactorsParams::default()).unwrap().inertia().unwrap();
         assert_eq!(counts(found), [2, 0, 0]);
         let mut factors = Factors::new(&of(&[(0, 1, 1.0), (1, 0, 1.0)]), &params()).unwrap();
         assert_eq!(counts(factors.inertia().unwrap()), [1, 1, 0]);
         let error = factors.refactor(&of(&[(0, 1, 1.0), (1, 0, 2.0)])).unwrap_err().to_string();
-        assert!(error.contains("it is not Hermitian, as the matrix of the LDL factors was"), "{error}");
+        assert!(error.contains("it is not Hermitian, but the LDL factors are of a Hermitian matrix"), "{error}");
     }
 }
 
