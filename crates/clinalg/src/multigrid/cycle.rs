@@ -72,6 +72,12 @@ pub(crate) trait Components {
     /// Relaxations of `u`.
     fn smooth(&mut self, level: usize, u: &mut Self::Grid, f: &Self::Grid, sweeps: Sweeps) -> Result<()>;
 
+    /// [`Components::smooth`] from u = 0, whatever `u` holds.
+    fn smooth_from_zero(&mut self, level: usize, u: &mut Self::Grid, f: &Self::Grid, sweeps: Sweeps) -> Result<()> {
+        self.hierarchy().clear(u)?;
+        self.smooth(level, u, f, sweeps)
+    }
+
     /// `coarse` = restricted defect of `u`.
     fn restrict_defect(&mut self, level: usize, u: &Self::Grid, f: &Self::Grid, coarse: &mut Self::Grid) -> Result<()>;
 
@@ -89,10 +95,10 @@ pub(crate) trait Components {
         sweeps: Sweeps,
         coarse: &mut Self::Grid,
     ) -> Result<()> {
-        if zero {
-            self.hierarchy().clear(u)?;
+        match zero {
+            true => self.smooth_from_zero(level, u, f, sweeps)?,
+            false => self.smooth(level, u, f, sweeps)?,
         }
-        self.smooth(level, u, f, sweeps)?;
         self.restrict_defect(level, u, f, coarse)
     }
 

@@ -91,6 +91,10 @@ impl<T: Real> Components for Walks<T> {
         self.smooth_from(level, Start::Current, sweeps, u, f, f)
     }
 
+    fn smooth_from_zero(&mut self, level: usize, u: &mut Vector<T>, f: &Vector<T>, sweeps: Sweeps) -> Result<()> {
+        self.smooth_from(level, Start::FromZero, sweeps, u, f, f)
+    }
+
     fn restrict_defect(&mut self, level: usize, u: &Vector<T>, f: &Vector<T>, coarse: &mut Vector<T>) -> Result<()> {
         match &self.tiles[level] {
             Some(tiles) => tiles.restrict([u, f], coarse),
@@ -100,20 +104,6 @@ impl<T: Real> Components for Walks<T> {
 
     fn interpolate_add(&mut self, level: usize, coarse: &Vector<T>, u: &mut Vector<T>) -> Result<()> {
         self.boxes.interpolate_add(level, coarse, u)
-    }
-
-    fn descend(
-        &mut self,
-        level: usize,
-        u: &mut Vector<T>,
-        f: &Vector<T>,
-        zero: bool,
-        sweeps: Sweeps,
-        coarse: &mut Vector<T>,
-    ) -> Result<()> {
-        let start = Start::zero_if(zero);
-        self.smooth_from(level, start, sweeps, u, f, f)?;
-        self.restrict_defect(level, u, f, coarse)
     }
 
     fn ascend(

@@ -148,28 +148,12 @@ impl<T: Real> Components for Stencils<T> {
         Ok(())
     }
 
-    fn descend(
-        &mut self,
-        level: usize,
-        u: &mut Vector<T>,
-        f: &Vector<T>,
-        zero: bool,
-        sweeps: Sweeps,
-        coarse: &mut Vector<T>,
-    ) -> Result<()> {
-        match self.strips[level].as_mut().filter(|_| sweeps.count > 0) {
-            Some((strips, spare)) => {
-                let operator = &self.levels[level].operator;
-                strips.relax(operator, (Start::zero_if(zero), sweeps), u, f, spare)?;
-            }
-            None => {
-                if zero {
-                    self.clear(u)?;
-                }
-                self.smooth(level, u, f, sweeps)?;
-            }
+    fn smooth_from_zero(&mut self, level: usize, u: &mut Vector<T>, f: &Vector<T>, sweeps: Sweeps) -> Result<()> {
+        if let Some((strips, spare)) = self.strips[level].as_mut().filter(|_| sweeps.count > 0) {
+            return strips.relax(&self.levels[level].operator, (Start::FromZero, sweeps), u, f, spare);
         }
-        self.restrict_defect(level, u, f, coarse)
+        self.clear(u)?;
+        self.smooth(level, u, f, sweeps)
     }
 
     fn restrict_defect(&mut self, level: usize, u: &Vector<T>, f: &Vector<T>, coarse: &mut Vector<T>) -> Result<()> {

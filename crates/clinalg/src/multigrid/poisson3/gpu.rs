@@ -147,6 +147,10 @@ impl<T: Real> Components for Poisson3Gpu<T> {
         self.smooth_from(level, Start::Current, sweeps, u, f, f)
     }
 
+    fn smooth_from_zero(&mut self, level: usize, u: &mut Vector<T>, f: &Vector<T>, sweeps: Sweeps) -> Result<()> {
+        self.smooth_from(level, Start::FromZero, sweeps, u, f, f)
+    }
+
     fn restrict_defect(&mut self, level: usize, u: &Vector<T>, f: &Vector<T>, coarse: &mut Vector<T>) -> Result<()> {
         let Levels { context, sides, rows, shift, .. } = &self.levels;
         let (n, inverse_h2) = (sides[level], self.levels.inverse_h2(level));
@@ -159,20 +163,6 @@ impl<T: Real> Components for Poisson3Gpu<T> {
 
     fn interpolate_add(&mut self, level: usize, coarse: &Vector<T>, u: &mut Vector<T>) -> Result<()> {
         self.levels.interpolate_add(level, coarse, u)
-    }
-
-    fn descend(
-        &mut self,
-        level: usize,
-        u: &mut Vector<T>,
-        f: &Vector<T>,
-        zero: bool,
-        sweeps: Sweeps,
-        coarse: &mut Vector<T>,
-    ) -> Result<()> {
-        let start = Start::zero_if(zero);
-        self.smooth_from(level, start, sweeps, u, f, coarse)?;
-        self.restrict_defect(level, u, f, coarse)
     }
 
     fn ascend(
